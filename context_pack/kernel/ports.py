@@ -1,0 +1,70 @@
+"""What several features ask of the world: the time, randomness, and the files under the source root."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from attrs import frozen
+
+from context_pack.kernel.paths import RelativePath
+
+
+class Clock(Protocol):
+    """Tells the time."""
+
+    def now(self) -> datetime:
+        """The current instant, aware, in UTC."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back."""
+
+
+class IdSource(Protocol):
+    """Gives random bytes for ids."""
+
+    def token(self, size: int) -> bytes:
+        """`size` unpredictable bytes."""
+
+
+class Reason(StrEnum):
+    """Why a path of the source tree cannot be read; outside and missing are told apart only inside the root."""
+
+    MISSING = "missing"
+    OUTSIDE = "outside"
+    DENIED = "denied"
+    NOT_A_FILE = "not_a_file"
+    TOO_LARGE = "too_large"
+    BINARY = "binary"
+    NOT_UTF8 = "not_utf8"
+    IO = "io"
+
+
+@frozen
+class SourceFile:
+    """One text file as it was read: `text` has no BOM and keeps its line endings."""
+
+    path: RelativePath
+    text: str
+    size: int
+    modified_ns: int
+
+
+@frozen
+class Unreadable:
+    """A path that cannot be read, and why; a value, never an exception."""
+
+    path: RelativePath
+    reason: Reason
+
+
+class SourceTree(Protocol):
+    """The files under the source root, behind the path policy; nothing outside it can be reached."""
+
+    def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
+        """The text of one file, checked on the opened file itself."""
+
+    def named(self, name: str, limit: int) -> Sequence[RelativePath]:
+        """Readable files whose base name is `name`, sorted, at most `limit`; ignored folders are skipped."""

@@ -1,0 +1,1 @@
+"""Tools without features: specs, schemas, limits, metrics, and the one registry that calls them."""

@@ -1,0 +1,71 @@
+"""What a feature offers besides tools: resources, prompts, and completion of their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from attrs import field, frozen
+
+Completer = Callable[[str, Mapping[str, str]], Iterable[str]]
+"""(typed prefix, other arguments) -> values, best first."""
+
+
+@frozen
+class ResourceEntry:
+    """One listed resource."""
+
+    uri: str
+    name: str
+    title: str | None = None
+    description: str | None = None
+    mime_type: str = "text/markdown"
+
+
+@frozen
+class ResourceText:
+    """A resource's content; `ttl_ms` is how long a client may keep it."""
+
+    uri: str
+    text: str
+    mime_type: str = "text/markdown"
+    ttl_ms: int = 0
+
+
+@frozen
+class ResourceFamily:
+    """Resources under one URI prefix, e.g. `context://pack/`.
+
+    `read` gets the whole URI and returns None for one that is not there. `changed` lists the URIs that changed
+    since the last look (None: this family never announces changes).
+    """
+
+    prefix: str
+    uri_template: str | None
+    name: str
+    title: str
+    description: str
+    mime_type: str
+    entries: Callable[[], Sequence[ResourceEntry]]
+    read: Callable[[str], ResourceText | None]
+    complete: Mapping[str, Completer] = field(factory=dict)
+
+
+@frozen
+class PromptArgument:
+    """One argument of a prompt."""
+
+    name: str
+    description: str
+    required: bool = False
+
+
+@frozen
+class Prompt:
+    """A prompt that teaches the work; `render` gives the text of the user's message."""
+
+    name: str
+    title: str
+    description: str
+    arguments: Sequence[PromptArgument]
+    render: Callable[[Mapping[str, str]], str]
+    complete: Mapping[str, Completer] = field(factory=dict)

@@ -1,0 +1,140 @@
+"""One registry of tools, resources and prompts, and the one place where a failure becomes a tool error."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from attrs import define, field, frozen
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.arguments import key_of, parse
+from context_pack.toolkit.call import Call, Cancelled
+from context_pack.toolkit.limits import RateLimiter
+from context_pack.toolkit.metrics import Metrics
+from context_pack.toolkit.offers import Prompt, ResourceEntry, ResourceFamily, ResourceText
+from context_pack.toolkit.spec import Answer, Failed, Tool
+
+KEPT_COMMANDS = 256
+KEPT_KEY_CHARS = 4096
+LONG_ANSWER_CHARS = 500_000
+
+
+class UnknownTool(LookupError):
+    """No tool has that name: a protocol error, not a tool error."""
+
+
+@frozen
+class Finished:
+    """One line of the call log."""
+
+    tool: str
+    ok: bool
+    milliseconds: float
+    bytes: int
+
+
+@define
+class Registry:
+    """Everything the features offer, callable by name.
+
+    `monotonic` gives seconds; `report` hears of each finished call; `alarm` hears of an exception that no
+    contract names, so that it can be logged without reaching the client.
+    """
+
+    tools: Mapping[str, Tool]
+    resources: Sequence[ResourceFamily]
+    prompts: Mapping[str, Prompt]
+    monotonic: Callable[[], float]
+    limiter: RateLimiter = field(factory=lambda: RateLimiter({}))
+    metrics: Metrics = field(factory=Metrics)
+    report: Callable[[Finished], None] = field(default=lambda _: None)
+    alarm: Callable[[str, BaseException], None] = field(default=lambda _, __: None)
+    _commands: OrderedDict[tuple[str, str], Any] = field(factory=OrderedDict, init=False)
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Every tool as `tools/list` shows it, in a fixed order."""
+        return [describe(self.tools[name]) for name in self.tools]
+
+    def mutates(self, name: str, arguments: Mapping[str, Any]) -> bool:
+        """Whether this call would change something; unknown tools change nothing."""
+        tool = self.tools.get(name)
+        return tool is not None and tool.mutates(arguments)
+
+    def call(self, name: str, arguments: Mapping[str, Any], call: Call) -> Answer:
+        """Serve one call; every failure comes back as an answer in the family's shape.
+
+        Raises:
+            UnknownTool: there is no such tool.
+            Cancelled: the caller has withdrawn the call.
+        """
+        tool = self.tools.get(name)
+        if tool is None:
+            raise UnknownTool(name)
+        start = self.monotonic()
+        failure: Failure | None = None
+        try:
+            self.limiter.admit(name, start)
+            call.check()
+            answer = tool.run(self._command(tool, arguments), call)
+        except Cancelled:
+            raise
+        except Failure as caught:
+            failure = caught
+        except Exception as error:
+            self.alarm(name, error)
+            failure = Failure(Code.INTERNAL, "the call failed inside the server; try again, and report it if it stays")
+        if failure is not None:
+            answer = tool.family.error(failure, Failed(name, call.request_id, arguments))
+        spent = (self.monotonic() - start) * 1000
+        kind = failure.kind.value if failure is not None else ("refused" if answer.is_error else None)
+        self.metrics.record(name, spent, kind)
+        self.report(Finished(name, kind is None, spent, len(answer.text)))
+        return answer
+
+    def entries(self) -> list[ResourceEntry]:
+        """Every listed resource of every family, in family order."""
+        return [entry for family in self.resources for entry in family.entries()]
+
+    def read(self, uri: str) -> ResourceText | None:
+        """One resource, or None when there is no such thing."""
+        for family in self.resources:
+            if uri.startswith(family.prefix):
+                return family.read(uri)
+        return None
+
+    def _command(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+        """The structured command; the same arguments are not checked twice."""
+        key = (tool.name, key_of(arguments))
+        kept = self._commands.get(key)
+        if kept is not None:
+            return kept
+        command = parse(tool.choose(arguments), arguments)
+        if len(key[1]) <= KEPT_KEY_CHARS:
+            self._commands[key] = command
+            while len(self._commands) > KEPT_COMMANDS:
+                self._commands.popitem(last=False)
+        return command
+
+
+def describe(tool: Tool) -> dict[str, Any]:
+    """One tool as `tools/list` shows it."""
+    shown: dict[str, Any] = {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.input_schema(),
+        "annotations": tool.annotations.wire(tool.title),
+    }
+    if tool.output_schema is not None:
+        shown["outputSchema"] = tool.output_schema
+    if tool.long_answers:
+        shown["_meta"] = {"anthropic/maxResultSizeChars": LONG_ANSWER_CHARS}
+    return shown
+
+
+def stats_text(metrics: Metrics) -> str:
+    """The metrics as the JSON text of `context://stats`."""
+    return json.dumps(metrics.snapshot(), ensure_ascii=False, indent=2)

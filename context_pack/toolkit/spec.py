@@ -1,0 +1,138 @@
+"""What a tool is: a name, its commands, its promises (annotations), and the function that serves it.
+
+A tool has one command class, or one per action; the published schema of an action tool is the flat union of
+its commands' fields, and each call is checked against the command of its own action. A `Family` holds what
+several tools share: the contract shape of their errors.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from attrs import evolve, field, frozen
+
+from context_pack.kernel.errors import Failure
+from context_pack.toolkit.arguments import Schema, schema_of
+from context_pack.toolkit.call import Call
+
+
+@frozen
+class Answer:
+    """What a tool returns: text for the model, the same as an object where the tool's result is JSON."""
+
+    text: str
+    structured: Mapping[str, Any] | None = None
+    is_error: bool = False
+
+
+def json_answer(value: Mapping[str, Any], *, is_error: bool = False) -> Answer:
+    """A JSON result as compact text and, unless it is an error, as structured content."""
+    body = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return Answer(body, None if is_error else value, is_error)
+
+
+@frozen
+class Failed:
+    """The circumstances of a failure, for the family that words it."""
+
+    tool: str
+    request_id: str | int | None
+    arguments: Mapping[str, Any]
+
+
+class ErrorShape(Protocol):
+    """Words a failure in a family's contract shape."""
+
+    def __call__(self, failure: Failure, failed: Failed) -> Answer: ...
+
+
+@frozen
+class Family:
+    """Tools of one feature: its name and the shape of its errors."""
+
+    name: str
+    error: ErrorShape
+
+
+@frozen
+class Annotations:
+    """The four MCP hints, always all of them."""
+
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+
+    def wire(self, title: str) -> dict[str, Any]:
+        """The annotations as MCP spells them."""
+        return {
+            "title": title,
+            "readOnlyHint": self.read_only,
+            "destructiveHint": self.destructive,
+            "idempotentHint": self.idempotent,
+            "openWorldHint": False,
+        }
+
+
+READS = Annotations(read_only=True, destructive=False, idempotent=True)
+WRITES = Annotations(read_only=False, destructive=True, idempotent=False)
+ADDS = Annotations(read_only=False, destructive=False, idempotent=True)
+
+
+def _never(_: Mapping[str, Any]) -> bool:
+    return False
+
+
+@frozen
+class Tool:
+    """One tool of the registry.
+
+    `choose` picks the command class from the raw arguments (an action tool decides here, and may refuse);
+    `run` serves the structured command; `mutates` says whether these arguments would change anything, so that
+    the server can keep mutations in order.
+    """
+
+    name: str
+    title: str
+    description: str
+    family: Family
+    annotations: Annotations
+    commands: Mapping[str, type]
+    choose: Callable[[Mapping[str, Any]], type]
+    run: Callable[[Any, Call], Answer]
+    output_schema: Schema | None = None
+    mutates: Callable[[Mapping[str, Any]], bool] = _never
+    long_answers: bool = False
+    selector: Schema | None = field(default=None)
+
+    def input_schema(self) -> Schema:
+        """The published schema: the command's own, or the union of all actions' fields."""
+        if self.selector is None:
+            return schema_of(next(iter(self.commands.values())))
+        properties: dict[str, Schema] = {"action": dict(self.selector)}
+        for command in self.commands.values():
+            for name, schema in schema_of(command)["properties"].items():
+                if name != "action":
+                    properties.setdefault(name, {k: v for k, v in schema.items() if k != "default"})
+        return {"type": "object", "properties": properties, "additionalProperties": False}
+
+    def described(self, description: str) -> Tool:
+        """The same tool under another description."""
+        return evolve(self, description=description)
+
+
+def tool(
+    name: str,
+    title: str,
+    description: str,
+    family: Family,
+    command: type,
+    run: Callable[[Any, Call], Answer],
+    annotations: Annotations = READS,
+    **options: Any,
+) -> Tool:
+    """A tool with one command."""
+    return Tool(
+        name, title, description, family, annotations, {name: command}, lambda _: command, run, **options
+    )
