@@ -8,7 +8,7 @@ several tools share: the contract shape of their errors.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from attrs import evolve, field, frozen
@@ -20,11 +20,16 @@ from context_pack.toolkit.call import Call
 
 @frozen
 class Answer:
-    """What a tool returns: text for the model, the same as an object where the tool's result is JSON."""
+    """What a tool returns: text for the model, the same as an object where the tool's result is JSON.
+
+    Where `structured` is set and `text` is one line of JSON, the text is that object. `content` replaces the one
+    text block by MCP content blocks (images, audio, embedded resources).
+    """
 
     text: str
     structured: Mapping[str, Any] | None = None
     is_error: bool = False
+    content: Sequence[Mapping[str, Any]] | None = None
 
 
 def json_answer(value: Mapping[str, Any], *, is_error: bool = False) -> Answer:
