@@ -1,0 +1,29 @@
+"""How the server introduces itself. Plain text, loaded before `initialize` is answered."""
+
+from __future__ import annotations
+
+NAME = "context-pack"
+TITLE = "Context Pack"
+DESCRIPTION = "Curated context for coding agents: packs of anchored code that stay true as the code changes."
+
+INSTRUCTIONS = """\
+Context packs carry what one agent learned about a codebase to the next agent or person: sections with \
+descriptions, refs (path + lines, shown as live code) and Mermaid diagrams.
+
+Read: `output {}` lists packs; `output {"name": …}` or `{"id": "pk_…"}` renders one as Markdown with the \
+code itself. `mode: "compact"` leaves the code out; a long pack ends with a cursor to continue.
+
+Write with `input`, one `action` per call:
+1. `create` {ttl_minutes, name?, title?, brief?, tags?} -> id, revision 1.
+2. `upsert_section` {section_key, section_title, section_description?}; then `upsert_ref` {section_key, \
+ref_key, path, line_start, line_end, ref_title?, ref_why?, group?} and `upsert_diagram` {section_key, \
+diagram_key, title, mermaid, diagram_why?}. `batch` {operations: […]} does up to 100 in one revision.
+3. `set_status` {status: "finalized"} once every ref resolves.
+Every change but `create` needs `expected_revision`; on `revision_conflict`, `get` the pack and try again.
+
+Refs are anchored to their code: when lines move, the pack follows and says so; when code changed or is \
+gone, it says that instead of showing wrong code. `verify` reports each ref's state, `repair` rewrites the \
+moved ones.
+
+Paths are relative to the source root. Packs expire: extend with `touch_ttl` {extend_minutes}. Errors are \
+JSON with kind, code, message, details; the message says what to do next."""

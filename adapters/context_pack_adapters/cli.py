@@ -1,0 +1,33 @@
+"""The command line's front door.
+
+Without arguments this process is the stdio server, and that path loads nothing but the transport; every
+command lives in `commands/` and is loaded when it is asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str]) -> int:
+    """Serve when there are no arguments, else run the command they name; returns the exit code."""
+    if not argv:
+        serve_and_end()
+    try:
+        from context_pack_adapters.commands.dispatch import run
+
+        return run(argv)
+    except KeyboardInterrupt:
+        return 130
+
+
+def serve_and_end() -> None:
+    """Serve stdio until the conversation ends, and end the process with it.
+
+    The process ends at once, because a thread of a cancelled call may still be busy and must not hold it.
+    """
+    from context_pack_adapters.bootstrap import serve
+    from context_pack_adapters.settings import current_settings
+
+    os._exit(serve(current_settings()))

@@ -1,0 +1,135 @@
+"""Run any tool and print its answer.
+
+Arguments are one JSON object, or key=value words, or - for a JSON object on stdin. A value that reads as
+JSON is taken as JSON (numbers, true, lists, "quoted text"), unless the tool wants text there; anything else
+is text.
+
+Examples:
+  context-pack call input                                         list the packs
+  context-pack call input action=create ttl_minutes=60 name=auth title="How login works"
+  context-pack call output name=auth
+  context-pack call input '{"action": "list", "status": "draft"}'
+  echo '{"name": "auth"}' | context-pack call output -
+  context-pack call input action=list --json                      the raw MCP result
+
+Exit code: 0 answered, 1 the tool answered with an error, 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from context_pack_adapters.commands.shell import Shell, Usage, nearest
+
+if TYPE_CHECKING:
+    from context_pack.toolkit.spec import Answer
+
+_WORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The tool, its arguments, and how to print."""
+    parser.add_argument("tool", metavar="TOOL", help="a name that 'context-pack tools' lists")
+    parser.add_argument("arguments", nargs="*", metavar="JSON | key=value", help="the tool's arguments")
+    parser.add_argument("--json", action="store_true", help="print the raw MCP result")
+
+
+def run(options: Namespace, shell: Shell) -> int:
+    """Call the tool and print what it says."""
+    from context_pack.toolkit.call import QuietCall
+
+    registry = shell.registry()
+    tool = registry.tools.get(options.tool)
+    if tool is None:
+        hint = nearest(options.tool, list(registry.tools))
+        raise Usage(f"unknown tool {options.tool!r}{hint}\nTools: {', '.join(registry.tools)}.")
+    arguments = read_arguments(options.arguments, tool.input_schema()["properties"])
+    call = QuietCall()
+    answer = registry.call(options.tool, arguments, call)
+    _show(answer, options.json, shell)
+    shell.terminal.flush()
+    call.settle()
+    return 1 if answer.is_error else 0
+
+
+def read_arguments(words: Sequence[str], properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The arguments that the words spell.
+
+    Raises:
+        Usage: they are neither one JSON object nor key=value words.
+    """
+    if len(words) == 1 and words[0] == "-":
+        return _object(sys.stdin.buffer.read(), "stdin")
+    if len(words) == 1 and words[0].lstrip()[:1] in {"{", "["}:
+        return _object(words[0].encode("utf-8", "surrogateescape"), "the argument")
+    arguments: dict[str, Any] = {}
+    for word in words:
+        match = _WORD.fullmatch(word)
+        if match is None:
+            raise Usage(f"{word!r} is neither key=value nor, alone, a JSON object")
+        name, value = match.groups()
+        if name in arguments:
+            raise Usage(f"{name!r} is given twice")
+        arguments[name] = _value(value, properties.get(name, {}).get("type"))
+    return arguments
+
+
+def _value(text: str, wanted: object) -> Any:
+    """JSON where it reads as JSON, else the text; where text is wanted, only a quoted one is unwrapped."""
+    from context_pack_adapters.mcp.jsonrpc import ParseFault, decode
+
+    try:
+        value = decode(text.encode("utf-8", "surrogateescape"))
+    except ParseFault:
+        return text
+    return text if wanted == "string" and not isinstance(value, str) else value
+
+
+def _object(body: bytes, where: str) -> dict[str, Any]:
+    """The JSON object in `body`."""
+    from context_pack_adapters.mcp.jsonrpc import ParseFault, decode
+
+    try:
+        value = decode(body)
+    except ParseFault as fault:
+        raise Usage(f"{where} is not JSON: {fault}") from None
+    if not isinstance(value, dict):
+        raise Usage(f"{where} must be a JSON object, like '{{\"name\": \"auth\"}}'")
+    return value
+
+
+def _show(answer: Answer, raw: bool, shell: Shell) -> None:
+    """Print an answer: as the client would get it, or as its text, laid out where a person reads it."""
+    terminal = shell.terminal
+    if raw:
+        terminal.json(raw_result(answer))
+        return
+    if terminal.interactive and (parsed := _as_json(answer.text)) is not None:
+        terminal.json(parsed)
+        return
+    terminal.raw(answer.text if answer.text.endswith("\n") else answer.text + "\n")
+    if answer.is_error and not terminal.interactive:
+        parsed = _as_json(answer.text) or {}
+        message = parsed.get("message", "the tool refused the call")
+        terminal.complain(f"{parsed.get('code', 'error')}: {message}")
+
+
+def raw_result(answer: Answer) -> Any:
+    """The MCP result of an answer, exactly as the server would send it."""
+    from context_pack_adapters.mcp.wire import answer_fields
+
+    return json.loads(f"{{{answer_fields(answer)}}}")
+
+
+def _as_json(text: str) -> dict[str, Any] | None:
+    """The object that the text is, if it is one."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,225 @@
+"""From argument words to a command: the table of commands, the help that teaches, and the exit codes.
+
+Only the module of the named command is loaded. Whatever happens inside becomes words on stderr and an exit
+code: 0 done, 1 the answer is a failure, 2 wrong usage, 130 interrupted, 141 our reader went away.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import NamedTuple, NoReturn
+
+from context_pack.kernel.errors import Failure
+
+from context_pack_adapters.commands.shell import Shell, Usage, nearest
+from context_pack_adapters.commands.terminal import Terminal, standard_terminal
+from context_pack_adapters.commands.trouble import words_for
+from context_pack_adapters.logs import Log
+from context_pack_adapters.settings import Settings, read_settings, resolve_source_root, working_directory
+
+DONE, FAILED, WRONG_USAGE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
+
+
+class Entry(NamedTuple):
+    """Where a command lives and what it is for."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: Mapping[str, Entry] = {
+    "serve": Entry("serve", "be the MCP server on stdin and stdout (the same as no arguments)"),
+    "demo": Entry("demo", "build a small pack over the current folder and print it"),
+    "call": Entry("call", "run any tool and print its answer"),
+    "tools": Entry("tools", "list the tools, or explain one"),
+    "packs list": Entry("packs_list", "list the context packs"),
+    "packs show": Entry("packs_show", "render a pack with its code"),
+    "packs verify": Entry("packs_verify", "check that every ref still finds its code"),
+    "packs repair": Entry("packs_repair", "rewrite the refs whose code has moved"),
+    "packs delete": Entry("packs_delete", "delete packs"),
+    "packs export": Entry("packs_export", "write a rendered pack to a file"),
+    "stats": Entry("stats", "what the tools have done in past connections"),
+    "doctor": Entry("doctor", "what is configured, what is missing, how to mend it"),
+}
+
+INTRODUCTION = """\
+context-pack: the context a coding agent needs, kept true.
+
+Usage:
+  context-pack                     serve MCP on stdin and stdout; this is what a client starts
+  context-pack COMMAND [ARGUMENTS]
+  context-pack COMMAND --help      the arguments of a command, with examples
+
+Commands:
+"""
+EXAMPLES = """
+First steps:
+  context-pack doctor                          is everything in place?
+  context-pack demo                            see a pack over this folder; nothing is left behind
+  context-pack call input action=create ttl_minutes=60 name=my-pack title="My pack"
+  context-pack packs show my-pack
+  context-pack packs verify                    exit code 1 when an anchor no longer holds: for CI and hooks
+
+Environment (defaults in brackets):
+  CONTEXT_PACK_SOURCE_ROOT   the folder that refs point into [the working directory]
+  CONTEXT_PACK_ROOT          where packs are kept, relative to it [.agents/mcp/context_pack]
+  CONTEXT_PACK_LOG           off, error, warn, info or debug, on stderr [info; commands: warn]
+  More in CONTRACT.md.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that complains in one line and names the help."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the arguments.
+
+        Raises:
+            Usage: always.
+        """
+        raise Usage(f"{message}\nTry '{self.prog} --help'.")
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one command line and return its exit code."""
+    terminal = standard_terminal()
+    try:
+        code = _answer(list(argv), terminal)
+        terminal.flush()
+    except Usage as wrong:
+        terminal.complain(str(wrong))
+        return WRONG_USAGE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _let_go_of_stdout()
+        return READER_GONE
+    except OSError as error:
+        _let_go_of_stdout()
+        terminal.complain(f"{error.filename or 'the answer could not be written'}: {error.strerror or error}")
+        return FAILED
+    return code
+
+
+def _answer(words: list[str], terminal: Terminal) -> int:
+    """Answer the words that are no command, or run the one that is."""
+    first = words[0]
+    if first in {"-V", "--version", "version"}:
+        from context_pack import __version__
+
+        terminal.line(f"context-pack {__version__}")
+        return DONE
+    if first in {"-h", "--help"} or words == ["help"]:
+        terminal.raw(help_text())
+        return DONE
+    if first == "help":
+        words = [*words[1:], "--help"]
+    if words[0] in groups() and (len(words) == 1 or words[1] in {"-h", "--help"}):
+        if len(words) == 1:
+            raise Usage(f"which of these?\n{group_text(words[0])}")
+        terminal.raw(group_text(words[0]))
+        return DONE
+    return _perform(*find_command(words), terminal)
+
+
+def groups() -> list[str]:
+    """The first words of the commands that have two."""
+    return list(dict.fromkeys(name.split()[0] for name in COMMANDS if " " in name))
+
+
+def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
+    """The command that the first one or two words name, and the words after it.
+
+    Raises:
+        Usage: there is no such command.
+    """
+    for length in (2, 1):
+        name = " ".join(words[:length])
+        if name in COMMANDS:
+            return name, list(words[length:])
+    first = words[0]
+    if first in groups():
+        known = [name.split()[1] for name in COMMANDS if name.startswith(f"{first} ")]
+        raise Usage(f"unknown command '{first} {words[1]}'{nearest(words[1], known)}\n{group_text(first)}")
+    what = "option" if first.startswith("-") else "command"
+    hint = nearest(first, [*COMMANDS, *groups(), "--help", "--version"])
+    raise Usage(f"unknown {what} {first!r}{hint}\nTry 'context-pack --help'.")
+
+
+def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
+    """Load the command's module, parse its arguments, run it."""
+    module = import_module(f"context_pack_adapters.commands.{COMMANDS[name].module}")
+    try:
+        options = parser_for(name, module).parse_intermixed_args(list(arguments))
+    except SystemExit as end:  # argparse has printed the help
+        return int(end.code or 0)
+    settings = _settings_for(options)
+    log = Log(settings.log_level if settings.log_level_given else "warn")
+    for complaint in settings.complaints:
+        log.write("warn", complaint)
+    try:
+        code: int = module.run(options, Shell(settings, terminal, log))
+        return code
+    except Failure as failure:
+        for line in words_for(failure):
+            terminal.complain(line)
+    except (Usage, OSError):
+        raise
+    except Exception as error:
+        log.alarm(name, error)
+        terminal.complain(f"{name} failed inside; CONTEXT_PACK_LOG=debug shows where, please report it")
+    return FAILED
+
+
+def parser_for(name: str, module: ModuleType) -> Parser:
+    """The parser of one command, with the options that every command has."""
+    parser = Parser(
+        prog=f"context-pack {name}",
+        description=module.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.configure(parser)
+    places = parser.add_argument_group("places")
+    places.add_argument("--root", metavar="DIR", help="where packs are kept; wins over CONTEXT_PACK_ROOT")
+    places.add_argument(
+        "--source-root", metavar="DIR", help="what refs point into; wins over CONTEXT_PACK_SOURCE_ROOT"
+    )
+    return parser
+
+
+def _settings_for(options: argparse.Namespace) -> Settings:
+    """The environment's settings, with the places given as options taken from the working directory."""
+    environ = dict(os.environ)
+    cwd = working_directory()
+    given = {"CONTEXT_PACK_SOURCE_ROOT": options.source_root, "CONTEXT_PACK_ROOT": options.root}
+    environ.update({name: resolve_source_root(place, cwd) for name, place in given.items() if place})
+    return read_settings(environ, cwd)
+
+
+def help_text() -> str:
+    """The help of the whole: what there is, and how to begin."""
+    width = max(map(len, COMMANDS)) + 2
+    rows = [f"  {name.ljust(width)}{entry.summary}\n" for name, entry in COMMANDS.items()]
+    return "".join([INTRODUCTION, *rows, EXAMPLES])
+
+
+def group_text(group: str) -> str:
+    """The commands of one group."""
+    rows = [(name, entry.summary) for name, entry in COMMANDS.items() if name.startswith(f"{group} ")]
+    width = max(len(name) for name, _ in rows) + 2
+    lines = [f"  context-pack {name.ljust(width)}{summary}" for name, summary in rows]
+    return "\n".join([*lines, f"Try 'context-pack {rows[0][0]} --help'.", ""])
+
+
+def _let_go_of_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush cannot fail again."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+    except (OSError, ValueError):
+        return

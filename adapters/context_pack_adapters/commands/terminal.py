@@ -1,0 +1,106 @@
+"""What people see: lines on stdout, troubles on stderr, colours only where there is a terminal to show them.
+
+On a terminal, control characters of packs and sources are shown as pictures, so that no text of a file can
+steer the reader's terminal; into a pipe or a file everything goes as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, TextIO
+
+RESET = "\x1b[0m"
+STYLES: Mapping[str, str] = {
+    "bold": "\x1b[1m",
+    "dim": "\x1b[2m",
+    "red": "\x1b[31m",
+    "green": "\x1b[32m",
+    "yellow": "\x1b[33m",
+    "blue": "\x1b[34m",
+    "cyan": "\x1b[36m",
+}
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+class Terminal:
+    """The two output streams of a command."""
+
+    def __init__(self, out: TextIO, err: TextIO, environ: Mapping[str, str]) -> None:
+        self._out, self._err = out, err
+        self.interactive = out.isatty()
+        self.colours = self.interactive and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+
+    def line(self, text: str = "") -> None:
+        """One line (or more) of the result."""
+        self._out.write((harmless(text) if self.interactive else text) + "\n")
+
+    def styled_line(self, *parts: str | tuple[str, str]) -> None:
+        """One line of parts, each plain or (style, text)."""
+        self._out.write("".join(map(self.style, parts)) + "\n")
+
+    def style(self, part: str | tuple[str, str]) -> str:
+        """A part made harmless for a terminal, and coloured if there are colours."""
+        name, text = ("", part) if isinstance(part, str) else part
+        shown = harmless(text) if self.interactive else text
+        return f"{STYLES[name]}{shown}{RESET}" if name and shown and self.colours else shown
+
+    def raw(self, text: str) -> None:
+        """Text exactly as it is, with no line end added: the content of a file."""
+        self._out.write(harmless(text) if self.interactive else text)
+
+    def json(self, value: Any) -> None:
+        """A value as JSON: for people on a terminal, one compact line elsewhere."""
+        if self.interactive:
+            self.line(json.dumps(value, ensure_ascii=False, indent=2))
+        else:
+            self.line(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+    def table(self, rows: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
+        """Left-aligned columns under their heads; the last column is as wide as it is."""
+        widths = [max(len(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
+        widths[-1] = 0
+        self.styled_line(("bold", _row(heads, widths)))
+        for row in rows:
+            self.styled_line(_row(row, widths))
+
+    def note(self, text: str) -> None:
+        """A remark beside the result, on stderr."""
+        self._err.write((harmless(text) if self._err.isatty() else text) + "\n")
+
+    def complain(self, text: str) -> None:
+        """A trouble in words, on stderr."""
+        self.note(f"context-pack: {text}")
+
+    def flush(self) -> None:
+        """Hand everything to the system now, so that a closed pipe is noticed while it can be handled."""
+        self._out.flush()
+        self._err.flush()
+
+
+def standard_terminal() -> Terminal:
+    """The process's own streams; a text that the encoding lacks is escaped instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    return Terminal(sys.stdout, sys.stderr, os.environ)
+
+
+def harmless(text: str) -> str:
+    """The text with control and direction characters as visible pictures; tabs and line feeds stay."""
+    return _CONTROL.sub(_picture, text)
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else f"<U+{code:04X}>"
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()

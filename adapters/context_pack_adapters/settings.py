@@ -1,0 +1,171 @@
+"""What the environment says, read once into one frozen value.
+
+The only module that reads `CONTEXT_PACK_*`. A variable that is absent or empty has its default; one that
+cannot be understood has its default too, and leaves one line in `complaints` for the log. It runs before
+`initialize` is answered, so it imports nothing heavy and touches no file.
+
+Two roots: the source root (what refs point into) is taken relative to the working directory; the storage
+root is taken relative to the source root, so that a project's packs stay with the project wherever a client
+starts us.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
+DEFAULT_ROOT = os.path.join(".agents", "mcp", "context_pack")
+HERE = frozenset({"__SESSION_CWD__", "session_cwd", "cwd", "."})
+LEVELS: Mapping[str, int] = {"off": 0, "error": 1, "warn": 2, "info": 3, "debug": 4}
+OUR_NAMES = frozenset({"mcp_context_pack", "context_pack", "context-pack"})
+DEFAULT_LEVEL = "info"
+DEFAULT_INITIALIZE_TIMEOUT_MS = 20_000
+LONGEST_TIMEOUT_MS = 2_147_483_647
+DEFAULT_MAX_MESSAGE_BYTES = 10 * 1024 * 1024
+DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
+LARGEST_SIZE = 1024 * 1024 * 1024
+SEED_RATE_LIMITS: Mapping[str, int] = {"context_search": 30, "read_file": 100, "grep_codebase": 60}
+
+
+class Settings(NamedTuple):
+    """The settings of one process or one workspace; both roots are absolute."""
+
+    root: str
+    source_root: str
+    log_level: str = DEFAULT_LEVEL
+    log_level_given: bool = False
+    initialize_timeout_ms: int = DEFAULT_INITIALIZE_TIMEOUT_MS
+    max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
+    max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES
+    deny: tuple[str, ...] = ()
+    rate_limits: Mapping[str, int] = SEED_RATE_LIMITS
+    complaints: tuple[str, ...] = ()
+
+
+def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
+    """The settings that `environ` spells for a process working in `cwd`."""
+    reader = _Reader(environ)
+    source_root = resolve_source_root(environ.get("CONTEXT_PACK_SOURCE_ROOT", ""), cwd)
+    sizes = {"low": 1, "high": LARGEST_SIZE}
+    level = reader.read("CONTEXT_PACK_LOG", parse_level, DEFAULT_LEVEL)
+    return Settings(
+        root=resolve_root(environ.get("CONTEXT_PACK_ROOT", ""), source_root),
+        source_root=source_root,
+        log_level=level,
+        log_level_given=bool(environ.get("CONTEXT_PACK_LOG", "").strip()),
+        initialize_timeout_ms=min(
+            reader.whole("CONTEXT_PACK_INITIALIZE_TIMEOUT_MS", DEFAULT_INITIALIZE_TIMEOUT_MS, low=1),
+            LONGEST_TIMEOUT_MS,
+        ),
+        max_message_bytes=reader.whole("CONTEXT_PACK_MAX_MESSAGE_BYTES", DEFAULT_MAX_MESSAGE_BYTES, **sizes),
+        max_source_bytes=reader.whole("CONTEXT_PACK_MAX_SOURCE_BYTES", DEFAULT_MAX_SOURCE_BYTES, **sizes),
+        deny=tuple(glob for glob in map(str.strip, environ.get("CONTEXT_PACK_DENY", "").split(",")) if glob),
+        rate_limits=reader.read("CONTEXT_PACK_RATE_LIMITS", parse_rate_limits, SEED_RATE_LIMITS),
+        complaints=tuple(reader.complaints),
+    )
+
+
+def current_settings() -> Settings:
+    """The settings of this process, from its environment and working directory."""
+    return read_settings(os.environ, working_directory())
+
+
+def working_directory() -> str:
+    """The working directory, or its last known name when it was removed under us.
+
+    A name that is gone makes reads say "missing"; any other folder would be the wrong tree.
+    """
+    try:
+        return os.getcwd()
+    except OSError:
+        return os.environ.get("PWD") or os.path.join(os.sep, "missing-working-directory")
+
+
+def resolve_source_root(given: str, cwd: str) -> str:
+    """The source root as an absolute path: `given` taken from `cwd`, with `~` expanded."""
+    name = given.strip()
+    if not name or name in HERE:
+        return os.path.normpath(cwd)
+    return os.path.normpath(os.path.join(cwd, os.path.expanduser(name)))
+
+
+def resolve_root(given: str, source_root: str) -> str:
+    """The storage root as an absolute path: `given`, or the default, taken from the source root."""
+    return os.path.normpath(os.path.join(source_root, os.path.expanduser(given.strip() or DEFAULT_ROOT)))
+
+
+def parse_level(text: str) -> str | None:
+    """The level of `level`, `name=level` or a comma-separated list of them; None when there is none.
+
+    In a list, a directive for us wins over one without a name, and that over one for somebody else.
+    """
+    best: tuple[int, str] | None = None
+    for directive in text.lower().split(","):
+        name, _, level = directive.rpartition("=")
+        level = {"warning": "warn", "trace": "debug"}.get(level.strip(), level.strip())
+        if level not in LEVELS:
+            continue
+        rank = 2 if name.strip() in OUR_NAMES else 1 if not name else 0
+        if best is None or rank >= best[0]:
+            best = (rank, level)
+    return None if best is None else best[1]
+
+
+def parse_rate_limits(text: str) -> Mapping[str, int] | None:
+    """`off`, or `tool=n,…` over the seed's numbers (`tool=off` lifts one limit); None when it is neither."""
+    if text.strip().lower() == "off":
+        return {}
+    limits = dict(SEED_RATE_LIMITS)
+    for item in filter(None, map(str.strip, text.split(","))):
+        tool, equals, count = (part.strip() for part in item.partition("="))
+        if not tool or not equals:
+            return None
+        if count.lower() == "off":
+            limits.pop(tool, None)
+            continue
+        number = parse_whole(count)
+        if number is None:
+            return None
+        limits[tool] = number
+    return limits
+
+
+def parse_whole(text: str) -> int | None:
+    """A whole number in plain digits; None for anything else."""
+    digits = text.strip()
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None
+
+
+class _Reader:
+    """Reads variables one by one and keeps what was wrong with them."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.environ = environ
+        self.complaints: list[str] = []
+
+    def read(self, name: str, parse: Callable[[str], T | None], default: T) -> T:
+        """The parsed variable, or its default."""
+        text = self.environ.get(name, "")
+        if not text.strip():
+            return default
+        value = parse(text)
+        if value is None:
+            self.complaints.append(f"{name} is not understood: {_shown(text)}; using the default")
+            return default
+        return value
+
+    def whole(self, name: str, default: int, low: int, high: int | None = None) -> int:
+        """A whole number within bounds, or the default."""
+
+        def bounded(text: str) -> int | None:
+            number = parse_whole(text)
+            return None if number is None or number < low or (high is not None and number > high) else number
+
+        return self.read(name, bounded, default)
+
+
+def _shown(text: str) -> str:
+    """A value safe to repeat in one log line."""
+    return ascii(text if len(text) <= 60 else text[:60] + "...")
