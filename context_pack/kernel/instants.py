@@ -1,0 +1,55 @@
+"""Instants as text: RFC 3339 in UTC with `Z` on the way out, any offset on the way in.
+
+Readers accept up to nine fraction digits, because other writers of the same files count nanoseconds; what
+is finer than a microsecond is cut off.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+_INSTANT = re.compile(
+    r"(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))",
+    re.ASCII,
+)
+
+
+def format_instant(value: datetime, whole_seconds: bool = False) -> str:
+    """The instant in UTC with `Z`; its fraction only where there is one and it is wanted.
+
+    Raises:
+        ValueError: `value` has no time zone.
+    """
+    if value.tzinfo is None:
+        raise ValueError("an instant needs a time zone")
+    utc = value.astimezone(UTC).replace(tzinfo=None)
+    return (utc.replace(microsecond=0) if whole_seconds else utc).isoformat() + "Z"
+
+
+def parse_instant(text: str) -> datetime:
+    """The instant, in UTC, that an RFC 3339 text names.
+
+    Raises:
+        ValueError: the text is not one, or names no real date.
+    """
+    found = _INSTANT.fullmatch(text)
+    if found is None:
+        raise ValueError("not an RFC 3339 instant such as 2026-02-20T12:00:00Z")
+    *calendar, fraction, sign, hours, minutes = found.groups()
+    year, month, day, hour, minute, second = map(int, calendar)
+    micro = int((fraction or "0").ljust(6, "0")[:6])
+    local = datetime(year, month, day, hour, minute, second, micro, _zone(sign, hours, minutes))
+    try:
+        return local.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("an instant outside the calendar") from error
+
+
+def _zone(sign: str | None, hours: str, minutes: str) -> timezone:
+    if sign is None:
+        return UTC
+    if int(hours) > 23 or int(minutes) > 59:
+        raise ValueError("not a time zone offset")
+    offset = timedelta(hours=int(hours), minutes=int(minutes))
+    return timezone(-offset if sign == "-" else offset)

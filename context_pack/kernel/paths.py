@@ -1,0 +1,197 @@
+"""Relative paths and the one policy that says which of them may be read.
+
+A `RelativePath` is proof: it is relative, POSIX-separated, has no empty, `.` or `..` part and no control
+character, so that nobody behind it checks again. The policy looks at whole path segments, never at
+substrings, and folds what file systems fold (case, width, ignorable characters, trailing dots and spaces,
+NTFS streams) before it compares. Nothing here touches a disk: confinement is proved on the opened file.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from fnmatch import translate
+from functools import lru_cache
+
+from attrs import Attribute, field, frozen
+
+from context_pack.kernel.errors import Code, Failure, invalid
+
+MAX_PATH_BYTES = 1024
+DENIED_SEGMENTS = (
+    *(".git", "node_modules"),
+    *(".env", ".env.*", ".netrc", ".npmrc", ".pypirc"),
+    *(".ssh", ".aws", ".gnupg", "id_rsa*", "id_ed25519*"),
+    *("*.pem", "*.key", "*.p12", "*.pfx", "*.keystore"),
+)
+READABLE_SEGMENTS = frozenset({".env.example", ".env.sample", ".env.template", ".env.dist"})
+
+_DRIVE = re.compile(r"[A-Za-z]:")
+# Line and paragraph separators are refused with the control characters: a path is shown on one line.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def _check(_: object, __: Attribute[str], value: str) -> None:
+    """Refuse whatever is not a normal relative path; the way out of the root is named before the rest."""
+    if not isinstance(value, str):
+        raise invalid("'path' must be a string", "path")
+    if value.startswith("/") or _DRIVE.match(value):
+        raise Failure(Code.ABSOLUTE_PATH, "Absolute paths not allowed", {"field": "path"})
+    parts = value.split("/")
+    if ".." in parts:
+        raise Failure(Code.PATH_TRAVERSAL, "Path traversal not allowed", {"field": "path"})
+    if not value:
+        raise invalid("'path' must not be empty; give a path relative to the source root", "path")
+    if _UNSAFE.search(value):
+        raise invalid("'path' must not hold control characters", "path")
+    if "" in parts or "." in parts or "\\" in value:
+        raise invalid("'path' must have no empty or '.' part; write it as folder/file", "path")
+    if len(value.encode("utf-8")) > MAX_PATH_BYTES:
+        raise invalid(f"'path' must have at most {MAX_PATH_BYTES} bytes", "path")
+
+
+@frozen(order=True)
+class RelativePath:
+    """A normal path relative to a root, with `/` between its parts; ordered as plain text."""
+
+    value: str = field(validator=_check)
+
+    @classmethod
+    def parse(cls, text: str) -> RelativePath:
+        """The path that `text` spells exactly; a backslash is a separator.
+
+        Raises:
+            Failure: `absolute_path`, `path_traversal` or `invalid_data`.
+        """
+        return cls(text.replace("\\", "/") if isinstance(text, str) else text)
+
+    @classmethod
+    def lenient(cls, text: str) -> RelativePath:
+        """As `parse`, but empty and `.` parts are dropped (`./a//b/` is `a/b`)."""
+        slashed = text.replace("\\", "/")
+        if slashed.startswith("/") or _DRIVE.match(slashed):
+            return cls(slashed)
+        return cls("/".join(part for part in slashed.split("/") if part not in ("", ".")))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The segments, outermost first."""
+        return tuple(self.value.split("/"))
+
+    @property
+    def name(self) -> str:
+        """The last segment."""
+        return self.value.rpartition("/")[2]
+
+    @property
+    def suffix(self) -> str:
+        """The extension of the name with its dot; empty for `Makefile` and `.gitignore`."""
+        stem, dot, end = self.name.rpartition(".")
+        return dot + end if stem.strip(".") and end else ""
+
+    @property
+    def parent(self) -> RelativePath | None:
+        """The folder the path is in, or None at the root."""
+        head = self.value.rpartition("/")[0]
+        return RelativePath(head) if head else None
+
+    def __str__(self) -> str:
+        return self.value
+
+
+def _folded(text: str) -> str:
+    """Text as a forgiving file system compares it: width, case and ignorable characters do not count."""
+    if text.isascii():
+        return text.lower()
+    wide = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(char for char in wide if unicodedata.category(char) != "Cf")
+
+
+def _spellings(name: str) -> set[str]:
+    """What a segment may open: itself, without trailing dots and spaces, without an NTFS stream."""
+    whole = _folded(name)
+    return {whole, whole.rstrip(". "), whole.partition(":")[0].rstrip(". ")}
+
+
+def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(translate(_folded(glob)) for glob in globs))
+
+
+_DENIED = _any_of(DENIED_SEGMENTS)
+
+
+@lru_cache(maxsize=8192)
+def _is_secret(name: str) -> bool:
+    """Whether one segment is on the fixed list."""
+    return any(name not in READABLE_SEGMENTS and _DENIED.match(name) for name in _spellings(name))
+
+
+@frozen
+class _Glob:
+    """A compiled glob; None among its steps is `**`, any number of segments."""
+
+    steps: tuple[re.Pattern[str] | None, ...]
+
+    def covers(self, parts: Sequence[set[str]]) -> bool:
+        """Whether the path, or a folder it is in, matches."""
+        return _covers(self.steps, parts)
+
+
+def _covers(steps: Sequence[re.Pattern[str] | None], parts: Sequence[set[str]]) -> bool:
+    if not steps:
+        return True
+    head, rest = steps[0], steps[1:]
+    if head is None:
+        # A final `**` stands for something below, never for the folder itself.
+        starts = range(len(parts) + 1) if rest else range(1, len(parts) + 1)
+        return any(_covers(rest, parts[start:]) for start in starts)
+    return bool(parts) and any(map(head.match, parts[0])) and _covers(rest, parts[1:])
+
+
+def _compile(globs: Iterable[str]) -> tuple[re.Pattern[str] | None, tuple[_Glob, ...]]:
+    """Globs without a slash as one pattern for segments, those with one as patterns for whole paths."""
+    names: list[str] = []
+    whole: list[_Glob] = []
+    for glob in globs:
+        body = glob.strip().replace("\\", "/").rstrip("/")
+        steps = [step for step in body.split("/") if step not in ("", ".")]
+        if "/" not in body:
+            names.extend(steps)
+        elif steps:
+            whole.append(_Glob(tuple(None if step == "**" else _any_of([step]) for step in steps)))
+    return (_any_of(names) if names else None), tuple(whole)
+
+
+@frozen
+class PathPolicy:
+    """Which paths no tool may read: the fixed list, and `extra` globs of whoever runs the server.
+
+    A glob without `/` is compared with every segment, one with `/` with the whole path (`**` crosses
+    folders); what lies inside a denied folder is denied too.
+    """
+
+    extra: tuple[str, ...] = ()
+    _names: re.Pattern[str] | None = field(init=False, eq=False, repr=False)
+    _paths: tuple[_Glob, ...] = field(init=False, eq=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        names, paths = _compile(self.extra)
+        object.__setattr__(self, "_names", names)
+        object.__setattr__(self, "_paths", paths)
+
+    def denies_name(self, name: str) -> bool:
+        """Whether a path with this segment is denied, wherever the segment stands."""
+        if _is_secret(name):
+            return True
+        return self._names is not None and any(map(self._names.match, _spellings(name)))
+
+    def denies(self, path: RelativePath) -> bool:
+        """Whether the path must not be read."""
+        parts = path.parts
+        if any(map(self.denies_name, parts)):
+            return True
+        if not self._paths:
+            return False
+        spelled = [_spellings(part) for part in parts]
+        return any(glob.covers(spelled) for glob in self._paths)
