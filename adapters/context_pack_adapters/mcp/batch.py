@@ -1,0 +1,41 @@
+"""One array in, one array out: replies are kept until every member of the batch has its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from context_pack_adapters.mcp.wire import joined
+
+
+class Batch:
+    """Collects the replies of a batch in the order of its requests; sends nothing if there are none."""
+
+    def __init__(self, send: Callable[[bytes], None]) -> None:
+        self._send = send
+        self._lock = threading.Lock()
+        self._replies: list[bytes | None] = []
+        self._open = 1  # the reader itself, until it has handed out every member
+
+    def member(self) -> Callable[[bytes | None], None]:
+        """A place in the array; what it returns takes the reply, or None when there is none."""
+        with self._lock:
+            place = len(self._replies)
+            self._replies.append(None)
+            self._open += 1
+
+        def take(body: bytes | None) -> None:
+            self._replies[place] = body
+            self.close()
+
+        return take
+
+    def close(self) -> None:
+        """One less to wait for; the last one sends the array."""
+        with self._lock:
+            self._open -= 1
+            if self._open:
+                return
+        replies = [body for body in self._replies if body is not None]
+        if replies:
+            self._send(joined(replies))

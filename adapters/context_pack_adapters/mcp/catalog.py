@@ -1,0 +1,124 @@
+"""The lists: tools, prompts, resource templates and resources, page by page behind an opaque cursor.
+
+What cannot change while the server runs is described and encoded once. The order is the registry's, so the
+same list always reads the same; a cursor is an offset into it, and only cursors that we made are taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from context_pack_adapters.mcp.eras import INVALID_PARAMS, STATIC_TTL_MS
+from context_pack_adapters.mcp.wire import Refusal, quoted, to_json
+
+if TYPE_CHECKING:
+    from context_pack.toolkit.offers import Prompt, ResourceEntry
+    from context_pack.toolkit.registry import Registry
+
+Page = tuple[str, int]
+"""The fields of a list result, and for how long a client may keep them."""
+
+
+class Catalog:
+    """Lists of one registry; `page_size` None means one page."""
+
+    def __init__(self, registry: Registry, page_size: int | None) -> None:
+        self._registry = registry
+        self._page_size = page_size
+        self._static: dict[str, list[str]] = {}
+
+    def tools(self, params: Mapping[str, Any]) -> Page:
+        """One page of `tools/list`."""
+        return self._fixed("tools", self._registry.describe, params), STATIC_TTL_MS
+
+    def prompts(self, params: Mapping[str, Any]) -> Page:
+        """One page of `prompts/list`."""
+        return self._fixed("prompts", self._prompts, params), STATIC_TTL_MS
+
+    def templates(self, params: Mapping[str, Any]) -> Page:
+        """One page of `resources/templates/list`."""
+        return self._fixed("resourceTemplates", self._templates, params), STATIC_TTL_MS
+
+    def resources(self, params: Mapping[str, Any]) -> Page:
+        """One page of `resources/list`; it may change at any time."""
+        entries = [to_json(_entry(entry)) for entry in self._registry.entries()]
+        return self._page("resources", entries, params), 0
+
+    def _fixed(self, kind: str, describe: Callable[[], list[dict[str, Any]]], params: Mapping[str, Any]) -> str:
+        items = self._static.get(kind)
+        if items is None:
+            items = self._static[kind] = [to_json(item) for item in describe()]
+        return self._page(kind, items, params)
+
+    def _page(self, kind: str, items: list[str], params: Mapping[str, Any]) -> str:
+        cursor = params.get("cursor")
+        start = 0 if cursor is None else _offset(kind, cursor)
+        if start == 0 and self._page_size is None:
+            return f'"{kind}":[{",".join(items)}]'
+        end = len(items) if self._page_size is None else start + self._page_size
+        fields = f'"{kind}":[{",".join(items[start:end])}]'
+        return fields if end >= len(items) else f'{fields},"nextCursor":{quoted(_cursor(kind, end))}'
+
+    def _prompts(self) -> list[dict[str, Any]]:
+        return [_prompt(prompt) for prompt in self._registry.prompts.values()]
+
+    def _templates(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "uriTemplate": family.uri_template,
+                "name": family.name,
+                "title": family.title,
+                "description": family.description,
+                "mimeType": family.mime_type,
+            }
+            for family in self._registry.resources
+            if family.uri_template is not None
+        ]
+
+
+def _prompt(prompt: Prompt) -> dict[str, Any]:
+    arguments = [
+        {"name": argument.name, "description": argument.description, "required": argument.required}
+        for argument in prompt.arguments
+    ]
+    return {
+        "name": prompt.name,
+        "title": prompt.title,
+        "description": prompt.description,
+        "arguments": arguments,
+    }
+
+
+def _entry(entry: ResourceEntry) -> dict[str, Any]:
+    shown = {"uri": entry.uri, "name": entry.name, "mimeType": entry.mime_type}
+    if entry.title is not None:
+        shown["title"] = entry.title
+    if entry.description is not None:
+        shown["description"] = entry.description
+    return shown
+
+
+def _cursor(kind: str, offset: int) -> str:
+    from context_pack.kernel.paging import encode_cursor
+
+    return encode_cursor(kind, {"offset": offset})
+
+
+def _offset(kind: str, cursor: object) -> int:
+    """The offset a cursor stands for; a list may have shrunk since, so it may lie behind the end.
+
+    Raises:
+        Refusal: it is not one of ours, or of another list.
+    """
+    from context_pack.kernel.errors import Failure
+    from context_pack.kernel.paging import decode_cursor
+
+    if isinstance(cursor, str):
+        try:
+            offset = decode_cursor(kind, cursor).get("offset")
+        except Failure:
+            offset = None
+        if type(offset) is int and offset > 0:
+            return offset
+    raise Refusal(INVALID_PARAMS, "Invalid cursor", {"field": "cursor"})

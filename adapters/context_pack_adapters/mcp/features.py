@@ -1,0 +1,118 @@
+"""What a request does with the registry: call a tool, read a resource, render a prompt, complete an argument.
+
+These functions run inside jobs: they may touch the disk and may be slow. Each returns the fields of a result.
+Bad parameters are refused here; bad tool arguments are not, for the registry answers those in the tool's own shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from context_pack_adapters.mcp.eras import INVALID_PARAMS, RESOURCE_NOT_FOUND
+from context_pack_adapters.mcp.jobs import INTERNAL_ERROR, Job
+from context_pack_adapters.mcp.wire import Refusal, answer_fields, fields_of
+
+if TYPE_CHECKING:
+    from context_pack.kernel.errors import Failure
+    from context_pack.toolkit.offers import Completer, Prompt
+    from context_pack.toolkit.registry import Registry
+
+MAX_COMPLETIONS = 100
+MAX_COUNTED = 10_000
+"""Where counting stops when somebody asks how many completions there are."""
+
+
+def call_tool(registry: Registry, job: Job, name: str, arguments: Mapping[str, Any]) -> str:
+    """Serve `tools/call`; a failed call is also a log message, for those who asked for one."""
+    from context_pack.toolkit.registry import UnknownTool
+
+    try:
+        answer = registry.call(name, arguments, job)
+    except UnknownTool:
+        raise Refusal(INVALID_PARAMS, f"Unknown tool: {shown(name)}") from None
+    if answer.is_error:
+        job.log("warning", {"tool": name, "message": answer.text}, "tools")
+    return answer_fields(answer)
+
+
+def read_resource(registry: Registry, job: Job, uri: str) -> tuple[str, int]:
+    """Serve `resources/read`: the fields, and the life of the content in milliseconds."""
+    from context_pack.kernel.errors import Failure
+
+    try:
+        resource = registry.read(uri)
+    except Failure as failure:
+        if not _is_absence(failure):
+            raise Refusal(INTERNAL_ERROR, failure.message, {"uri": uri, "code": failure.code.value}) from None
+        resource = None
+    if resource is None:
+        code = RESOURCE_NOT_FOUND if job.request.envelope is None else INVALID_PARAMS
+        raise Refusal(code, "Resource not found", {"uri": uri})
+    content = {"uri": resource.uri, "mimeType": resource.mime_type}
+    content.update({"text": resource.text} if resource.blob is None else {"blob": resource.blob})
+    return fields_of({"contents": [content]}), max(0, int(resource.ttl_ms))
+
+
+def get_prompt(registry: Registry, name: str, arguments: Mapping[str, str]) -> str:
+    """Serve `prompts/get`."""
+    from context_pack.kernel.errors import Failure
+
+    prompt = _prompt(registry, name)
+    for argument in prompt.arguments:
+        if argument.required and argument.name not in arguments:
+            raise Refusal(INVALID_PARAMS, f"Prompt argument {argument.name!r} is required", {"field": argument.name})
+    try:
+        rendered = prompt.render(arguments)
+    except Failure as failure:
+        code = INVALID_PARAMS if _is_absence(failure) else INTERNAL_ERROR
+        raise Refusal(code, failure.message, {"code": failure.code.value}) from None
+    messages: Any = rendered
+    if isinstance(rendered, str):
+        messages = [{"role": "user", "content": {"type": "text", "text": rendered}}]
+    return fields_of({"description": prompt.description, "messages": list(messages)})
+
+
+def complete(
+    registry: Registry, ref: Mapping[str, Any], argument: str, typed: str, others: Mapping[str, str]
+) -> str:
+    """Serve `completion/complete`: at most 100 values; a known ref without such an argument has none."""
+    completer = _completers(registry, ref).get(argument)
+    found = [] if completer is None else list(islice(completer(typed, others), MAX_COUNTED + 1))
+    completion: dict[str, Any] = {"values": found[:MAX_COMPLETIONS], "hasMore": len(found) > MAX_COMPLETIONS}
+    if len(found) <= MAX_COUNTED:
+        completion["total"] = len(found)
+    return fields_of({"completion": completion})
+
+
+def shown(name: str) -> str:
+    """A caller's own word, safe to repeat: one printable line of at most 80 characters."""
+    clean = "".join(char if char.isprintable() else "?" for char in name[:81])
+    return clean if len(clean) <= 80 else clean[:79] + "…"
+
+
+def _completers(registry: Registry, ref: Mapping[str, Any]) -> Mapping[str, Completer]:
+    """What completes the arguments of a prompt or of a resource template."""
+    kind = ref.get("type")
+    if kind == "ref/prompt" and isinstance(ref.get("name"), str):
+        return _prompt(registry, ref["name"]).complete
+    uri = ref.get("uri")
+    if kind == "ref/resource" and isinstance(uri, str):
+        for family in registry.resources:
+            if uri == family.uri_template or uri.startswith(family.prefix):
+                return family.complete
+        raise Refusal(INVALID_PARAMS, f"Unknown resource template: {shown(uri)}", {"field": "ref.uri"})
+    raise Refusal(INVALID_PARAMS, "ref must name a prompt (ref/prompt) or a template (ref/resource)", {"field": "ref"})
+
+
+def _prompt(registry: Registry, name: str) -> Prompt:
+    prompt = registry.prompts.get(name)
+    if prompt is None:
+        raise Refusal(INVALID_PARAMS, f"Unknown prompt: {shown(name)}")
+    return prompt
+
+
+def _is_absence(failure: Failure) -> bool:
+    """Whether a failure only says that there is no such thing, or that its name is not one."""
+    return failure.kind.value in ("validation", "not_found")

@@ -1,0 +1,77 @@
+"""Progress of one call: monotone, bounded in rate, silent once the reply has gone. No clock of its own."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from context_pack_adapters.mcp.wire import RequestId, notification
+
+PER_SECOND = 10.0
+BURST = 10.0
+NUDGE = 0.001
+"""How far a reminder moves a bar that has nothing new to say: the protocol wants every value to be greater."""
+
+
+class Progress:
+    """Sends `notifications/progress` on one token."""
+
+    def __init__(
+        self, token: RequestId, send: Callable[[bytes], None], monotonic: Callable[[], float]
+    ) -> None:
+        self._token = token
+        self._send = send
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._open = True
+        self._allowance = BURST
+        self._moment = monotonic()
+        self._last: float | None = None
+        self._total: float | None = None
+
+    def report(self, done: float, total: float | None, message: str | None) -> None:
+        """Send a value greater than the last one; the end is never dropped for its rate."""
+        if not math.isfinite(done) or (total is not None and not math.isfinite(total)):
+            return
+        with self._lock:
+            if not self._open or (self._last is not None and done <= self._last):
+                return
+            if not self._admit() and (total is None or done < total):
+                return
+            self._total = total
+            self._emit(done, total, message)
+
+    def beat(self) -> None:
+        """Tell the caller that the work goes on."""
+        with self._lock:
+            if not self._open:
+                return
+            last = 0.0 if self._last is None else self._last
+            room = NUDGE if self._total is None else min(NUDGE, (self._total - last) / 2)
+            if last + room > last:
+                self._emit(last + room, self._total, None)
+
+    def close(self) -> None:
+        """Send nothing from now on."""
+        with self._lock:
+            self._open = False
+
+    def _admit(self) -> bool:
+        now = self._monotonic()
+        self._allowance = min(BURST, self._allowance + (now - self._moment) * PER_SECOND)
+        self._moment = now
+        if self._allowance < 1:
+            return False
+        self._allowance -= 1
+        return True
+
+    def _emit(self, done: float, total: float | None, message: str | None) -> None:
+        self._last = done
+        params: dict[str, Any] = {"progressToken": self._token, "progress": done}
+        if total is not None:
+            params["total"] = total
+        if message is not None:
+            params["message"] = message
+        self._send(notification("notifications/progress", params))

@@ -1,0 +1,145 @@
+"""Who wants to hear of changed resources, in both eras, and the messages they get.
+
+Legacy clients subscribe to single URIs and hear of a changed list without asking. Modern clients open a listen
+stream with a filter: acknowledged first, every message carries the subscription's id, ended by an empty result or
+by a cancel, which is not answered. All sending happens under one lock, so that nothing overtakes an
+acknowledgement and nothing follows an end.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
+
+from context_pack_adapters.mcp.eras import INVALID_PARAMS, SUBSCRIPTION_KEY
+from context_pack_adapters.mcp.wire import Refusal, RequestId, notification
+
+UPDATED = "notifications/resources/updated"
+LIST_CHANGED = "notifications/resources/list_changed"
+ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+FLAGS = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
+
+
+class Listener(NamedTuple):
+    """One open listen stream; `end` sends its closing result."""
+
+    id: RequestId
+    uris: frozenset[str]
+    lists: bool
+    end: Callable[[], None]
+
+
+class Subscriptions:
+    """The table of everybody who listens; `on_watch` hears when the first comes and when the last goes."""
+
+    def __init__(self, send: Callable[[bytes], None], on_watch: Callable[[bool], None]) -> None:
+        self._send = send
+        self._on_watch = on_watch
+        self._lock = threading.RLock()
+        self._legacy: set[str] = set()
+        self._listeners: list[Listener] = []
+        self._told = False
+        self.greeted = False
+        """Whether a legacy client has shaken hands and so hears of changed lists."""
+
+    @property
+    def watched(self) -> frozenset[str]:
+        """Every URI somebody subscribed to."""
+        with self._lock:
+            return frozenset(self._legacy).union(*(listener.uris for listener in self._listeners))
+
+    @property
+    def watching(self) -> bool:
+        """Whether anybody subscribed to a URI or listens for changed lists."""
+        with self._lock:
+            return bool(self._legacy) or any(listener.uris or listener.lists for listener in self._listeners)
+
+    def subscribe(self, uri: str) -> None:
+        """A legacy client wants to hear of this resource; asking twice is the same as once."""
+        with self._lock:
+            self._legacy.add(uri)
+        self._tell()
+
+    def unsubscribe(self, uri: str) -> None:
+        """A legacy client has heard enough; an unknown URI is fine."""
+        with self._lock:
+            self._legacy.discard(uri)
+        self._tell()
+
+    def listen(self, listener: Listener, honoured: Mapping[str, Any]) -> None:
+        """Open a stream: acknowledge what will be delivered, then deliver."""
+        params = {"_meta": {SUBSCRIPTION_KEY: listener.id}, "notifications": honoured}
+        with self._lock:
+            self._send(notification(ACKNOWLEDGED, params))
+            self._listeners.append(listener)
+        self._tell()
+
+    def cancel(self, request_id: RequestId) -> None:
+        """End the streams with this id without a word."""
+        with self._lock:
+            kept = [listener for listener in self._listeners if not _same(listener.id, request_id)]
+            self._listeners = kept
+        self._tell()
+
+    def finish(self) -> None:
+        """End every stream with its result, and forget every subscription."""
+        with self._lock:
+            ended, self._listeners = self._listeners, []
+            self._legacy.clear()
+            for listener in ended:
+                listener.end()
+        self._tell()
+
+    def changed(self, uris: Collection[str], list_changed: bool) -> None:
+        """Tell everybody who asked."""
+        with self._lock:
+            for uri in uris:
+                if uri in self._legacy:
+                    self._send(notification(UPDATED, {"uri": uri}))
+            if list_changed and self.greeted:
+                self._send(notification(LIST_CHANGED, {}))
+            for listener in self._listeners:
+                meta = {SUBSCRIPTION_KEY: listener.id}
+                for uri in uris:
+                    if uri in listener.uris:
+                        self._send(notification(UPDATED, {"_meta": meta, "uri": uri}))
+                if list_changed and listener.lists:
+                    self._send(notification(LIST_CHANGED, {"_meta": meta}))
+
+    def _tell(self) -> None:
+        """Say when the first listener has come or the last has gone; outside the lock, for a watcher may join."""
+        with self._lock:
+            watching = self.watching
+            news = watching != self._told
+            self._told = watching
+        if news:
+            self._on_watch(watching)
+
+
+def wanted(params: Mapping[str, Any], resources: bool) -> dict[str, Any]:
+    """The part of a listen filter that will be delivered: our lists of tools and prompts never change.
+
+    Raises:
+        Refusal: the filter is malformed.
+    """
+    asked = params.get("notifications")
+    if not isinstance(asked, dict):
+        raise Refusal(INVALID_PARAMS, "notifications is required and must be an object")
+    for flag in FLAGS:
+        if not isinstance(asked.get(flag, False), bool):
+            raise Refusal(INVALID_PARAMS, f"notifications.{flag} must be true or false")
+    uris = asked.get("resourceSubscriptions", [])
+    if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
+        raise Refusal(INVALID_PARAMS, "notifications.resourceSubscriptions must be a list of URIs")
+    honoured: dict[str, Any] = {}
+    if resources and asked.get("resourcesListChanged"):
+        honoured["resourcesListChanged"] = True
+    if resources and uris:
+        honoured["resourceSubscriptions"] = list(dict.fromkeys(uris))
+    return honoured
+
+
+def _same(one: RequestId, other: RequestId) -> bool:
+    """Ids are equal only within one JSON type."""
+    return type(one) is type(other) and one == other

@@ -1,0 +1,96 @@
+"""JSON text of what the server sends: replies, errors, notifications, and a tool's answer.
+
+Each reply is encoded once. A result travels as the inner text of its object ("fields", no braces), so that an
+era can add its own members by joining strings, and so that a tool's JSON, already text, is not encoded again.
+Everything is one line of JSON: raw line breaks never occur, whatever a tool returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from json.encoder import JSONEncoder, encode_basestring
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from context_pack.toolkit.spec import Answer
+
+RequestId = str | int
+
+INTERNAL_MESSAGE = "Internal error; the request failed inside the server"
+
+to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+quoted = encode_basestring
+"""A JSON string of a text."""
+
+
+class Refusal(Exception):
+    """A protocol error: a JSON-RPC code, a message and perhaps data."""
+
+    def __init__(self, code: int, message: str, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(code, message, data)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+def to_bytes(text: str) -> bytes:
+    """The UTF-8 of a JSON text; a lone surrogate, which UTF-8 cannot hold, becomes its JSON escape."""
+    return text.encode("utf-8", "backslashreplace")
+
+
+def id_json(request_id: RequestId | None) -> str:
+    """A request id as JSON."""
+    if request_id is None:
+        return "null"
+    return str(request_id) if type(request_id) is int else quoted(str(request_id))
+
+
+def reply(request_id: RequestId, result: str) -> bytes:
+    """A whole reply around the JSON of its result."""
+    return to_bytes(f'{{"jsonrpc":"2.0","id":{id_json(request_id)},"result":{result}}}')
+
+
+def error(request_id: RequestId | None, refusal: Refusal) -> bytes:
+    """A whole error reply."""
+    data = "" if refusal.data is None else f',"data":{to_json(refusal.data)}'
+    head = f'{{"jsonrpc":"2.0","id":{id_json(request_id)},"error":'
+    return to_bytes(f'{head}{{"code":{refusal.code},"message":{quoted(refusal.message)}{data}}}}}')
+
+
+def notification(method: str, params: Mapping[str, Any]) -> bytes:
+    """A whole notification."""
+    body = f'{{"jsonrpc":"2.0","method":{quoted(method)},"params":{to_json(params)}}}' if params else (
+        f'{{"jsonrpc":"2.0","method":{quoted(method)}}}'
+    )
+    return to_bytes(body)
+
+
+def fields_of(result: Mapping[str, Any]) -> str:
+    """The inner text of a result object."""
+    return to_json(result)[1:-1]
+
+
+def answer_fields(answer: Answer) -> str:
+    """A tool's answer as the fields of a `tools/call` result."""
+    content = to_json(list(answer.content)) if answer.content is not None else _text_block(answer.text)
+    flag = "true" if answer.is_error else "false"
+    if answer.structured is None or answer.is_error:
+        return f'"content":{content},"isError":{flag}'
+    return f'"content":{content},"structuredContent":{_structured(answer)},"isError":{flag}'
+
+
+def _text_block(text: str) -> str:
+    return f'[{{"type":"text","text":{quoted(text)}}}]'
+
+
+def _structured(answer: Answer) -> str:
+    """The answer's object; where its text is that object on one line, the text itself."""
+    text = answer.text
+    if answer.content is None and text[:1] == "{" and text[-1:] == "}" and "\n" not in text and "\r" not in text:
+        return text
+    return to_json(answer.structured)
+
+
+def joined(members: Sequence[bytes]) -> bytes:
+    """One JSON array of whole replies."""
+    return b"[" + b",".join(members) + b"]"
