@@ -12,7 +12,7 @@ class PackStore(Protocol):
     """Where packs live. Every method sees only live packs: an expired one is not there.
 
     Reads take no lock. Raises `Failure` only: `not_found`, `name_conflict`, `lock_timeout`, `io_error`,
-    `malformed_pack`, `migration_required`; whatever `change` raises passes through and leaves the pack as it was.
+    `malformed_pack`, `migration_required`; what `change` raises passes through and leaves the pack as it was.
     """
 
     def create(self, make: Callable[[str], Pack], name: str | None) -> Pack:

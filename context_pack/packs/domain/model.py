@@ -1,0 +1,180 @@
+"""Packs, sections, refs and diagrams: frozen values that cannot be wrong once built.
+
+Every invariant is checked on construction, whoever builds: a use case, a loader, a test. Optional texts are
+trimmed and None when nothing is left. Nothing here changes anything (see `changes`) or knows a wire format
+(see `record`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+import attrs
+from attrs import field, frozen
+
+from context_pack.kernel.errors import invalid
+from context_pack.kernel.ids import is_pack_id
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.revision import FIRST
+from context_pack.packs.domain import values
+from context_pack.packs.domain.anchors import Anchor
+
+
+class Status(StrEnum):
+    """Where a pack is in its life."""
+
+    DRAFT = "draft"
+    FINALIZED = "finalized"
+
+
+def _holds(parse: Callable[[Any, str], Any], *, optional: bool = False) -> Any:
+    """A validator that wants what `parse` accepts; the parser names the field in what it refuses."""
+
+    def check(_: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if not (optional and value is None):
+            parse(value, attribute.name)
+
+    return check
+
+
+def _trimmed(value: str) -> str:
+    return value.strip() if isinstance(value, str) else value
+
+
+def _kept(value: str | None) -> str | None:
+    """A trimmed text, or None when nothing is left of it."""
+    return (value.strip() or None) if isinstance(value, str) else value
+
+
+def _typed(*kinds: type) -> Any:
+    """A validator that wants a value of one of these types."""
+
+    def check(_: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
+        if not isinstance(value, kinds):
+            raise invalid(f"'{attribute.name}' has the wrong type", attribute.name)
+
+    return check
+
+
+def _keyed(kind: type) -> Any:
+    """A validator that wants parts of one kind, no two with the same key."""
+
+    def check(_: Any, attribute: attrs.Attribute[Any], parts: Any) -> None:
+        seen: set[str] = set()
+        for part in parts:
+            if not isinstance(part, kind):
+                raise invalid(f"'{attribute.name}' has a part of the wrong type", attribute.name)
+            part_key: str = getattr(part, "key")  # noqa: B009
+            if part_key in seen:
+                raise invalid(f"'{attribute.name}' holds the key '{part_key}' twice", attribute.name)
+            seen.add(part_key)
+
+    return check
+
+
+def _moment(value: Any) -> datetime:
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        raise invalid("a pack's moments must be times with a time zone")
+    return value.astimezone(UTC)
+
+
+def _status(value: Any) -> Status:
+    try:
+        return Status(value)
+    except ValueError:
+        raise invalid(f"'status' must be one of: {', '.join(Status)}", "status") from None
+
+
+@frozen
+class Ref:
+    """A promise about code: these lines of this file, and why they matter."""
+
+    key: str = field(validator=_holds(values.key))
+    path: RelativePath = field(validator=_typed(RelativePath))
+    lines: LineRange = field(validator=_typed(LineRange))
+    title: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
+    why: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
+    group: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
+    anchor: Anchor | None = field(default=None, validator=_typed(Anchor, type(None)))
+
+
+@frozen
+class Diagram:
+    """A Mermaid diagram with its title and the reason it is there."""
+
+    key: str = field(validator=_holds(values.key))
+    title: str = field(converter=_trimmed, validator=_holds(values.required_line))
+    mermaid: str = field(converter=_trimmed, validator=_holds(values.required_block))
+    why: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
+
+
+@frozen
+class Section:
+    """A chapter of a pack: text, refs and diagrams, each in stored order."""
+
+    key: str = field(validator=_holds(values.key))
+    title: str = field(converter=_trimmed, validator=_holds(values.required_line))
+    description: str | None = field(
+        default=None, converter=_kept, validator=_holds(values.block, optional=True)
+    )
+    refs: tuple[Ref, ...] = field(default=(), converter=tuple, validator=_keyed(Ref))
+    diagrams: tuple[Diagram, ...] = field(default=(), converter=tuple, validator=_keyed(Diagram))
+
+    def ref(self, key: str) -> Ref | None:
+        """The ref with that key."""
+        return next((ref for ref in self.refs if ref.key == key), None)
+
+    def diagram(self, key: str) -> Diagram | None:
+        """The diagram with that key."""
+        return next((diagram for diagram in self.diagrams if diagram.key == key), None)
+
+
+def _pack_id(value: Any, name: str) -> None:
+    if not isinstance(value, str) or not is_pack_id(value):
+        raise invalid(f"'{name}' must look like pk_ and eight of a-z and 2-7", name)
+
+
+def _revision(value: Any, name: str) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < FIRST:
+        raise invalid(f"'{name}' must be a whole number of at least {FIRST}", name)
+
+
+def _tags(value: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise invalid("'tags' must be a list of strings", "tags")
+    return values.tags(value)
+
+
+@frozen(kw_only=True)
+class Pack:
+    """A whole context pack at one revision."""
+
+    id: str = field(validator=_holds(_pack_id))
+    name: str | None = field(default=None, converter=_kept, validator=_holds(values.name, optional=True))
+    title: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
+    brief: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
+    status: Status = field(converter=_status)
+    tags: tuple[str, ...] = field(converter=_tags)
+    sections: tuple[Section, ...] = field(default=(), converter=tuple, validator=_keyed(Section))
+    revision: int = field(validator=_holds(_revision))
+    created_at: datetime = field(converter=_moment)
+    updated_at: datetime = field(converter=_moment)
+    expires_at: datetime = field(converter=_moment)
+
+    def section(self, key: str) -> Section | None:
+        """The section with that key."""
+        return next((section for section in self.sections if section.key == key), None)
+
+    @property
+    def refs(self) -> Sequence[tuple[Section, Ref]]:
+        """Every ref with its section, in stored order."""
+        return [(section, ref) for section in self.sections for ref in section.refs]
+
+    @property
+    def heading(self) -> str:
+        """What the pack is called: its title, else its name, else `Untitled`."""
+        return self.title or self.name or "Untitled"

@@ -1,0 +1,216 @@
+"""A pack as plain data: the front-matter shape that storage writes and other implementations share.
+
+Keys come in the contract's order, absent values are None, moments are RFC 3339 strings. Reading is strict:
+an unknown field, a wrong type, a doubled key or a broken rule is a malformed pack, and the reason says where.
+No YAML and no file here; `sections.0.refs.2.path` is as near as this module comes to one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.instants import format_instant, parse_instant
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.paths import RelativePath
+from context_pack.packs.domain.anchors import Anchor
+from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
+
+T = TypeVar("T")
+Record = dict[str, Any]
+
+SCHEMA_VERSION = 2
+MOMENTS = ("created_at", "updated_at", "expires_at")
+PACK_FIELDS = (
+    "schema_version",
+    "id",
+    "name",
+    "title",
+    "brief",
+    "status",
+    "tags",
+    "sections",
+    "revision",
+    *MOMENTS,
+)
+SECTION_FIELDS = ("key", "title", "description", "refs", "diagrams")
+REF_FIELDS = ("key", "path", "lines", "title", "why", "group", "anchor")
+LINES_FIELDS = ("start", "end")
+DIAGRAM_FIELDS = ("key", "title", "mermaid", "why")
+ANCHOR_FIELDS = ("digest", "lines", "before", "after", "first", "last")
+
+
+def to_record(pack: Pack, *, anchors: bool = True) -> Record:
+    """The pack in storage keys; `anchors=False` leaves out what only storage needs."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "id": pack.id,
+        "name": pack.name,
+        "title": pack.title,
+        "brief": pack.brief,
+        "status": pack.status.value,
+        "tags": list(pack.tags),
+        "sections": [section_record(section, anchors=anchors) for section in pack.sections],
+        "revision": pack.revision,
+        "created_at": format_instant(pack.created_at),
+        "updated_at": format_instant(pack.updated_at),
+        "expires_at": format_instant(pack.expires_at),
+    }
+
+
+def section_record(section: Section, *, anchors: bool = True) -> Record:
+    """A section in storage keys."""
+    return {
+        "key": section.key,
+        "title": section.title,
+        "description": section.description,
+        "refs": [ref_record(ref, anchors=anchors) for ref in section.refs],
+        "diagrams": [diagram_record(diagram) for diagram in section.diagrams],
+    }
+
+
+def ref_record(ref: Ref, *, anchors: bool = True) -> Record:
+    """A ref in storage keys."""
+    record = {
+        "key": ref.key,
+        "path": str(ref.path),
+        "lines": lines_record(ref.lines),
+        "title": ref.title,
+        "why": ref.why,
+        "group": ref.group,
+    }
+    return {**record, "anchor": _anchor_record(ref.anchor)} if anchors else record
+
+
+def lines_record(lines: LineRange) -> Record:
+    """A range of lines in storage keys."""
+    return {"start": lines.start, "end": lines.end}
+
+
+def diagram_record(diagram: Diagram) -> Record:
+    """A diagram in storage keys."""
+    return {"key": diagram.key, "title": diagram.title, "mermaid": diagram.mermaid, "why": diagram.why}
+
+
+def _anchor_record(anchor: Anchor | None) -> Record | None:
+    if anchor is None:
+        return None
+    return {
+        "digest": anchor.digest,
+        "lines": anchor.lines,
+        "before": list(anchor.before),
+        "after": list(anchor.after),
+        "first": anchor.first,
+        "last": anchor.last,
+    }
+
+
+def from_record(record: Mapping[str, Any]) -> Pack:
+    """The pack that a record describes.
+
+    Raises:
+        Failure: `migration_required` for another schema version, `malformed_pack` for anything else wrong.
+    """
+    top = _object(record, PACK_FIELDS, "the front matter")
+    _check_version(top.pop("schema_version"))
+    top["sections"] = _each(top, "sections", "", _section)
+    top["tags"] = _list(top, "tags", "")
+    for field in MOMENTS:
+        top[field] = _moment(top[field], field)
+    return _built("", lambda: Pack(**top))
+
+
+def _check_version(found: Any) -> None:
+    if found == SCHEMA_VERSION and isinstance(found, int):
+        return
+    if isinstance(found, bool) or not isinstance(found, int | str | float):
+        raise malformed("'schema_version' is missing or no number")
+    raise Failure(
+        Code.MIGRATION_REQUIRED,
+        f"the pack has another schema version; migrate its file to version {SCHEMA_VERSION} or remove it",
+        {"found": found, "supported": SCHEMA_VERSION},
+    )
+
+
+def _section(value: Any, at: str) -> Section:
+    item = _object(value, SECTION_FIELDS, at)
+    item["refs"], item["diagrams"] = _each(item, "refs", at, _ref), _each(item, "diagrams", at, _diagram)
+    return _built(at, lambda: Section(**item))
+
+
+def _ref(value: Any, at: str) -> Ref:
+    item = _object(value, REF_FIELDS, at)
+    lines = _object(item["lines"], LINES_FIELDS, f"{at}.lines")
+    if item["anchor"] is not None:
+        item["anchor"] = _anchor(item["anchor"], f"{at}.anchor")
+
+    def build() -> Ref:
+        place = {"path": RelativePath.parse(item["path"]), "lines": LineRange(**lines)}
+        return Ref(**{**item, **place})
+
+    return _built(at, build)
+
+
+def _diagram(value: Any, at: str) -> Diagram:
+    item = _object(value, DIAGRAM_FIELDS, at)
+    return _built(at, lambda: Diagram(**item))
+
+
+def _anchor(value: Any, at: str) -> Anchor:
+    item = _object(value, ANCHOR_FIELDS, at)
+    item["before"], item["after"] = tuple(_list(item, "before", at)), tuple(_list(item, "after", at))
+    return _built(at, lambda: Anchor(**item))
+
+
+def _moment(text: Any, field: str) -> datetime:
+    if not isinstance(text, str):
+        raise malformed(f"'{field}' is missing or no string")
+    try:
+        return parse_instant(text)
+    except ValueError:
+        raise malformed(f"'{field}' is no RFC 3339 moment") from None
+
+
+def _object(value: Any, fields: Sequence[str], at: str) -> Record:
+    """A mapping with all its fields, None for the absent ones."""
+    if not isinstance(value, Mapping):
+        raise malformed(f"{at} must be a mapping")
+    unknown = [name for name in value if name not in fields]
+    if unknown:
+        raise malformed(f"{at} has the unknown field {ascii(str(unknown[0]))[:80]}")
+    return {name: value.get(name) for name in fields}
+
+
+def _list(item: Mapping[str, Any], field: str, at: str) -> list[Any]:
+    value = item[field]
+    if value is None:
+        return []
+    if not isinstance(value, list | tuple):
+        raise malformed(f"{_join(at, field)} must be a list")
+    return list(value)
+
+
+def _each(item: Mapping[str, Any], field: str, at: str, build: Callable[[Any, str], T]) -> tuple[T, ...]:
+    parts = enumerate(_list(item, field, at))
+    return tuple(build(part, f"{_join(at, field)}.{index}") for index, part in parts)
+
+
+def _join(at: str, field: str) -> str:
+    return f"{at}.{field}" if at else field
+
+
+def _built(at: str, build: Callable[[], T]) -> T:
+    try:
+        return build()
+    except Failure as failure:
+        if failure.code is Code.MALFORMED_PACK:
+            raise
+        raise malformed(f"{at}: {failure.message}" if at else failure.message) from None
+
+
+def malformed(reason: str) -> Failure:
+    """A stored pack that breaks a rule; the store adds which file it is."""
+    message = f"a stored pack is malformed: {reason}; mend or remove its file"
+    return Failure(Code.MALFORMED_PACK, message, {"reason": reason})

@@ -1,0 +1,126 @@
+"""The small values of packs: keys, names, one-line texts, blocks of text; their bounds and parsers.
+
+Two strengths of rule live here. `one_line`, `block`, `key`, … are what a pack can never break, wherever it
+comes from: the model runs them on construction, so that a loader gets every invariant by building the model.
+The lengths (`TITLE_CHARS`, …) bind what enters through the door; a file written by another implementation may
+be longer, and is still rendered safely.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.ids import is_pack_id
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.markdown import is_single_line
+from context_pack.kernel.paths import RelativePath
+
+KEY_PATTERN = "^[a-z0-9][a-z0-9_-]{1,63}$"
+_KEY = re.compile("[a-z0-9][a-z0-9_-]{1,63}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+NAME_LOW, NAME_HIGH = 3, 120
+TITLE_CHARS = 200
+BRIEF_CHARS = 2_000
+TAG_CHARS = 64
+TAGS_MOST = 50
+WHY_CHARS = 2_000
+GROUP_CHARS = 120
+DESCRIPTION_CHARS = 20_000
+MERMAID_CHARS = 50_000
+PATH_CHARS = 1_024
+MAX_LINES = 2_000
+
+
+def string(value: Any, field: str) -> str:
+    """A string that UTF-8 can carry.
+
+    Raises:
+        Failure: `invalid_data`, naming the field.
+    """
+    if not isinstance(value, str):
+        raise invalid(f"'{field}' must be a string", field)
+    if _SURROGATE.search(value):
+        raise invalid(f"'{field}' holds half of a character (a lone surrogate); send whole characters", field)
+    return value
+
+
+def bounded(text: str, field: str, most: int) -> str:
+    """The text, if it is not longer than `most` characters."""
+    if len(text) > most:
+        raise invalid(f"'{field}' must have at most {most} characters; shorten it", field)
+    return text
+
+
+def one_line(value: Any, field: str) -> str | None:
+    """A trimmed text of one line, or None when nothing is left of it."""
+    text = string(value, field).strip()
+    if not is_single_line(text):
+        raise invalid(f"'{field}' must be one line without control characters; remove them", field)
+    return text or None
+
+
+def required_line(value: Any, field: str) -> str:
+    """A trimmed text of one line that is not blank."""
+    text = one_line(value, field)
+    if text is None:
+        raise invalid(f"'{field}' must not be blank", field)
+    return text
+
+
+def block(value: Any, field: str) -> str | None:
+    """A trimmed text of any number of lines, or None when nothing is left of it."""
+    return string(value, field).strip() or None
+
+
+def required_block(value: Any, field: str) -> str:
+    """A trimmed text of any number of lines that is not blank."""
+    text = block(value, field)
+    if text is None:
+        raise invalid(f"'{field}' must not be blank", field)
+    return text
+
+
+def key(value: Any, field: str) -> str:
+    """The key of a section, a ref or a diagram."""
+    if not isinstance(value, str) or _KEY.fullmatch(value) is None:
+        raise invalid(
+            f"'{field}' must be 2 to 64 of a-z, 0-9, '_' and '-', starting with a letter or a digit", field
+        )
+    return value
+
+
+def name(value: Any, field: str = "name") -> str:
+    """A pack's name: one line of 3 to 120 characters that does not look like an id."""
+    text = required_line(value, field)
+    if not NAME_LOW <= len(text) <= NAME_HIGH:
+        raise invalid(f"'{field}' must have {NAME_LOW} to {NAME_HIGH} characters", field)
+    if is_pack_id(text):
+        raise invalid(f"'{field}' must not look like a pack id; choose a name in words", field)
+    return text
+
+
+def tags(values: Iterable[Any], field: str = "tags") -> tuple[str, ...]:
+    """Tags, each one line, the first of equal ones kept."""
+    return tuple(dict.fromkeys(required_line(value, field) for value in values))
+
+
+def path(value: Any, field: str = "path") -> RelativePath:
+    """A relative path under the source root; whatever is wrong with it is `invalid_data` here."""
+    text = string(value, field)
+    try:
+        return RelativePath.parse(text)
+    except Failure as failure:
+        message = f"{failure.message}; give a path relative to the source root, such as src/app.py"
+        raise Failure(Code.INVALID_DATA, message, {**failure.details, "field": field}) from None
+
+
+def lines(start: Any, end: Any) -> LineRange:
+    """A range of lines, both ends included."""
+    for value, field in ((start, "line_start"), (end, "line_end")):
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise invalid(f"'{field}' must be an integer", field)
+    return LineRange(start, end)
