@@ -1,0 +1,168 @@
+"""The server's life: one blocking wait, bytes in, jobs out, and an end that always comes.
+
+The only module of the transport that blocks on the protocol streams. The main thread waits in one `poll` for
+requests, for a closed stdout and for signals; it decodes, answers what is cheap and hands the rest to the lanes.
+It never waits for a tool or for the peer to read. Nothing polls: an idle server costs no processor time.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from context_pack_adapters.mcp.framing import Decoder, Fault, encode
+from context_pack_adapters.mcp.lanes import Job, Lanes
+from context_pack_adapters.mcp.process import Signals, Streams, claim_streams
+from context_pack_adapters.mcp.writer import Writer
+
+READ_BYTES = 256 * 1024
+GRACE_SECONDS = 1.0
+"""How long what was fully received may still be answered after the end of input."""
+STOP_SECONDS = 0.5
+LAST_RESORT_SECONDS = 1.6
+"""After this the process ends, whatever hangs."""
+
+
+class Conversation(Protocol):
+    """What the pump asks of a session."""
+
+    exit_code: int | None
+    heard: bool
+
+    def receive(self, body: bytes) -> Sequence[Job]: ...
+    def reject(self, fault: Fault) -> None: ...
+    def cancel_all(self) -> None: ...
+    def finish(self) -> None: ...
+
+
+class Limits(NamedTuple):
+    """What bounds a connection; `warn` gets the one line said when nobody spoke."""
+
+    max_message_bytes: int
+    first_message_ms: int
+    warn: Callable[[str], None]
+
+
+class _End(Exception):
+    """The conversation is over."""
+
+    def __init__(self, code: int, grace: float) -> None:
+        super().__init__(code, grace)
+        self.code, self.grace = code, grace
+
+
+def serve(make_session: Callable[[Callable[[bytes], None]], Conversation], limits: Limits) -> int:
+    """Serve stdin and stdout until the conversation ends; returns the exit code.
+
+    Threads may still be busy when this returns: the caller ends the process with `os._exit`.
+    """
+    return Pump(claim_streams(), make_session, limits).run()
+
+
+class Pump:
+    """One connection over two descriptors."""
+
+    def __init__(
+        self,
+        streams: Streams,
+        make_session: Callable[[Callable[[bytes], None]], Conversation],
+        limits: Limits,
+    ) -> None:
+        self._streams = streams
+        self._limits = limits
+        self._signals = Signals()
+        self._decoder = Decoder(limits.max_message_bytes)
+        self._lanes = Lanes(self._signals.poke)
+        self._main = threading.get_ident()
+        self._inline: list[bytes] = []
+        self._writer = None if streams.writes is None else Writer(streams.writes, self._signals.poke)
+        self._session = make_session(self._send)
+
+    def run(self) -> int:
+        """The whole life of the connection."""
+        if self._writer is None or self._streams.reads is None:
+            return 0
+        try:
+            self._converse(self._streams.reads, self._writer)
+        except _End as end:
+            return self._close(end, self._writer)
+        return 0
+
+    def _send(self, body: bytes) -> None:
+        """Send one body in the connection's mode; safe from any thread."""
+        frame = encode(body, self._decoder.mode or "framed")
+        if threading.get_ident() == self._main:
+            self._inline.append(frame)
+        elif self._writer is not None:
+            self._writer.send(frame)
+
+    def _converse(self, reads: int, writer: Writer) -> None:
+        wait = select.poll()
+        wait.register(self._signals.descriptor, select.POLLIN)
+        wait.register(self._streams.writes or 0, 0)
+        listening = followed = False
+        deadline = time.monotonic() + self._limits.first_message_ms / 1000
+        while True:
+            hold = writer.full or self._lanes.full
+            if listening == hold:
+                listening = not hold
+                wait.register(reads, select.POLLIN) if listening else wait.unregister(reads)
+            left = None if self._session.heard else max(0.0, deadline - time.monotonic()) * 1000
+            events = dict(wait.poll(left))
+            if not events and left is not None and time.monotonic() >= deadline:
+                self._limits.warn(f"no message within {self._limits.first_message_ms} ms; the server ends")
+                raise _End(1, 0.0)
+            if self._signals.descriptor in events and self._signals.stop_wanted():
+                raise _End(0, STOP_SECONDS)
+            if writer.closed or events.get(self._streams.writes or 0):
+                raise _End(0, 0.0)
+            if reads in events:
+                self._take(reads, writer)
+            if not followed and self._session.heard:
+                followed = True  # only now, so that the first answer does not wait for it
+                if self._signals.follow_parent():
+                    raise _End(0, 0.0)
+
+    def _take(self, reads: int, writer: Writer) -> None:
+        """Read once and serve every message that is now complete."""
+        try:
+            data = os.read(reads, READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        items = self._decoder.feed(data) if data else self._decoder.eof()
+        for item in items:
+            if isinstance(item, Fault):
+                self._session.reject(item)
+            else:
+                for job in self._session.receive(item):
+                    self._lanes.submit(job)
+            if self._session.exit_code is not None:
+                break
+        self._flush_inline(writer)
+        if self._session.exit_code is not None:
+            raise _End(self._session.exit_code, STOP_SECONDS)
+        if not data:
+            raise _End(0, GRACE_SECONDS)
+
+    def _flush_inline(self, writer: Writer) -> None:
+        if self._inline:
+            writer.offer(b"".join(self._inline))
+            self._inline.clear()
+
+    def _close(self, end: _End, writer: Writer) -> int:
+        """Let running work finish for a moment, cancel the rest, send what is ready."""
+        last = threading.Timer(LAST_RESORT_SECONDS, os._exit, (end.code,))
+        last.daemon = True
+        last.start()
+        self._lanes.settle(end.grace)
+        self._session.finish()
+        self._session.cancel_all()
+        self._flush_inline(writer)
+        writer.flush(end.grace)
+        return end.code

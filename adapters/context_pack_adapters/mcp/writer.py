@@ -1,0 +1,108 @@
+"""The one writer of the protocol: whole frames, in order, never torn, never blocking the reader.
+
+Senders append to one queue, and whichever thread holds the drain writes everything queued in one go. The reader
+thread only writes what fits the pipe at once; the rest is handed to a thread of the writer's own, so that a client
+that does not read its replies can never stop the server from reading its requests.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from collections import deque
+from collections.abc import Callable
+
+PIPE_ATOMIC = 4096
+"""What a pipe that polls as writable takes without blocking."""
+BATCH_BYTES = 256 * 1024
+FULL_BYTES = 32 * 1024 * 1024
+
+
+class Writer:
+    """Sends frames over one descriptor from many threads."""
+
+    def __init__(self, descriptor: int, on_event: Callable[[], None]) -> None:
+        self._descriptor = descriptor
+        self._on_event = on_event
+        self._queue: deque[bytes] = deque()
+        self._drain = threading.Lock()
+        self._room = threading.Condition()
+        self._size = 0
+        self._hands = threading.Semaphore(0)
+        self._thread: threading.Thread | None = None
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLOUT)
+        self.closed = False
+
+    @property
+    def full(self) -> bool:
+        """Whether so much is unsent that no more requests should be read."""
+        return self._size > FULL_BYTES
+
+    def send(self, frame: bytes) -> None:
+        """Send from a worker thread; may wait for the peer to read."""
+        with self._room:
+            while self._size > FULL_BYTES and not self.closed:
+                self._room.wait()
+            self._size += len(frame)
+        self._queue.append(frame)
+        self._write_queued()
+
+    def offer(self, frames: bytes) -> None:
+        """Send from the reader thread; never waits."""
+        with self._room:
+            self._size += len(frames)
+        self._queue.append(frames)
+        if self._size <= PIPE_ATOMIC and self._poll.poll(0):
+            self._write_queued()
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, name="writer", daemon=True)
+            self._thread.start()
+        self._hands.release()
+
+    def flush(self, seconds: float) -> bool:
+        """Wait until everything is sent, at most `seconds`; False if something is left."""
+        with self._room:
+            return self._room.wait_for(lambda: self._size == 0 or self.closed, seconds)
+
+    def _serve(self) -> None:
+        while True:
+            self._hands.acquire()
+            self._write_queued()
+
+    def _write_queued(self) -> None:
+        """Drain the queue unless another thread is at it; that one looks again after it lets go."""
+        while self._queue and self._drain.acquire(blocking=False):
+            try:
+                sent = self._write(self._batch())
+            finally:
+                self._drain.release()
+            with self._room:
+                self._size -= sent
+                if self._size == 0 or self._size + sent > FULL_BYTES >= self._size or self.closed:
+                    self._room.notify_all()
+                    if self._size + sent > FULL_BYTES:
+                        self._on_event()
+
+    def _batch(self) -> bytes:
+        frames: list[bytes] = []
+        size = 0
+        while self._queue and size < BATCH_BYTES:
+            frames.append(self._queue.popleft())
+            size += len(frames[-1])
+        return frames[0] if len(frames) == 1 else b"".join(frames)
+
+    def _write(self, data: bytes) -> int:
+        """Write all of `data`; once the peer is gone everything is dropped."""
+        view = memoryview(data)
+        while view and not self.closed:
+            try:
+                view = view[os.write(self._descriptor, view) :]
+            except BlockingIOError:
+                self._poll.poll()  # somebody made the shared pipe non-blocking
+            except OSError:
+                self.closed = True
+                self._on_event()
+        return len(data)
