@@ -1,0 +1,182 @@
+"""JSON-RPC 2.0: bytes to values and back, and the shape of a request.
+
+What lives here: the strict reading of JSON, the error codes, and `classify`, which sorts one parsed message
+into request, notification, reply of the peer, or neither. What must not: method names, sessions, batches (an
+array is the session's to take apart), I/O.
+
+Theory: everything a body can be wrong in is a `ParseFault`; after `decode` every number is finite, every key
+is unique and nothing is nested deeper than MAX_DEPTH. What `decode` accepts, `encode` can write.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, NamedTuple, NoReturn
+
+from context_pack_adapters.mcp.scanner import COMPLETE, MAX_DEPTH, Scanner
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+
+Id = str | int
+
+
+class ParseFault(Exception):
+    """A body that is not JSON as this server reads it; the text says why and quotes nothing."""
+
+
+class Request(NamedTuple):
+    """A call that wants a reply; `params` may be an array, which no method here takes."""
+
+    id: Id
+    method: str
+    params: dict[str, Any] | list[Any] | None
+
+
+class Notification(NamedTuple):
+    """A call that is never answered."""
+
+    method: str
+    params: dict[str, Any] | list[Any] | None
+
+
+class Response(NamedTuple):
+    """The peer's reply to something we sent; it is taken quietly."""
+
+    id: Id | None
+
+
+class Invalid(NamedTuple):
+    """Not a request: what to reply, and under which id."""
+
+    id: Id | None
+    code: int
+    message: str
+
+
+Message = Request | Notification | Response | Invalid
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ParseFault("duplicate key")
+    return members
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number - number != 0.0:
+        raise ParseFault("number out of range")
+    return number
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ParseFault(f"{name} is not JSON")
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant)
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_encode_ascii = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+# Some readers take these for the end of a line. They occur only in strings, so an escape is the same text.
+_LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
+
+
+def decode(body: bytes) -> Any:
+    """The value of a message body.
+
+    Raises:
+        ParseFault: not UTF-8, not JSON, a duplicate key, a number that is not finite or has too many digits,
+            or nested deeper than MAX_DEPTH.
+    """
+    if body.count(b"{") + body.count(b"[") > MAX_DEPTH:
+        _check_depth(body)
+    try:
+        return _decoder.decode(body.decode())
+    except UnicodeDecodeError:
+        raise ParseFault("not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise ParseFault(f"malformed JSON at character {error.pos}") from None
+    except ValueError:
+        raise ParseFault("number with too many digits") from None
+    except RecursionError:
+        raise ParseFault(f"nested deeper than {MAX_DEPTH} levels") from None
+
+
+def _check_depth(body: bytes) -> None:
+    start = len(body) - len(body.lstrip(b" \t\r\n"))
+    if body[start] not in b"{[":
+        return
+    scanner = Scanner()
+    scanner.begin(body[start])
+    end = scanner.scan(body, start + 1)
+    if scanner.too_deep:
+        raise ParseFault(f"nested deeper than {MAX_DEPTH} levels")
+    if scanner.verdict != COMPLETE:
+        raise ParseFault(f"malformed JSON at byte {end}")
+
+
+def encode(value: Any) -> bytes:
+    """A value as compact UTF-8 JSON on one line.
+
+    Half a surrogate pair, which a peer can send as an escape, is written back as that escape.
+
+    Raises:
+        ValueError, TypeError: the value is not JSON (not finite, circular, or of a foreign type).
+    """
+    text = _encode(value)
+    if not text.isascii():
+        text = _LINE_BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _encode_ascii(value).encode()
+
+
+def error_reply(id: Id | None, code: int, message: str, data: Any = None) -> dict[str, Any]:  # noqa: A002
+    """The reply that says a request failed."""
+    error: dict[str, Any] = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    return {"jsonrpc": "2.0", "id": id, "error": error}
+
+
+def result_reply(id: Id, result: Any) -> dict[str, Any]:  # noqa: A002
+    """The reply that answers a request."""
+    return {"jsonrpc": "2.0", "id": id, "result": result}
+
+
+def _not_a_request(why: str) -> Invalid:
+    return Invalid(None, INVALID_REQUEST, f"Invalid request: {why}")
+
+
+def classify(value: Any) -> Message:
+    """Sort one parsed message by its shape; an array is no single message, so it is invalid here."""
+    if type(value) is not dict:
+        return _not_a_request("a message is an object")
+    if value.get("jsonrpc") != "2.0":
+        return _not_a_request('jsonrpc must be "2.0"')
+    named = "id" in value
+    id = value.get("id")  # noqa: A001
+    # An exact type, because a bool is an int to isinstance.
+    usable = type(id) is str or type(id) is int
+    if "method" not in value:
+        if named and ("result" in value or "error" in value):
+            return Response(id if usable else None)
+        return _not_a_request("no method")
+    method = value["method"]
+    if type(method) is not str:
+        return _not_a_request("method must be a string")
+    if named and not usable:
+        return _not_a_request("id must be a string or an integer")
+    params = value.get("params")
+    structured = params is None or type(params) is dict or type(params) is list
+    if not named:
+        return Notification(method, params if structured else None)
+    if not structured:
+        return Invalid(id, INVALID_PARAMS, "Invalid params: an object is expected")
+    return Request(value["id"], method, params)
