@@ -40,7 +40,14 @@ def contents(folder: Path) -> None:
     (sdist,) = folder.glob("*.tar.gz")
     with tarfile.open(sdist) as tarball:
         names = {name.partition("/")[2] for name in tarball.getnames()}
-    missing = {"pyproject.toml", "README.md", "CONTRACT.md", "LICENSE", "tests/conftest.py", ".ci/run"} - names
+    missing = {
+        "pyproject.toml",
+        "README.md",
+        "CONTRACT.md",
+        "LICENSE",
+        "tests/conftest.py",
+        ".ci/run",
+    } - names
     if missing:
         raise SystemExit(f"the sdist lacks {sorted(missing)}")
     sys.stdout.write(f"{wheel.name}: {sorted(packages)}; {sdist.name}: {len(names)} entries\n")

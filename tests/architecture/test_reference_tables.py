@@ -1,0 +1,135 @@
+"""The argument tables of CONTRACT.md are exactly what the registry's command classes say.
+
+`python -m pytest tests/architecture --regenerate` writes them anew.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+from context_pack.kernel.errors import Failure
+from context_pack.toolkit.arguments import arg, array, choice, integer, schema_of, text
+from context_pack.toolkit.call import QuietCall
+from context_pack.toolkit.reference import reference, rule_in_words
+from context_pack.toolkit.registry import Registry
+from context_pack.toolkit.spec import WRITES, Answer, Failed, Family, Tool, tool
+from context_pack_adapters.bootstrap import load_registry
+from context_pack_adapters.logs import Log
+from context_pack_adapters.settings import read_settings
+
+TABLE = re.compile(r"<!-- arguments: ([a-z0-9_]+) -->\n(.*?)\n<!-- /arguments -->", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Registry:
+    """The real registry over an empty folder."""
+    here = str(tmp_path_factory.mktemp("registry"))
+    return load_registry(read_settings({}, here), Log("off"))
+
+
+@pytest.mark.clause("PG-11")
+def test_the_contract_carries_the_table_of_every_tool(
+    checkout: Path, registry: Registry, regenerate: bool
+) -> None:
+    path = checkout / "CONTRACT.md"
+    contract = path.read_text("utf-8")
+    if regenerate:
+        contract = TABLE.sub(
+            lambda found: (
+                f"<!-- arguments: {found[1]} -->\n{reference(registry.tools[found[1]])}\n<!-- /arguments -->"
+            ),
+            contract,
+        )
+        path.write_text(contract, "utf-8")
+    written = dict(TABLE.findall(contract))
+    assert written == {name: reference(each) for name, each in registry.tools.items()}
+
+
+@pytest.mark.clause("PG-11")
+def test_every_published_argument_is_in_the_table_and_in_a_command(registry: Registry) -> None:
+    for each in registry.tools.values():
+        rows = set(re.findall(r"^\| `([a-z_A-Z0-9]+)` \|", reference(each), re.MULTILINE))
+        published = set(each.input_schema()["properties"])
+        of_commands = {
+            name for command in each.commands.values() for name in schema_of(command)["properties"]
+        }
+        actions = set(each.commands) if each.selector is not None else set()
+        assert published <= rows | {"action"}
+        assert rows - actions <= published
+        assert published - {"action"} == of_commands - {"action"}
+
+
+@frozen
+class Step:
+    kind: str = arg(choice("up", "down"), "Which way.")
+    by: int | None = arg(integer(1, 5), "How far.", default=None)
+
+
+@frozen
+class Make:
+    ttl: int = arg(integer(1, 100), "Minutes | to live.")
+    name: str | None = arg(text(3, 120), "A name.", default=None)
+    steps: tuple[Step, ...] = arg(array(Step, 1, 3), "What to do.", default=())
+
+
+@frozen
+class Look:
+    limit: int = arg(integer(1, 500), "How many.", default=50)
+    name: str | None = arg(text(1, 20, pattern="^a|b$"), "Another name.", default=None)
+
+
+def serve(_: Any, __: Any) -> Answer:
+    return Answer("done")
+
+
+def refuse(failure: Failure, failed: Failed) -> Answer:
+    return Answer(str(failure), is_error=True)
+
+
+def test_a_tool_with_one_command_has_one_table_with_its_nested_fields() -> None:
+    table = reference(tool("make", "Make", "Makes.", Family("f", refuse), Make, serve))
+    assert table.splitlines() == [
+        "| argument | type | default | meaning |",
+        "| --- | --- | --- | --- |",
+        r"| `ttl` | integer, 1 to 100 | required | Minutes \| to live. |",
+        "| `name` | string, 3 to 120 characters | – | A name. |",
+        "| `steps` | list of 1 to 3 × object | – | What to do. |",
+        "| `steps[].kind` | one of `up`, `down` | required | Which way. |",
+        "| `steps[].by` | integer, 1 to 5 | – | How far. |",
+    ]
+
+
+def test_an_action_tool_has_a_table_of_actions_and_a_row_per_rule() -> None:
+    commands: dict[str, type] = {"make": Make, "look": Look}
+    both = Tool(
+        "both", "Both", "Does both.", Family("f", refuse), WRITES, commands, lambda _: Look, serve,
+        selector=choice(*commands),
+    )  # fmt: skip
+    actions, arguments = reference(both).split("\n\n")
+    assert actions.splitlines()[2:] == [
+        "| `make` | `ttl` | `name`, `steps` |",
+        "| `look` | – | `limit` (`50`), `name` |",
+    ]
+    rows = arguments.splitlines()[2:]
+    assert "| `name` | string, 3 to 120 characters | `make` | A name. |" in rows
+    assert r"| `name` | string, 1 to 20 characters, matching `^a\|b$` | `look` | Another name. |" in rows
+    assert both.run(Look(), QuietCall()).text == "done"
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "boolean"}, "true or false"),
+        ({"type": "number", "minimum": 0}, "number, at least 0"),
+        ({"type": "string", "maxLength": 9, "pattern": r"\S"}, "string, at most 9 characters, not blank"),
+        ({"type": "string", "minLength": 4, "maxLength": 4}, "string, 4 characters"),
+        ({"type": "array", "items": {"type": "integer"}, "maxItems": 7}, "list of at most 7 × integer"),
+    ],
+)
+def test_a_rule_is_said_in_words(schema: dict[str, Any], words: str) -> None:
+    assert rule_in_words(schema) == words

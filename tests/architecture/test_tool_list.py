@@ -1,0 +1,93 @@
+"""What every client needs of `tools/list`: small, well named, schemas in the subset that all accept."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+MOST_TOKENS = 6_000
+ALTERNATIVES = ("anyOf", "oneOf", "allOf", "not", "if")
+HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+def subschemas(schema: Any, path: str = "$") -> Iterator[tuple[str, dict[str, Any]]]:
+    """A schema and every schema inside it, each with its path."""
+    if not isinstance(schema, dict):
+        return
+    yield path, schema
+    for name, inner in schema.get("properties", {}).items():
+        yield from subschemas(inner, f"{path}.{name}")
+    for key in ("items", "additionalProperties"):
+        yield from subschemas(schema.get(key), f"{path}.{key}")
+    for key in ALTERNATIVES:
+        inner = schema.get(key)
+        for number, branch in enumerate(inner if isinstance(inner, list) else [inner]):
+            yield from subschemas(branch, f"{path}.{key}[{number}]")
+
+
+def schemas(tools: list[dict[str, Any]]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Every published schema as (tool, which, schema)."""
+    for tool in tools:
+        yield tool["name"], "inputSchema", tool["inputSchema"]
+        if "outputSchema" in tool:
+            yield tool["name"], "outputSchema", tool["outputSchema"]
+
+
+@pytest.mark.clause("PG-01")
+def test_the_whole_list_is_under_six_thousand_tokens(listed_tools: list[dict[str, Any]]) -> None:
+    size = len(json.dumps({"tools": listed_tools}, ensure_ascii=False, separators=(",", ":")).encode("utf-8"))
+    assert listed_tools
+    assert size / 4 < MOST_TOKENS, f"{size // 4} tokens"
+
+
+@pytest.mark.clause("PG-02")
+def test_tool_names_are_short_and_plain(listed_tools: list[dict[str, Any]]) -> None:
+    names = [tool["name"] for tool in listed_tools]
+    assert all(re.fullmatch(r"[a-z0-9_]{1,40}", name) for name in names), names
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.clause("PG-03")
+def test_every_tool_has_a_title_a_description_and_all_four_hints(listed_tools: list[dict[str, Any]]) -> None:
+    for tool in listed_tools:
+        assert tool["title"].strip()
+        assert tool["description"].strip()
+        assert [type(tool["annotations"].get(hint)) for hint in HINTS] == [bool] * 4, tool["name"]
+        assert tool["annotations"]["openWorldHint"] is False
+
+
+@pytest.mark.clause("PG-04")
+def test_schemas_stay_in_the_subset_that_every_client_accepts(listed_tools: list[dict[str, Any]]) -> None:
+    faults: list[str] = []
+    for tool, which, top in schemas(listed_tools):
+        if top.get("type") != "object" or any(key in top for key in ALTERNATIVES):
+            faults.append(f"{tool} {which}: the top level must be a plain object")
+        for path, schema in subschemas(top):
+            if "$ref" in schema or "$schema" in schema or "$defs" in schema:
+                faults.append(f"{tool} {which} {path}: a reference or a dialect")
+            if isinstance(schema.get("type"), list):
+                faults.append(f"{tool} {which} {path}: a list of types")
+            if schema.get("type") == "array" and not isinstance(schema.get("items"), dict):
+                faults.append(f"{tool} {which} {path}: an array without items")
+            if which == "inputSchema" and schema.get("type") == "object":
+                if schema.get("additionalProperties") is not False:
+                    faults.append(f"{tool} {which} {path}: open to unknown arguments")
+                if not set(schema.get("required", ())) <= set(schema.get("properties", {})):
+                    faults.append(f"{tool} {which} {path}: requires what it does not name")
+    assert faults == []
+
+
+@pytest.mark.clause("PG-04")
+def test_every_argument_has_a_type_and_a_description(listed_tools: list[dict[str, Any]]) -> None:
+    for tool in listed_tools:
+        for name, schema in tool["inputSchema"]["properties"].items():
+            assert isinstance(schema.get("type"), str), (tool["name"], name)
+            assert schema.get("description", "").strip(), (tool["name"], name)
+            assert schema["type"] != "string" or "maxLength" in schema or "enum" in schema, (
+                tool["name"],
+                name,
+            )

@@ -1,0 +1,39 @@
+"""What every test may use: the checkout, one Hypothesis profile, and an environment of our own.
+
+Settings of the person who runs the tests (`CONTEXT_PACK_*`) never reach a test: what a test needs, it sets.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--regenerate` writes generated text into the documents instead of only comparing it."""
+    parser.addoption("--regenerate", action="store_true", help="rewrite the generated tables of CONTRACT.md")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Forget the user's settings, and let a busy machine be slow without calling it a failure."""
+    for name in [name for name in os.environ if name.startswith("CONTEXT_PACK_")]:
+        del os.environ[name]
+    settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("ours")
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The root of the source tree under test."""
+    return CHECKOUT
+
+
+@pytest.fixture
+def regenerate(request: pytest.FixtureRequest) -> bool:
+    """Whether generated text is to be rewritten."""
+    return bool(request.config.getoption("--regenerate"))
