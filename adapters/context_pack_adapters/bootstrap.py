@@ -6,6 +6,7 @@ registry is first needed.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from context_pack_adapters.settings import Settings
 if TYPE_CHECKING:
     from context_pack.app import Ports
     from context_pack.toolkit.registry import Registry
+    from context_pack_adapters.mcp.session import Session
+    from context_pack_adapters.stores.pack_news import PackNews
 
 
 def open_ports(settings: Settings) -> Ports:
@@ -23,7 +26,6 @@ def open_ports(settings: Settings) -> Ports:
 
     from context_pack.app import Ports
     from context_pack.kernel.paths import PathPolicy
-
     from context_pack_adapters.stores.pack_store import FilePackStore
     from context_pack_adapters.stores.source_tree import DiskSourceTree
     from context_pack_adapters.system import SystemClock, SystemIds
@@ -31,41 +33,104 @@ def open_ports(settings: Settings) -> Ports:
     clock, ids = SystemClock(), SystemIds()
     return Ports(
         clock=clock,
-        ids=ids,
         source=DiskSourceTree(Path(settings.source_root), PathPolicy(settings.deny)),
         packs=FilePackStore(Path(settings.root), clock, ids),
     )
 
 
-def load_registry(settings: Settings, log: Log, *, limited: bool = False) -> Registry:
-    """Every tool, resource and prompt over the real ports; `limited` applies a connection's rate limits."""
+def load_registry(settings: Settings, log: Log) -> Registry:
+    """Every tool, resource and prompt over the real ports, without the rate limits of a connection."""
     from context_pack.app import build
 
-    limits = settings.rate_limits if limited else {}
     return build(
         open_ports(settings),
         max_source_bytes=settings.max_source_bytes,
-        rate_limits=limits,
         report=log.finished,
         alarm=log.alarm,
     )
 
 
-class LazyRegistry:
-    """Loads the registry once, on the first call that needs it, from whichever thread that is."""
+class Connection:
+    """What one connection needs besides the transport, made when it is first needed."""
 
     def __init__(self, settings: Settings, log: Log) -> None:
         self._settings, self._log = settings, log
         self._lock = Lock()
-        self.loaded: Registry | None = None
+        self._news: PackNews | None = None
+        self._session: Session | None = None
+        self.registry: Registry | None = None
 
-    def __call__(self) -> Registry:
-        """The registry of this connection."""
-        if self.loaded is None:
-            with self._lock:
-                if self.loaded is None:
-                    self.loaded = load_registry(self._settings, self._log, limited=True)
-        return self.loaded
+    def open(self, send: Callable[[bytes], None]) -> Session:
+        """The session of this connection."""
+        from context_pack import __version__
+        from context_pack_adapters import about
+        from context_pack_adapters.mcp.session import ServerFacts, Session
+
+        facts = ServerFacts(about.NAME, about.TITLE, __version__, about.DESCRIPTION, about.INSTRUCTIONS)
+        self._session = Session(facts, self.load, send, alarm=self._log.alarm, on_watch=self.watch)
+        return self._session
+
+    def load(self) -> Registry:
+        """The registry of this connection, with its rate limits; whichever thread asks first makes it."""
+        with self._lock:
+            if self.registry is None:
+                self.registry = self._build()
+            return self.registry
+
+    def _build(self) -> Registry:
+        from attrs import evolve
+
+        from context_pack.app import build
+        from context_pack_adapters.stores.pack_news import AnnouncingPackStore
+
+        ports = open_ports(self._settings)
+        return build(
+            evolve(ports, packs=AnnouncingPackStore(ports.packs, self._pack_news().came_or_went)),
+            max_source_bytes=self._settings.max_source_bytes,
+            rate_limits=self._settings.rate_limits,
+            report=self._log.finished,
+            alarm=self._log.alarm,
+        )
+
+    def watch(self, wanted: bool) -> None:
+        """Begin or end to watch for packs that other processes change."""
+        if not wanted and self._news is None:
+            return
+        try:
+            self._pack_news().listen(wanted)
+        except OSError as error:
+            self._log.write("warn", f"changes of other processes are not seen: {error.strerror}")
+
+    def _pack_news(self) -> PackNews:
+        if self._news is None:
+            from pathlib import Path
+
+            from context_pack_adapters.stores.pack_news import PackNews
+
+            self._news = PackNews(Path(self._settings.root), self._tell)
+        return self._news
+
+    def _tell(self, ids: Collection[str], listed: bool) -> None:
+        from context_pack.packs.resources import pack_uri
+
+        if self._session is not None:
+            self._session.resources_changed([pack_uri(pack_id) for pack_id in ids], listed)
+
+    def keep_stats(self) -> None:
+        """Leave what the tools did for `context-pack stats`."""
+        if self.registry is None:
+            return
+        import os
+        import time
+        from pathlib import Path
+
+        from context_pack_adapters.stores.stats_files import StatsFiles
+
+        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        try:
+            StatsFiles(Path(self._settings.root)).save(self.registry.metrics, stamp, os.urandom(4).hex())
+        except OSError as error:
+            self._log.write("warn", f"the statistics were not kept: {error.strerror}")
 
 
 def serve(settings: Settings) -> int:
@@ -73,19 +138,20 @@ def serve(settings: Settings) -> int:
 
     Threads of cancelled calls may still be busy afterwards: the caller ends the process with `os._exit`.
     """
-    from context_pack import __version__
-
-    from context_pack_adapters import about
     from context_pack_adapters.mcp.pump import Limits
     from context_pack_adapters.mcp.pump import serve as pump
-    from context_pack_adapters.mcp.session import ServerFacts, Session
 
     log = Log(settings.log_level)
     for complaint in settings.complaints:
         log.write("warn", complaint)
-    registry = LazyRegistry(settings, log)
-    facts = ServerFacts(about.NAME, about.TITLE, __version__, about.DESCRIPTION, about.INSTRUCTIONS)
+    connection = Connection(settings, log)
     limits = Limits(
         settings.max_message_bytes, settings.initialize_timeout_ms, lambda line: log.write("error", line)
     )
-    return pump(lambda send: Session(facts, registry, send), limits)
+    try:
+        code = pump(connection.open, limits)
+        connection.keep_stats()
+    except Exception as error:  # an end in words, whatever is wrong with this installation
+        log.alarm("serve", error)
+        return 1
+    return code

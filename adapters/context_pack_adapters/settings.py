@@ -27,6 +27,16 @@ DEFAULT_MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
 LARGEST_SIZE = 1024 * 1024 * 1024
 SEED_RATE_LIMITS: Mapping[str, int] = {"context_search": 30, "read_file": 100, "grep_codebase": 60}
+VARIABLES: Mapping[str, str] = {
+    "CONTEXT_PACK_ROOT": "storage folder, relative to the source root",
+    "CONTEXT_PACK_SOURCE_ROOT": "folder that paths are resolved in, relative to the working directory",
+    "CONTEXT_PACK_LOG": "log level on stderr",
+    "CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "longest wait for the first valid message",
+    "CONTEXT_PACK_MAX_MESSAGE_BYTES": "largest message of the protocol",
+    "CONTEXT_PACK_MAX_SOURCE_BYTES": "largest source file that a ref can show",
+    "CONTEXT_PACK_DENY": "globs of names that are never read, besides the usual ones",
+    "CONTEXT_PACK_RATE_LIMITS": "calls per minute and connection",
+}
 
 
 class Settings(NamedTuple):

@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import NamedTuple, NoReturn
 
 from context_pack.kernel.errors import Failure
-
 from context_pack_adapters.commands.shell import Shell, Usage, nearest
 from context_pack_adapters.commands.terminal import Terminal, standard_terminal
 from context_pack_adapters.commands.trouble import words_for
@@ -121,7 +120,7 @@ def _answer(words: list[str], terminal: Terminal) -> int:
         words = [*words[1:], "--help"]
     if words[0] in groups() and (len(words) == 1 or words[1] in {"-h", "--help"}):
         if len(words) == 1:
-            raise Usage(f"which of these?\n{group_text(words[0])}")
+            raise Usage(f"which of these?\n{group_text(words[0]).rstrip()}")
         terminal.raw(group_text(words[0]))
         return DONE
     return _perform(*find_command(words), terminal)
@@ -145,7 +144,8 @@ def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
     first = words[0]
     if first in groups():
         known = [name.split()[1] for name in COMMANDS if name.startswith(f"{first} ")]
-        raise Usage(f"unknown command '{first} {words[1]}'{nearest(words[1], known)}\n{group_text(first)}")
+        hint = nearest(words[1], known)
+        raise Usage(f"unknown command '{first} {words[1]}'{hint}\n{group_text(first).rstrip()}")
     what = "option" if first.startswith("-") else "command"
     hint = nearest(first, [*COMMANDS, *groups(), "--help", "--version"])
     raise Usage(f"unknown {what} {first!r}{hint}\nTry 'context-pack --help'.")

@@ -11,7 +11,6 @@ from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
-
     from context_pack_adapters.workspace import Workspace
 
 

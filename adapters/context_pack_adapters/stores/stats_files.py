@@ -1,0 +1,115 @@
+"""What past connections did: one small JSON file per connection in `{root}/stats/`, the newest few kept.
+
+A file is written whole when a connection that called tools ends, and never changed afterwards, so there is
+nothing to lock. Statistics are worth less than anything around them: a file that cannot be read is passed
+over, and a root that does not exist yet is not made for them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from context_pack.toolkit.metrics import Metrics, ToolMetrics
+from context_pack_adapters.disk.atomic import read_whole, write_atomic
+
+KEPT_FILES = 64
+KEPT_DURATIONS = 200
+LARGEST_FILE = 256 * 1024
+FORMAT = 1
+
+
+class StatsFiles:
+    """The statistics of the last connections to one storage root."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._folder = root / "stats"
+
+    def save(self, metrics: Metrics, stamp: str, token: str) -> None:
+        """Keep what one connection did, and let the oldest go.
+
+        `stamp` sorts by time and `token` tells apart connections that end together. A connection without
+        calls leaves nothing, nor does one whose root does not exist.
+
+        Raises:
+            OSError: the file could not be written.
+        """
+        if not metrics.tools or not self._root.is_dir():
+            return
+        self._folder.mkdir(exist_ok=True)
+        body = json.dumps(to_record(metrics, stamp), separators=(",", ":")).encode()
+        write_atomic(str(self._folder), f"{stamp}-{token}.json", body)
+        for name in self._names()[:-KEPT_FILES]:
+            (self._folder / name).unlink(missing_ok=True)
+
+    def load(self) -> list[Mapping[str, Any]]:
+        """Every record that can be read, the oldest first."""
+        return [record for record in map(self._read, self._names()) if record is not None]
+
+    def _names(self) -> list[str]:
+        try:
+            names = os.listdir(self._folder)
+        except OSError:
+            return []
+        return sorted(name for name in names if name.endswith(".json") and not name.startswith("."))
+
+    def _read(self, name: str) -> Mapping[str, Any] | None:
+        try:
+            record = json.loads(read_whole(str(self._folder / name), LARGEST_FILE)[0])
+        except (OSError, ValueError):
+            return None
+        return record if is_record(record) else None
+
+
+def to_record(metrics: Metrics, ended_at: str) -> dict[str, Any]:
+    """A connection's metrics as they are kept: counts, and the most recent durations for the quantiles."""
+    tools = {
+        name: {
+            "calls": tool.calls,
+            "failures": dict(sorted(tool.failures.items())),
+            "recent": [round(spent, 3) for spent in list(tool.recent)[-KEPT_DURATIONS:]],
+        }
+        for name, tool in sorted(metrics.tools.items())
+    }
+    return {"format": FORMAT, "ended_at": ended_at, "tools": tools}
+
+
+def merge(records: Iterable[Mapping[str, Any]]) -> Metrics:
+    """One set of metrics over several records, the newest durations last."""
+    merged = Metrics()
+    for record in records:
+        for name, kept in record["tools"].items():
+            tool = merged.tools.setdefault(name, ToolMetrics())
+            tool.calls += kept["calls"]
+            tool.failures.update(Counter(kept["failures"]))
+            tool.recent.extend(kept["recent"])
+    return merged
+
+
+def is_record(value: object) -> bool:
+    """Whether a parsed file has the shape that `to_record` gives it."""
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        return False
+    tools = value.get("tools")
+    return isinstance(tools, dict) and all(map(_is_tool, tools.values()))
+
+
+def _is_tool(value: object) -> bool:
+    if not isinstance(value, dict) or not _is_count(value.get("calls")):
+        return False
+    failures, recent = value.get("failures"), value.get("recent")
+    return (
+        isinstance(failures, dict)
+        and all(map(_is_count, failures.values()))
+        and isinstance(recent, list)
+        and all(type(spent) in {int, float} for spent in recent)
+    )
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0

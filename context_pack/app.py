@@ -1,0 +1,74 @@
+"""All ports of the core, and the one function that joins every feature into a registry.
+
+The only module of the core that sees every feature; features never see each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from attrs import frozen
+
+from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.packs.ports import PackStore
+from context_pack.toolkit.limits import RateLimiter
+from context_pack.toolkit.metrics import Metrics
+from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
+from context_pack.toolkit.registry import Finished, Registry, stats_text
+
+STATS_URI = "context://stats"
+DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
+
+
+@frozen
+class Ports:
+    """Everything the core asks of the world."""
+
+    clock: Clock
+    source: SourceTree
+    packs: PackStore
+
+
+def build(
+    ports: Ports,
+    *,
+    max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES,
+    rate_limits: Mapping[str, int] | None = None,
+    report: Callable[[Finished], None] = lambda _: None,
+    alarm: Callable[[str, BaseException], None] = lambda _, __: None,
+) -> Registry:
+    """Every tool, resource and prompt over these ports.
+
+    `rate_limits` are calls per minute and tool; `report` hears of each call and `alarm` of the unforeseen.
+    """
+    metrics = Metrics()
+    return Registry(
+        tools={},
+        resources=[stats_family(metrics)],
+        prompts={},
+        monotonic=ports.clock.monotonic,
+        limiter=RateLimiter(dict(rate_limits or {})),
+        metrics=metrics,
+        report=report,
+        alarm=alarm,
+    )
+
+
+def stats_family(metrics: Metrics) -> ResourceFamily:
+    """`context://stats`: what this process's tools have done so far."""
+    title, about = "Tool statistics", "Calls, failures by kind and latency quantiles of each tool, as JSON."
+    entry = ResourceEntry(STATS_URI, "stats", title, about, "application/json")
+
+    def read(uri: str) -> ResourceText | None:
+        return ResourceText(uri, stats_text(metrics), "application/json") if uri == STATS_URI else None
+
+    return ResourceFamily(
+        prefix=STATS_URI,
+        uri_template=None,
+        name="stats",
+        title=title,
+        description=about,
+        mime_type="application/json",
+        entries=lambda: [entry],
+        read=read,
+    )

@@ -1,0 +1,159 @@
+"""Log lines: one per call, by level, on a standard error that may be slow, full, broken or gone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from threading import Thread
+
+import pytest
+
+from context_pack.toolkit.registry import Finished
+from context_pack_adapters.logs import LONGEST_LINE, Log, one_line
+
+
+class Pipe:
+    """A pipe whose far end is read by nobody until asked."""
+
+    def __init__(self) -> None:
+        self.reads, self.writes = os.pipe()
+        os.set_blocking(self.reads, False)
+
+    def lines(self) -> list[str]:
+        """What has been written so far."""
+        found = b""
+        while True:
+            try:
+                data = os.read(self.reads, 1 << 20)
+            except BlockingIOError:
+                break
+            if not data:
+                break
+            found += data
+        return found.decode("utf-8").splitlines()
+
+
+@pytest.fixture
+def pipe() -> Iterator[Pipe]:
+    """A fresh pipe; both ends are closed afterwards."""
+    made = Pipe()
+    yield made
+    for descriptor in (made.reads, made.writes):
+        try:
+            os.close(descriptor)
+        except OSError:
+            continue
+
+
+def log(pipe: Pipe, level: str = "info") -> Log:
+    """A log into the pipe, in the first second of the epoch."""
+    return Log(level, pipe.writes, now=lambda: 0.0)
+
+
+def raised(message: str) -> ValueError:
+    """An exception that was really raised."""
+    try:
+        raise ValueError(message)
+    except ValueError as error:
+        return error
+
+
+@pytest.mark.clause("ENV-09")
+def test_a_finished_call_is_one_line_of_tool_outcome_time_and_size(pipe: Pipe) -> None:
+    log(pipe).finished(Finished("output", True, 1.26, 321))
+    log(pipe).finished(Finished("input", False, 0.04, 99))
+    assert pipe.lines() == [
+        "1970-01-01T00:00:00Z INFO context_pack: call tool=output ok=true ms=1.3 bytes=321",
+        "1970-01-01T00:00:00Z INFO context_pack: call tool=input ok=false ms=0.0 bytes=99",
+    ]
+
+
+@pytest.mark.clause("ENV-09")
+@pytest.mark.parametrize(
+    "level, heard",
+    [
+        ("off", []),
+        ("error", ["ERROR"]),
+        ("warn", ["ERROR", "WARN"]),
+        ("info", ["ERROR", "WARN", "INFO"]),
+        ("debug", ["ERROR", "WARN", "INFO", "DEBUG"]),
+    ],
+)
+def test_a_level_lets_through_itself_and_what_is_graver(pipe: Pipe, level: str, heard: list[str]) -> None:
+    for name in ("error", "warn", "info", "debug"):
+        log(pipe, level).write(name, "something")
+    assert [line.split()[1] for line in pipe.lines()] == heard
+
+
+@pytest.mark.clause("ENV-10")
+def test_an_unexpected_exception_tells_its_type_and_place_but_not_its_text(pipe: Pipe) -> None:
+    log(pipe).alarm("input", raised("the user's secret"))
+    (line,) = pipe.lines()
+    assert "ERROR" in line
+    assert "ValueError in input at test_log_lines.py:" in line
+    assert "secret" not in line
+
+
+@pytest.mark.clause("ENV-10")
+def test_debug_shows_the_traceback(pipe: Pipe) -> None:
+    log(pipe, "debug").alarm("input", raised("the user's secret"))
+    lines = pipe.lines()
+    assert any("ValueError: the user's secret" in line for line in lines)
+    assert all(line.startswith("1970-01-01T00:00:00Z ") for line in lines)
+
+
+@pytest.mark.clause("ENV-09")
+def test_no_text_can_forge_a_line_or_steer_a_terminal(pipe: Pipe) -> None:
+    log(pipe).write("info", "a\nERROR forged\r\x1b[31m\u2028b\ud800")
+    (line,) = pipe.lines()
+    assert line.endswith("a ERROR forged ?[31m?b?")
+    assert line.isprintable()
+
+
+@pytest.mark.clause("ENV-09")
+def test_a_long_line_is_cut_between_characters(pipe: Pipe) -> None:
+    log(pipe).write("info", "é" * 5000)
+    (line,) = pipe.lines()
+    assert LONGEST_LINE - 4 < len(line.encode()) <= LONGEST_LINE
+    assert one_line(line) == line
+
+
+@pytest.mark.clause("ENV-11")
+def test_a_full_pipe_that_nobody_reads_stops_nobody(pipe: Pipe) -> None:
+    def speak() -> None:
+        for _ in range(1000):
+            log(pipe).write("info", "x" * 500)
+
+    speaker = Thread(target=speak)
+    speaker.start()
+    speaker.join(30)
+    assert not speaker.is_alive()
+    lines = pipe.lines()
+    assert 10 < len(lines) < 1000
+    assert all(line.endswith("x") for line in lines)
+
+
+@pytest.mark.clause("ENV-11")
+def test_a_broken_or_closed_standard_error_hurts_nobody(pipe: Pipe) -> None:
+    os.close(pipe.reads)
+    log(pipe).write("error", "nobody reads this")
+    os.close(pipe.writes)
+    log(pipe).write("error", "and nobody could")
+
+
+@pytest.mark.clause("ENV-11")
+def test_lines_of_many_threads_stay_whole(pipe: Pipe) -> None:
+    shared = log(pipe)
+
+    def speak(mark: str) -> None:
+        for _ in range(20):
+            shared.write("info", mark * 40)
+
+    threads = [Thread(target=speak, args=(mark,)) for mark in "abcdefgh"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    lines = pipe.lines()
+    assert len(lines) == 160
+    assert all(len(set(line.rsplit(" ", 1)[1])) == 1 and len(line.rsplit(" ", 1)[1]) == 40 for line in lines)
