@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from context_pack_adapters.mcp.eras import INVALID_PARAMS, STATIC_TTL_MS
+from context_pack_adapters.mcp.eras import STATIC_TTL_MS
+from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
 from context_pack_adapters.mcp.wire import Refusal, quoted, to_json
 
 if TYPE_CHECKING:
     from context_pack.toolkit.offers import Prompt, ResourceEntry
     from context_pack.toolkit.registry import Registry
 
+Item = dict[str, Any]
 Page = tuple[str, int]
 """The fields of a list result, and for how long a client may keep them."""
 
@@ -45,7 +47,7 @@ class Catalog:
         entries = [to_json(_entry(entry)) for entry in self._registry.entries()]
         return self._page("resources", entries, params), 0
 
-    def _fixed(self, kind: str, describe: Callable[[], list[dict[str, Any]]], params: Mapping[str, Any]) -> str:
+    def _fixed(self, kind: str, describe: Callable[[], list[Item]], params: Mapping[str, Any]) -> str:
         items = self._static.get(kind)
         if items is None:
             items = self._static[kind] = [to_json(item) for item in describe()]
@@ -60,10 +62,10 @@ class Catalog:
         fields = f'"{kind}":[{",".join(items[start:end])}]'
         return fields if end >= len(items) else f'{fields},"nextCursor":{quoted(_cursor(kind, end))}'
 
-    def _prompts(self) -> list[dict[str, Any]]:
+    def _prompts(self) -> list[Item]:
         return [_prompt(prompt) for prompt in self._registry.prompts.values()]
 
-    def _templates(self) -> list[dict[str, Any]]:
+    def _templates(self) -> list[Item]:
         return [
             {
                 "uriTemplate": family.uri_template,
@@ -77,7 +79,7 @@ class Catalog:
         ]
 
 
-def _prompt(prompt: Prompt) -> dict[str, Any]:
+def _prompt(prompt: Prompt) -> Item:
     arguments = [
         {"name": argument.name, "description": argument.description, "required": argument.required}
         for argument in prompt.arguments
@@ -90,7 +92,7 @@ def _prompt(prompt: Prompt) -> dict[str, Any]:
     }
 
 
-def _entry(entry: ResourceEntry) -> dict[str, Any]:
+def _entry(entry: ResourceEntry) -> Item:
     shown = {"uri": entry.uri, "name": entry.name, "mimeType": entry.mime_type}
     if entry.title is not None:
         shown["title"] = entry.title

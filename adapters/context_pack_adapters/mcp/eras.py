@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
 from context_pack_adapters.mcp.wire import Refusal
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -24,7 +25,6 @@ LEVEL_KEY = "io.modelcontextprotocol/logLevel"
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 
-INVALID_PARAMS = -32602
 RESOURCE_NOT_FOUND = -32002
 UNSUPPORTED_VERSION = -32022
 
@@ -47,7 +47,12 @@ class ServerFacts(NamedTuple):
 
     def info(self) -> dict[str, str]:
         """The `serverInfo` object of both eras."""
-        return {"name": self.name, "title": self.title, "version": self.version, "description": self.description}
+        return {
+            "name": self.name,
+            "title": self.title,
+            "version": self.version,
+            "description": self.description,
+        }
 
 
 class Offered(NamedTuple):
@@ -60,7 +65,7 @@ class Offered(NamedTuple):
     logging: bool = True
 
     def capabilities(self) -> dict[str, Any]:
-        """The `capabilities` object of both eras; the lists of tools and prompts never change while we run."""
+        """The `capabilities` object of both eras; our lists of tools and prompts never change."""
         declared: dict[str, Any] = {}
         if self.tools:
             declared["tools"] = {"listChanged": False}
@@ -83,7 +88,7 @@ class Envelope(NamedTuple):
 
 
 def handshake(facts: ServerFacts, offered: Offered, params: object) -> dict[str, Any]:
-    """The result of `initialize`: the version asked for if we speak it, else the newest handshake; never an error."""
+    """The result of `initialize`: the version asked for if we speak it, else the newest; never an error."""
     asked = params.get("protocolVersion") if isinstance(params, dict) else None
     return {
         "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else LATEST_HANDSHAKE,

@@ -1,7 +1,8 @@
 """What a request does with the registry: call a tool, read a resource, render a prompt, complete an argument.
 
 These functions run inside jobs: they may touch the disk and may be slow. Each returns the fields of a result.
-Bad parameters are refused here; bad tool arguments are not, for the registry answers those in the tool's own shape.
+Bad parameters are refused here; bad tool arguments are not, for the registry answers those in the tool's own
+shape.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from context_pack_adapters.mcp.eras import INVALID_PARAMS, RESOURCE_NOT_FOUND
-from context_pack_adapters.mcp.jobs import INTERNAL_ERROR, Job
-from context_pack_adapters.mcp.wire import Refusal, answer_fields, fields_of
+from context_pack_adapters.mcp.eras import RESOURCE_NOT_FOUND
+from context_pack_adapters.mcp.jobs import Job
+from context_pack_adapters.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
+from context_pack_adapters.mcp.wire import Refusal, answer_fields, fields_of, shown
 
 if TYPE_CHECKING:
     from context_pack.kernel.errors import Failure
@@ -26,12 +28,9 @@ MAX_COUNTED = 10_000
 
 def call_tool(registry: Registry, job: Job, name: str, arguments: Mapping[str, Any]) -> str:
     """Serve `tools/call`; a failed call is also a log message, for those who asked for one."""
-    from context_pack.toolkit.registry import UnknownTool
-
-    try:
-        answer = registry.call(name, arguments, job)
-    except UnknownTool:
-        raise Refusal(INVALID_PARAMS, f"Unknown tool: {shown(name)}") from None
+    if name not in registry.tools:
+        raise unknown_tool(name)
+    answer = registry.call(name, arguments, job)
     if answer.is_error:
         job.log("warning", {"tool": name, "message": answer.text}, "tools")
     return answer_fields(answer)
@@ -48,7 +47,7 @@ def read_resource(registry: Registry, job: Job, uri: str) -> tuple[str, int]:
             raise Refusal(INTERNAL_ERROR, failure.message, {"uri": uri, "code": failure.code.value}) from None
         resource = None
     if resource is None:
-        code = RESOURCE_NOT_FOUND if job.request.envelope is None else INVALID_PARAMS
+        code = RESOURCE_NOT_FOUND if job.exchange.envelope is None else INVALID_PARAMS
         raise Refusal(code, "Resource not found", {"uri": uri})
     content = {"uri": resource.uri, "mimeType": resource.mime_type}
     content.update({"text": resource.text} if resource.blob is None else {"blob": resource.blob})
@@ -62,7 +61,8 @@ def get_prompt(registry: Registry, name: str, arguments: Mapping[str, str]) -> s
     prompt = _prompt(registry, name)
     for argument in prompt.arguments:
         if argument.required and argument.name not in arguments:
-            raise Refusal(INVALID_PARAMS, f"Prompt argument {argument.name!r} is required", {"field": argument.name})
+            data = {"field": argument.name}
+            raise Refusal(INVALID_PARAMS, f"Prompt argument {argument.name!r} is required", data)
     try:
         rendered = prompt.render(arguments)
     except Failure as failure:
@@ -86,10 +86,9 @@ def complete(
     return fields_of({"completion": completion})
 
 
-def shown(name: str) -> str:
-    """A caller's own word, safe to repeat: one printable line of at most 80 characters."""
-    clean = "".join(char if char.isprintable() else "?" for char in name[:81])
-    return clean if len(clean) <= 80 else clean[:79] + "…"
+def unknown_tool(name: str) -> Refusal:
+    """No tool has that name: a protocol error, not a tool error."""
+    return Refusal(INVALID_PARAMS, f"Unknown tool: {shown(name)}")
 
 
 def _completers(registry: Registry, ref: Mapping[str, Any]) -> Mapping[str, Completer]:
@@ -103,7 +102,8 @@ def _completers(registry: Registry, ref: Mapping[str, Any]) -> Mapping[str, Comp
             if uri == family.uri_template or uri.startswith(family.prefix):
                 return family.complete
         raise Refusal(INVALID_PARAMS, f"Unknown resource template: {shown(uri)}", {"field": "ref.uri"})
-    raise Refusal(INVALID_PARAMS, "ref must name a prompt (ref/prompt) or a template (ref/resource)", {"field": "ref"})
+    text = "ref must name a prompt (ref/prompt) or a resource template (ref/resource)"
+    raise Refusal(INVALID_PARAMS, text, {"field": "ref"})
 
 
 def _prompt(registry: Registry, name: str) -> Prompt:

@@ -1,62 +1,69 @@
 """A request that may take time: it runs on a lane, sends its own reply, and can be withdrawn.
 
-A job is the `Call` its tool sees. It is queued, then running, then over, and only the one who takes it out of a
-state may speak for it: a job cancelled in the queue never begins, a running one is told at its next `check`, and
-neither is answered. Whatever its work raises becomes a reply; `run` itself never raises.
+A job is the `Call` its tool sees. It is queued, then running, then over, and only the one who takes it out
+of a state may speak for it: a job cancelled in the queue never begins, a running one is told at its next
+`check`, and neither is answered. Whatever its work raises becomes a reply; `run` itself never raises.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
-from context_pack_adapters.mcp.eras import SEVERITY, Envelope
+from context_pack_adapters.mcp.eras import SEVERITY
+from context_pack_adapters.mcp.exchange import Exchange
+from context_pack_adapters.mcp.jsonrpc import INTERNAL_ERROR, Id
 from context_pack_adapters.mcp.progress import Progress
-from context_pack_adapters.mcp.wire import INTERNAL_MESSAGE, Refusal, RequestId, error, notification
+from context_pack_adapters.mcp.wire import INTERNAL_MESSAGE, Refusal, error, notification
 
-INTERNAL_ERROR = -32603
 _QUEUED, _RUNNING, _OVER = range(3)
 
 
-class Request(NamedTuple):
-    """One decoded request; `sink` takes its reply, or None when there is none."""
+class Desk:
+    """What the jobs of a connection share: the way out, a clock, the alarm, and what the client said."""
 
-    id: RequestId
-    method: str
-    params: Mapping[str, Any]
-    envelope: Envelope | None
-    sink: Callable[[bytes | None], None]
-
-    @property
-    def token(self) -> RequestId | None:
-        """The progress token, if the caller gave a proper one."""
-        meta = self.params.get("_meta")
-        token = meta.get("progressToken") if isinstance(meta, dict) else None
-        return token if type(token) is int or type(token) is str else None
-
-
-class Desk(Protocol):
-    """What a job needs of its session."""
-
-    level: str | None
-    client: Mapping[str, Any]
-    send: Callable[[bytes], None]
-    monotonic: Callable[[], float]
-    alarm: Callable[[str, BaseException], None]
-    in_flight: InFlight
-
-    def reply(self, request: Request, fields: str, ttl: int | None = None) -> bytes:
-        """The whole reply in the era of the request."""
+    def __init__(
+        self,
+        send: Callable[[bytes], None],
+        monotonic: Callable[[], float],
+        alarm: Callable[[str, BaseException], None],
+    ) -> None:
+        self.send = send
+        self.monotonic = monotonic
+        self.alarm = alarm
+        self.in_flight = InFlight()
+        self.level: str | None = None
+        """From which severity on a legacy client wants log messages; None until it has said so."""
+        self.client: Mapping[str, Any] = {}
+        """The capabilities of the legacy handshake."""
 
 
 class Job:
     """One request at work."""
 
+    __slots__ = (
+        "_cancelled",
+        "_desk",
+        "_later",
+        "_progress",
+        "_state",
+        "_stopped",
+        "_work",
+        "exchange",
+        "family",
+        "lane",
+    )
+
     def __init__(
-        self, desk: Desk, request: Request, work: Callable[[Job], bytes], lane: str, family: str
+        self,
+        desk: Desk,
+        exchange: Exchange,
+        work: Callable[[Job], bytes],
+        lane: str = "read",
+        family: str = "",
     ) -> None:
-        self.request = request
+        self.exchange = exchange
         self.lane = lane
         self.family = family
         self._desk = desk
@@ -65,19 +72,19 @@ class Job:
         self._cancelled = False
         self._stopped = False
         self._later: list[Callable[[], None]] = []
-        token = request.token
+        token = exchange.token
         self._progress = None if token is None else Progress(token, desk.send, desk.monotonic)
         desk.in_flight.add(self)
 
     @property
-    def request_id(self) -> RequestId:
+    def request_id(self) -> Id:
         """The JSON-RPC id of the request."""
-        return self.request.id
+        return self.exchange.id
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:
         """What the caller declared, in this request or in its handshake."""
-        envelope = self.request.envelope
+        envelope = self.exchange.envelope
         return self._desk.client if envelope is None else envelope.capabilities
 
     @property
@@ -93,12 +100,12 @@ class Job:
         self._desk.in_flight.end(self)
         if self._progress is not None:
             self._progress.close()
-        self.request.sink(None if self._cancelled else body)
+        self.exchange.sink(None if self._cancelled else body)
         for work in self._later:
             try:
                 work()
             except Exception as caught:
-                self._desk.alarm(f"after {self.request.method}", caught)
+                self._desk.alarm(f"after {self.exchange.method}", caught)
 
     def cancel(self) -> None:
         """Withdraw the request; one that waits never begins, one that runs is told at its next check."""
@@ -106,7 +113,7 @@ class Job:
         if self._progress is not None:
             self._progress.close()
         if self._desk.in_flight.drop(self):
-            self.request.sink(None)
+            self.exchange.sink(None)
 
     def heartbeat(self) -> None:
         """Remind a caller who gave a progress token that the work goes on."""
@@ -123,7 +130,7 @@ class Job:
             from context_pack.toolkit.call import Cancelled
 
             self._stopped = True
-            raise Cancelled(self.request.method)
+            raise Cancelled(self.exchange.method)
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Tell the caller how far the work is, if it gave a progress token."""
@@ -136,23 +143,26 @@ class Job:
 
     def log(self, level: str, data: object, logger: str | None = None) -> None:
         """Send a log message if the caller asked for messages of this level."""
-        envelope = self.request.envelope
+        envelope = self.exchange.envelope
         wanted = self._desk.level if envelope is None else envelope.level
         if wanted is None or self._cancelled or self._state == _OVER or SEVERITY[level] < SEVERITY[wanted]:
             return
-        params = {"level": level, "data": data} if logger is None else {"level": level, "logger": logger, "data": data}
+        params: dict[str, Any] = {"level": level, "data": data}
+        if logger is not None:
+            params["logger"] = logger
         self._desk.send(notification("notifications/message", params))
 
-    def _outcome(self) -> bytes | None:
+    def _outcome(self) -> bytes:
         try:
             return self._work(self)
         except Refusal as refusal:
-            return error(self.request.id, refusal)
+            return error(self.exchange.id, refusal)
         except BaseException as caught:  # a worker must outlive whatever a tool raises
             self._later.clear()
             if not self._stopped:
-                self._desk.alarm(self.request.method, caught)
-            return error(self.request.id, Refusal(INTERNAL_ERROR, INTERNAL_MESSAGE))
+                self._desk.alarm(self.exchange.method, caught)
+                self.log("error", {"method": self.exchange.method, "message": INTERNAL_MESSAGE}, "server")
+            return error(self.exchange.id, Refusal(INTERNAL_ERROR, INTERNAL_MESSAGE))
 
 
 class InFlight:
@@ -160,12 +170,12 @@ class InFlight:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._jobs: dict[RequestId, list[Job]] = {}
+        self._jobs: dict[Id, list[Job]] = {}
 
     def add(self, job: Job) -> None:
         """Know the job from now on."""
         with self._lock:
-            self._jobs.setdefault(job.request.id, []).append(job)
+            self._jobs.setdefault(job.exchange.id, []).append(job)
 
     def begin(self, job: Job) -> bool:
         """Take the job out of the queue; False if it was dropped before."""
@@ -188,7 +198,7 @@ class InFlight:
         with self._lock:
             self._forget(job)
 
-    def named(self, request_id: RequestId) -> list[Job]:
+    def named(self, request_id: Id) -> list[Job]:
         """The jobs with this id."""
         with self._lock:
             return list(self._jobs.get(request_id, ()))
@@ -200,7 +210,7 @@ class InFlight:
 
     def _forget(self, job: Job) -> None:
         job._state = _OVER
-        jobs = self._jobs[job.request.id]
+        jobs = self._jobs[job.exchange.id]
         jobs.remove(job)
         if not jobs:
-            del self._jobs[job.request.id]
+            del self._jobs[job.exchange.id]

@@ -7,19 +7,20 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from context_pack_adapters.mcp.wire import RequestId, notification
+from context_pack_adapters.mcp.jsonrpc import Id
+from context_pack_adapters.mcp.wire import notification
 
 PER_SECOND = 10.0
 BURST = 10.0
 NUDGE = 0.001
-"""How far a reminder moves a bar that has nothing new to say: the protocol wants every value to be greater."""
+"""How far a reminder moves a bar that has nothing new to say: every value must be greater than the last."""
 
 
 class Progress:
     """Sends `notifications/progress` on one token."""
 
     def __init__(
-        self, token: RequestId, send: Callable[[bytes], None], monotonic: Callable[[], float]
+        self, token: Id, send: Callable[[bytes], None], monotonic: Callable[[], float]
     ) -> None:
         self._token = token
         self._send = send
@@ -27,7 +28,7 @@ class Progress:
         self._lock = threading.Lock()
         self._open = True
         self._allowance = BURST
-        self._moment = monotonic()
+        self._moment: float | None = None
         self._last: float | None = None
         self._total: float | None = None
 
@@ -60,7 +61,8 @@ class Progress:
 
     def _admit(self) -> bool:
         now = self._monotonic()
-        self._allowance = min(BURST, self._allowance + (now - self._moment) * PER_SECOND)
+        passed = 0.0 if self._moment is None else now - self._moment
+        self._allowance = min(BURST, self._allowance + passed * PER_SECOND)
         self._moment = now
         if self._allowance < 1:
             return False

@@ -1,9 +1,9 @@
 """Who wants to hear of changed resources, in both eras, and the messages they get.
 
-Legacy clients subscribe to single URIs and hear of a changed list without asking. Modern clients open a listen
-stream with a filter: acknowledged first, every message carries the subscription's id, ended by an empty result or
-by a cancel, which is not answered. All sending happens under one lock, so that nothing overtakes an
-acknowledgement and nothing follows an end.
+Legacy clients subscribe to single URIs and hear of a changed list without asking. Modern clients open a
+listen stream with a filter: acknowledged first, every message carries the subscription's id, ended by an
+empty result or by a cancel, which is not answered. All sending happens under one lock, so that nothing
+overtakes an acknowledgement and nothing follows an end.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-from context_pack_adapters.mcp.eras import INVALID_PARAMS, SUBSCRIPTION_KEY
-from context_pack_adapters.mcp.wire import Refusal, RequestId, notification
+from context_pack_adapters.mcp.eras import SUBSCRIPTION_KEY
+from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS, Id
+from context_pack_adapters.mcp.wire import Refusal, notification
 
 UPDATED = "notifications/resources/updated"
 LIST_CHANGED = "notifications/resources/list_changed"
@@ -24,7 +25,7 @@ FLAGS = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
 class Listener(NamedTuple):
     """One open listen stream; `end` sends its closing result."""
 
-    id: RequestId
+    id: Id
     uris: frozenset[str]
     lists: bool
     end: Callable[[], None]
@@ -75,7 +76,7 @@ class Subscriptions:
             self._listeners.append(listener)
         self._tell()
 
-    def cancel(self, request_id: RequestId) -> None:
+    def cancel(self, request_id: Id) -> None:
         """End the streams with this id without a word."""
         with self._lock:
             kept = [listener for listener in self._listeners if not _same(listener.id, request_id)]
@@ -108,7 +109,7 @@ class Subscriptions:
                     self._send(notification(LIST_CHANGED, {"_meta": meta}))
 
     def _tell(self) -> None:
-        """Say when the first listener has come or the last has gone; outside the lock, for a watcher may join."""
+        """Say when the first has come or the last has gone; outside the lock, for a watcher may join."""
         with self._lock:
             watching = self.watching
             news = watching != self._told
@@ -140,6 +141,6 @@ def wanted(params: Mapping[str, Any], resources: bool) -> dict[str, Any]:
     return honoured
 
 
-def _same(one: RequestId, other: RequestId) -> bool:
+def _same(one: Id, other: Id) -> bool:
     """Ids are equal only within one JSON type."""
     return type(one) is type(other) and one == other

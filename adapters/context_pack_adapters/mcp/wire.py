@@ -7,16 +7,19 @@ Everything is one line of JSON: raw line breaks never occur, whatever a tool ret
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from json.encoder import JSONEncoder, encode_basestring
 from typing import TYPE_CHECKING, Any
 
+from context_pack_adapters.mcp.jsonrpc import Id
+
 if TYPE_CHECKING:
     from context_pack.toolkit.spec import Answer
 
-RequestId = str | int
-
 INTERNAL_MESSAGE = "Internal error; the request failed inside the server"
+
+_LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
 
 to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 quoted = encode_basestring
@@ -34,23 +37,29 @@ class Refusal(Exception):
 
 
 def to_bytes(text: str) -> bytes:
-    """The UTF-8 of a JSON text; a lone surrogate, which UTF-8 cannot hold, becomes its JSON escape."""
+    """The UTF-8 of a JSON text.
+
+    Escaped, because they occur only in strings: half a surrogate pair, which UTF-8 cannot hold, and the
+    characters that some readers take for the end of a line.
+    """
+    if not text.isascii():
+        text = _LINE_BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     return text.encode("utf-8", "backslashreplace")
 
 
-def id_json(request_id: RequestId | None) -> str:
+def id_json(request_id: Id | None) -> str:
     """A request id as JSON."""
     if request_id is None:
         return "null"
     return str(request_id) if type(request_id) is int else quoted(str(request_id))
 
 
-def reply(request_id: RequestId, result: str) -> bytes:
+def reply(request_id: Id, result: str) -> bytes:
     """A whole reply around the JSON of its result."""
     return to_bytes(f'{{"jsonrpc":"2.0","id":{id_json(request_id)},"result":{result}}}')
 
 
-def error(request_id: RequestId | None, refusal: Refusal) -> bytes:
+def error(request_id: Id | None, refusal: Refusal) -> bytes:
     """A whole error reply."""
     data = "" if refusal.data is None else f',"data":{to_json(refusal.data)}'
     head = f'{{"jsonrpc":"2.0","id":{id_json(request_id)},"error":'
@@ -59,10 +68,8 @@ def error(request_id: RequestId | None, refusal: Refusal) -> bytes:
 
 def notification(method: str, params: Mapping[str, Any]) -> bytes:
     """A whole notification."""
-    body = f'{{"jsonrpc":"2.0","method":{quoted(method)},"params":{to_json(params)}}}' if params else (
-        f'{{"jsonrpc":"2.0","method":{quoted(method)}}}'
-    )
-    return to_bytes(body)
+    tail = f',"params":{to_json(params)}}}' if params else "}"
+    return to_bytes(f'{{"jsonrpc":"2.0","method":{quoted(method)}{tail}')
 
 
 def fields_of(result: Mapping[str, Any]) -> str:
@@ -86,9 +93,14 @@ def _text_block(text: str) -> str:
 def _structured(answer: Answer) -> str:
     """The answer's object; where its text is that object on one line, the text itself."""
     text = answer.text
-    if answer.content is None and text[:1] == "{" and text[-1:] == "}" and "\n" not in text and "\r" not in text:
-        return text
-    return to_json(answer.structured)
+    is_line = text[:1] == "{" and text[-1:] == "}" and "\n" not in text and "\r" not in text
+    return text if is_line and answer.content is None else to_json(answer.structured)
+
+
+def shown(name: str) -> str:
+    """A caller's own word, safe to repeat: one printable line of at most 80 characters."""
+    clean = "".join(char if char.isprintable() else "?" for char in name[:81])
+    return clean if len(clean) <= 80 else clean[:79] + "…"
 
 
 def joined(members: Sequence[bytes]) -> bytes:

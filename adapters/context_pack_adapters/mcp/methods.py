@@ -1,0 +1,216 @@
+"""The methods of both eras: two tables of handlers that answer at once or return a job.
+
+A handler answers inline only if it needs neither the disk nor an unloaded registry. Mutations go to the
+`write` lane, where they keep their order of arrival; so does every tool call that comes before the registry
+is loaded, because nobody knows yet what it does. What is not declared is not in the tables, but for the two
+lists of resources: some clients ask for them regardless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from context_pack_adapters.mcp import eras, features
+from context_pack_adapters.mcp.catalog import Catalog, Page
+from context_pack_adapters.mcp.eras import Offered, ServerFacts
+from context_pack_adapters.mcp.exchange import Exchange, Sink, texts
+from context_pack_adapters.mcp.jobs import Desk, Job
+from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
+from context_pack_adapters.mcp.results import Results
+from context_pack_adapters.mcp.shelf import Shelf
+from context_pack_adapters.mcp.subscriptions import Listener, Subscriptions, wanted
+from context_pack_adapters.mcp.wire import Refusal, fields_of, reply
+
+Handler = Callable[[Exchange], Job | None]
+MakePage = Callable[[Catalog, Mapping[str, Any]], Page]
+
+
+class Methods:
+    """Serves single requests; `alone` is the sink of a request outside a batch."""
+
+    def __init__(
+        self,
+        facts: ServerFacts,
+        offered: Offered,
+        shelf: Shelf,
+        desk: Desk,
+        subscriptions: Subscriptions,
+        alone: Sink,
+    ) -> None:
+        self._facts = facts
+        self._offered = offered
+        self._shelf = shelf
+        self._desk = desk
+        self._subscriptions = subscriptions
+        self._alone = alone
+        self._results = Results(facts)
+        both = self._both()
+        self.legacy: Mapping[str, Handler] = both | self._legacy_only()
+        self.modern: Mapping[str, Handler] = both | {
+            "server/discover": self._discover,
+            "subscriptions/listen": self._listen,
+        }
+
+    def _both(self) -> dict[str, Handler]:
+        table: dict[str, Handler] = {
+            "resources/list": self._list_resources,
+            "resources/templates/list": self._list_templates,
+        }
+        if self._offered.tools:
+            table |= {"tools/list": self._list_tools, "tools/call": self._call}
+        if self._offered.resources:
+            table |= {"resources/read": self._read}
+        if self._offered.prompts:
+            table |= {"prompts/list": self._list_prompts, "prompts/get": self._get_prompt}
+        if self._offered.completions:
+            table |= {"completion/complete": self._complete}
+        return table
+
+    def _legacy_only(self) -> dict[str, Handler]:
+        table: dict[str, Handler] = {
+            "initialize": self._initialize,
+            "ping": self._empty,
+            "server/discover": self._undiscovered,
+        }
+        if self._offered.resources:
+            table |= {"resources/subscribe": self._subscribe, "resources/unsubscribe": self._unsubscribe}
+        if self._offered.logging:
+            table |= {"logging/setLevel": self._set_level}
+        return table
+
+    def _answer(self, exchange: Exchange, fields: str, ttl: int | None = None) -> None:
+        exchange.sink(self._results.of(exchange, fields, ttl))
+
+    def _job(self, exchange: Exchange, work: Callable[[Job], bytes]) -> Job:
+        return Job(self._desk, exchange, work)
+
+    # -- answered at once
+
+    def _initialize(self, exchange: Exchange) -> None:
+        capabilities = exchange.params.get("capabilities")
+        self._desk.client = capabilities if isinstance(capabilities, dict) else {}
+        self._subscriptions.greeted = self._offered.resources
+        self._answer(exchange, fields_of(eras.handshake(self._facts, self._offered, exchange.params)))
+
+    def _discover(self, exchange: Exchange) -> None:
+        self._answer(exchange, fields_of(eras.discovery(self._facts, self._offered)), eras.STATIC_TTL_MS)
+
+    def _undiscovered(self, _: Exchange) -> None:
+        raise Refusal(INVALID_PARAMS, f"server/discover needs _meta[{eras.VERSION_KEY!r}]")
+
+    def _empty(self, exchange: Exchange) -> None:
+        exchange.sink(reply(exchange.id, "{}"))
+
+    def _set_level(self, exchange: Exchange) -> None:
+        level = exchange.text("level")
+        if level not in eras.SEVERITY:
+            text = f"level must be one of: {', '.join(eras.LEVELS)}"
+            raise Refusal(INVALID_PARAMS, text, {"field": "level"})
+        self._desk.level = level
+        self._empty(exchange)
+
+    def _subscribe(self, exchange: Exchange) -> None:
+        self._subscriptions.subscribe(exchange.text("uri"))
+        self._empty(exchange)
+
+    def _unsubscribe(self, exchange: Exchange) -> None:
+        self._subscriptions.unsubscribe(exchange.text("uri"))
+        self._empty(exchange)
+
+    def _listen(self, exchange: Exchange) -> None:
+        honoured = wanted(exchange.params, self._offered.resources)
+        closing = self._results.end_of_stream(exchange.id)
+        uris = frozenset(honoured.get("resourceSubscriptions", ()))
+        lists = "resourcesListChanged" in honoured
+        listener = Listener(exchange.id, uris, lists, lambda: self._desk.send(closing))
+        self._subscriptions.listen(listener, honoured)
+        if exchange.sink is not self._alone:
+            exchange.sink(None)  # a stream outlives its batch: the array does not wait for its end
+
+    # -- what needs the registry
+
+    def _list_tools(self, exchange: Exchange) -> Job | None:
+        return self._fixed_list(exchange, Catalog.tools)
+
+    def _list_prompts(self, exchange: Exchange) -> Job | None:
+        return self._fixed_list(exchange, Catalog.prompts)
+
+    def _list_templates(self, exchange: Exchange) -> Job | None:
+        return self._fixed_list(exchange, Catalog.templates)
+
+    def _fixed_list(self, exchange: Exchange, make: MakePage) -> Job | None:
+        """A list that never changes: inline once the registry is there."""
+        lists = self._shelf.lists
+        if lists is None:
+            return self._job(
+                exchange, lambda _: self._results.of(exchange, *make(self._shelf.catalog(), exchange.params))
+            )
+        self._answer(exchange, *make(lists, exchange.params))
+        return None
+
+    def _list_resources(self, exchange: Exchange) -> Job:
+        return self._job(
+            exchange, lambda _: self._results.of(exchange, *self._shelf.catalog().resources(exchange.params))
+        )
+
+    def _read(self, exchange: Exchange) -> Job:
+        uri = exchange.text("uri")
+
+        def work(job: Job) -> bytes:
+            return self._results.of(exchange, *features.read_resource(self._shelf.registry(), job, uri))
+
+        return self._job(exchange, work)
+
+    def _get_prompt(self, exchange: Exchange) -> Job:
+        name = exchange.text("name")
+        given = texts(exchange.params.get("arguments"), "arguments")
+
+        def work(_: Job) -> bytes:
+            return self._results.of(exchange, features.get_prompt(self._shelf.registry(), name, given))
+
+        return self._job(exchange, work)
+
+    def _complete(self, exchange: Exchange) -> Job:
+        ref, argument = exchange.object("ref"), exchange.object("argument")
+        name, typed = argument.get("name"), argument.get("value")
+        if not isinstance(name, str) or not isinstance(typed, str):
+            text = "argument needs a name and a value, both strings"
+            raise Refusal(INVALID_PARAMS, text, {"field": "argument"})
+        context = exchange.params.get("context")
+        others = texts(context.get("arguments") if isinstance(context, dict) else None, "context.arguments")
+
+        def work(_: Job) -> bytes:
+            fields = features.complete(self._shelf.registry(), ref, name, typed, others)
+            return self._results.of(exchange, fields)
+
+        return self._job(exchange, work)
+
+    def _call(self, exchange: Exchange) -> Job:
+        name = exchange.text("name")
+        arguments = exchange.params.get("arguments", {})
+        if type(arguments) is not dict:
+            raise Refusal(INVALID_PARAMS, "arguments must be an object", {"field": "arguments"})
+        lane, family = self._route(name, arguments)
+
+        def work(job: Job) -> bytes:
+            return self._results.of(
+                exchange, features.call_tool(self._shelf.registry(), job, name, arguments)
+            )
+
+        return Job(self._desk, exchange, work, lane, family)
+
+    def _route(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str]:
+        """The lane and the family of a tool call."""
+        registry = self._shelf.loaded
+        if registry is None:
+            return "write", ""
+        tool = registry.tools.get(name)
+        if tool is None:
+            raise features.unknown_tool(name)
+        try:
+            lane = "write" if tool.mutates(arguments) else "read"
+        except Exception as caught:  # odd arguments are refused by the tool itself, in its own shape
+            self._desk.alarm(f"lane of {name}", caught)
+            lane = "write"
+        return lane, tool.family.name
