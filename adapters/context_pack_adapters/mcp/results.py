@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from context_pack_adapters.mcp.eras import SERVER_KEY, SUBSCRIPTION_KEY, ServerFacts
 from context_pack_adapters.mcp.exchange import Exchange
+from context_pack_adapters.mcp.jsonrpc import Id
 from context_pack_adapters.mcp.wire import id_json, reply, to_json
 
 
