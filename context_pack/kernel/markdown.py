@@ -12,8 +12,6 @@ import re
 
 from attrs import define, field, frozen
 
-from context_pack.kernel.lines import split_lines
-
 MIN_FENCE = 3
 
 _BACKTICKS = re.compile(r"`+")
@@ -25,11 +23,10 @@ _CONTAINERS = re.compile(r"(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))*[ \t
 _QUOTES = re.compile(r"(?:[ \t]*>)*[ \t]*")
 _UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*$")
 _FENCE = re.compile(r"(?P<run>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
-_LANDMARK = re.compile(r"\[(?:LEGEND|CONTENT)\]", re.IGNORECASE)
-# ATX headings of level 1-4, landmarks, and everything that may open an HTML block (`<div`, `<!--`, `<?`).
-_STRUCTURE = re.compile(
-    r"#{1,4}(?:\s|$)|\[(?:LEGEND|CONTENT)\]|<[!?]|</?[A-Za-z][A-Za-z0-9-]*(?=[\s/>]|$)", re.IGNORECASE
-)
+# The document's own landmarks, and link definitions (whose labels ignore case) that would make links of them.
+_LANDMARK = re.compile(r"\[(?:LEGEND|CONTENT)\]|(?i:\[(?:LEGEND|CONTENT)\]:)")
+# ATX headings of level 1-4, and everything that may open an HTML block (`<div`, `<!--`, `<?`).
+_STRUCTURE = re.compile(r"#{1,4}(?:\s|$)|<[!?]|</?[A-Za-z][A-Za-z0-9-]*(?=[\s/>]|$)")
 
 
 def fence_for(text: str) -> str:
@@ -62,7 +59,7 @@ def contained(description: str) -> str:
     block are escaped with a backslash; an unclosed fence is closed. Applying it twice changes nothing more.
     """
     scan = _Scan()
-    for line in split_lines(_BREAK.sub("\n", description)):
+    for line in _BREAK.sub("\n", description).split("\n"):
         scan.take(line)
     scan.finish()
     return "\n".join(scan.lines)
@@ -120,7 +117,10 @@ class _Scan:
         if _LANDMARK.match(body):
             line = line[: len(line) - len(body)] + "\\" + body
             body = "\\" + body
-        return " " * fence.indent + body if body and _columns(line) < fence.indent else line
+        if body and _columns(line) < fence.indent:
+            line = " " * fence.indent + body
+        # Some parsers take even a deeply indented `>` below a quote for more of the quote.
+        return self._text(line) if fence.indent > 3 and body.startswith(">") else line
 
     def _outside(self, line: str) -> str:
         """A line of prose, of a list or of a quote."""
@@ -131,17 +131,21 @@ class _Scan:
         opening = _FENCE.fullmatch(body)
         if opening is not None:
             return self._opening(line, opening)
-        if self._underlines(line):
-            return _escaped(line, _span(_QUOTES, line))
-        return self._prose(line)
+        return self._text(line)
 
     def _opening(self, line: str, opening: re.Match[str]) -> str:
         """A line that starts with a fence: opened if it is one, escaped if it only looks like one."""
-        run = opening["run"]
-        if run[0] == "`" and "`" in opening["info"]:
+        run, indent = opening["run"], _columns(line)
+        if (run[0] == "`" and "`" in opening["info"]) or (indent > 3 and not self.listed):
             return _escaped(line, len(line) - len(opening.string))
-        self.fence = _Fence(run[0], len(run), _columns(line))
+        self.fence = _Fence(run[0], len(run), indent)
         return line
+
+    def _text(self, line: str) -> str:
+        """A line without a fence of its own."""
+        if self._underlines(line):
+            return _escaped(line, _span(_QUOTES, line))
+        return self._prose(line)
 
     def _underlines(self, line: str) -> bool:
         """Whether the line would make a heading of the one above it."""
@@ -149,7 +153,7 @@ class _Scan:
         if _UNDERLINE.match(line, start) is None or not self._shallow(line, start):
             return False
         # What stands above a description is not known here, so its first line counts as following text.
-        return not self.lines or bool(self.lines[-1].strip(" \t>"))
+        return not self.lines or bool(self.lines[-1].strip(" \t"))
 
     def _prose(self, line: str) -> str:
         """A line with its markers kept and what follows them escaped where it is structure."""
@@ -160,7 +164,7 @@ class _Scan:
         if beside is not None and markers.strip("> \t"):
             self.muted = _Fence(beside["run"][0], len(beside["run"]), 1)
             return _escaped(line, start)
-        if _STRUCTURE.match(line, start) and self._shallow(line, start):
+        if _LANDMARK.match(line, start) or (_STRUCTURE.match(line, start) and self._shallow(line, start)):
             return _escaped(line, start)
         return line
 
