@@ -83,11 +83,24 @@ class Terminal:
 
 def standard_terminal() -> Terminal:
     """The process's own streams; a text that the encoding lacks is escaped instead of failing."""
+    if sys.stdout is None or sys.stderr is None:
+        _replace_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
     return Terminal(sys.stdout, sys.stderr, os.environ)
+
+
+def _replace_missing_streams() -> None:
+    """Put nothing in the place of streams the process was started without.
+
+    The descriptors are filled too, or the next file to be opened would be taken for a standard stream.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        continue
+    nothing = os.fdopen(descriptor, "w", encoding="utf-8")
+    sys.stdout, sys.stderr = sys.stdout or nothing, sys.stderr or nothing
 
 
 def harmless(text: str) -> str:

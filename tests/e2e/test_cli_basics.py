@@ -1,0 +1,191 @@
+"""The command line as a whole: help that teaches, unknown words, exit codes, streams that break."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from command_line import MAIN, CommandLine
+from stdio_client import PATIENCE, environment
+
+from context_pack import __version__
+from context_pack_adapters.commands.dispatch import COMMANDS, groups
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> CommandLine:
+    """The command line in an empty folder."""
+    return CommandLine(tmp_path)
+
+
+@pytest.mark.clause("CLI-01")
+@pytest.mark.parametrize("word", ["--version", "-V", "version"])
+def test_the_version_is_one_line(cli: CommandLine, word: str) -> None:
+    assert cli(word) == (0, f"context-pack {__version__}\n", "")
+
+
+@pytest.mark.clause("CLI-01")
+@pytest.mark.parametrize("word", ["--help", "-h", "help"])
+def test_help_names_every_command_and_shows_how_to_begin(cli: CommandLine, word: str) -> None:
+    done = cli(word)
+    assert done.code == 0
+    assert all(name in done.out and entry.summary in done.out for name, entry in COMMANDS.items())
+    assert "context-pack demo" in done.out
+    assert "CONTEXT_PACK_SOURCE_ROOT" in done.out
+
+
+@pytest.mark.clause("CLI-01")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_explains_itself_with_examples(cli: CommandLine, name: str) -> None:
+    asked = cli(*name.split(), "--help")
+    assert asked.code == 0
+    assert "Example" in asked.out
+    assert f"context-pack {name}" in asked.out
+    assert cli("help", *name.split()).out == asked.out
+
+
+@pytest.mark.clause("CLI-01")
+@pytest.mark.parametrize("group", groups())
+def test_a_group_of_commands_lists_its_commands(cli: CommandLine, group: str) -> None:
+    members = [name for name in COMMANDS if name.startswith(f"{group} ")]
+    asked, alone = cli(group, "--help"), cli(group)
+    assert asked.code == 0
+    assert alone.code == 2
+    assert all(name in asked.out and name in alone.err for name in members)
+
+
+@pytest.mark.clause("CLI-02")
+@pytest.mark.parametrize(
+    "words, meant",
+    [
+        (["tols"], "tools"),
+        (["docter"], "doctor"),
+        (["pack"], "packs"),
+        (["packs", "verfy"], "verify"),
+        (["call", "inptu"], "input"),
+        (["tools", "ouput"], "output"),
+        (["--versio"], "--version"),
+    ],
+)
+def test_an_unknown_word_suggests_the_nearest(cli: CommandLine, words: list[str], meant: str) -> None:
+    done = cli(*words)
+    assert done.code == 2
+    assert done.out == ""
+    assert f"did you mean '{meant}'?" in done.err
+
+
+@pytest.mark.clause("CLI-02")
+@pytest.mark.parametrize(
+    "words", [["xyzzy"], ["call"], ["tools", "--loud"], ["packs", "show"], ["stats", "extra"], ["--x"], [""]]
+)
+def test_wrong_usage_is_told_in_words_with_exit_code_two(cli: CommandLine, words: list[str]) -> None:
+    done = cli(*words)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("context-pack: ")
+
+
+@pytest.mark.clause("CLI-03")
+def test_a_reader_that_goes_away_is_no_trouble(cli: CommandLine) -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    command = [*MAIN, "--help"]
+    done = subprocess.run(command, stdout=writes, stderr=subprocess.PIPE, env=environment(), check=False)
+    os.close(writes)
+    assert done.stderr == b""
+    assert done.returncode == 141
+
+
+@pytest.mark.clause("CLI-03")
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_an_answer_that_cannot_be_written_is_told_in_words(cli: CommandLine) -> None:
+    with open("/dev/full", "wb") as full:
+        command = [*MAIN, "doctor"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr
+    assert done.stderr.startswith(b"context-pack: ")
+
+
+@pytest.mark.clause("CLI-03")
+def test_an_interrupt_ends_a_command_quietly(cli: CommandLine) -> None:
+    reads, writes = os.pipe()
+    with subprocess.Popen(
+        [*MAIN, "call", "input", "-"],
+        stdin=reads,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=cli.folder,
+        env=environment(),
+    ) as process:
+        os.close(reads)
+        # When this much has been taken, the command is reading its arguments and nothing else.
+        os.write(writes, b" " * 200_000)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    os.close(writes)
+    assert (process.returncode, out, err) == (130, b"", b"")
+
+
+@pytest.mark.clause("CLI-03")
+def test_a_missing_stdout_or_stderr_is_no_trouble(cli: CommandLine) -> None:
+    for closing in (">&-", "2>&-", ">&- 2>&-"):
+        done = subprocess.run(
+            ["sh", "-c", f'exec "$@" {closing}', "sh", *MAIN, "--version"],
+            capture_output=True,
+            cwd=cli.folder,
+            env=environment(),
+            check=False,
+        )
+        assert done.returncode == 0, closing
+        assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.clause("CLI-03")
+def test_text_that_the_terminal_s_encoding_lacks_is_escaped(cli: CommandLine) -> None:
+    done = cli("tools", "input", PYTHONIOENCODING="ascii")
+    assert done.code == 0
+    assert done.out.isascii()
+
+
+@pytest.mark.clause("CLI-04")
+def test_places_on_the_command_line_win_over_the_environment(cli: CommandLine) -> None:
+    (cli.folder / "here").mkdir()
+    done = cli(
+        *("doctor", "--json", "--root", "store", "--source-root", "here"),
+        CONTEXT_PACK_ROOT="/nowhere",
+        CONTEXT_PACK_SOURCE_ROOT="/nowhere",
+    )
+    assert done.json["settings"]["storage root"] == str(cli.folder / "store")
+    assert done.json["settings"]["source root"] == str(cli.folder / "here")
+
+
+@pytest.mark.clause("ENV-08")
+def test_a_bad_variable_is_one_line_on_stderr_and_the_default(cli: CommandLine) -> None:
+    done = cli("stats", "--json", CONTEXT_PACK_MAX_SOURCE_BYTES="huge\n")
+    assert done.code == 0
+    (line,) = done.err.splitlines()
+    assert "WARN" in line
+    assert "CONTEXT_PACK_MAX_SOURCE_BYTES" in line
+    assert cli("stats", CONTEXT_PACK_MAX_SOURCE_BYTES="huge", CONTEXT_PACK_LOG="off").err == ""
+
+
+@pytest.mark.clause("CLI-03")
+def test_a_working_directory_that_is_gone_is_no_trouble(cli: CommandLine) -> None:
+    gone = cli.folder / "gone"
+    gone.mkdir()
+    command = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
+    done = subprocess.run(
+        ["sh", "-c", command, "sh", str(gone), *MAIN, "doctor", "--json"],
+        capture_output=True,
+        cwd=cli.folder,
+        env=environment(),
+        check=False,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "does not exist" in done.stdout

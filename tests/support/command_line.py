@@ -1,0 +1,83 @@
+"""Runs the command line as people do: a process of its own, over a pipe or on a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stdio_client import PATIENCE, environment
+
+MAIN = (sys.executable, "-m", "context_pack")
+
+
+class Done(NamedTuple):
+    """What a finished command left."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """The output as the JSON it must be."""
+        return json.loads(self.out)
+
+
+class CommandLine:
+    """`context-pack` in one folder; no run ever shows a traceback."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __call__(self, *words: str, stdin: str | bytes = b"", **variables: str) -> Done:
+        """Run one command over pipes."""
+        done = subprocess.run(
+            [*MAIN, *words],
+            cwd=self.folder,
+            env=environment(**variables),
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        found = Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert "Traceback" not in found.err, found.err
+        return found
+
+    def on_terminal(self, *words: str, **variables: str) -> Done:
+        """Run one command whose output is a terminal."""
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(
+            [*MAIN, *words],
+            cwd=self.folder,
+            env=environment(**{"TERM": "xterm", "NO_COLOR": "", **variables}),
+            stdin=subprocess.DEVNULL,
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+        ) as process:
+            os.close(theirs)
+            out = b""
+            while True:
+                try:
+                    data = os.read(ours, 65536)
+                except OSError:  # how Linux tells that nobody holds the other end
+                    break
+                if not data:
+                    break
+                out += data
+            os.close(ours)
+            assert process.stderr is not None
+            err = process.stderr.read()
+            code = process.wait(PATIENCE)
+        return Done(code, out.decode().replace("\r\n", "\n"), err.decode())
+
+    def payload(self, *words: str) -> Any:
+        """The payload of a successful `call input`."""
+        done = self("call", "input", *words)
+        assert done.code == 0, done
+        return done.json["payload"]
