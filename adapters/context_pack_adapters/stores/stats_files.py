@@ -11,6 +11,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ class StatsFiles:
     def _read(self, name: str) -> Mapping[str, Any] | None:
         try:
             record = json.loads(read_whole(str(self._folder / name), LARGEST_FILE)[0])
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
         return record if is_record(record) else None
 
@@ -107,7 +108,7 @@ def _is_tool(value: object) -> bool:
         isinstance(failures, dict)
         and all(map(_is_count, failures.values()))
         and isinstance(recent, list)
-        and all(type(spent) in {int, float} for spent in recent)
+        and all(type(spent) in {int, float} and isfinite(spent) for spent in recent)
     )
 
 
