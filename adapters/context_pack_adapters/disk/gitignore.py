@@ -1,0 +1,219 @@
+"""The lines of one ignore file, compiled: which paths below its folder it ignores or takes back.
+
+Git's rules: the last matching line decides; `!` takes back; a final `/` means folders only; a pattern with
+another slash is anchored at the file's folder, one without matches a name at any depth. Plain names and
+`*.ext`, which most lines are, become table lookups; the rest become regular expressions whose alternatives
+stand in reverse order, so that the first to match is the line that decides. Every star but the last of its
+stretch is atomic: the earliest place is as good as any later one, so no pattern can make the search
+backtrack for long. Pure: text in, verdicts out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+_SPECIAL = re.compile(r"[*?\[\\]")
+_POSIX = {
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": " \\t", "cntrl": "\\x00-\\x1f\\x7f", "digit": "0-9",
+    "graph": "!-~", "lower": "a-z", "print": " -~", "punct": "!-/:-@\\[-`{-~", "space": " \\t\\n\\r\\f\\v",
+    "upper": "A-Z", "xdigit": "0-9a-fA-F",
+}  # fmt: skip
+
+
+class _Line(NamedTuple):
+    """One pattern: its text without marks, and its marks."""
+
+    number: int
+    text: str
+    takes_back: bool
+    folders_only: bool
+    anchored: bool
+
+
+class IgnoreFile:
+    """A compiled ignore file."""
+
+    def __init__(self, text: str) -> None:
+        lines = list(_lines(text))
+        self._takes_back = {line.number: line.takes_back for line in lines}
+        self._folders = _Table(lines)
+        self._files = _Table(line for line in lines if not line.folders_only)
+
+    def verdict(self, path: str, is_folder: bool) -> bool | None:
+        """Whether the path, relative to the file's folder, is ignored; None if no line speaks of it."""
+        number = (self._folders if is_folder else self._files).match(path)
+        return None if number < 0 else not self._takes_back[number]
+
+
+def _lines(text: str) -> Iterable[_Line]:
+    for number, raw in enumerate(text.removeprefix("\ufeff").split("\n")):
+        line = raw.removesuffix("\r")
+        if line.startswith("#"):
+            continue
+        line = _trimmed(line)
+        takes_back = line.startswith("!")
+        pattern = line[1:] if takes_back else line
+        folders_only = pattern.endswith("/")
+        pattern = pattern[:-1] if folders_only else pattern
+        if pattern:
+            yield _Line(number, pattern, takes_back, folders_only, "/" in pattern)
+
+
+def _trimmed(line: str) -> str:
+    """Without trailing spaces, unless the first of them is escaped."""
+    end = at = 0
+    while at < len(line):
+        if line[at] == "\\":
+            at += 1
+            end = at + 1
+        elif line[at] != " ":
+            end = at + 1
+        at += 1
+    return line[:end]
+
+
+class _Table:
+    """Finds the number of the last line that matches a path."""
+
+    def __init__(self, lines: Iterable[_Line]) -> None:
+        self._names: dict[str, int] = {}
+        self._endings: dict[str, int] = {}
+        by_name: list[tuple[int, str]] = []
+        by_path: list[tuple[int, str]] = []
+        for line in lines:
+            text = line.text
+            if line.anchored:
+                by_path.append((line.number, _path_pattern(text.removeprefix("/"))))
+            elif not _SPECIAL.search(text):
+                self._names[text] = line.number
+            elif text.startswith("*.") and not _SPECIAL.search(text, 1):
+                self._endings[text[1:]] = line.number
+            else:
+                by_name.append((line.number, _stretch(text)))
+        self._by_name, self._name_numbers = _joined(by_name)
+        self._by_path, self._path_numbers = _joined(by_path)
+
+    def match(self, path: str) -> int:
+        """The last line that matches, or -1."""
+        name = path[path.rfind("/") + 1 :]
+        best = self._names.get(name, -1)
+        if self._endings:
+            dot = name.find(".")
+            while dot >= 0:
+                best = max(best, self._endings.get(name[dot:], -1))
+                dot = name.find(".", dot + 1)
+        if self._by_name is not None and (found := self._by_name.fullmatch(name)):
+            best = max(best, self._name_numbers[(found.lastindex or 0) - 1])
+        if self._by_path is not None and (found := self._by_path.fullmatch(path)):
+            best = max(best, self._path_numbers[(found.lastindex or 0) - 1])
+        return best
+
+
+def _joined(patterns: list[tuple[int, str]]) -> tuple[re.Pattern[str] | None, list[int]]:
+    """One expression with a group for each pattern, last line first, and the lines of the groups."""
+    known = [(number, source) for number, source in reversed(patterns) if source != _NEVER]
+    if not known:
+        return None, []
+    source = "|".join(f"({source})" for _, source in known)
+    return re.compile(source, re.DOTALL), [number for number, _ in known]
+
+
+_NEVER = "(?!)"
+_FOLDERS = re.compile(r"(?:(?<=/)|^)\*{2,}/")
+
+
+def _path_pattern(text: str) -> str:
+    """The expression for a pattern that is matched with a whole path; `**` stands between slashes only."""
+    tail = ""
+    if re.fullmatch(r"\*{2,}", text):
+        return ".*"
+    if ending := re.search(r"/\*{2,}$", text):
+        text, tail = text[: ending.start() + 1], ".*"
+    first, *rest = _FOLDERS.split(text)
+    pieces = [_stretch(first)]
+    last = len(rest) - 1
+    for index, part in enumerate(rest):
+        piece = _stretch(part)
+        # What follows another `**` may take the earliest place; only the last stretch has to reach the end.
+        atomic = index < last or tail
+        pieces.append(f"(?>(?:[^/]*/)*?{piece})" if atomic else f"(?:[^/]*/)*{piece}")
+    if _NEVER in pieces or any(_NEVER in piece for piece in pieces):
+        return _NEVER
+    return "".join(pieces) + tail
+
+
+def _stretch(text: str) -> str:
+    """The expression for a pattern without `**`: stars, question marks and sets never match a slash."""
+    chunks = [""]
+    at = 0
+    while at < len(text):
+        char = text[at]
+        if char == "*":
+            if chunks[-1] or len(chunks) == 1:
+                chunks.append("")
+            at += 1
+            continue
+        if char == "[":
+            piece, at = _set(text, at)
+        elif char == "\\":
+            piece, at = (re.escape(text[at + 1]) if at + 1 < len(text) else _NEVER), at + 2
+        else:
+            piece, at = ("[^/]" if char == "?" else re.escape(char)), at + 1
+        if piece == _NEVER:
+            return _NEVER
+        chunks[-1] += piece
+    first, *rest = chunks
+    if not rest:
+        return first
+    middle = "".join(f"(?>[^/]*?{chunk})" for chunk in rest[:-1])
+    return f"{first}{middle}[^/]*{rest[-1]}"
+
+
+def _set(text: str, at: int) -> tuple[str, int]:
+    """The expression for the bracket set at `at`, and where it ends; one never closed matches nothing."""
+    at += 1
+    negated = text[at : at + 1] in ("!", "^")
+    at += negated
+    members: list[str] = []
+    start = at
+    low = ""
+    while at < len(text) and (text[at] != "]" or at == start):
+        char = text[at]
+        if (end := _class_end(text, at)) > 0:
+            named = _POSIX.get(text[at + 2 : end - 1])
+            if named is None:
+                return _NEVER, len(text)
+            members.append(named)
+            low, at = "", end + 1
+            continue
+        if char == "-" and low and at + 1 < len(text) and text[at + 1] != "]":
+            at += 2 if text[at + 1] == "\\" else 1
+            if at >= len(text):
+                return _NEVER, len(text)
+            members.append(_span(low, text[at]))
+            low = ""
+        else:
+            at += char == "\\"
+            if at >= len(text):
+                return _NEVER, len(text)
+            low = text[at]
+            members.append(re.escape(low))
+        at += 1
+    if at >= len(text):
+        return _NEVER, len(text)
+    inside = "".join(members)
+    if negated:
+        return f"[^/{inside}]", at + 1
+    return (f"(?!/)[{inside}]" if inside else _NEVER), at + 1
+
+
+def _class_end(text: str, at: int) -> int:
+    """Where a `[:class:]` that starts at `at` has its closing bracket, or -1 if none starts there."""
+    end = text.find("]", at + 2) if text.startswith("[:", at) else -1
+    return end if end > at + 2 and text[end - 1] == ":" else -1
+
+
+def _span(low: str, high: str) -> str:
+    return f"{re.escape(low)}-{re.escape(high)}" if low <= high else ""

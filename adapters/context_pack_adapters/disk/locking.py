@@ -1,0 +1,113 @@
+"""One exclusive lock per path, across processes and threads, with a timeout.
+
+The lock is the operating system's, taken through `filelock` on a descriptor of our own, so it is gone the
+moment its holder dies. Each acquisition opens the file anew, which is why threads of one process exclude
+each other as well. Removing a lock file would split waiters over two inodes: one who holds the removed file
+and one who made a new one. So a file is removed only by its holder, and who gets a lock compares what is
+locked with what has the name now.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from types import TracebackType
+
+from context_pack.kernel.errors import Code, Failure
+
+_OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_OPEN |= getattr(os, "O_CLOEXEC", 0)
+_FIRST_WAIT = 0.001
+_LONGEST_WAIT = 0.02
+
+
+class PathLock:
+    """An exclusive lock on one path; not re-entrant, used once.
+
+    Raises `lock_timeout` when it stays taken, and OSError when the lock file cannot be opened.
+    """
+
+    def __init__(self, path: str, timeout: float) -> None:
+        self._path = path
+        self._timeout = timeout
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> PathLock:
+        self.acquire()
+        return self
+
+    def acquire(self) -> None:
+        """Take the lock, waiting until the timeout."""
+        deadline = time.monotonic() + self._timeout
+        wait = _FIRST_WAIT
+        while not self.attempt():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise _timed_out(os.path.basename(self._path), self._timeout)
+            # Waiters that wake in step would starve one another; a process's own jitter spreads them.
+            jitter = 0.5 + os.urandom(1)[0] / 255
+            time.sleep(min(wait * jitter, left))
+            wait = min(wait * 2, _LONGEST_WAIT)
+
+    def attempt(self) -> bool:
+        """Take the lock if it is free; never waits."""
+        from filelock import lock_descriptor
+
+        descriptor = os.open(self._path, _OPEN, 0o666)
+        try:
+            if lock_descriptor(descriptor, blocking=False) and self._still_named(descriptor):
+                self._descriptor, descriptor = descriptor, -1
+                return True
+            return False
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def _still_named(self, descriptor: int) -> bool:
+        """Whether the file that is locked is the one that has the name."""
+        try:
+            return os.path.samestat(os.fstat(descriptor), os.stat(self._path, follow_symlinks=False))
+        except FileNotFoundError:
+            return False
+
+    def retire(self) -> None:
+        """Remove the lock file while holding it: what it protected is gone."""
+        # Windows refuses to remove an open file; there the file stays, which harms nobody.
+        with suppress(OSError):
+            os.unlink(self._path)
+
+    def release(self) -> None:
+        """Give the lock back."""
+        from filelock import unlock_descriptor
+
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            try:
+                # Explicitly, because a forked child may still have the descriptor open.
+                unlock_descriptor(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def attempt_lock(path: str) -> PathLock | None:
+    """The lock if it is free and can be had at all, else None; never waits and never raises OSError."""
+    lock = PathLock(path, 0.0)
+    try:
+        return lock if lock.attempt() else None
+    except OSError:
+        return None
+
+
+def _timed_out(name: str, seconds: float) -> Failure:
+    hint = "another process or call is writing; wait a moment, read the pack again and retry"
+    return Failure(
+        Code.LOCK_TIMEOUT,
+        f"{name} stayed locked for {seconds:g} s: {hint}",
+        {"lock": name, "timeout_seconds": seconds, "hint": hint},
+    )

@@ -1,0 +1,10 @@
+"""An in-memory twin of every port, for tests and embedders: the same observable behaviour, no disk."""
+
+from __future__ import annotations
+
+from context_pack_adapters.inmemory.clock import FixedClock
+from context_pack_adapters.inmemory.ids import SeededIds
+from context_pack_adapters.inmemory.pack_store import MemoryPackStore
+from context_pack_adapters.inmemory.source_tree import MemorySourceTree
+
+__all__ = ["FixedClock", "MemoryPackStore", "MemorySourceTree", "SeededIds"]

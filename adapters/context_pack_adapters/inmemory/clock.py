@@ -1,0 +1,31 @@
+"""A clock that moves only when told to."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+_START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+class FixedClock:
+    """A `Clock` that stands still until `advance` moves it."""
+
+    def __init__(self, start: datetime = _START) -> None:
+        if start.tzinfo is None:
+            raise ValueError("the start needs a time zone")
+        self._start = self._now = start.astimezone(UTC)
+
+    def now(self) -> datetime:
+        """The instant it was set to."""
+        return self._now
+
+    def monotonic(self) -> float:
+        """Seconds it was moved since the start."""
+        return (self._now - self._start).total_seconds()
+
+    def advance(self, **by: float) -> None:
+        """Move forward, by what `timedelta` takes: `advance(minutes=5)`."""
+        step = timedelta(**by)
+        if step < timedelta(0):
+            raise ValueError("a clock does not go back")
+        self._now += step

@@ -1,0 +1,107 @@
+"""Packs in a dictionary, with the locks, the expiry and the refusals of the store on disk."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.ids import PACK_ID_BYTES, pack_id
+from context_pack.kernel.ports import Clock, IdSource
+from context_pack.kernel.ttl import is_expired
+from context_pack.packs.domain.model import Pack
+
+LOCK_SECONDS = 10.0
+_CREATE = ".create"
+
+
+class MemoryPackStore:
+    """A `PackStore` in memory; safe to share between threads."""
+
+    def __init__(self, clock: Clock, ids: IdSource, lock_timeout: float = LOCK_SECONDS) -> None:
+        self._clock = clock
+        self._ids = ids
+        self._lock_timeout = lock_timeout
+        self._packs: dict[str, Pack] = {}
+        self._locks: dict[str, threading.Lock] = {}
+
+    def get(self, pack_id: str) -> Pack:
+        """The live pack with that id."""
+        pack = self._packs.get(pack_id)
+        if pack is None or is_expired(pack.expires_at, self._clock.now()):
+            raise _not_found("id", pack_id)
+        return pack
+
+    def find(self, name: str) -> Pack:
+        """The live pack with exactly that name."""
+        found = next((pack for pack in self.all() if pack.name == name), None)
+        if found is None:
+            raise _not_found("name", name)
+        return found
+
+    def all(self) -> Sequence[Pack]:
+        """Every live pack."""
+        now = self._clock.now()
+        return [pack for pack in list(self._packs.values()) if not is_expired(pack.expires_at, now)]
+
+    def create(self, make: Callable[[str], Pack], name: str | None) -> Pack:
+        """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
+        with self._locked(_CREATE):
+            self._purge()
+            taken = next((pack for pack in self.all() if name is not None and pack.name == name), None)
+            if taken is not None:
+                message = "a live pack already has that name; choose another or use that pack"
+                raise Failure(Code.NAME_CONFLICT, message, {"name": name, "id": taken.id})
+            fresh = pack_id(self._ids.token(PACK_ID_BYTES))
+            while fresh in self._packs:
+                fresh = pack_id(self._ids.token(PACK_ID_BYTES))
+            pack = make(fresh)
+            self._packs[fresh] = pack
+            return pack
+
+    def update(self, pack_id: str, change: Callable[[Pack], Pack]) -> Pack:
+        """One read-modify-write under the pack's lock; returns what is now stored."""
+        self.get(pack_id)
+        with self._locked(pack_id):
+            pack = self.get(pack_id)
+            changed = change(pack)
+            if (changed.id, changed.name) != (pack.id, pack.name):
+                raise Failure(Code.INTERNAL, "a change gave the pack another id or name; report this bug")
+            self._packs[pack_id] = changed
+            return changed
+
+    def delete(self, pack_id: str, check: Callable[[Pack], None]) -> None:
+        """Remove the pack under its lock, after `check` has accepted it."""
+        self.get(pack_id)
+        with self._locked(pack_id):
+            check(self.get(pack_id))
+            del self._packs[pack_id]
+
+    def _purge(self) -> None:
+        """Drop what is expired; a writer that was just in time to extend one is waited for."""
+        for key, pack in list(self._packs.items()):
+            if is_expired(pack.expires_at, self._clock.now()):
+                with self._locked(key):
+                    found = self._packs.get(key)
+                    if found is not None and is_expired(found.expires_at, self._clock.now()):
+                        del self._packs[key]
+
+    @contextmanager
+    def _locked(self, name: str) -> Iterator[None]:
+        # Locks stay when their pack is gone: one that somebody waits for must not be replaced.
+        lock = self._locks.setdefault(name, threading.Lock())
+        if not lock.acquire(timeout=self._lock_timeout):
+            hint = "another call is writing; wait a moment, read the pack again and retry"
+            message = f"{name}.lock stayed locked for {self._lock_timeout:g} s: {hint}"
+            details = {"lock": f"{name}.lock", "timeout_seconds": self._lock_timeout, "hint": hint}
+            raise Failure(Code.LOCK_TIMEOUT, message, details)
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def _not_found(field: str, value: str) -> Failure:
+    message = f"no live pack has that {field}; list the packs to see them"
+    return Failure(Code.NOT_FOUND, message, {field: value})

@@ -1,0 +1,157 @@
+"""The pack files of one folder as values, read again only when they may have changed.
+
+Every file that was read is remembered by a digest of its bytes and, where it can be trusted, by its stat
+signature. A signature cannot be trusted when the file was younger than the file system's timestamp grain
+when it was read: a second write in the same tick would leave the signature as it is (the "racily clean"
+entries of git's index). Such a file is read again, which is cheap; it is parsed again only if its bytes
+differ. No locks, no expiry, no writing here: a file is either a pack or the reason why it is none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from attrs import frozen
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.ids import is_pack_id
+from context_pack.packs.domain.model import Pack
+from context_pack_adapters.disk.atomic import NotRegular, TooLarge, is_temporary, read_whole, remove_stale
+from context_pack_adapters.disk.faults import io_failure, translated
+from context_pack_adapters.stores import pack_format
+
+SUFFIX = ".md"
+FINE_GRAIN_NS = 100_000_000
+COARSE_GRAIN_NS = 2_000_000_000
+_SECOND_NS = 1_000_000_000
+
+Signature = tuple[int, int, int, int]
+
+
+@frozen
+class Broken:
+    """A file named like a pack that holds none, and the failure that says why."""
+
+    code: Code
+    message: str
+    details: Mapping[str, object]
+
+    @property
+    def reason(self) -> str:
+        """Why, in words."""
+        return str(self.details.get("reason", self.message))
+
+
+class _Seen(NamedTuple):
+    """What is remembered of one file; no signature means that it must be read again."""
+
+    signature: Signature | None
+    digest: bytes
+    value: Pack | Broken
+
+
+class PackFiles:
+    """The files of one folder, by pack id; safe to share between threads."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._seen: dict[str, _Seen] = {}
+        self._sweeping = threading.Lock()
+
+    def read(self, pack_id: str) -> Pack | Broken | None:
+        """One pack, by reading its file; None if there is none."""
+        seen = self._load(pack_id + SUFFIX)
+        return None if seen is None else seen.value
+
+    def all(self) -> dict[str, Pack | Broken]:
+        """Every file named like a pack, by id; parses only what changed since the last look."""
+        # Several callers at once would parse the same files: one works, the others find it done.
+        with self._sweeping, translated("packs"):
+            found = self._sweep()
+            self._seen = found
+        return {name[: -len(SUFFIX)]: seen.value for name, seen in found.items()}
+
+    def forget(self, pack_id: str) -> None:
+        """Drop what is remembered of a file that was removed."""
+        self._seen.pop(pack_id + SUFFIX, None)
+
+    def _sweep(self) -> dict[str, _Seen]:
+        known, found = self._seen, {}
+        try:
+            entries = os.scandir(self.folder)
+        except FileNotFoundError:
+            return {}
+        with entries:
+            for entry in entries:
+                name = entry.name
+                seen = known.get(name)
+                if seen is None and not _is_pack_file(name):
+                    if is_temporary(name):
+                        remove_stale(entry, time.time())
+                    continue
+                if seen is None or seen.signature is None or not _unchanged(entry, seen.signature):
+                    seen = self._load(name)
+                if seen is not None:
+                    found[name] = seen
+        return found
+
+    def _load(self, name: str) -> _Seen | None:
+        """Read a file, and parse it unless its bytes are the remembered ones."""
+        before = time.time_ns()
+        try:
+            data, status = read_whole(os.path.join(self.folder, name), pack_format.MAX_FILE_BYTES)
+        except FileNotFoundError:
+            self._seen.pop(name, None)
+            return None
+        except NotRegular:
+            return _Seen(None, b"", _broken(pack_format.broken("it is not a regular file")))
+        except TooLarge:
+            return _Seen(None, b"", _broken(pack_format.broken("it is larger than any pack")))
+        except OSError as error:
+            raise io_failure(error, name) from error
+        digest = hashlib.sha256(data).digest()
+        known = self._seen.get(name)
+        value = known.value if known is not None and known.digest == digest else _parsed(data, name)
+        seen = _Seen(_trusted(status, before), digest, value)
+        self._seen[name] = seen
+        return seen
+
+
+def _is_pack_file(name: str) -> bool:
+    return name.endswith(SUFFIX) and is_pack_id(name[: -len(SUFFIX)])
+
+
+def _parsed(data: bytes, name: str) -> Pack | Broken:
+    try:
+        return pack_format.decode(data, name[: -len(SUFFIX)])
+    except Failure as failure:
+        return _broken(failure)
+
+
+def _broken(failure: Failure) -> Broken:
+    return Broken(failure.code, failure.message, failure.details)
+
+
+def _unchanged(entry: os.DirEntry[str], signature: Signature) -> bool:
+    try:
+        return _signature(entry.stat(follow_symlinks=False)) == signature
+    except FileNotFoundError:
+        return False
+
+
+def _signature(status: os.stat_result) -> Signature:
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def _trusted(status: os.stat_result, read_at_ns: int) -> Signature | None:
+    """The signature, if no later write can have left it the same; None otherwise."""
+    modified, changed = status.st_mtime_ns, status.st_ctime_ns
+    # Whole seconds mean a file system that counts no finer (or a chance, and then caution costs one read).
+    coarse = modified % _SECOND_NS == 0 or changed % _SECOND_NS == 0
+    grain = COARSE_GRAIN_NS if coarse else FINE_GRAIN_NS
+    return _signature(status) if max(modified, changed) + grain < read_at_ns else None

@@ -1,0 +1,264 @@
+"""Packs in a folder, one file each: `{root}/packs/{id}.md`.
+
+Reads take no lock, because a file is replaced in one step. A write is one read-modify-write under
+`{id}.lock`; a name is claimed under `.create.lock`. An expired pack is absent from every answer at once;
+its file goes when a read meets it and its lock is free, or when its name is wanted. A file that breaks a
+rule makes everything fail that has to look at all packs, and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
+from context_pack.kernel.ports import Clock, IdSource
+from context_pack.kernel.ttl import is_expired
+from context_pack.packs.domain.model import Pack
+from context_pack_adapters.disk.atomic import (
+    create_exclusive,
+    ensure_folder,
+    sweep_temporaries,
+    sync_folder,
+    write_atomic,
+)
+from context_pack_adapters.disk.faults import translated
+from context_pack_adapters.disk.locking import PathLock, attempt_lock
+from context_pack_adapters.stores import pack_format
+from context_pack_adapters.stores.pack_files import SUFFIX, Broken, PackFiles
+
+LOCK_SECONDS = 10.0
+CREATE_LOCK = ".create.lock"
+_SWEEP_SECONDS = 600.0
+_PURGE_SECONDS = 0.25
+_MOST_FILES_NAMED = 100
+
+
+class FilePackStore:
+    """A `PackStore` on disk; safe to share between threads, and between processes that share the folder."""
+
+    def __init__(self, root: Path, clock: Clock, ids: IdSource, lock_timeout: float = LOCK_SECONDS) -> None:
+        self._folder = os.path.join(os.path.abspath(root), "packs")
+        self._clock = clock
+        self._ids = ids
+        self._lock_timeout = lock_timeout
+        self._files = PackFiles(self._folder)
+        self._swept_at: float | None = None
+
+    def get(self, pack_id: str) -> Pack:
+        """The live pack with that id; touches one file."""
+        pack = self._read(pack_id)
+        if is_expired(pack.expires_at, self._clock.now()):
+            self._purge(pack_id)
+            raise _not_found("id", pack_id)
+        return pack
+
+    def find(self, name: str) -> Pack:
+        """The live pack with exactly that name."""
+        found = [pack for pack in self.all() if pack.name == name]
+        if not found:
+            raise _not_found("name", name)
+        if len(found) > 1:
+            same = Broken(Code.MALFORMED_PACK, "", {"reason": "another live pack has the same name"})
+            raise _refusal({pack.id: same for pack in found})
+        return found[0]
+
+    def all(self) -> Sequence[Pack]:
+        """Every live pack; fails closed when one file is malformed."""
+        files = self._files.all()
+        live, expired = _sorted_out(files, self._clock.now())
+        self._purge_some(expired)
+        _fail_closed(files)
+        return live
+
+    def create(self, make: Callable[[str], Pack], name: str | None) -> Pack:
+        """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
+        with translated("packs"):
+            ensure_folder(self._folder)
+        if name is None:
+            return self._create(make)
+        # Parsing what changed is the slow part; done here, it is not done while others wait for the lock.
+        self._check_free(name)
+        with self._locked(CREATE_LOCK):
+            self._check_free(name, bury=True)
+            return self._create(make)
+
+    def update(self, pack_id: str, change: Callable[[Pack], Pack]) -> Pack:
+        """One read-modify-write under the pack's lock; returns what is now stored."""
+        self.get(pack_id)
+        with self._locked(pack_id + ".lock") as lock:
+            pack = self._read_locked(pack_id, lock)
+            changed = change(pack)
+            if changed == pack:
+                return pack
+            if (changed.id, changed.name) != (pack.id, pack.name):
+                raise Failure(Code.INTERNAL, "a change gave the pack another id or name; report this bug")
+            data = pack_format.encode(changed)
+            with translated(pack_id + SUFFIX):
+                mode = os.stat(self._path(pack_id + SUFFIX)).st_mode
+                write_atomic(self._folder, pack_id + SUFFIX, data, mode)
+        self._sweep_temporaries()
+        return changed
+
+    def delete(self, pack_id: str, check: Callable[[Pack], None]) -> None:
+        """Remove the pack under its lock, after `check` has accepted it."""
+        self.get(pack_id)
+        with self._locked(pack_id + ".lock") as lock:
+            check(self._read_locked(pack_id, lock))
+            with translated(pack_id + SUFFIX):
+                self._remove(pack_id, lock)
+                sync_folder(self._folder)
+
+    def _read(self, pack_id: str) -> Pack:
+        """What the file holds, expired or not."""
+        found = self._files.read(pack_id) if is_pack_id(pack_id) else None
+        if found is None:
+            raise _not_found("id", pack_id)
+        if isinstance(found, Broken):
+            raise _refusal({pack_id: found})
+        return found
+
+    def _read_locked(self, pack_id: str, lock: PathLock) -> Pack:
+        """The live pack, now that nobody else can change it; if there is none, its lock file goes too."""
+        try:
+            pack = self._read(pack_id)
+        except Failure as failure:
+            if failure.code is Code.NOT_FOUND:
+                lock.retire()
+            raise
+        if is_expired(pack.expires_at, self._clock.now()):
+            with suppress(OSError):
+                self._remove(pack_id, lock)
+            raise _not_found("id", pack_id)
+        return pack
+
+    def _create(self, make: Callable[[str], Pack]) -> Pack:
+        while True:
+            fresh = pack_id(self._ids.token(PACK_ID_BYTES))
+            pack = make(fresh)
+            data = pack_format.encode(pack)
+            with translated(fresh + SUFFIX):
+                if create_exclusive(self._folder, fresh + SUFFIX, data):
+                    break
+        self._sweep_temporaries()
+        return pack
+
+    def _check_free(self, name: str, *, bury: bool = False) -> None:
+        """Refuse a name that a live pack has; `bury` removes the expired ones that had it."""
+        files = self._files.all()
+        live, expired = _sorted_out(files, self._clock.now())
+        _fail_closed(files)
+        taken = next((pack.id for pack in live if pack.name == name), None)
+        if taken is None and bury:
+            # A writer that read one of these just in time could still extend it: its lock settles it.
+            taken = next((dead.id for dead in expired if dead.name == name and not self._bury(dead.id)), None)
+        self._purge_some(expired)
+        if taken is not None:
+            raise Failure(
+                Code.NAME_CONFLICT,
+                "a live pack already has that name; choose another or use that pack",
+                {"name": name, "id": taken},
+            )
+
+    def _bury(self, pack_id: str) -> bool:
+        """Remove an expired pack, waiting for its lock; False if it turns out to live."""
+        with self._locked(pack_id + ".lock") as lock:
+            return self._remove_expired(pack_id, lock)
+
+    def _remove_expired(self, pack_id: str, lock: PathLock) -> bool:
+        found = self._files.read(pack_id)
+        if isinstance(found, Pack) and not is_expired(found.expires_at, self._clock.now()):
+            return False
+        if isinstance(found, Pack):
+            with translated(pack_id + SUFFIX):
+                self._remove(pack_id, lock)
+        elif found is None:
+            lock.retire()
+        return True
+
+    def _purge(self, pack_id: str) -> None:
+        """Remove an expired pack if its lock is free; what cannot be removed now is removed another time."""
+        lock = attempt_lock(self._path(pack_id + ".lock"))
+        if lock is not None:
+            with suppress(Failure):
+                try:
+                    self._remove_expired(pack_id, lock)
+                finally:
+                    lock.release()
+
+    def _purge_some(self, expired: Sequence[Pack]) -> None:
+        """Purge for a moment: a reader does not pay for thousands of dead packs at once."""
+        end = time.monotonic() + _PURGE_SECONDS
+        for pack in expired:
+            self._purge(pack.id)
+            if time.monotonic() > end:
+                break
+
+    def _remove(self, pack_id: str, lock: PathLock) -> None:
+        """Remove a pack and its lock file, holding the lock; a file that has just vanished is no error."""
+        with suppress(FileNotFoundError):
+            os.unlink(self._path(pack_id + SUFFIX))
+        self._files.forget(pack_id)
+        lock.retire()
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self._folder, name)
+
+    @contextmanager
+    def _locked(self, name: str) -> Iterator[PathLock]:
+        lock = PathLock(self._path(name), self._lock_timeout)
+        with translated(name):
+            lock.acquire()
+        try:
+            yield lock
+        finally:
+            lock.release()
+
+    def _sweep_temporaries(self) -> None:
+        """Now and then, remove what killed writers left behind."""
+        now = time.monotonic()
+        if self._swept_at is None or now - self._swept_at > _SWEEP_SECONDS:
+            self._swept_at = now
+            sweep_temporaries(self._folder, time.time())
+
+
+def _sorted_out(files: Mapping[str, Pack | Broken], now: datetime) -> tuple[list[Pack], list[Pack]]:
+    """The live packs and the expired ones."""
+    live: list[Pack] = []
+    expired: list[Pack] = []
+    for found in files.values():
+        if isinstance(found, Pack):
+            (expired if is_expired(found.expires_at, now) else live).append(found)
+    return live, expired
+
+
+def _fail_closed(files: Mapping[str, Pack | Broken]) -> None:
+    broken = {pack_id: found for pack_id, found in files.items() if isinstance(found, Broken)}
+    if broken:
+        raise _refusal(broken)
+
+
+def _refusal(broken: Mapping[str, Broken]) -> Failure:
+    """What to say about files that hold no readable pack; malformed ones come before other versions."""
+    malformed = sorted(key for key, found in broken.items() if found.code is not Code.MIGRATION_REQUIRED)
+    if not malformed:
+        first = min(broken)
+        message = f"{first}{SUFFIX}: {broken[first].message}"
+        return Failure(Code.MIGRATION_REQUIRED, message, broken[first].details)
+    files = [{"file": key + SUFFIX, "reason": broken[key].reason} for key in malformed]
+    others = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
+    complaint = f"{malformed[0]}{SUFFIX} is malformed: {files[0]['reason']}{others}"
+    details: dict[str, object] = {"files": files[:_MOST_FILES_NAMED]}
+    if len(files) > _MOST_FILES_NAMED:
+        details["count"] = len(files)
+    return Failure(Code.MALFORMED_PACK, f"{complaint}; mend or remove what details.files names", details)
+
+
+def _not_found(field: str, value: str) -> Failure:
+    message = f"no live pack has that {field}; list the packs to see them"
+    return Failure(Code.NOT_FOUND, message, {field: value})
