@@ -66,12 +66,13 @@ class Anchor:
 
 def anchor_of(source: SourceText, lines: LineRange) -> Anchor | None:
     """The anchor of these lines, or None when the file does not have them all."""
-    if lines.end > source.count:
+    if not source.has(lines.end):
         return None
     excerpt = source.excerpt(lines.start, lines.end)
-    start, end = max(1, lines.start - CONTEXT_LINES), min(source.count, lines.end + CONTEXT_LINES)
-    before = source.excerpt(start, lines.start - 1).split("\n") if start < lines.start else []
-    after = source.excerpt(lines.end + 1, end).split("\n") if end > lines.end else []
+    above = range(max(1, lines.start - CONTEXT_LINES), lines.start)
+    below = range(lines.end + 1, lines.end + 1 + CONTEXT_LINES)
+    before = [source.excerpt(line, line) for line in above]
+    after = [source.excerpt(line, line) for line in below if source.has(line)]
     inside = excerpt.split("\n")
     return Anchor(
         sha256_hex(excerpt),

@@ -1,50 +1,85 @@
 """A source file as packs look at it: numbered lines that are cut out without splitting the whole file.
 
-Lines end at `\\n` only, one trailing `\\r` of a line is dropped, and a final newline adds no line: as in
-`kernel.lines.split_lines`, but once for the whole text. A line is found by halving the text and counting
-newlines, which runs at the speed of memory, so that rendering a few refs of a large file costs about as much
-as reading it. Splitting happens only when code has to be searched for.
+Lines end at `\\n` only, one trailing `\\r` of a line is dropped, and a final newline adds no line, as in
+`kernel.lines.split_lines`, but once for the whole text. The text is kept between two newlines, so that line k
+stands between the k-th newline and the next. Newlines are counted chunk by chunk, no further than is asked
+for, and never listed: cutting a few refs out of a large file costs about as much as reading it.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator
 from functools import cached_property
+
+CHUNK = 16 * 1024
 
 
 class SourceText:
     """The text of one file with its lines; holds what was computed about it for one rendering."""
 
     def __init__(self, text: str) -> None:
-        normal = text.replace("\r\n", "\n") if "\r\n" in text else text
-        # The last line of a file that ends in a lone carriage return drops it like any other line.
-        self.text = normal.removesuffix("\r")
-        self._closed = text.endswith("\n")
-        self.count = self.text.count("\n") + (0 if self._closed or not text else 1)
+        # The last line drops a carriage return too when the file ends without a newline.
+        normal = text.replace("\r\n", "\n").removesuffix("\r") if "\r" in text else text
+        self.text = f"\n{normal}" if not text or text.endswith("\n") else f"\n{normal}\n"
+        self._counts = [0]  # newlines before each chunk, as far as anybody has looked
+
+    @cached_property
+    def count(self) -> int:
+        """How many lines there are."""
+        return self.text.count("\n") - 1
 
     @cached_property
     def lines(self) -> list[str]:
         """Every line; costs a walk over the whole file."""
-        return self.text.split("\n")[: self.count]
+        return self.text.split("\n")[1:-1]
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        """The length of every line."""
+        return list(map(len, self.lines))
+
+    def has(self, line: int) -> bool:
+        """Whether there is a line with that number."""
+        return self._newline(line + 1) >= 0
 
     def excerpt(self, start: int, end: int) -> str:
         """Lines `start` to `end` (1-based, both included, both there), joined by newlines."""
-        low = self._offset(start)
-        if end < self.count:
-            return self.text[low : self._offset(end + 1) - 1]
-        return self.text[low : len(self.text) - self._closed]
+        return self.text[self._newline(start) + 1 : self._newline(end + 1)]
 
-    def _offset(self, line: int) -> int:
-        """Where a line begins, by halving: the newlines before it are counted, never listed."""
-        wanted = line - 1
-        low, high, seen = 0, len(self.text), 0
-        while high - low > 256:
-            middle = (low + high) // 2
-            here = self.text.count("\n", low, middle)
-            if seen + here >= wanted:
-                high = middle
-            else:
-                low, seen = middle, seen + here
-        while seen < wanted:
-            low = self.text.index("\n", low) + 1
+    def occurrences(self, excerpt: str) -> Iterator[int]:
+        """The lines at which whole lines begin that read like `excerpt`, in file order."""
+        needle = f"\n{excerpt}\n"
+        at = self.text.find(needle)
+        while at >= 0:
+            yield self._line_after(at)
+            at = self.text.find(needle, at + 1)
+
+    def _line_after(self, newline: int) -> int:
+        """The number of the line that begins after the newline at that place."""
+        chunk = newline // CHUNK
+        while len(self._counts) <= chunk:
+            self._count_on()
+        return self._counts[chunk] + self.text.count("\n", chunk * CHUNK, newline) + 1
+
+    def _newline(self, number: int) -> int:
+        """Where the newline with that number stands, counting from 1; -1 when there are not so many."""
+        while self._counts[-1] < number:
+            if (len(self._counts) - 1) * CHUNK >= len(self.text):
+                return -1
+            self._count_on()
+        chunk = self._chunk_of(number)
+        seen, at = self._counts[chunk], chunk * CHUNK - 1
+        while seen < number:
+            at = self.text.index("\n", at + 1)
             seen += 1
-        return low
+        return at
+
+    def _chunk_of(self, number: int) -> int:
+        """The chunk with that newline in it."""
+        return bisect_left(self._counts, number) - 1
+
+    def _count_on(self) -> None:
+        """Count one more chunk."""
+        start = (len(self._counts) - 1) * CHUNK
+        self._counts.append(self._counts[-1] + self.text.count("\n", start, start + CHUNK))

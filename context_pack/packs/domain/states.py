@@ -1,0 +1,139 @@
+"""The state of a ref: what became of the code it promises. Pure functions over a ref and the text of files.
+
+`exact`, `unanchored` and `moved` are trusted and may be finalized; `changed` is shown with a warning;
+`ambiguous` and `stale` show no code at all, because a guess would look like the truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+from attrs import field, frozen
+
+from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.ports import Reason
+from context_pack.packs.domain.model import Ref
+from context_pack.packs.domain.places import MOST_PLACES, by_context, identical
+from context_pack.packs.domain.source import SourceText
+
+Candidate = tuple[RelativePath, SourceText]
+
+
+class State(StrEnum):
+    """What became of a ref's code."""
+
+    EXACT = "exact"
+    UNANCHORED = "unanchored"
+    MOVED = "moved"
+    CHANGED = "changed"
+    AMBIGUOUS = "ambiguous"
+    STALE = "stale"
+
+
+TRUSTED = frozenset({State.EXACT, State.UNANCHORED, State.MOVED})
+CHANGED_SINCE = "changed since anchored"
+WORDS: Mapping[Reason, str] = {
+    Reason.MISSING: "file not found",
+    Reason.OUTSIDE: "the path leads out of the source root",
+    Reason.DENIED: "the path is denied by policy",
+    Reason.NOT_A_FILE: "not a regular file",
+    Reason.TOO_LARGE: "the file is over the size cap",
+    Reason.BINARY: "binary file",
+    Reason.NOT_UTF8: "the file is not UTF-8 text",
+    Reason.IO: "the file cannot be read",
+}
+
+
+@frozen
+class Found:
+    """Where the code of a ref stands now."""
+
+    path: RelativePath
+    lines: LineRange
+
+
+@frozen
+class Resolution:
+    """A ref's state, where its code is (if anywhere), why not (if not), and the text it is in."""
+
+    state: State
+    found: Found | None = None
+    reason: str | None = None
+    source: SourceText | None = field(default=None, eq=False, repr=False)
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the code is the promised code."""
+        return self.state in TRUSTED
+
+    @property
+    def excerpt(self) -> str | None:
+        """The code, where there is any to show."""
+        if self.source is None or self.found is None:
+            return None
+        return self.source.excerpt(self.found.lines.start, self.found.lines.end)
+
+
+def resolve(ref: Ref, source: SourceText) -> Resolution:
+    """The state of a ref whose file is there."""
+    there = source.has(ref.lines.end)
+    if ref.anchor is None:
+        return _at(State.UNANCHORED, ref.path, ref.lines, source) if there else _past_end(ref, source)
+    if there and sha256_hex(source.excerpt(ref.lines.start, ref.lines.end)) == ref.anchor.digest:
+        return _at(State.EXACT, ref.path, ref.lines, source)
+    places = identical(ref.anchor, source, near=ref.lines.start)
+    if len(places.ranges) > 1:
+        return _ambiguous([str(lines) for lines in places.ranges])
+    if places.ranges and places.complete:
+        return _at(State.MOVED, ref.path, places.ranges[0], source)
+    lines = by_context(ref.anchor, source, ref.lines) or (ref.lines if there else None)
+    if lines is None:
+        return _past_end(ref, source)
+    return _at(State.CHANGED, ref.path, lines, source, CHANGED_SINCE)
+
+
+def resolve_gone(ref: Ref, others: Sequence[Candidate], complete: bool) -> Resolution:
+    """The state of a ref whose file is gone, given files of the same name (all, if `complete`)."""
+    missing = unreadable(Reason.MISSING)
+    if ref.anchor is None:
+        return missing
+    hits: list[tuple[Found, SourceText]] = []
+    for path, source in others:
+        places = identical(ref.anchor, source)
+        complete = complete and places.complete
+        hits += [(Found(path, lines), source) for lines in places.ranges]
+        if len(hits) > MOST_PLACES:
+            break
+    if len(hits) > 1:
+        return _ambiguous([f"{found.lines} of {found.path}" for found, _ in hits])
+    if not hits or not complete:
+        return missing
+    found, source = hits[0]
+    return Resolution(State.MOVED, found, None, source)
+
+
+def unreadable(reason: Reason) -> Resolution:
+    """The state of a ref whose file cannot be read."""
+    return Resolution(State.STALE, reason=WORDS[reason])
+
+
+def _at(
+    state: State, path: RelativePath, lines: LineRange, source: SourceText, reason: str | None = None
+) -> Resolution:
+    return Resolution(state, Found(path, lines), reason, source)
+
+
+def _past_end(ref: Ref, source: SourceText) -> Resolution:
+    plural = "" if source.count == 1 else "s"
+    return Resolution(
+        State.STALE, reason=f"lines {ref.lines} are past the end of the file ({source.count} line{plural})"
+    )
+
+
+def _ambiguous(places: Sequence[str]) -> Resolution:
+    shown = ", ".join(places[: MOST_PLACES - 1])
+    more = " and more" if len(places) >= MOST_PLACES else ""
+    return Resolution(State.AMBIGUOUS, reason=f"ambiguous, lines {shown}{more}")
