@@ -1,0 +1,71 @@
+"""Lines end at a line feed and nowhere else; ranges are bounded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.lines import MAX_LINES, LineRange, split_lines
+
+
+@pytest.mark.clause("KN-10")
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("", []),
+        ("\n", [""]),
+        ("\r\n", [""]),
+        ("a", ["a"]),
+        ("a\n", ["a"]),
+        ("a\n\n", ["a", ""]),
+        ("a\r\nb\r\n", ["a", "b"]),
+        ("a\r\r\nb", ["a\r", "b"]),
+        ("a\rb\r", ["a\rb"]),
+        ("a\u2028b\u2029c\x85d\fe\vf\x1cg\n", ["a\u2028b\u2029c\x85d\fe\vf\x1cg"]),
+    ],
+)
+def test_lines_split_on_line_feeds_only(text: str, lines: list[str]) -> None:
+    assert split_lines(text) == lines
+
+
+@pytest.mark.clause("KN-10")
+@given(st.lists(st.text(st.characters(exclude_characters="\n"), max_size=5)), st.sampled_from(["\n", "\r\n"]))
+def test_ended_lines_come_back(lines: list[str], ending: str) -> None:
+    found = split_lines("".join(line + ending for line in lines))
+    expected = lines if ending == "\r\n" else [line.removesuffix("\r") for line in lines]
+    assert found == expected
+
+
+@pytest.mark.clause("KN-11")
+@pytest.mark.parametrize(("start", "end"), [(1, 1), (42, 67), (1, MAX_LINES), (10**9, 10**9 + MAX_LINES - 1)])
+def test_a_range_counts_both_ends(start: int, end: int) -> None:
+    lines = LineRange(start, end)
+    assert lines.count == end - start + 1
+    assert str(lines) == f"{start}-{end}"
+
+
+@pytest.mark.clause("KN-11")
+@pytest.mark.parametrize(
+    ("start", "end", "field"),
+    [
+        (0, 1, "line_start"),
+        (-1, 1, "line_start"),
+        (True, 1, "line_start"),
+        (1.0, 2, "line_start"),
+        ("1", 2, "line_start"),
+        (None, 2, "line_start"),
+        (2, 1, "line_end"),
+        (1, MAX_LINES + 1, "line_end"),
+        (1, True, "line_end"),
+        (1, 2.0, "line_end"),
+        (1, None, "line_end"),
+    ],
+)
+def test_a_wrong_range_names_its_field(start: Any, end: Any, field: str) -> None:
+    with pytest.raises(Failure) as caught:
+        LineRange(start, end)
+    assert (caught.value.code, caught.value.details["field"]) == (Code.INVALID_DATA, field)

@@ -1,0 +1,278 @@
+"""Foreign text in our Markdown: fences that hold, single lines, and descriptions that forge nothing.
+
+The strongest test here lets two readers find the structure of a rendered section: a CommonMark parser and
+a plain line reader. Whatever the description says, both must find our own headings and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from context_pack.kernel.markdown import contained, fence_for, fenced, is_single_line, single_line
+
+COMMONMARK = MarkdownIt("commonmark")
+HEAD = "[LEGEND]\n# Context pack: P\n\n[CONTENT]\n## Title [key]\n"
+TAIL = "\n\n### group: core\n#### ref [key]\n\n```py\n   1: x\n```\n"
+
+PAYLOADS = st.sampled_from(
+    [
+        *(
+            "",
+            "text",
+            "# x",
+            "## y [k]",
+            "#### z",
+            "#",
+            "##### five",
+            "===",
+            "---",
+            "-",
+            "* * *",
+            "a | b",
+            "|-|",
+        ),
+        *("```", "```py", "````", "~~~", "~~~ a`b", "```a`b", "`", "\\", "***"),
+        *("<div>", "<!--", "-->", "<pre>", "<?x", "</p>", "[LEGEND]", "[CONTENT]", "[CONTENT]: /x", "[x]: <"),
+    ]
+)
+INDENTS = st.sampled_from(["", "", "", " ", "  ", "   ", "    ", "      ", "\t", " \t"])
+MARKERS = st.sampled_from(
+    ["", "", "", "- ", "1. ", "10)  ", "> ", ">", "> > ", "-   ", "-\t", "+ - ", "> - "]
+)
+LINES = st.builds("{}{}{}{}".format, INDENTS, MARKERS, INDENTS, PAYLOADS)
+BREAKS = st.sampled_from(["\n", "\n", "\n", "\n\n", "\r", "\r\n", "\u2028", "\x85", "\f"])
+DESCRIPTIONS = st.lists(st.builds("{}{}".format, LINES, BREAKS), max_size=8).map("".join)
+
+
+def parsed_headings(document: str) -> list[tuple[int, str]]:
+    """Headings of level 1-4 as a CommonMark parser finds them, nested ones too."""
+    tokens = COMMONMARK.parse(document)
+    pairs = pairwise(tokens)
+    levels = [(int(token.tag[1]), text.content) for token, text in pairs if token.type == "heading_open"]
+    return [(level, text) for level, text in levels if level <= 4]
+
+
+def read_structure(lines: list[str]) -> list[str]:
+    """Headings, landmarks and a fence left open, as a reader of lines finds them outside fences."""
+    found, fence = [], ""
+    for line in lines:
+        run = re.match(r" {0,3}(`{3,}|~{3,})(.*)", line)
+        if fence:
+            if run and run[1].startswith(fence) and not run[2].strip():
+                fence = ""
+        elif run and not (run[1][0] == "`" and "`" in run[2]):
+            fence = run[1]
+        elif re.match(r"\s{0,3}#{1,4}(\s|$)", line) or line.strip() in ("[LEGEND]", "[CONTENT]"):
+            found.append(line.strip())
+    return [*found, "unclosed"] if fence else found
+
+
+@pytest.mark.clause("KN-28")
+@settings(max_examples=400)
+@given(DESCRIPTIONS | st.text("#=-`~> \n<![]LEGNDCOT1.\\", max_size=40))
+@example("> text\n     ```\n     >   ---\n# x")
+@example("1. a\n   ```\n   code\n# Title\n   ```\n")
+@example("- ```\n  code\n  ```\n# x")
+@example("<div>\n```\n\n# x\n```")
+@example("a\n-")
+def test_no_description_forges_structure_for_any_reader(description: str) -> None:
+    document = HEAD + contained(description) + TAIL
+    ours = ["# Context pack: P", "## Title [key]", "### group: core", "#### ref [key]"]
+    assert parsed_headings(document) == [(line.count("#"), line.lstrip("# ")) for line in ours]
+    expected = ["[LEGEND]", ours[0], "[CONTENT]", *ours[1:]]
+    assert read_structure(document.split("\n")) == expected
+    assert read_structure(document.splitlines()) == expected
+
+
+@pytest.mark.clause("KN-28")
+@given(DESCRIPTIONS)
+def test_containing_twice_changes_nothing_more(description: str) -> None:
+    once = contained(description)
+    assert contained(once) == once
+
+
+@pytest.mark.clause("KN-25")
+@pytest.mark.parametrize(
+    ("line", "safe"),
+    [
+        ("# x", "\\# x"),
+        ("#### x", "\\#### x"),
+        ("   ## x", "   \\## x"),
+        ("#", "\\#"),
+        ("##\tx", "\\##\tx"),
+        ("##\u00a0x", "\\##\u00a0x"),
+        ("> # x", "> \\# x"),
+        ("- ## x", "- \\## x"),
+        ("1. > ### x", "1. > \\### x"),
+    ],
+)
+def test_headings_of_level_one_to_four_are_escaped(line: str, safe: str) -> None:
+    assert contained(line) == safe
+    assert contained(f"before\n{line}\nafter") == f"before\n{safe}\nafter"
+
+
+@pytest.mark.clause("KN-25")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain words",
+        "##### five",
+        "###### six",
+        "#hashtag and #12",
+        "#include <stdio.h>",
+        "a # b",
+        "\\# x",
+        "text\n\n    # comment in indented code\n",
+        "a\n\n---\n\nb",
+        "- one\n- two\n  more\n\n1. three",
+        "> quoted\n> more",
+        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "**bold** `code` <https://example.org> a<b",
+        "see [content](x.md) and [CONTENT]s",
+        "",
+    ],
+)
+def test_what_is_no_structure_stays_as_it_was(text: str) -> None:
+    assert contained(text) == text
+
+
+@pytest.mark.clause("KN-25")
+@pytest.mark.parametrize("underline", ["===", "---", "=", "-", "  ==", "--  "])
+def test_underlined_headings_are_escaped(underline: str) -> None:
+    bare = underline.lstrip()
+    safe = underline.replace(bare, f"\\{bare}")
+    assert contained(f"Title\n{underline}\nx") == f"Title\n{safe}\nx"
+    assert contained(f"> Title\n> {underline}") == f"> Title\n> {safe}"
+
+
+@pytest.mark.clause("KN-25")
+@pytest.mark.parametrize("break_", ["\r", "\r\n", "\u2028", "\u2029", "\x85", "\v", "\f", "\x1c"])
+def test_no_line_break_hides_a_heading(break_: str) -> None:
+    assert contained(f"text{break_}# x") == "text\n\\# x"
+
+
+@pytest.mark.clause("KN-26")
+@pytest.mark.parametrize("mark", ["[LEGEND]", "[CONTENT]"])
+def test_landmark_lines_are_escaped_everywhere(mark: str) -> None:
+    assert contained(f"{mark}\n  {mark}  \n> {mark}") == f"\\{mark}\n  \\{mark}  \n> \\{mark}"
+    assert contained(f"```\n{mark}\n```") == f"```\n\\{mark}\n```"
+    assert contained(f"    {mark}") == f"    \\{mark}"
+    assert contained(f"{mark.lower()}: /x") == f"\\{mark.lower()}: /x"
+
+
+@pytest.mark.clause("KN-27")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```sh\n# comment\n## x\n===\n<div>\n```",
+        "~~~\n# x\n```\n~~~",
+        "````\n```\n# x\n```\n````",
+        "```\n    ```\n# x\n```",
+        "1. run\n   ```sh\n   # comment\n   ```\n2. done",
+        "- run\n\n      ```sh\n      # comment\n      ```",
+        "> ```\n> code\n> ```",
+    ],
+)
+def test_a_closed_fence_keeps_its_content(text: str) -> None:
+    assert contained(text) == text
+
+
+@pytest.mark.clause("KN-27")
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("```\n# x", "```\n# x\n```"),
+        ("~~~~ py\n# x\n~~~", "~~~~ py\n# x\n~~~\n~~~~"),
+        ("`````\n````", "`````\n````\n`````"),
+        ("1. a\n   ```\n   x", "1. a\n   ```\n   x\n   ```"),
+        ("1. a\n   ```\n# x", "1. a\n   ```\n   # x\n   ```"),
+        ("```\nx\n```y", "```\nx\n```y\n```"),
+    ],
+)
+def test_an_unclosed_fence_is_closed_in_kind(text: str, safe: str) -> None:
+    assert contained(text) == safe
+
+
+@pytest.mark.clause("KN-27")
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("- ```\n  # x\n  ```", "- \\```\n  \\# x\n  \\```"),
+        ("```a```", "\\```a```"),
+        ("text\n    ```", "text\n    \\```"),
+    ],
+)
+def test_a_fence_that_readers_would_disagree_on_is_escaped(text: str, safe: str) -> None:
+    assert contained(text) == safe
+
+
+@pytest.mark.clause("KN-28")
+@pytest.mark.parametrize(
+    "opening", ["<!--", "<div>", "<pre", "</p>", "<?php", "<![CDATA[", "<!DOCTYPE", "<x-y a='b'>"]
+)
+def test_html_blocks_are_escaped(opening: str) -> None:
+    assert contained(opening) == f"\\{opening}"
+    assert contained(f"- {opening}") == f"- \\{opening}"
+
+
+@pytest.mark.clause("KN-28")
+@pytest.mark.parametrize(
+    "unit", ["> ", " ", "- ", "1. ", "`", "-", "# a\n", "```\n", "\t", "- a\n      ```\n> x\n"]
+)
+def test_a_long_hostile_text_takes_no_long_time(unit: str) -> None:
+    start = time.perf_counter()
+    assert len(contained(unit * 20_000)) >= 20_000
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.clause("KN-23")
+@given(st.text("`~a \n\r", max_size=30))
+def test_a_fence_holds_whatever_is_inside(text: str) -> None:
+    fence = fence_for(text)
+    assert fence not in text
+    assert set(fence) == {"`"}
+    runs = [len(run) for run in re.findall("`+", text)]
+    assert len(fence) == max(3, max(runs, default=0) + 1)
+    block = COMMONMARK.parse(f"{fenced(text, 'py')}\n# after")
+    assert [token.type for token in block[:2]] == ["fence", "heading_open"]
+    assert block[0].info == "py"
+
+
+@pytest.mark.clause("KN-23")
+def test_a_fenced_text_has_one_final_newline_inside() -> None:
+    assert fenced("a", "py") == fenced("a\n", "py") == "```py\na\n```"
+    assert fenced("") == "```\n```"
+    assert fenced("a ``` b") == "````\na ``` b\n````"
+
+
+@pytest.mark.clause("KN-24")
+@given(st.text())
+def test_a_single_line_has_no_break_for_any_reader(text: str) -> None:
+    line = single_line(text)
+    assert is_single_line(line)
+    assert len(line.splitlines()) <= 1
+    assert line == line.strip()
+    if is_single_line(text):
+        assert line == text.strip()
+
+
+@pytest.mark.clause("KN-24")
+@pytest.mark.parametrize(
+    "char", ["\n", "\r", "\t", "\0", "\x1b", "\x7f", "\x85", "\x9f", "\u2028", "\u2029", "\ud800"]
+)
+def test_breaks_and_control_characters_make_it_more_than_one_line(char: str) -> None:
+    assert not is_single_line(f"a{char}b")
+    assert single_line(f" a{char}{char}b ") == "a b"
+
+
+@pytest.mark.clause("KN-24")
+@pytest.mark.parametrize("text", ["", "plain", "ünï", "a  b", "👩‍💻", "non\u00a0breaking", "`x` # y"])
+def test_ordinary_text_is_a_single_line(text: str) -> None:
+    assert is_single_line(text)
