@@ -169,7 +169,7 @@ def test_importing_the_library_touches_nothing(
     tmp_path: Path, checkout: Path, clean_env: dict[str, str]
 ) -> None:
     probe = (
-        "import sys, threading, typing; before = set(sys.modules); import context_pack;"
+        "import sys, threading, typing, __future__; before = set(sys.modules); import context_pack;"
         "print(*sorted(set(sys.modules) - before), threading.active_count())"
     )
     done = run([sys.executable, "-c", probe], tmp_path, {**clean_env, "PYTHONPATH": str(checkout)})
