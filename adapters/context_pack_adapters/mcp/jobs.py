@@ -116,8 +116,8 @@ class Job:
             self.exchange.sink(None)
 
     def heartbeat(self) -> None:
-        """Remind a caller who gave a progress token that the work goes on."""
-        if self._progress is not None and self._state == _RUNNING:
+        """Remind a caller who gave a progress token that its request is not forgotten."""
+        if self._progress is not None:
             self._progress.beat()
 
     def check(self) -> None:

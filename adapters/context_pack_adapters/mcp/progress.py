@@ -19,9 +19,7 @@ NUDGE = 0.001
 class Progress:
     """Sends `notifications/progress` on one token."""
 
-    def __init__(
-        self, token: Id, send: Callable[[bytes], None], monotonic: Callable[[], float]
-    ) -> None:
+    def __init__(self, token: Id, send: Callable[[bytes], None], monotonic: Callable[[], float]) -> None:
         self._token = token
         self._send = send
         self._monotonic = monotonic
@@ -45,14 +43,15 @@ class Progress:
             self._emit(done, total, message)
 
     def beat(self) -> None:
-        """Tell the caller that the work goes on."""
+        """Tell the caller that the work goes on; past the announced end there is no total any more."""
         with self._lock:
             if not self._open:
                 return
             last = 0.0 if self._last is None else self._last
-            room = NUDGE if self._total is None else min(NUDGE, (self._total - last) / 2)
-            if last + room > last:
-                self._emit(last + room, self._total, None)
+            total = self._total if self._total is not None and self._total > last else None
+            step = NUDGE if total is None else min(NUDGE, (total - last) / 2)
+            value = last + step
+            self._emit(value if value > last else math.nextafter(last, math.inf), total, None)
 
     def close(self) -> None:
         """Send nothing from now on."""

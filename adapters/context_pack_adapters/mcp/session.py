@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.mcp.batch import Batch
-from context_pack_adapters.mcp.eras import Offered, ServerFacts, envelope_of
+from context_pack_adapters.mcp.eras import MAX_INSTRUCTIONS_BYTES, Offered, ServerFacts, envelope_of
 from context_pack_adapters.mcp.exchange import Exchange, Sink
 from context_pack_adapters.mcp.jobs import Desk, Job
 from context_pack_adapters.mcp.jsonrpc import (
@@ -70,6 +70,8 @@ class Session:
         alarm: Callable[[str, BaseException], None] = _ignore,
         on_watch: Callable[[bool], None] = _ignore,
     ) -> None:
+        if len(facts.instructions.encode()) > MAX_INSTRUCTIONS_BYTES:
+            raise ValueError(f"instructions have at most {MAX_INSTRUCTIONS_BYTES} bytes")
         self.heard = False
         """Whether a well-formed message has arrived."""
         self.exit_code: int | None = None
@@ -166,6 +168,7 @@ class Session:
     def _notified(self, message: Notification) -> None:
         if message.method == "exit":
             self.exit_code = 0
+            self._closing = True
         elif message.method == "notifications/cancelled" and isinstance(message.params, dict):
             withdrawn = message.params.get("requestId")
             if type(withdrawn) is int or type(withdrawn) is str:
