@@ -1,0 +1,204 @@
+"""Changed resources: who hears of them, in which words, from when and until when."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from context_pack_adapters.mcp.eras import SERVER_KEY, SUBSCRIPTION_KEY
+from context_pack_adapters.mcp.session import Offered
+
+if TYPE_CHECKING:
+    from tests.unit.mcp.conftest import Peer
+
+Modern = Callable[..., dict[str, Any]]
+Request = Callable[..., dict[str, Any]]
+ONE, TWO = "memo://one", "memo://two"
+
+
+def listen(peer: Peer, modern: Modern, request_id: Any = "L", **asked: Any) -> Any:
+    """Open a listen stream and return its acknowledgement."""
+    params = modern({"notifications": asked})
+    (acknowledged,) = peer.run(
+        {"jsonrpc": "2.0", "id": request_id, "method": "subscriptions/listen", "params": params}
+    )
+    assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
+    assert acknowledged["params"]["_meta"] == {SUBSCRIPTION_KEY: request_id}
+    return acknowledged["params"]["notifications"]
+
+
+def updated(uri: str, request_id: Any = None) -> dict[str, Any]:
+    """The message that a resource has changed."""
+    params: dict[str, Any] = {"uri": uri}
+    if request_id is not None:
+        params["_meta"] = {SUBSCRIPTION_KEY: request_id}
+    return {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params}
+
+
+@pytest.mark.clause("MCP-80")
+def test_a_legacy_subscriber_hears_of_its_resource_until_it_has_enough(peer: Peer) -> None:
+    for _ in range(2):
+        assert peer.result("resources/subscribe", {"uri": ONE}) == {}
+    peer.session.resources_changed([ONE, TWO], False)
+    assert peer.take() == [updated(ONE)]
+    for _ in range(2):
+        assert peer.result("resources/unsubscribe", {"uri": ONE}) == {}
+    peer.session.resources_changed([ONE, TWO], False)
+    assert peer.take() == []
+
+
+@pytest.mark.clause("MCP-80")
+@pytest.mark.parametrize("method", ["resources/subscribe", "resources/unsubscribe"])
+@pytest.mark.parametrize("params", [None, {}, {"uri": 5}, {"uri": None}, {"uri": [ONE]}])
+def test_subscribing_to_no_uri_is_invalid(peer: Peer, method: str, params: Any) -> None:
+    assert peer.error(method, params)["code"] == -32602
+
+
+@pytest.mark.clause("MCP-81")
+def test_a_changed_list_is_told_to_legacy_clients_once_they_shook_hands(peer: Peer) -> None:
+    peer.session.resources_changed([], True)
+    assert peer.take() == []
+    peer.result("initialize", {})
+    peer.session.resources_changed([], True)
+    assert peer.take() == [{"jsonrpc": "2.0", "method": "notifications/resources/list_changed"}]
+    peer.session.resources_changed([], False)
+    assert peer.take() == []
+
+
+@pytest.mark.clause("MCP-82")
+@pytest.mark.parametrize("request_id", ["L", 0, 7, ""])
+def test_a_stream_is_acknowledged_first_and_every_message_carries_its_id(
+    peer: Peer, modern: Modern, request_id: Any
+) -> None:
+    honoured = listen(peer, modern, request_id, resourceSubscriptions=[ONE, ONE], resourcesListChanged=True)
+    assert honoured == {"resourceSubscriptions": [ONE], "resourcesListChanged": True}
+    peer.session.resources_changed([TWO, ONE], True)
+    changed, listed = peer.take()
+    assert changed == updated(ONE, request_id)
+    assert listed == {
+        "jsonrpc": "2.0",
+        "method": "notifications/resources/list_changed",
+        "params": {"_meta": {SUBSCRIPTION_KEY: request_id}},
+    }
+
+
+@pytest.mark.clause("MCP-82")
+def test_only_what_was_asked_for_and_can_happen_is_acknowledged_and_sent(peer: Peer, modern: Modern) -> None:
+    assert listen(peer, modern, "a", toolsListChanged=True, promptsListChanged=True) == {}
+    assert listen(peer, modern, "b", resourceSubscriptions=[TWO], resourcesListChanged=False) == {
+        "resourceSubscriptions": [TWO]
+    }
+    peer.session.resources_changed([ONE], True)
+    assert peer.take() == []
+
+
+@pytest.mark.clause("MCP-82")
+def test_a_server_without_resources_acknowledges_none(connect: Callable[..., Peer], modern: Modern) -> None:
+    peer = connect(offered=Offered(resources=False))
+    assert listen(peer, modern, resourceSubscriptions=[ONE], resourcesListChanged=True) == {}
+
+
+@pytest.mark.clause("MCP-83")
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"notifications": None},
+        {"notifications": []},
+        {"notifications": {"resourcesListChanged": 1}},
+        {"notifications": {"toolsListChanged": "yes"}},
+        {"notifications": {"resourceSubscriptions": ONE}},
+        {"notifications": {"resourceSubscriptions": [1]}},
+        {"notifications": {"resourceSubscriptions": None}},
+    ],
+)
+def test_a_malformed_filter_is_invalid_and_opens_nothing(
+    peer: Peer, modern: Modern, params: dict[str, Any]
+) -> None:
+    assert peer.error("subscriptions/listen", modern(params))["code"] == -32602
+    assert not peer.session.watching
+
+
+@pytest.mark.clause("MCP-35")
+@pytest.mark.parametrize("end", ["finish", "shutdown"])
+def test_a_stream_ends_with_an_empty_result(peer: Peer, modern: Modern, end: str) -> None:
+    listen(peer, modern, "L", resourceSubscriptions=[ONE])
+    if end == "finish":
+        peer.session.finish()
+    else:
+        peer.post({"jsonrpc": "2.0", "id": 9, "method": "shutdown"})
+    closing = peer.take()[0]
+    assert closing["id"] == "L"
+    assert closing["result"]["resultType"] == "complete"
+    assert closing["result"]["_meta"][SUBSCRIPTION_KEY] == "L"
+    assert closing["result"]["_meta"][SERVER_KEY]["name"] == "demo"
+    assert set(closing["result"]) == {"resultType", "_meta"}
+    peer.session.resources_changed([ONE], True)
+    peer.session.finish()
+    assert peer.take() == []
+
+
+@pytest.mark.clause("MCP-35")
+def test_a_cancelled_stream_ends_without_a_word(peer: Peer, modern: Modern) -> None:
+    listen(peer, modern, 1, resourceSubscriptions=[ONE])
+    listen(peer, modern, "1", resourceSubscriptions=[ONE])
+    peer.notify("notifications/cancelled", {"requestId": 1})
+    peer.session.resources_changed([ONE], False)
+    assert peer.take() == [updated(ONE, "1")]
+
+
+@pytest.mark.clause("MCP-84")
+def test_both_eras_hear_at_the_same_time(peer: Peer, modern: Modern) -> None:
+    peer.result("resources/subscribe", {"uri": ONE})
+    listen(peer, modern, "a", resourceSubscriptions=[ONE])
+    listen(peer, modern, "b", resourceSubscriptions=[ONE, TWO])
+    peer.session.resources_changed([ONE], False)
+    assert peer.take() == [updated(ONE), updated(ONE, "a"), updated(ONE, "b")]
+
+
+@pytest.mark.clause("MCP-85")
+def test_the_watcher_runs_only_while_somebody_listens(peer: Peer, modern: Modern) -> None:
+    peer.result("initialize", {})
+    assert (peer.watches, peer.session.watching, peer.session.watched) == ([], False, frozenset())
+    peer.result("resources/subscribe", {"uri": ONE})
+    listen(peer, modern, "L", resourceSubscriptions=[TWO])
+    assert (peer.watches, peer.session.watched) == ([True], frozenset({ONE, TWO}))
+    peer.result("resources/unsubscribe", {"uri": ONE})
+    assert (peer.watches, peer.session.watching) == ([True], True)
+    peer.notify("notifications/cancelled", {"requestId": "L"})
+    assert (peer.watches, peer.session.watching) == ([True, False], False)
+    listen(peer, modern, "M", resourcesListChanged=True)
+    peer.session.finish()
+    assert peer.watches == [True, False, True, False]
+
+
+@pytest.mark.clause("MCP-82", "MCP-35")
+def test_no_message_overtakes_the_acknowledgement_or_follows_the_end(peer: Peer, modern: Modern) -> None:
+    stop = threading.Event()
+
+    def change() -> None:
+        while not stop.is_set():
+            peer.session.resources_changed([ONE], True)
+
+    changer = threading.Thread(target=change)
+    changer.start()
+    params = modern({"notifications": {"resourceSubscriptions": [ONE], "resourcesListChanged": True}})
+    for number in range(50):
+        peer.post({"jsonrpc": "2.0", "id": number, "method": "subscriptions/listen", "params": params})
+        peer.session.finish()
+    stop.set()
+    changer.join()
+    streams: dict[int, list[str]] = {}
+    for message in peer.take():
+        if "id" in message:
+            streams[message["id"]].append("end")
+        else:
+            stream = streams.setdefault(message["params"]["_meta"][SUBSCRIPTION_KEY], [])
+            stream.append(message["method"].rpartition("/")[2])
+    assert sorted(streams) == list(range(50))
+    for stream in streams.values():
+        assert stream.count("acknowledged") == stream.count("end") == 1
+        assert (stream[0], stream[-1]) == ("acknowledged", "end")
