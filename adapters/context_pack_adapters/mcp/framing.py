@@ -1,7 +1,7 @@
 """The codec of the stdio transport: bytes in, message bodies and faults out; a message in, its bytes out.
 
 What lives here: telling messages apart, framed by `Content-Length` or unframed, and finding the way back
-after garbage. What must not: parsing of JSON values, JSON-RPC, file descriptors, clocks, threads.
+after garbage. What must not: the meaning of a message, file descriptors, clocks, threads.
 
 Theory: a state machine whose states are the `_read_*` and `_skip_*` methods. Each consumes what it can of the
 buffer and returns True if another state may go on, False if more bytes are needed. What comes out depends on
@@ -14,21 +14,21 @@ header line). A header block that begins inside such a run and names no length s
 
 from __future__ import annotations
 
-import re
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from context_pack_adapters.mcp.headers import MAX_BLOCK, NAME, HeaderBlock, may_become_header
-from context_pack_adapters.mcp.scanner import BROKEN, COMPLETE, MAX_DEPTH, PENDING, Scanner
+from context_pack_adapters.mcp.headers import HeaderBlock, is_name, may_become_header
+from context_pack_adapters.mcp.limits import MAX_DEPTH, MAX_HEADER_BYTES, MAX_MESSAGE_BYTES
+from context_pack_adapters.mcp.shortcuts import SHORT_LINE, is_one_value, plain_frame
+
+if TYPE_CHECKING:
+    from context_pack_adapters.mcp.scanner import Scanner
 
 Mode = Literal["framed", "unframed"]
 
-MAX_MESSAGE_BYTES: Final = 10 * 1024 * 1024
-
 _BRACKETS: Final = b"{["
+_SPACE: Final = b" \t\n\r\v\f"
 _BOM: Final = b"\xef\xbb\xbf"
 _LONGEST_NAME: Final = 256
-_SPACE = re.compile(rb"[ \t\n\r\v\f]*+")
-_VALUE_LINE = re.compile(rb"[ \t\r\v\f]*+[{[]")
 
 
 class Fault(NamedTuple):
@@ -42,16 +42,18 @@ class Decoder:
 
     def __init__(self, max_message_bytes: int = MAX_MESSAGE_BYTES) -> None:
         self.mode: Mode | None = None
+        """How to reply: fixed by the first message, a broken one too."""
         self._limit = max_message_bytes
         self._buffer = bytearray()
-        self._start = 0  # Where the current message, line or run begins: nothing before it is needed.
+        self._start = 0  # Where the current message or line begins: nothing before it is needed.
         self._at = 0  # How far the current value has been scanned.
-        self._wanted = 0  # Bytes of the frame still to come.
-        self._run = False  # Inside a run of garbage whose fault has been told.
-        self._scanner = Scanner()
+        self._unsure = 0  # Up to here lines are known not to be one value each.
+        self._wanted = 0  # Bytes of the current frame.
+        self._in_garbage = False  # A fault has been told for the lines being read.
+        self._scanner: Scanner | None = None
         self._block = HeaderBlock()
         self._out: list[bytes | Fault] = []
-        self._read = self._read_start
+        self._read = self._after_line = self._read_start
 
     @property
     def held(self) -> int:
@@ -63,24 +65,33 @@ class Decoder:
         self._buffer += data
         while self._read():
             pass
-        if self._start:
-            del self._buffer[: self._start]
-            self._at -= self._start
+        done = self._start
+        if done:
+            del self._buffer[:done]
             self._start = 0
+            self._at -= done
+            self._unsure -= done
         out, self._out = self._out, []
         return out
 
     def eof(self) -> list[bytes | Fault]:
         """The stream has ended: what is known to be wrong is told, what is only unfinished is dropped."""
-        if self._read == self._read_headers and not self._run:
-            rest = bytes(self._buffer[self._start :])
-            if self._block.fault or not may_become_header(rest):
-                self._fault(self._block.fault or "not a header line", "framed")
+        if self._read == self._read_headers and not self._in_garbage:
+            fault = self._block.fault
+            if fault is not None or not may_become_header(bytes(self._buffer[self._start :])):
+                self._fault(fault or "not a header line", "framed")
         self._buffer.clear()
-        self._start = self._at = 0
+        self._start = self._at = self._unsure = 0
         self._read = self._read_start
         out, self._out = self._out, []
         return out
+
+    def _body(self, end: int, mode: Mode) -> bool:
+        self.mode = self.mode or mode
+        self._out.append(bytes(self._buffer[self._start : end]))
+        self._start = end
+        self._read = self._read_start
+        return True
 
     def _fault(self, reason: str, mode: Mode) -> None:
         self.mode = self.mode or mode
@@ -90,73 +101,95 @@ class Decoder:
 
     def _read_start(self) -> bool:
         """Skip white space and tell by the first byte what kind of message begins."""
-        buffer = self._buffer
-        start = self._start = _SPACE.match(buffer, self._start).end()  # type: ignore[union-attr]
-        if start == len(buffer):
+        buffer, start, size = self._buffer, self._start, len(self._buffer)
+        while start < size and buffer[start] in _SPACE:
+            start += 1
+        self._start = start
+        if start == size:
             return False
-        first = buffer[start]
-        if first in _BRACKETS:
-            self._scanner.begin(first)
-            self._at = start + 1
-            self._read = self._read_value
-            return True
-        if self.mode is None and first == _BOM[0]:
-            mark = buffer[start : start + 3]
+        if buffer[start] in _BRACKETS:
+            return self._begin_value()
+        if self.mode is None and buffer[start] == _BOM[0]:
+            mark = buffer[start : start + len(_BOM)]
             if mark == _BOM:
-                self._start += 3
+                self._start += len(_BOM)
                 return True
             if _BOM.startswith(mark):
                 return False
-        self._run = False
+        self._in_garbage = False
         return self._begin_headers()
 
     # Unframed values.
 
+    def _begin_value(self) -> bool:
+        """Try for a whole line; else follow the value as far as it has come."""
+        buffer, start = self._buffer, self._start
+        if start >= self._unsure:
+            end = buffer.find(b"\n", start, start + SHORT_LINE)
+            if end >= 0:
+                line = bytes(buffer[start:end]).rstrip(b" \t\r")
+                if len(line) <= self._limit and is_one_value(line):
+                    return self._body(start + len(line), "unframed")
+            # Once for each line, or many values on one line would have it searched many times.
+            self._unsure = end if end >= 0 else min(len(buffer), start + SHORT_LINE)
+        if self._scanner is None:
+            # Here and not above: its patterns cost the start-up more than all the rest of the codec.
+            from context_pack_adapters.mcp.scanner import Scanner
+
+            self._scanner = Scanner()
+        self._scanner.begin(buffer[start])
+        self._at = start + 1
+        self._read = self._read_value
+        return True
+
     def _read_value(self) -> bool:
         """Follow a value to its end, to its first impossible byte or to the limit."""
-        buffer, start = self._buffer, self._start
-        end = self._at = self._scanner.scan(buffer, self._at)
-        verdict = self._scanner.verdict
-        if verdict == COMPLETE and end - start <= self._limit:
-            self.mode = self.mode or "unframed"
-            self._out.append(bytes(buffer[start:end]))
-            self._start = end
-            self._read = self._read_start
-            return True
-        if verdict == BROKEN and end - start < self._limit:
-            why = f"nested deeper than {MAX_DEPTH} levels" if self._scanner.too_deep else "malformed JSON"
-            self._fault(f"{why} at byte {end - start}", "unframed")
-            return self._leave_value()
-        if verdict != PENDING or len(buffer) - start > self._limit:
+        scanner = self._scan()
+        size = self._at - self._start
+        if scanner.complete and size <= self._limit:
+            return self._body(self._at, "unframed")
+        if scanner.broken and size < self._limit:
+            why = f"nested deeper than {MAX_DEPTH} levels" if scanner.too_deep else "malformed JSON"
+            self._fault(f"{why} at byte {size}", "unframed")
+        elif scanner.complete or scanner.broken or len(self._buffer) - self._start > self._limit:
             self._fault(f"message over {self._limit} bytes", "unframed")
-            return self._leave_value()
-        return False
+        else:
+            return False
+        return self._leave_value(scanner)
 
     def _skip_value(self) -> bool:
         """Follow a value that is too large to its end, keeping none of it."""
-        self._at = self._scanner.scan(self._buffer, self._at)
-        return self._leave_value()
+        return self._leave_value(self._scan())
 
-    def _leave_value(self) -> bool:
+    def _scan(self) -> Scanner:
+        scanner = self._scanner
+        assert scanner is not None, "a value was begun"
+        self._at = scanner.scan(self._buffer, self._at)
+        return scanner
+
+    def _leave_value(self, scanner: Scanner) -> bool:
         """Go on after a value that has had its fault."""
         self._start = self._at
-        if self._scanner.verdict == COMPLETE:
+        if scanner.complete:
             self._read = self._read_start
-        elif self._scanner.verdict != BROKEN:
+        elif not scanner.broken:
             self._read = self._skip_value
             return False
-        elif self._scanner.fresh_line:
+        elif scanner.fresh_line:
             # The impossible byte is the first of its line: an unfinished value has run into the next message.
-            self._run = True
+            self._in_garbage = True
             self._read = self._skip_garbage
         else:
-            self._run = False
-            self._read = self._skip_line
+            self._read, self._after_line = self._skip_line, self._read_start
         return True
 
     # Framed messages.
 
     def _begin_headers(self) -> bool:
+        plain = plain_frame(self._buffer, self._start)
+        if plain is not None:
+            self._start, length = plain
+            return self._begin_frame(length)
         self._block = HeaderBlock()
         self._read = self._read_headers
         return True
@@ -165,59 +198,54 @@ class Decoder:
         """Take header lines until the empty one."""
         buffer, block = self._buffer, self._block
         while True:
-            room = MAX_BLOCK - block.size
+            room = MAX_HEADER_BYTES - block.size
             end = buffer.find(b"\n", self._start, self._start + room)
             if end < 0:
                 if len(buffer) - self._start < room:
                     return False
-                return self._leave_headers(f"header block over {MAX_BLOCK} bytes", in_line=room > 0)
+                return self._leave_headers(f"header block over {MAX_HEADER_BYTES} bytes", in_line=room > 0)
             line = bytes(buffer[self._start : end]).removesuffix(b"\r")
-            if not line:
-                self._start = end + 1
-                return self._end_headers()
-            if not block.add(line):
-                reason = block.fault or "not a header line"
-                return self._leave_headers(reason, in_line=not _VALUE_LINE.match(line))
+            if line and not block.add(line):
+                in_line = line.lstrip(_SPACE)[:1] not in (b"{", b"[")
+                return self._leave_headers(block.fault or "not a header line", in_line=in_line)
             block.size += end + 1 - self._start
             self._start = end + 1
+            if not line:
+                return self._end_headers()
 
     def _leave_headers(self, reason: str, *, in_line: bool) -> bool:
         """Give up on a block that is not one; a line that can start a message is left to be read."""
-        if not self._run:
+        if not self._in_garbage:
             self._fault(reason, "framed")
-        self._run = True
-        self._read = self._skip_garbage_line if in_line else self._skip_garbage
+        self._in_garbage = True
+        self._after_line = self._skip_garbage
+        self._read = self._skip_line if in_line else self._skip_garbage
         return True
 
     def _end_headers(self) -> bool:
         """Judge a complete block and go on to its frame, if it has one."""
         block = self._block
-        if block.fault is not None or block.length is None:
-            if block.has_length or not self._run:
-                self._fault(block.fault or "no Content-Length", "framed")
-            self._run = False
-            self._read = self._skip_garbage
-        elif block.length > self._limit:
+        if block.fault is None and block.length is not None:
+            return self._begin_frame(block.length)
+        if block.has_length or not self._in_garbage:
+            self._fault(block.fault or "no Content-Length", "framed")
+        self._in_garbage = False
+        self._read = self._skip_garbage
+        return True
+
+    def _begin_frame(self, length: int) -> bool:
+        self._wanted = length
+        if length > self._limit:
             self._fault(f"message over {self._limit} bytes", "framed")
-            self._wanted = block.length
             self._read = self._skip_frame
-        elif block.length == 0:
-            self._read = self._read_start
         else:
-            self._wanted = block.length
-            self._read = self._read_frame
+            self._read = self._read_frame if length else self._read_start
         return True
 
     def _read_frame(self) -> bool:
         """Wait for the whole body."""
         end = self._start + self._wanted
-        if len(self._buffer) < end:
-            return False
-        self.mode = self.mode or "framed"
-        self._out.append(bytes(self._buffer[self._start : end]))
-        self._start = end
-        self._read = self._read_start
-        return True
+        return len(self._buffer) >= end and self._body(end, "framed")
 
     def _skip_frame(self) -> bool:
         """Drain a body that is too large."""
@@ -232,44 +260,33 @@ class Decoder:
     # The way back.
 
     def _skip_line(self) -> bool:
-        """Drop the rest of a line, then read on as between messages."""
-        if not self._drop_line():
-            return False
-        self._read = self._read_start
-        return True
-
-    def _skip_garbage_line(self) -> bool:
-        """Drop the rest of a line, then look for one that can start a message."""
-        if not self._drop_line():
-            return False
-        self._read = self._skip_garbage
-        return True
-
-    def _drop_line(self) -> bool:
+        """Drop the rest of a line."""
         end = self._buffer.find(b"\n", self._start)
         self._start = len(self._buffer) if end < 0 else end + 1
+        self._read = self._skip_line if end < 0 else self._after_line
         return end >= 0
 
     def _skip_garbage(self) -> bool:
         """At the start of a line: can it start a message?"""
-        buffer = self._buffer
-        start = _SPACE.match(buffer, self._start).end()  # type: ignore[union-attr]
-        if self._run and buffer.find(b"\n", self._start, start) >= 0:
-            self._run = False  # An empty line ends a block of garbage, as it ends a block of headers.
+        buffer, start, size = self._buffer, self._start, len(self._buffer)
+        while start < size and buffer[start] in _SPACE:
+            if buffer[start] == 0x0A:
+                self._in_garbage = False  # An empty line ends a block of garbage, as it does one of headers.
+            start += 1
         self._start = start
-        if start == len(buffer):
+        if start == size:
             return False
         if buffer[start] in _BRACKETS:
             self._read = self._read_start
             return True
-        name = NAME.match(buffer, start, start + _LONGEST_NAME)
-        end = start if name is None else name.end()
-        if end == len(buffer) and end - start < _LONGEST_NAME:
-            return False
-        if name is not None and buffer[end : end + 1] == b":":
-            return self._begin_headers()
-        self._run = True
-        self._read = self._skip_garbage_line
+        name, colon, _ = bytes(buffer[start : start + _LONGEST_NAME + 1]).partition(b":")
+        if is_name(name):
+            if colon:
+                return self._begin_headers()
+            if len(name) <= _LONGEST_NAME and start + len(name) == size:
+                return False
+        self._in_garbage = True
+        self._read, self._after_line = self._skip_line, self._skip_garbage
         return True
 
 

@@ -6,16 +6,24 @@ A wrong `Content-Length` is remembered until the block ends, so that one block i
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-MAX_BLOCK: Final = 8 * 1024
-MAX_LENGTH: Final = 1024**3
+from context_pack_adapters.mcp.limits import MAX_FRAME_BYTES
 
-NAME: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_LINE = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):(.*)", re.DOTALL)
-_UNFINISHED = re.compile(rb"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+(?::.*)?|\r)?", re.DOTALL)
-_DIGITS = re.compile(rb"[0-9]+")
+_NAME_BYTES: Final = (
+    b"!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"  # an HTTP token
+)
+
+
+def is_name(text: bytes) -> bool:
+    """Whether a text may be the name of a header."""
+    return bool(text) and not text.translate(None, _NAME_BYTES)
+
+
+def may_become_header(line: bytes) -> bool:
+    """Whether a line that was cut short could still have become a header line or the end of a block."""
+    name = line.partition(b":")[0]
+    return is_name(name) or line in (b"", b"\r")
 
 
 class HeaderBlock:
@@ -28,10 +36,9 @@ class HeaderBlock:
 
     def add(self, line: bytes) -> bool:
         """Take a line without its end; False if it is not a header line at all."""
-        parts = _LINE.fullmatch(line)
-        if parts is None:
+        name, colon, value = line.partition(b":")
+        if not colon or not is_name(name):
             return False
-        name, value = parts.groups()
         if name.lower() == b"content-length":
             self._measure(value.strip(b" \t"))
         return True
@@ -44,14 +51,9 @@ class HeaderBlock:
     def _measure(self, value: bytes) -> None:
         if self.has_length:
             self.fault = self.fault or "more than one Content-Length"
-        elif not _DIGITS.fullmatch(value):
+        elif not value.isdigit():
             self.fault = "Content-Length is not a number"
-        elif len(value.lstrip(b"0")) > 10 or int(value) > MAX_LENGTH:
+        elif len(value.lstrip(b"0")) > 10 or int(value) > MAX_FRAME_BYTES:
             self.fault = "Content-Length is over 1 GiB"
         else:
             self.length = int(value)
-
-
-def may_become_header(rest: bytes) -> bool:
-    """Whether a line that was cut short could still have become a header line or the end of a block."""
-    return _UNFINISHED.fullmatch(rest) is not None

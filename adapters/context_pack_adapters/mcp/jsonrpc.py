@@ -1,20 +1,20 @@
-"""JSON-RPC 2.0: bytes to values and back, and the shape of a request.
+"""JSON-RPC 2.0 as it is read: bytes to values, values to requests, and the error codes.
 
-What lives here: the strict reading of JSON, the error codes, and `classify`, which sorts one parsed message
-into request, notification, reply of the peer, or neither. What must not: method names, sessions, batches (an
-array is the session's to take apart), I/O.
+What lives here: the strict reading of JSON, and `classify`, which sorts one parsed message into request,
+notification, reply of the peer, or neither. What must not: method names, sessions, batches (an array is the
+session's to take apart), what is sent (`wire`), I/O.
 
 Theory: everything a body can be wrong in is a `ParseFault`; after `decode` every number is finite, every key
-is unique and nothing is nested deeper than MAX_DEPTH. What `decode` accepts, `encode` can write.
+is unique and nothing is nested deeper than MAX_DEPTH. Half a surrogate pair, written as an escape, is JSON
+and stays as it is: whoever stores or sends text has to cope with it.
 """
 
 from __future__ import annotations
 
-import json
-import re
+from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Any, Final, NamedTuple, NoReturn
 
-from context_pack_adapters.mcp.scanner import COMPLETE, MAX_DEPTH, Scanner
+from context_pack_adapters.mcp.limits import MAX_DEPTH
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -79,11 +79,7 @@ def _no_constant(name: str) -> NoReturn:
     raise ParseFault(f"{name} is not JSON")
 
 
-_decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant)
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-_encode_ascii = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
-# Some readers take these for the end of a line. They occur only in strings, so an escape is the same text.
-_LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
+_decoder = JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant)
 
 
 def decode(body: bytes) -> Any:
@@ -93,61 +89,32 @@ def decode(body: bytes) -> Any:
         ParseFault: not UTF-8, not JSON, a duplicate key, a number that is not finite or has too many digits,
             or nested deeper than MAX_DEPTH.
     """
-    if body.count(b"{") + body.count(b"[") > MAX_DEPTH:
+    if body.count(b"{") + body.count(b"[") > MAX_DEPTH:  # Fewer brackets cannot be nested too deep.
         _check_depth(body)
     try:
         return _decoder.decode(body.decode())
     except UnicodeDecodeError:
         raise ParseFault("not UTF-8") from None
-    except json.JSONDecodeError as error:
+    except JSONDecodeError as error:
         raise ParseFault(f"malformed JSON at character {error.pos}") from None
     except ValueError:
         raise ParseFault("number with too many digits") from None
-    except RecursionError:
-        raise ParseFault(f"nested deeper than {MAX_DEPTH} levels") from None
 
 
 def _check_depth(body: bytes) -> None:
+    """Refuse what the parser would follow down by recursion."""
     start = len(body) - len(body.lstrip(b" \t\r\n"))
     if body[start] not in b"{[":
         return
+    from context_pack_adapters.mcp.scanner import Scanner
+
     scanner = Scanner()
     scanner.begin(body[start])
     end = scanner.scan(body, start + 1)
     if scanner.too_deep:
         raise ParseFault(f"nested deeper than {MAX_DEPTH} levels")
-    if scanner.verdict != COMPLETE:
+    if not scanner.complete:
         raise ParseFault(f"malformed JSON at byte {end}")
-
-
-def encode(value: Any) -> bytes:
-    """A value as compact UTF-8 JSON on one line.
-
-    Half a surrogate pair, which a peer can send as an escape, is written back as that escape.
-
-    Raises:
-        ValueError, TypeError: the value is not JSON (not finite, circular, or of a foreign type).
-    """
-    text = _encode(value)
-    if not text.isascii():
-        text = _LINE_BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return _encode_ascii(value).encode()
-
-
-def error_reply(id: Id | None, code: int, message: str, data: Any = None) -> dict[str, Any]:  # noqa: A002
-    """The reply that says a request failed."""
-    error: dict[str, Any] = {"code": code, "message": message}
-    if data is not None:
-        error["data"] = data
-    return {"jsonrpc": "2.0", "id": id, "error": error}
-
-
-def result_reply(id: Id, result: Any) -> dict[str, Any]:  # noqa: A002
-    """The reply that answers a request."""
-    return {"jsonrpc": "2.0", "id": id, "result": result}
 
 
 def _not_a_request(why: str) -> Invalid:

@@ -15,10 +15,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-MAX_DEPTH: Final = 128
-
-# Verdicts.
-PENDING, COMPLETE, BROKEN = range(3)
+from context_pack_adapters.mcp.limits import MAX_DEPTH
 
 # States: what the next token may be, or which token the last piece ended in.
 KEY_OR_END, KEY, COLON, VALUE, ITEM_OR_END, ITEM, AFTER_MEMBER, AFTER_ITEM = range(8)
@@ -56,25 +53,42 @@ _ESCAPE = rb"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})"
 # Repetitions of groups are bounded: each one costs the engine memory until the match ends.
 _STRING = rb'"' + _PLAIN + rb"*+(?:" + _ESCAPE + _PLAIN + rb'*+){0,64}"'
 _NUMBER = rb"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?"
-_SCALAR = rb"(?:" + _STRING + rb"|" + _NUMBER + rb"|true|false|null)"
 _NAME = _STRING + _WS + rb":" + _WS
 
-_SPACE = re.compile(_WS)
-# The common case in one match: members (or items) with scalar values, up to a bracket if there is one.
-_MEMBERS = re.compile(
-    rb"(?:" + _NAME + _SCALAR + _WS + rb"," + _WS + rb"){0,100}"
-    rb"(?:" + _NAME + rb"(?:([{[])|" + _SCALAR + _WS + rb"(})))?"
-)
-_ITEMS = re.compile(
-    rb"(?:" + _SCALAR + _WS + rb"," + _WS + rb"){0,100}(?:([{[])|" + _SCALAR + _WS + rb"(\]))?"
-)
+
+def _members(value: bytes) -> bytes:
+    """Members, each with the comma that another one follows, or up to the bracket that ends them."""
+    return rb"(?:" + _NAME + value + _WS + rb"(?:," + _WS + rb'(?=")|(?=})))'
+
+
+def _items(value: bytes) -> bytes:
+    """Items, each with the comma that no bracket follows, or up to the bracket that ends them."""
+    return rb"(?:" + value + _WS + rb"(?:," + _WS + rb"(?!\])|(?=\])))"
+
+
+def _value(levels: int) -> bytes:
+    """A value of at most so many levels; no text matches in two ways, so that a failure is quick."""
+    scalar = _STRING + rb"|" + _NUMBER + rb"|true|false|null"
+    if not levels:
+        return rb"(?:" + scalar + rb")"
+    inner = _value(levels - 1)
+    members, items = _members(inner) + rb"{0,100}", _items(inner) + rb"{0,100}"
+    return rb"(?:" + scalar + rb"|\{" + _WS + members + rb"}|\[" + _WS + items + rb"\])"
+
+
+# Many shallow members or items in one match; what is left over is read step by step.
+_RUN_LEVELS = 2
+_MEMBERS_RUN = re.compile(_members(_value(_RUN_LEVELS)) + rb"{1,100}")
+_ITEMS_RUN = re.compile(_items(_value(_RUN_LEVELS)) + rb"{1,100}")
+# Per state: the pattern, the state after a comma, and the bracket that ends the container.
 _RUNS: Final = {
-    KEY_OR_END: (_MEMBERS, KEY),
-    KEY: (_MEMBERS, KEY),
-    ITEM_OR_END: (_ITEMS, ITEM),
-    ITEM: (_ITEMS, ITEM),
+    KEY_OR_END: (_MEMBERS_RUN, KEY, ord("}")),
+    KEY: (_MEMBERS_RUN, KEY, ord("}")),
+    ITEM_OR_END: (_ITEMS_RUN, ITEM, ord("]")),
+    ITEM: (_ITEMS_RUN, ITEM, ord("]")),
 }
 
+_SPACE = re.compile(_WS)
 _TEXT_RUN = re.compile(rb"(?:" + _PLAIN + rb"++|" + _ESCAPE + rb"){0,1000}")
 _ESCAPE_BEGUN = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?")
 _ATOM_RUN = re.compile(rb"[-+.0-9A-Za-z]*+")
@@ -90,7 +104,8 @@ class Scanner:
     """Follows one value at a time, from its first bracket on."""
 
     def __init__(self) -> None:
-        self.verdict = PENDING
+        self.complete = False
+        self.broken = False
         self.too_deep = False
         self.fresh_line = False
         self._state = KEY_OR_END
@@ -99,14 +114,13 @@ class Scanner:
 
     def begin(self, bracket: int) -> None:
         """Start on a value whose first byte, `{` or `[`, has just been read."""
-        self.verdict = PENDING
-        self.too_deep = self.fresh_line = False
+        self.complete = self.broken = self.too_deep = self.fresh_line = False
         self._atom = b""
         self._state, after = OPENED[bracket]
         self._stack[:] = (after,)
 
     def scan(self, data: bytes | bytearray, start: int) -> int:
-        """Read on from `start` and set `verdict`.
+        """Read on from `start`; set `complete` or `broken` if the value is now the one or the other.
 
         Returns the end of a complete value, the first impossible byte of a broken one, or where to go on
         reading a pending one: bytes before that are needed no more.
@@ -122,28 +136,17 @@ class Scanner:
                     return ~pos
                 state = COLON if state == IN_KEY else stack[-1]
             pos = match_space(data, pos).end()  # type: ignore[union-attr]
+            if state in _RUNS and len(stack) <= MAX_DEPTH - _RUN_LEVELS:
+                pattern, then, bracket = _RUNS[state]
+                run = pattern.match(data, pos)
+                if run is not None:
+                    pos = run.end()
+                    state = stack[-1] if pos < size and data[pos] == bracket else then
             if pos == size:
                 return self._pause(data, start, pos, state)
-            if state in _RUNS:
-                pattern, then = _RUNS[state]
-                run = pattern.match(data, pos)
-                end = run.end()  # type: ignore[union-attr]
-                if end > pos:
-                    closes = run.lastindex  # type: ignore[union-attr]
-                    if closes is None:
-                        state, pos = then, end
-                        if pos == size:
-                            return self._pause(data, start, pos, state)
-                        step = STEPS[state].get(data[pos])
-                    else:
-                        pos = end - 1
-                        step = CLOSE if closes == 2 else OPEN_OBJECT if data[pos] == 0x7B else OPEN_ARRAY
-                else:
-                    step = STEPS[state].get(data[pos])
-            else:
-                step = STEPS[state].get(data[pos])
+            step = STEPS[state].get(data[pos])
             if step is None:
-                self.verdict = BROKEN
+                self.broken = True
                 return self._pause(data, start, pos, state)
             if step < OPEN_OBJECT:
                 state = step
@@ -153,11 +156,11 @@ class Scanner:
                 pos += 1
                 stack.pop()
                 if not stack:
-                    self.verdict = COMPLETE
+                    self.complete = True
                     return pos
                 state = stack[-1]
             elif len(stack) == MAX_DEPTH:
-                self.verdict, self.too_deep, self.fresh_line = BROKEN, True, False
+                self.broken, self.too_deep, self.fresh_line = True, True, False
                 return pos
             else:
                 pos += 1
@@ -188,7 +191,7 @@ class Scanner:
             if begun.end() == len(data):
                 return ~pos
             pos = begun.end()
-        self.verdict = BROKEN
+        self.broken = True
         return ~pos
 
     def _in_atom(self, data: bytes | bytearray, pos: int) -> int:
@@ -197,7 +200,7 @@ class Scanner:
         atom = self._atom + data[pos:end]
         possible = _ATOM_BEGUN.match(atom).end()  # type: ignore[union-attr]
         if possible < len(atom):
-            self.verdict = BROKEN
+            self.broken = True
             return ~(pos + possible - len(self._atom))
         if end == len(data):
             # A long number is kept as a short one in the same state: a number without end costs nothing.
@@ -206,5 +209,5 @@ class Scanner:
         self._atom = b""
         if _ATOM.fullmatch(atom):
             return end
-        self.verdict = BROKEN
+        self.broken = True
         return ~end
