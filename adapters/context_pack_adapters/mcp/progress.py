@@ -12,6 +12,7 @@ from context_pack_adapters.mcp.wire import notification
 
 PER_SECOND = 10.0
 BURST = 10.0
+LARGEST = 1e300
 NUDGE = 0.001
 """How far a reminder moves a bar that has nothing new to say: every value must be greater than the last."""
 
@@ -32,7 +33,7 @@ class Progress:
 
     def report(self, done: float, total: float | None, message: str | None) -> None:
         """Send a value greater than the last one; the end is never dropped for its rate."""
-        if not math.isfinite(done) or (total is not None and not math.isfinite(total)):
+        if not _is_sane(done) or (total is not None and not _is_sane(total)):
             return
         with self._lock:
             if not self._open or (self._last is not None and done <= self._last):
@@ -76,3 +77,8 @@ class Progress:
         if message is not None:
             params["message"] = message
         self._send(notification("notifications/progress", params))
+
+
+def _is_sane(value: float) -> bool:
+    """Whether a value is a number that leaves room to rise."""
+    return -LARGEST < value < LARGEST

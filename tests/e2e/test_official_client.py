@@ -1,0 +1,180 @@
+"""The official Python client, in each of its modes, against the fixture server: spawned, over real pipes.
+
+The client models every message strictly, so a field that is missing, misnamed or of the wrong type fails
+here. What the suite's scenarios ask (images, logging, streams) is asked here too, without its HTTP bridge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+
+SERVER = Path(__file__).with_name("conformance_server.py")
+MODES = ["legacy", "auto", "2026-07-28"]
+PATIENCE = 60
+
+Scene = Callable[[Client], Awaitable[None]]
+
+
+@asynccontextmanager
+async def connected(mode: str, **options: Any) -> AsyncIterator[Client]:
+    """A client of a fresh server process."""
+    server = stdio_client(StdioServerParameters(command=sys.executable, args=[str(SERVER)]))
+    async with asyncio.timeout(PATIENCE), Client(server, mode=mode, **options) as client:
+        yield client
+
+
+def play(mode: str, scene: Scene, **options: Any) -> None:
+    """Run a scene on a connection of its own."""
+
+    async def run() -> None:
+        async with connected(mode, **options) as client:
+            await scene(client)
+
+    asyncio.run(run())
+
+
+@pytest.mark.clause("MCP-10", "MCP-14")
+@pytest.mark.parametrize(
+    ("mode", "version"), [("legacy", "2025-11-25"), ("auto", "2026-07-28"), ("2026-07-28", "2026-07-28")]
+)
+def test_every_mode_connects_and_learns_who_we_are(mode: str, version: str) -> None:
+    async def scene(client: Client) -> None:
+        assert client.protocol_version == version
+        tools = await client.list_tools()
+        assert "test_simple_text" in [tool.name for tool in tools.tools]
+        if mode != "2026-07-28":  # a pinned version asks nothing before its first request
+            assert client.server_info is not None
+            assert client.server_info.name == "conformance-fixture"
+            assert client.instructions == "Call the test_ tools."
+            assert client.server_capabilities.resources is not None
+            assert client.server_capabilities.resources.subscribe is True
+
+    play(mode, scene)
+
+
+@pytest.mark.clause("MCP-20", "MCP-21")
+@pytest.mark.parametrize("mode", MODES)
+def test_every_kind_of_content_arrives(mode: str) -> None:
+    async def scene(client: Client) -> None:
+        for kind, name in {
+            "text": "test_simple_text",
+            "image": "test_image_content",
+            "audio": "test_audio_content",
+            "resource": "test_embedded_resource",
+        }.items():
+            result = await client.call_tool(name, {})
+            assert [block.type for block in result.content] == [kind]
+            assert not result.is_error
+        failed = await client.call_tool("test_error_handling", {})
+        assert failed.is_error
+
+    play(mode, scene)
+
+
+@pytest.mark.clause("MCP-42", "MCP-43", "MCP-50", "MCP-52", "MCP-54")
+@pytest.mark.parametrize("mode", MODES)
+def test_resources_prompts_and_completion_arrive(mode: str) -> None:
+    async def scene(client: Client) -> None:
+        listed = (await client.list_resources()).resources
+        assert [str(each.uri) for each in listed][:2] == ["test://static-text", "test://static-binary"]
+        templates = (await client.list_resource_templates()).resource_templates
+        assert templates[0].uri_template == "test://template/{id}/data"
+        (content,) = (await client.read_resource("test://template/7/data")).contents
+        assert isinstance(content, types.TextResourceContents)
+        assert '"id": "7"' in content.text
+        assert len((await client.list_prompts()).prompts) == 4
+        prompt = await client.get_prompt("test_prompt_with_arguments", {"arg1": "a", "arg2": "b"})
+        assert isinstance(prompt.messages[0].content, types.TextContent)
+        ref = types.PromptReference(type="ref/prompt", name="test_prompt_with_arguments")
+        found = await client.complete(ref, {"name": "arg1", "value": "par"})
+        assert found.completion.values == ["pars"]
+
+    play(mode, scene)
+
+
+@pytest.mark.clause("MCP-23", "MCP-51")
+@pytest.mark.parametrize("mode", MODES)
+def test_refusals_have_the_codes_of_their_era(mode: str) -> None:
+    async def scene(client: Client) -> None:
+        with pytest.raises(MCPError) as unknown_tool:
+            await client.call_tool("nope", {})
+        assert unknown_tool.value.code == -32602
+        with pytest.raises(MCPError) as unknown_resource:
+            await client.read_resource("test://nope")
+        assert unknown_resource.value.code == (-32002 if mode == "legacy" else -32602)
+
+    play(mode, scene)
+
+
+@pytest.mark.clause("MCP-60")
+@pytest.mark.parametrize("mode", MODES)
+def test_progress_arrives_before_the_result(mode: str) -> None:
+    async def scene(client: Client) -> None:
+        seen: list[tuple[float, float | None]] = []
+
+        async def note(progress: float, total: float | None, message: str | None) -> None:
+            seen.append((progress, total))
+
+        await client.call_tool("test_tool_with_progress", {}, progress_callback=note)
+        assert seen == [(0, 100), (50, 100), (100, 100)]
+
+    play(mode, scene)
+
+
+@pytest.mark.clause("MCP-70")
+def test_a_legacy_client_gets_the_log_it_asked_for() -> None:
+    lines: list[Any] = []
+
+    async def note(params: types.LoggingMessageNotificationParams) -> None:
+        lines.append(params.data)
+
+    async def scene(client: Client) -> None:
+        with pytest.warns(MCPDeprecationWarning):
+            await client.set_logging_level("info")
+        await client.call_tool("test_tool_with_logging", {})
+        assert len(lines) == 3
+
+    play("legacy", scene, logging_callback=note)
+
+
+@pytest.mark.clause("MCP-35", "MCP-82")
+@pytest.mark.parametrize("mode", ["auto", "2026-07-28"])
+def test_a_modern_client_opens_and_leaves_a_listen_stream(mode: str) -> None:
+    async def scene(client: Client) -> None:
+        for _ in range(2):
+            async with client.listen(
+                resources_list_changed=True,
+                tools_list_changed=True,
+                resource_subscriptions=["test://watched-resource"],
+            ) as stream:
+                assert stream.honored.resources_list_changed is True
+                assert stream.honored.tools_list_changed is None
+                assert stream.honored.resource_subscriptions == ["test://watched-resource"]
+        assert (await client.list_tools()).tools
+
+    play(mode, scene)
+
+
+@pytest.mark.clause("MCP-30", "MCP-31")
+@pytest.mark.parametrize("mode", MODES)
+def test_a_client_that_gives_up_goes_on(mode: str) -> None:
+    async def scene(client: Client) -> None:
+        for _ in range(3):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.02):
+                    await client.call_tool("test_tool_with_progress", {})
+        result = await client.call_tool("test_simple_text", {})
+        assert not result.is_error
+
+    play(mode, scene)
