@@ -18,12 +18,15 @@ import attrs
 from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.faults import MAX_PROBLEMS as MAX_PROBLEMS
+from context_pack.toolkit.faults import Problem as Problem
+from context_pack.toolkit.faults import Schema as Schema
+from context_pack.toolkit.faults import clip as clip
+from context_pack.toolkit.faults import problems_of, strict_validator
 
 C = TypeVar("C")
-Schema = dict[str, Any]
 
 _META = "context_pack.argument"
-MAX_PROBLEMS = 10
 
 
 @frozen
@@ -35,7 +38,9 @@ class Argument:
     description: str
 
 
-def arg(schema: Schema | type, description: str, *, name: str | None = None, default: Any = attrs.NOTHING) -> Any:
+def arg(
+    schema: Schema | type, description: str, *, name: str | None = None, default: Any = attrs.NOTHING
+) -> Any:
     """A command field: a schema fragment (or a record class), a description, and perhaps a default.
 
     A default of None means "may be absent" and is not published.
@@ -118,21 +123,9 @@ def schema_of(command: type) -> Schema:
     return schema
 
 
-@frozen
-class Problem:
-    """One thing wrong with the arguments: where (`$.a[0].b`), which field, which rule, in words."""
-
-    path: str
-    field: str
-    rule: str
-    message: str
-
-
 def problems(command: type, arguments: Mapping[str, Any]) -> list[Problem]:
     """Everything wrong with `arguments` (the first few), the shallowest first."""
-    faults = [_explain(error) for error in _validator(command).iter_errors(arguments)]
-    faults.sort(key=lambda problem: (problem.path.count(".") + problem.path.count("["), problem.rule != "additionalProperties"))
-    return faults[:MAX_PROBLEMS]
+    return problems_of(_validator(command), arguments)
 
 
 def parse(command: type[C], arguments: Mapping[str, Any]) -> C:
@@ -159,8 +152,10 @@ def _converter() -> Any:
     converter = cattrs.Converter()
 
     def structure(cls: type) -> Any:
-        names = {field.name: field.metadata[_META].name for field in attrs.fields(cls) if _META in field.metadata}
-        renames: Any = {ours: override(rename=wire) for ours, wire in names.items() if wire is not None}
+        named = [
+            (field.name, field.metadata[_META].name) for field in attrs.fields(cls) if _META in field.metadata
+        ]
+        renames: Any = {ours: override(rename=wire) for ours, wire in named if wire is not None}
         return make_dict_structure_fn(cls, converter, **renames)
 
     converter.register_structure_hook_factory(attrs.has, structure)
@@ -169,87 +164,13 @@ def _converter() -> Any:
 
 @cache
 def _validator(command: type) -> Any:
-    """A compiled validator with strict numbers."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.validators import extend
-
-    def whole(_: object, value: object) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool)
-
-    checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", whole)
-    return extend(Draft202012Validator, type_checker=checker)(schema_of(command))
+    """The compiled validator of a command's schema."""
+    return strict_validator(schema_of(command))
 
 
-_NAMES = {
-    "string": "a string",
-    "integer": "an integer",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "an object",
-}
-
-
-def _explain(error: Any) -> Problem:
-    """Our own words for a jsonschema error: they never repeat a long or hidden value."""
-    path = "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
-    field = next((str(part) for part in reversed(error.absolute_path) if isinstance(part, str)), "")
-    rule, value, schema = error.validator, error.validator_value, error.schema
-    if rule == "required":
-        field = next((name for name in value if name not in error.instance), "")
-        return Problem(f"{path}.{field}", field, rule, f"'{field}' is required")
-    if rule == "additionalProperties":
-        known = list(schema["properties"])
-        field = clip(next((name for name in error.instance if name not in schema["properties"]), ""))
-        allowed = ", ".join(known) if known else "none"
-        return Problem(f"{path}.{field}", field, rule, f"'{field}' is not supported here; allowed: {allowed}")
-    return Problem(path, clip(field), rule, f"{_subject(error, field)} {_demand(rule, value, schema)}")
-
-
-def _subject(error: Any, field: str) -> str:
-    parts = list(error.absolute_path)
-    if parts and isinstance(parts[-1], int):
-        return f"item {parts[-1]} of '{field}'"
-    return f"'{field}'" if field else "the arguments"
-
-
-def _demand(rule: str, value: Any, schema: Schema) -> str:
-    """What a value must be, in words."""
-    match rule:
-        case "type":
-            return f"must be {_NAMES.get(value, value)}{_span(schema)}"
-        case "minimum" | "maximum":
-            return f"must be {_NAMES.get(schema['type'], 'a number')}{_span(schema)}"
-        case "enum":
-            return f"must be one of: {', '.join(map(str, value))}"
-        case "minLength":
-            return f"must have at least {value} character{'' if value == 1 else 's'}"
-        case "maxLength":
-            return f"must have at most {value} characters"
-        case "pattern":
-            return "must not be blank" if value == r"\S" else f"must match {value}"
-        case "minItems":
-            return f"must have at least {value} item{'' if value == 1 else 's'}"
-        case "maxItems":
-            return f"must have at most {value} items"
-    return "is not valid"
-
-
-def _span(schema: Schema) -> str:
-    low, high = schema.get("minimum"), schema.get("maximum")
-    if low is not None and high is not None:
-        return f" from {low} to {high}"
-    if low is not None:
-        return f" of at least {low}"
-    return "" if high is None else f" of at most {high}"
-
-
-def clip(name: str) -> str:
-    """A caller's own word, safe to repeat: one printable line of at most 80 characters."""
-    clean = "".join(char if char.isprintable() else "?" for char in name)
-    return clean if len(clean) <= 80 else clean[:79] + "…"
-
-
-def key_of(arguments: Mapping[str, Any]) -> str:
-    """A text that is equal only for equal arguments of equal types."""
-    return json.dumps(arguments, ensure_ascii=False)
+def key_of(arguments: Mapping[str, Any]) -> str | None:
+    """A text that is equal only for equal arguments of equal types; None for what is not JSON."""
+    try:
+        return json.dumps(arguments, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return None

@@ -1,4 +1,8 @@
-"""What the tools have done: calls, failures by kind, latency quantiles. Bounded memory, no clock of its own."""
+"""What the tools have done: calls, failures by kind, latency quantiles.
+
+Bounded memory, no clock of its own. Threads record at the same time and there is no lock in this half of the
+house: each step is one the interpreter does not interrupt (a plain `+= 1`, a copy made in one go).
+"""
 
 from __future__ import annotations
 
@@ -44,6 +48,8 @@ class Metrics:
         entry.calls += 1
         entry.recent.append(milliseconds)
         if failure is not None:
+            # `Counter` runs Python code for a missing key, and another thread might get in between.
+            entry.failures.setdefault(failure, 0)
             entry.failures[failure] += 1
 
     def snapshot(self) -> dict[str, Any]:
@@ -55,5 +61,5 @@ def quantile(ordered: list[float], share: float) -> float | None:
     """The nearest-rank quantile of sorted values, rounded to microseconds."""
     if not ordered:
         return None
-    rank = max(1, -(-int(share * 100) * len(ordered) // 100))
+    rank = max(1, -(-round(share * 100) * len(ordered) // 100))
     return round(ordered[rank - 1], 3)

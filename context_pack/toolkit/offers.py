@@ -27,7 +27,7 @@ class ResourceEntry:
 
 @frozen
 class ResourceText:
-    """A resource's content; `ttl_ms` is how long a client may keep it, `blob` is base64 in the place of text."""
+    """A resource's content; `ttl_ms` is how long a client may keep it, `blob` is base64 in place of text."""
 
     uri: str
     text: str
@@ -40,8 +40,7 @@ class ResourceText:
 class ResourceFamily:
     """Resources under one URI prefix, e.g. `context://pack/`.
 
-    `read` gets the whole URI and returns None for one that is not there. `changed` lists the URIs that changed
-    since the last look (None: this family never announces changes).
+    `read` gets the whole URI and returns None for one that is not there.
     """
 
     prefix: str

@@ -20,6 +20,7 @@ from context_pack.toolkit.spec import Answer, Failed, Tool
 KEPT_COMMANDS = 256
 KEPT_KEY_CHARS = 4096
 LONG_ANSWER_CHARS = 500_000
+INTERNAL = "the call failed inside the server; try again, and report it if it stays"
 
 
 class UnknownTool(LookupError):
@@ -85,13 +86,13 @@ class Registry:
             failure = caught
         except Exception as error:
             self.alarm(name, error)
-            failure = Failure(Code.INTERNAL, "the call failed inside the server; try again, and report it if it stays")
+            failure = Failure(Code.INTERNAL, INTERNAL)
         if failure is not None:
             answer = tool.family.error(failure, Failed(name, call.request_id, arguments))
         spent = (self.monotonic() - start) * 1000
         kind = failure.kind.value if failure is not None else ("refused" if answer.is_error else None)
         self.metrics.record(name, spent, kind)
-        self.report(Finished(name, kind is None, spent, len(answer.text)))
+        self.report(Finished(name, kind is None, spent, len(answer.text.encode("utf-8", "surrogatepass"))))
         return answer
 
     def entries(self) -> list[ResourceEntry]:
@@ -107,13 +108,13 @@ class Registry:
 
     def _command(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
         """The structured command; the same arguments are not checked twice."""
-        key = (tool.name, key_of(arguments))
-        kept = self._commands.get(key)
-        if kept is not None:
-            return kept
-        command = parse(tool.choose(arguments), arguments)
-        if len(key[1]) <= KEPT_KEY_CHARS:
-            self._commands[key] = command
+        text = key_of(arguments)
+        if text is None or len(text) > KEPT_KEY_CHARS:
+            return parse(tool.choose(arguments), arguments)
+        key = (tool.name, text)
+        command: Any = self._commands.get(key)
+        if command is None:
+            self._commands[key] = command = parse(tool.choose(arguments), arguments)
             while len(self._commands) > KEPT_COMMANDS:
                 self._commands.popitem(last=False)
         return command

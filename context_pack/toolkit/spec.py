@@ -22,8 +22,8 @@ from context_pack.toolkit.call import Call
 class Answer:
     """What a tool returns: text for the model, the same as an object where the tool's result is JSON.
 
-    Where `structured` is set and `text` is one line of JSON, the text is that object. `content` replaces the one
-    text block by MCP content blocks (images, audio, embedded resources).
+    Where `structured` is set and `text` is one line of JSON, the text is that object. `content` replaces the
+    one text block by MCP content blocks (images, audio, embedded resources).
     """
 
     text: str

@@ -69,7 +69,7 @@ def read_structure(lines: list[str]) -> list[str]:
                 fence = ""
         elif run and not (run[1][0] == "`" and "`" in run[2]):
             fence = run[1]
-        elif re.match(r"\s{0,3}#{1,4}(\s|$)", line) or line.strip() in ("[LEGEND]", "[CONTENT]"):
+        elif re.match(r" {0,3}#{1,4}(\s|$)", line) or line.strip() in ("[LEGEND]", "[CONTENT]"):
             found.append(line.strip())
     return [*found, "unclosed"] if fence else found
 
