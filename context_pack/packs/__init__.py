@@ -1,0 +1,1 @@
+"""Context packs: curated bundles of anchored code, notes and diagrams, from JSON to Markdown."""

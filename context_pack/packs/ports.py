@@ -1,9 +1,11 @@
-"""What the pack use cases ask of the world."""
+"""What the pack use cases ask of the world, and what they are told by whoever runs them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
+
+from attrs import frozen
 
 from context_pack.packs.domain.model import Pack
 
@@ -35,3 +37,10 @@ class PackStore(Protocol):
 
     def delete(self, pack_id: str, check: Callable[[Pack], None]) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
+
+
+@frozen
+class PackSettings:
+    """What whoever runs the feature decides: how large a source file may be."""
+
+    max_source_bytes: int = 2 * 1024 * 1024

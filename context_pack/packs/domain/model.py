@@ -60,6 +60,12 @@ def _typed(*kinds: type) -> Any:
     return check
 
 
+def _parts(items: Iterable[Any]) -> tuple[Any, ...]:
+    if isinstance(items, str) or not isinstance(items, Iterable):
+        raise invalid("the parts of a pack must come in lists")
+    return tuple(items)
+
+
 def _keyed(kind: type) -> Any:
     """A validator that wants parts of one kind, no two with the same key."""
 
@@ -82,7 +88,12 @@ def _moment(value: Any) -> datetime:
     return value.astimezone(UTC)
 
 
-def _status(value: Any) -> Status:
+def parse_status(value: Any) -> Status:
+    """The status with that name.
+
+    Raises:
+        Failure: `invalid_data`, field `status`.
+    """
     try:
         return Status(value)
     except ValueError:
@@ -121,8 +132,8 @@ class Section:
     description: str | None = field(
         default=None, converter=_kept, validator=_holds(values.block, optional=True)
     )
-    refs: tuple[Ref, ...] = field(default=(), converter=tuple, validator=_keyed(Ref))
-    diagrams: tuple[Diagram, ...] = field(default=(), converter=tuple, validator=_keyed(Diagram))
+    refs: tuple[Ref, ...] = field(default=(), converter=_parts, validator=_keyed(Ref))
+    diagrams: tuple[Diagram, ...] = field(default=(), converter=_parts, validator=_keyed(Diagram))
 
     def ref(self, key: str) -> Ref | None:
         """The ref with that key."""
@@ -157,9 +168,9 @@ class Pack:
     name: str | None = field(default=None, converter=_kept, validator=_holds(values.name, optional=True))
     title: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     brief: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
-    status: Status = field(converter=_status)
+    status: Status = field(converter=parse_status)
     tags: tuple[str, ...] = field(converter=_tags)
-    sections: tuple[Section, ...] = field(default=(), converter=tuple, validator=_keyed(Section))
+    sections: tuple[Section, ...] = field(default=(), converter=_parts, validator=_keyed(Section))
     revision: int = field(validator=_holds(_revision))
     created_at: datetime = field(converter=_moment)
     updated_at: datetime = field(converter=_moment)

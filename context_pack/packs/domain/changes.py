@@ -1,0 +1,128 @@
+"""Every change to a pack's content, as pure functions from pack to pack; none of them counts revisions.
+
+`advanced` does, once for however many changes were made, and only if they made a difference. In an optional
+text None means "as it is" and an empty text means "nothing".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Protocol, TypeVar
+
+from attrs import evolve
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
+
+
+class Keyed(Protocol):
+    """A part of a pack that has a key."""
+
+    @property
+    def key(self) -> str:
+        """The part's key among its siblings."""
+
+
+K = TypeVar("K", bound=Keyed)
+
+
+def advanced(before: Pack, after: Pack, now: datetime, *, always: bool = False) -> Pack:
+    """The changed pack at the next revision; the old one when nothing has changed."""
+    if after == before and not always:
+        return before
+    return evolve(after, revision=before.revision + 1, updated_at=now)
+
+
+def put_section(
+    pack: Pack, key: str, title: str, description: str | None = None, order: int | None = None
+) -> Pack:
+    """Add a section, or give an existing one another title, description or place; its parts stay."""
+    old = pack.section(key)
+    new = Section(key, title, description) if old is None else evolve(old, title=title)
+    if description is not None:
+        new = evolve(new, description=description)
+    if order is None:
+        return evolve(pack, sections=_put(pack.sections, new))
+    rest = [section for section in pack.sections if section.key != key]
+    at = max(0, min(order, len(rest)))
+    return evolve(pack, sections=[*rest[:at], new, *rest[at:]])
+
+
+def drop_section(pack: Pack, key: str) -> Pack:
+    """Remove a section with all its parts."""
+    section_of(pack, key)
+    return evolve(pack, sections=_without(pack.sections, key))
+
+
+def put_ref(pack: Pack, section_key: str, ref: Ref) -> Pack:
+    """Add a ref, or replace the one with its key where it stands."""
+    section = section_of(pack, section_key)
+    return _with(pack, evolve(section, refs=_put(section.refs, ref)))
+
+
+def drop_ref(pack: Pack, section_key: str, key: str) -> Pack:
+    """Remove a ref."""
+    section = section_of(pack, section_key)
+    if section.ref(key) is None:
+        raise _absent("ref", ref_key=key, section_key=section_key)
+    return _with(pack, evolve(section, refs=_without(section.refs, key)))
+
+
+def put_diagram(pack: Pack, section_key: str, diagram: Diagram) -> Pack:
+    """Add a diagram, or replace the one with its key where it stands."""
+    section = section_of(pack, section_key)
+    return _with(pack, evolve(section, diagrams=_put(section.diagrams, diagram)))
+
+
+def drop_diagram(pack: Pack, section_key: str, key: str) -> Pack:
+    """Remove a diagram."""
+    section = section_of(pack, section_key)
+    if section.diagram(key) is None:
+        raise _absent("diagram", diagram_key=key, section_key=section_key)
+    return _with(pack, evolve(section, diagrams=_without(section.diagrams, key)))
+
+
+def set_meta(pack: Pack, title: str | None, brief: str | None, tags: Iterable[str] | None) -> Pack:
+    """Change title, brief and tags, each only if given."""
+    return evolve(
+        pack,
+        title=pack.title if title is None else title,
+        brief=pack.brief if brief is None else brief,
+        tags=pack.tags if tags is None else tags,
+    )
+
+
+def section_of(pack: Pack, key: str) -> Section:
+    """The section with that key.
+
+    Raises:
+        Failure: `not_found`.
+    """
+    section = pack.section(key)
+    if section is None:
+        raise _absent("section", section_key=key)
+    return section
+
+
+def _put(parts: Sequence[K], part: K) -> tuple[K, ...]:
+    """The parts with one replaced where it stands, or added at the end."""
+    if all(other.key != part.key for other in parts):
+        return (*parts, part)
+    return tuple(part if other.key == part.key else other for other in parts)
+
+
+def _without(parts: Iterable[K], key: str) -> tuple[K, ...]:
+    return tuple(part for part in parts if part.key != key)
+
+
+def _with(pack: Pack, section: Section) -> Pack:
+    return evolve(pack, sections=_put(pack.sections, section))
+
+
+def _absent(what: str, **keys: str) -> Failure:
+    named = next(iter(keys.values()))
+    message = (
+        f"the pack has no {what} '{named}' there; get the pack to see its keys, or upsert the {what} first"
+    )
+    return Failure(Code.NOT_FOUND, message, keys)

@@ -1,0 +1,172 @@
+"""The order and the look of a rendered pack, piece by piece: legend, sections, refs, diagrams.
+
+A pack is laid out as items in reading order; each has a head (lines whose free text may be shortened) and
+perhaps a body (a description, numbered code, a diagram). How much of it a page shows is `render`'s business.
+Nothing here can be forged: fields are single lines, code lines begin with their number, fences are longer
+than any run of backticks inside, and descriptions go through `kernel.markdown.contained`.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from attrs import evolve, field, frozen
+
+from context_pack.kernel.instants import format_instant
+from context_pack.kernel.languages import language_of
+from context_pack.kernel.ttl import human, remaining_seconds
+from context_pack.packs.domain.bodies import START, Body, Piece, Spot, Style
+from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
+from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
+from context_pack.packs.domain.states import CHANGED_SINCE, Found, Resolution, State
+
+LEGEND, CONTENT = "[LEGEND]", "[CONTENT]"
+CONTINUED = " (continued)"
+
+
+@frozen
+class Block:
+    """An item ready to be shown: its head, what must be known before its body, and the body."""
+
+    heads: list[Line]
+    notes: list[Line] = field(factory=list)
+    body: Body | None = None
+
+    def text(self, body: Piece | None) -> str:
+        """The block with this much of its body; prose stands right under its heading."""
+        if body is None:
+            return GAP.join(map(str, [joined(self.heads), *self.notes]))
+        if self.body is not None and self.body.style is Style.PROSE:
+            return f"{joined(self.heads)}\n{body.text}"
+        notes = [*map(str, self.notes), *([] if body.note is None else [body.note])]
+        return GAP.join([joined(self.heads), *notes, body.text])
+
+    def shrunk(self, most: int) -> Block:
+        """The block with its head and notes in at most so many bytes."""
+        lines = shrunk([*self.heads, *self.notes], most)
+        return evolve(self, heads=lines[: len(self.heads)], notes=lines[len(self.heads) :])
+
+
+@frozen
+class Item:
+    """One thing to show: a section's opening, a ref or a diagram; `opens` marks the first of its group."""
+
+    section: Section
+    part: Ref | Diagram | None = None
+    opens: bool = False
+
+    @property
+    def chapter(self) -> Line | None:
+        """The heading that gathers this item with its neighbours inside the section."""
+        if isinstance(self.part, Ref):
+            return Line("### group: ", self.part.group) if self.part.group is not None else None
+        return None if self.part is None else Line("### Diagrams")
+
+
+def items_of(pack: Pack) -> list[Item]:
+    """The whole pack in reading order: per section its text, loose refs, groups by name, diagrams."""
+    items: list[Item] = []
+    for section in pack.sections:
+        items.append(Item(section))
+        groups: dict[str, list[Ref]] = {}
+        for ref in section.refs:
+            groups.setdefault(ref.group or "", []).append(ref)
+        for name in sorted(groups):
+            items += [Item(section, ref, index == 0) for index, ref in enumerate(groups[name])]
+        items += [Item(section, diagram, index == 0) for index, diagram in enumerate(section.diagrams)]
+    return items
+
+
+def legend_of(pack: Pack, now: datetime) -> list[Line]:
+    """Who the pack is; absent values are left out."""
+    remaining = human(remaining_seconds(pack.expires_at, now))
+    lines = [
+        Line(LEGEND),
+        Line("# Context pack: ", pack.heading),
+        Line("- id: " + pack.id),
+        Line("- name: ", pack.name or ""),
+        Line("- status: " + pack.status),
+        Line(f"- revision: {pack.revision}"),
+        Line("- expires_at: " + format_instant(pack.expires_at, whole_seconds=True)),
+        Line("- ttl_remaining: " + remaining),
+        Line("- tags: ", ", ".join(pack.tags)),
+        Line("- brief: ", pack.brief or ""),
+    ]
+    return [line for line in lines if line.text or not line.lead.endswith(": ")]
+
+
+def block_of(item: Item, spot: Spot, opening: bool, resolution: Resolution | None, code: bool) -> Block:
+    """An item from a spot on; one that opens a page repeats the headings it stands under.
+
+    `resolution` is there for a ref; without `code` its excerpt is left out.
+    """
+    again = spot != START
+    if item.part is None:
+        return Block(
+            [_section_head(item.section, again)], body=_unless_past(_description(item.section), spot)
+        )
+    above = [_section_head(item.section, True), Line("")] if opening else []
+    if item.chapter is not None and (opening or item.opens):
+        resumed = again or not item.opens
+        above.append(evolve(item.chapter, tail=CONTINUED if resumed else ""))
+    if isinstance(item.part, Diagram):
+        return Block([*above, *_diagram_head(item.part, again)], body=_unless_past(_diagram(item.part), spot))
+    state = resolution or Resolution(State.STALE)
+    body = _unless_past(_code(state), spot) if code else None
+    return Block([*above, *_ref_head(item.part, item.section, state, again)], _ref_notes(state), body)
+
+
+def _unless_past(body: Body | None, spot: Spot) -> Body | None:
+    """The body, unless it has become so short since the last page that nothing is left of it."""
+    return None if body is None or spot.line >= len(body.lines) else body
+
+
+def _section_head(section: Section, again: bool) -> Line:
+    return Line("## ", section.title, f" [{section.key}]{CONTINUED if again else ''}")
+
+
+def _ref_head(ref: Ref, section: Section, resolution: Resolution, again: bool) -> list[Line]:
+    """What a ref says about its code; a page that goes on with it repeats only what is needed to read it."""
+    found = resolution.found or Found(ref.path, ref.lines)
+    path = f"{found.path} (moved from {ref.path})" if found.path != ref.path else str(found.path)
+    lines = f"{found.lines} (moved from {ref.lines})" if found.lines != ref.lines else str(found.lines)
+    return [
+        Line(f"#### {ref.key} [{section.key}]{CONTINUED if again else ''}"),
+        *([Line("**", ref.title, "**")] if ref.title is not None and not again else []),
+        Line("- path: ", path),
+        Line("- lines: " + lines),
+        *([Line("- why: ", ref.why)] if ref.why is not None and not again else []),
+    ]
+
+
+def _ref_notes(resolution: Resolution) -> list[Line]:
+    """What a reader must know before trusting the code, or instead of it."""
+    if resolution.state is State.CHANGED:
+        return [Line("> " + CHANGED_SINCE)]
+    if resolution.found is None:
+        return [Line("> stale ref: ", resolution.reason or "unknown")]
+    return []
+
+
+def _code(resolution: Resolution) -> Body | None:
+    """The code of a ref with its line numbers."""
+    excerpt, found = resolution.excerpt, resolution.found
+    if excerpt is None or found is None:
+        return None
+    return Body(Style.FENCE, excerpt.split("\n"), language_of(str(found.path)), found.lines.start)
+
+
+def _diagram_head(diagram: Diagram, again: bool) -> list[Line]:
+    """A diagram's heading and reason."""
+    lines = [Line("#### ", diagram.title, f" [{diagram.key}]{CONTINUED if again else ''}")]
+    return [*lines, Line("- why: ", diagram.why)] if diagram.why is not None and not again else lines
+
+
+def _diagram(diagram: Diagram) -> Body:
+    """The diagram's source."""
+    return Body(Style.FENCE, diagram.mermaid.split("\n"), "mermaid")
+
+
+def _description(section: Section) -> Body | None:
+    """A section's text."""
+    return None if section.description is None else Body(Style.PROSE, section.description.split("\n"))

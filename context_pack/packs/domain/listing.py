@@ -1,0 +1,75 @@
+"""Lists of packs: which are shown, in which order, and how they read as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from attrs import frozen
+
+from context_pack.kernel.paging import Page, page
+from context_pack.kernel.ttl import human, remaining_seconds
+from context_pack.packs.domain.budget import Line, shrunk, size
+from context_pack.packs.domain.model import Pack, Status
+
+DEFAULT_LIMIT, MOST_LIMIT = 50, 500
+LONGEST_LINE = 1_024
+NOTHING = "No context packs found."
+TITLE = "# Context packs"
+
+
+@frozen
+class Filter:
+    """Which packs are wanted, and which part of them."""
+
+    status: Status | None = None
+    query: str | None = None
+    limit: int = DEFAULT_LIMIT
+    offset: int = 0
+
+
+def chosen(packs: Iterable[Pack], wanted: Filter) -> Page[Pack]:
+    """The packs that pass the filter: the last changed first, then by id."""
+    passing = [pack for pack in packs if _passes(pack, wanted)]
+    passing.sort(key=lambda pack: pack.id)
+    passing.sort(key=lambda pack: pack.updated_at, reverse=True)
+    return page(passing, wanted.offset, wanted.limit)
+
+
+def _passes(pack: Pack, wanted: Filter) -> bool:
+    if wanted.status is not None and pack.status is not wanted.status:
+        return False
+    needle = (wanted.query or "").strip().casefold()
+    texts = (pack.id, pack.title, pack.name, pack.brief, *pack.tags)
+    return not needle or any(needle in text.casefold() for text in texts if text is not None)
+
+
+def list_text(found: Page[Pack], wanted: Filter, now: datetime, most: int) -> str:
+    """The list as Markdown in at most `most` bytes; when packs are left, the last line says how to go on."""
+    if not found.items:
+        return NOTHING
+    lines = [_line(pack, now) for pack in found.items]
+    fitting = _fitting(lines, most)
+    left = found.total - wanted.offset - fitting
+    text = "\n".join([TITLE, "", *lines[:fitting]])
+    return text if left <= 0 else f"{text}\n\n{_rest(left, wanted.offset + fitting)}"
+
+
+def _line(pack: Pack, now: datetime) -> str:
+    life = human(remaining_seconds(pack.expires_at, now))
+    tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`)"
+    return str(shrunk([Line(f"- `{pack.id}` — ", pack.heading, tail)], LONGEST_LINE)[0])
+
+
+def _fitting(lines: Sequence[str], most: int) -> int:
+    """How many lines fit beside the title and the last line; at least one."""
+    used = size(TITLE) + 2 + size(_rest(10**9, 10**9)) + 2
+    for index, line in enumerate(lines):
+        used += size(line) + 1
+        if used > most:
+            return max(1, index)
+    return len(lines)
+
+
+def _rest(left: int, offset: int) -> str:
+    return f"> truncated: {left} packs left; continue with offset {offset}"

@@ -1,0 +1,144 @@
+"""A pack as Markdown pages: one pure function over the pack, its resolved refs, the time and a budget.
+
+Every page carries the legend, is never larger than its budget, and gets further than the last; together the
+pages show everything once. Items come whole while they fit. An item that does not even fit a page of its own
+is cut, and says which lines it shows. A pack that fits is laid out exactly as the contract shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from attrs import define, field, frozen
+
+from context_pack.kernel.errors import invalid
+from context_pack.packs.domain import layout
+from context_pack.packs.domain.bodies import START, Spot, piece, whole
+from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
+from context_pack.packs.domain.budget import GAP, Line, joined, shrunk, size
+from context_pack.packs.domain.layout import Block, Item
+from context_pack.packs.domain.model import Pack, Ref
+from context_pack.packs.domain.states import Resolution
+from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+
+LEGEND_SHARE, HEAD_SHARE, CUT_SHARE = 0.4, 0.3, 0.5
+NOTE_BYTES = 160
+FAR = Spot(10**10, 10**10)
+
+Resolve = Callable[[Ref], Resolution]
+
+
+@frozen
+class Rendered:
+    """One page; `cursor` leads to the next, None on the last."""
+
+    text: str
+    cursor: str | None = None
+    refs_left: int = 0
+
+
+def render(
+    pack: Pack,
+    resolve: Resolve,
+    now: datetime,
+    mode: Mode = Mode.FULL,
+    max_tokens: int = DEFAULT_MAX_TOKENS,
+    position: Position | None = None,
+) -> Rendered:
+    """One page of the pack from a position on; only the refs that the page shows are resolved."""
+    pages = _Pages(pack, resolve, mode, max_tokens * BYTES_PER_TOKEN, layout.items_of(pack))
+    return pages.page(layout.legend_of(pack, now), position or Position())
+
+
+@define
+class _Pages:
+    """The items of one pack, with what was already found out about them."""
+
+    pack: Pack
+    resolve: Resolve
+    mode: Mode
+    budget: int
+    items: list[Item]
+    resolved: dict[int, Resolution] = field(factory=dict)
+    reserve: int = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        # Room for the line that leads on, whatever numbers it will hold.
+        longest = _trailer(len(self.items), self._cursor(Position(len(self.items), FAR)))
+        self.reserve = len(GAP) + size(longest)
+
+    def page(self, legend: list[Line], position: Position) -> Rendered:
+        """The page that begins at a position."""
+        if position.item > len(self.items):
+            raise invalid("'cursor' leads past the end; render the pack without it", "cursor")
+        most = int(self.budget * LEGEND_SHARE)
+        page = self._filled(legend, position)
+        if size(joined(legend)) <= most or (page.cursor is None and size(page.text) <= self.budget):
+            return page
+        return self._filled(shrunk(legend, most), position)
+
+    def _filled(self, legend: list[Line], position: Position) -> Rendered:
+        """Whole items as far as they fit after this legend; a piece of one that is larger than a page."""
+        top = f"{joined(legend)}{GAP}{layout.CONTENT}\n"
+        room, used = self.budget - size(top), 0
+        shown: list[str] = []
+        kept = 0
+        for index in range(position.item, len(self.items)):
+            shown.append(self._whole(index, position))
+            used += size(shown[-1]) + (len(GAP) if index > position.item else 0)
+            if used > room:
+                break
+            # What leaves no room for the last line stays only if nothing follows it.
+            kept = len(shown) if used <= room - self.reserve else kept
+        else:
+            return Rendered((top + GAP.join(shown)).removesuffix("\n"))
+        text = top + "".join(whole_item + GAP for whole_item in shown[:kept])
+        left = self.budget - self.reserve - size(text)
+        too_large = kept < len(shown) and size(shown[kept]) > room - self.reserve
+        if not kept or (too_large and left > self.budget * CUT_SHARE):
+            return self._cut(text, position.item + kept, position, left)
+        return self._ended(text.removesuffix(GAP), Position(position.item + kept))
+
+    def _whole(self, index: int, position: Position) -> str:
+        """An item to its end."""
+        block, spot = self._block(index, position)
+        return block.text(None if block.body is None else whole(block.body, spot))
+
+    def _cut(self, text: str, index: int, position: Position, room: int) -> Rendered:
+        """A page that ends with a piece of an item."""
+        block, spot = self._block(index, position)
+        body = block.body
+        if body is None:
+            head = block.shrunk(room - len(GAP) * len(block.notes)).text(None)
+            return self._ended(text + head, Position(index + 1))
+        block = block.shrunk(int(self.budget * HEAD_SHARE))
+        around = size(block.text(None)) + NOTE_BYTES + 2 * len(GAP)
+        part = piece(body, spot, room - around)
+        after = Position(index + 1) if part.next is None else Position(index, part.next)
+        return self._ended(text + block.text(part), after)
+
+    def _block(self, index: int, position: Position) -> tuple[Block, Spot]:
+        """An item of a page that begins at `position`, and the spot from which it is shown."""
+        item, opening = self.items[index], index == position.item
+        spot = position.spot if opening else START
+        resolution = None
+        if isinstance(item.part, Ref):
+            resolution = self.resolved.get(index) or self.resolve(item.part)
+            self.resolved[index] = resolution
+        return layout.block_of(item, spot, opening, resolution, self.mode is Mode.FULL), spot
+
+    def _ended(self, text: str, after: Position) -> Rendered:
+        """A page that is not the last, with the line that leads on."""
+        if after.item == len(self.items):
+            return Rendered(text)
+        left = sum(isinstance(item.part, Ref) for item in self.items[after.item :])
+        cursor = self._cursor(after)
+        return Rendered(f"{text}{GAP}{_trailer(left, cursor)}", cursor, left)
+
+    def _cursor(self, position: Position) -> str:
+        return Bookmark(self.pack.id, self.pack.revision, self.mode, position).encode()
+
+
+def _trailer(left: int, cursor: str) -> str:
+    return f'> truncated: {left} refs left; continue with cursor "{cursor}"'

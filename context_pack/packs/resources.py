@@ -1,0 +1,54 @@
+"""Packs as MCP resources: `context://pack/{id}`, rendered as Markdown, listed while they live."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.kernel.ttl import remaining_seconds
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.ports import PackSettings, PackStore
+from context_pack.packs.usecases.commands import Named, RenderPack
+from context_pack.packs.usecases.completion import handles, live_packs
+from context_pack.packs.usecases.read import PackReader
+from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
+
+PREFIX = "context://pack/"
+TITLE = "Context pack"
+ABOUT = "A context pack as Markdown, with the current code of its references."
+
+
+def build(store: PackStore, tree: SourceTree, clock: Clock, settings: PackSettings) -> ResourceFamily:
+    """The resources over these ports."""
+    reader = PackReader(store, tree, clock, settings)
+    return ResourceFamily(
+        prefix=PREFIX,
+        uri_template=PREFIX + "{id}",
+        name="pack",
+        title=TITLE,
+        description=ABOUT,
+        mime_type="text/markdown",
+        entries=lambda: [_entry(pack) for pack in live_packs(store)],
+        read=lambda uri: _read(reader, clock, uri),
+        complete={"id": lambda typed, _: handles(store, typed)},
+    )
+
+
+def _entry(pack: Pack) -> ResourceEntry:
+    return ResourceEntry(PREFIX + pack.id, pack.name or pack.id, pack.heading, pack.brief)
+
+
+def _read(reader: PackReader, clock: Clock, uri: str) -> ResourceText | None:
+    """The pack of that URI; a name may stand in the id's place."""
+    handle = unquote(uri.removeprefix(PREFIX))
+    if not handle.strip():
+        return None
+    try:
+        pack = reader.get(Named(id=handle))
+        text = reader.render(RenderPack(id=pack.id)).text
+    except Failure as failure:
+        if failure.code is Code.NOT_FOUND:
+            return None
+        raise
+    return ResourceText(uri, text, ttl_ms=remaining_seconds(pack.expires_at, clock.now()) * 1000)

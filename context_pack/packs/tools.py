@@ -1,0 +1,311 @@
+"""The tools `input` and `output`: from JSON arguments to commands, from values to JSON and Markdown.
+
+Everything that names a JSON field of an answer, an action or a tool is here. What a call means is decided in
+the use cases; which arguments an action takes is in `usecases.commands`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import attrs
+from attrs import define, field
+
+from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.instants import format_instant
+from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.kernel.ttl import human, remaining_seconds
+from context_pack.packs.domain.budget import size
+from context_pack.packs.domain.model import Diagram, Pack, Ref
+from context_pack.packs.domain.record import diagram_record, ref_record, section_record, to_record
+from context_pack.packs.domain.report import repair_record, state_record
+from context_pack.packs.ports import PackSettings, PackStore
+from context_pack.packs.usecases import commands
+from context_pack.packs.usecases.commands import OPERATIONS, Addressed
+from context_pack.packs.usecases.plans import Part, ttl_required
+from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.usecases.verify import PackVerifier
+from context_pack.packs.usecases.write import PackWriter, indexed
+from context_pack.toolkit.arguments import clip, parse
+from context_pack.toolkit.call import Call
+from context_pack.toolkit.limits import BYTES_PER_TOKEN
+from context_pack.toolkit.spec import READS, WRITES, Answer, Failed, Family, Tool, json_answer
+
+Payload = dict[str, Any]
+MOST_LIST_BYTES = commands.MOST_TOKENS * BYTES_PER_TOKEN
+
+INPUT_ABOUT = """\
+Build a context pack: a curated bundle of code references (path and lines, anchored to survive edits), \
+notes and Mermaid diagrams that hands knowledge to another agent or a human. Without arguments: list packs. \
+Every change but create needs expected_revision and answers the new revision. \
+Actions, with what they need besides id or name: create(ttl_minutes); get; list; \
+upsert_section(section_key, section_title); upsert_ref(section_key, ref_key, path, line_start, line_end); \
+upsert_diagram(section_key, diagram_key, title, mermaid); delete_section, delete_ref, delete_diagram(keys); \
+set_meta(title, brief or tags); set_status(status), finalized when done; touch_ttl(ttl_minutes or \
+extend_minutes); batch(operations), many changes in one call; verify, does every ref still find its code; \
+repair, follow code that moved; delete_pack."""
+OUTPUT_ABOUT = """\
+Read a context pack as Markdown, with the current code of every reference. Without arguments: list packs. \
+With id or name: the pack; a long one comes in pages, continue with cursor."""
+
+READ_ACTIONS = frozenset({"list", "get", "verify"})
+ALIASES: Mapping[str, Mapping[str, str]] = {
+    "upsert_section": {"title": "section_title", "description": "section_description"},
+    "upsert_ref": {"title": "ref_title", "why": "ref_why"},
+    "upsert_diagram": {"why": "diagram_why"},
+}
+
+
+def _on_a_pack(operation: type) -> type:
+    """An operation as an action of its own: with the pack it is for."""
+    name, bases = f"{operation.__name__}OnPack", (operation, Addressed)
+    return attrs.make_class(name, [], bases, frozen=True, kw_only=True, slots=False, collect_by_mro=True)
+
+
+_OPERATIONS = {name: _on_a_pack(operation) for name, operation in OPERATIONS.items()}
+COMMANDS: Mapping[str, type] = {
+    "create": commands.Create,
+    "get": commands.Get,
+    "list": commands.ListPacks,
+    **_OPERATIONS,
+    "set_status": commands.SetStatus,
+    "delete_pack": commands.DeletePack,
+    "batch": commands.Batch,
+    "verify": commands.Verify,
+    "repair": commands.Repair,
+}
+ANSWER_SCHEMA = {
+    "type": "object",
+    "properties": {"action": {"type": "string"}, "payload": {"type": "object"}},
+    "required": ["action", "payload"],
+}
+
+
+def pack_error(failure: Failure, failed: Failed) -> Answer:
+    """A failure in the shape that both tools share."""
+    body = {
+        "error": True,
+        "kind": failure.kind.value,
+        "code": failure.code.value,
+        "message": failure.message,
+        "request_id": failed.request_id,
+        "details": dict(failure.details),
+    }
+    return json_answer(body, is_error=True)
+
+
+FAMILY = Family("packs", pack_error)
+
+
+def build(store: PackStore, tree: SourceTree, clock: Clock, settings: PackSettings) -> tuple[Tool, ...]:
+    """`input` and `output` over these ports."""
+    reader = PackReader(store, tree, clock, settings)
+    writer, verifier = PackWriter(store, tree, clock, settings), PackVerifier(store, tree, clock, settings)
+    answers = _Input(reader, writer, verifier, clock)
+    selector = {"type": "string", "enum": list(COMMANDS), "description": "What to do; list when absent"}
+    return (
+        Tool(
+            name="input",
+            title="Build context packs",
+            description=INPUT_ABOUT,
+            family=FAMILY,
+            annotations=WRITES,
+            commands=COMMANDS,
+            choose=choose_input,
+            run=answers.run,
+            output_schema=ANSWER_SCHEMA,
+            mutates=mutates,
+            long_answers=True,
+            selector=selector,
+        ),
+        Tool(
+            name="output",
+            title="Read context packs",
+            description=OUTPUT_ABOUT,
+            family=FAMILY,
+            annotations=READS,
+            commands={"output": commands.Output},
+            choose=choose_output,
+            run=lambda command, call: _output(reader, command, call),
+            long_answers=True,
+        ),
+    )
+
+
+def mutates(arguments: Mapping[str, Any]) -> bool:
+    """Whether these arguments of `input` would change a pack."""
+    action = arguments.get("action", "list")
+    return isinstance(action, str) and action in COMMANDS and action not in READ_ACTIONS
+
+
+def choose_input(arguments: Mapping[str, Any]) -> type:
+    """The command class of the action; what the page words in its own way is refused here.
+
+    Raises:
+        Failure: `invalid_data` or `ttl_required`.
+    """
+    command = _known(arguments.get("action", "list"), COMMANDS)
+    _check_wording(arguments)
+    operations = arguments.get("operations")
+    if command is commands.Batch and isinstance(operations, list):
+        _operations(operations[: commands.MOST_OPERATIONS])
+    return command
+
+
+def choose_output(arguments: Mapping[str, Any]) -> type:
+    """Rendering when a pack is named, else the list.
+
+    Raises:
+        Failure: `invalid_data` for `format`.
+    """
+    if "format" in arguments:
+        raise invalid("'format' is not supported: output is always markdown; leave it out", "format")
+    named = any(name in arguments for name in ("id", "name", "cursor"))
+    return commands.RenderPack if named else commands.ListText
+
+
+def _known(action: object, allowed: Mapping[str, type]) -> type:
+    if isinstance(action, str) and action in allowed:
+        return allowed[action]
+    shown = f"'{clip(action)}'" if isinstance(action, str) else f"of type {type(action).__name__}"
+    message = f"unknown input action {shown}; use one of: {', '.join(allowed)}"
+    raise invalid(message, "action", allowed=list(allowed))
+
+
+def _check_wording(arguments: Mapping[str, Any]) -> None:
+    """Refuse aliases and a missing time to live in the contract's own words."""
+    action = arguments.get("action", "list")
+    for alias, use in ALIASES.get(action, {}).items():
+        if alias in arguments:
+            raise invalid(f"'{alias}' is not supported by {action}; use '{use}'", alias, use=use)
+    if action == "create" and "ttl_minutes" not in arguments:
+        raise ttl_required("say how many minutes the pack is to live")
+    if action == "touch_ttl" and not {"ttl_minutes", "extend_minutes"} & set(arguments):
+        raise ttl_required("give it to set the time to live, or 'extend_minutes' to add to it")
+
+
+def _operations(given: Sequence[Any]) -> list[Any]:
+    """The operations of a batch, each checked like an action of its own."""
+    parsed: list[Any] = []
+    for index, operation in enumerate(given):
+        if isinstance(operation, Mapping):
+            with indexed(index):
+                command = _known(operation.get("action"), OPERATIONS)
+                _check_wording(operation)
+                parsed.append(parse(command, operation))
+    return parsed
+
+
+def _output(reader: PackReader, command: Any, call: Call) -> Answer:
+    """The Markdown of `output`."""
+    if isinstance(command, commands.RenderPack):
+        return Answer(reader.render(command, call.check).text)
+    return Answer(reader.list_text(command))
+
+
+@define
+class _Input:
+    """Serves the actions of `input`."""
+
+    reader: PackReader
+    writer: PackWriter
+    verifier: PackVerifier
+    clock: Clock
+    handlers: Mapping[str, Callable[[Any, Call], Payload]] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.handlers = {
+            "create": lambda command, _: to_record(self.writer.create(command), anchors=False),
+            "get": lambda command, _: to_record(self.reader.get(command), anchors=False),
+            "list": lambda command, _: self._list(command),
+            "batch": self._batch,
+            "set_status": lambda command, call: self._mutation(
+                self.writer.set_status(command, call.check), None
+            ),
+            "delete_pack": lambda command, _: {"id": self.writer.delete(command), "deleted": True},
+            "verify": self._verify,
+            "repair": self._repair,
+        }
+
+    def run(self, command: Any, call: Call) -> Answer:
+        """The answer to one action."""
+        payload = self.handlers.get(command.action, self._apply)(command, call)
+        return json_answer({"action": command.action, "payload": payload})
+
+    def _apply(self, command: Any, call: Call) -> Payload:
+        written = self.writer.apply(command, command, call.check)
+        return self._mutation(written.pack, _part_record(written.parts[0]))
+
+    def _batch(self, command: commands.Batch, call: Call) -> Payload:
+        written = self.writer.batch(command, _operations(command.operations), call.check)
+        return self._mutation(written.pack, [_part_record(part) for part in written.parts])
+
+    def _list(self, command: commands.ListPacks) -> Payload:
+        found, now = self.reader.list(command), self.clock.now()
+        packs = _fitting([_summary(pack, now) for pack in found.items])
+        more = found.has_more or len(packs) < len(found.items)
+        return {"count": len(packs), "total": found.total, "has_more": more, "packs": packs}
+
+    def _verify(self, command: commands.Verify, call: Call) -> Payload:
+        verified = self.verifier.verify(command, call.check)
+        refs = [state_record(checked) for checked in verified.refs]
+        return {"id": verified.pack.id, "revision": verified.pack.revision, "refs": refs}
+
+    def _repair(self, command: commands.Repair, call: Call) -> Payload:
+        repaired = self.verifier.repair(command, call.check)
+        refs = [repair_record(checked) for checked in repaired.refs]
+        return {**self._mutation(repaired.pack, None), "repaired": refs}
+
+    def _mutation(self, pack: Pack, changed: Any) -> Payload:
+        """What every change answers."""
+        return {
+            "id": pack.id,
+            "name": pack.name,
+            "title": pack.title,
+            "status": pack.status.value,
+            "revision": pack.revision,
+            "updated_at": format_instant(pack.updated_at),
+            "expires_at": format_instant(pack.expires_at),
+            "ttl_remaining_seconds": remaining_seconds(pack.expires_at, self.clock.now()),
+            "changed": changed,
+        }
+
+
+def _part_record(part: Part | None) -> Payload | None:
+    """A section, ref or diagram as it now is; None when it is gone."""
+    if part is None:
+        return None
+    if isinstance(part, Ref):
+        return ref_record(part, anchors=False)
+    return diagram_record(part) if isinstance(part, Diagram) else section_record(part, anchors=False)
+
+
+def _summary(pack: Pack, now: datetime) -> Payload:
+    remaining = remaining_seconds(pack.expires_at, now)
+    return {
+        "id": pack.id,
+        "name": pack.name,
+        "title": pack.title,
+        "brief": pack.brief,
+        "tags": list(pack.tags),
+        "status": pack.status.value,
+        "revision": pack.revision,
+        "created_at": format_instant(pack.created_at),
+        "updated_at": format_instant(pack.updated_at),
+        "expires_at": format_instant(pack.expires_at),
+        "ttl_remaining_seconds": remaining,
+        "ttl_remaining_human": human(remaining),
+    }
+
+
+def _fitting(summaries: list[Payload]) -> list[Payload]:
+    """As many summaries as one answer may hold; at least one."""
+    used = 0
+    for index, summary in enumerate(summaries):
+        used += size(json.dumps(summary, ensure_ascii=False))
+        if used > MOST_LIST_BYTES and index:
+            return summaries[:index]
+    return summaries

@@ -1,0 +1,279 @@
+"""What can be asked of packs, as frozen commands; each field carries its JSON Schema and its description.
+
+The same classes serve the tools (checked against their schemas) and an embedder (built by hand): lengths and
+shapes are checked again where a command is carried out. Operations name no pack, because one call may carry
+many of them; the `Addressed` half does that. In optional texts None is "not given" and "" is "nothing".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from context_pack.kernel.ttl import MAX_MINUTES
+from context_pack.packs.domain import values
+from context_pack.packs.domain.bookmarks import Mode
+from context_pack.packs.domain.listing import DEFAULT_LIMIT, MOST_LIMIT
+from context_pack.packs.domain.model import Status
+from context_pack.toolkit.arguments import arg, array, choice, integer, schema_of, text
+from context_pack.toolkit.faults import Schema
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
+
+LEAST_TOKENS, MOST_TOKENS = 500, 200_000
+MOST_OPERATIONS = 100
+ID_CHARS = values.NAME_HIGH + 80
+"""An id or a name with room for white space around it."""
+
+ID = (text(1, ID_CHARS, blank=False), "Pack id (pk_…) or name")
+NAME = (text(1, ID_CHARS, blank=False), "Pack name")
+KEY = text(2, 64, values.KEY_PATTERN)
+TITLE = text(0, values.TITLE_CHARS)
+WANTED_TITLE = text(1, values.TITLE_CHARS, blank=False)
+WHY = text(0, values.WHY_CHARS)
+BRIEF = text(0, values.BRIEF_CHARS)
+TAGS = array(text(1, values.TAG_CHARS, blank=False), 0, values.TAGS_MOST)
+TTL = (integer(1, MAX_MINUTES), "Minutes to live, from now")
+STATUS = choice(*Status)
+QUERY = (text(0, 500), "List: text in id, name, title, brief or tags")
+LIMIT = (integer(1, MOST_LIMIT), "List: most packs")
+OFFSET = (integer(0), "List: packs to skip")
+MODE = (choice(*Mode), "compact leaves out the code excerpts; diagrams stay")
+BUDGET = (integer(LEAST_TOKENS, MOST_TOKENS), "Budget of a page, in tokens of four bytes")
+CURSOR = (text(1, 4096), "Goes on after a truncated page")
+ACTION: Schema = {"type": "string", "maxLength": 40}
+
+
+@frozen(kw_only=True)
+class Create:
+    """Make a new draft pack."""
+
+    action: str = arg(ACTION, "create", default="create")
+    ttl_minutes: int = arg(*TTL)
+    name: str | None = arg(
+        text(values.NAME_LOW, values.NAME_HIGH + 80),
+        "Unique name, 3-120 characters, never changed",
+        default=None,
+    )
+    title: str | None = arg(TITLE, "Title", default=None)
+    brief: str | None = arg(BRIEF, "What the pack is for, in one line", default=None)
+    tags: tuple[str, ...] | None = arg(TAGS, "Tags", default=None)
+
+
+@frozen(kw_only=True, slots=False)
+class Named:
+    """One pack, by id or by name; the id wins, and may be a name."""
+
+    id: str | None = arg(*ID, default=None)
+    name: str | None = arg(*NAME, default=None)
+
+
+@frozen(kw_only=True, slots=False)
+class Addressed(Named):
+    """One pack as the caller last saw it."""
+
+    expected_revision: int = arg(integer(), "The revision you last saw; every change but create needs it")
+
+
+@frozen(kw_only=True)
+class Get(Named):
+    """Read a pack's metadata."""
+
+    action: str = arg(ACTION, "get", default="get")
+
+
+@frozen(kw_only=True)
+class Verify(Named):
+    """Read the state of every ref."""
+
+    action: str = arg(ACTION, "verify", default="verify")
+
+
+@frozen(kw_only=True)
+class ListPacks:
+    """Read which packs there are."""
+
+    action: str = arg(ACTION, "list", default="list")
+    status: str | None = arg(STATUS, "draft or finalized", default=None)
+    query: str | None = arg(*QUERY, default=None)
+    limit: int = arg(*LIMIT, default=DEFAULT_LIMIT)
+    offset: int = arg(*OFFSET, default=0)
+
+
+@frozen(kw_only=True)
+class UpsertSection:
+    """Add a section, or change its title, text or place."""
+
+    action: str = arg(ACTION, "upsert_section", default="upsert_section")
+    section_key: str = arg(KEY, "Section key, e.g. token-flow")
+    section_title: str = arg(WANTED_TITLE, "Section heading")
+    section_description: str | None = arg(
+        text(0, values.DESCRIPTION_CHARS), "Markdown under the heading; '' clears it", default=None
+    )
+    section_order: int | None = arg(integer(), "Place among the sections, from 0", default=None)
+
+
+@frozen(kw_only=True)
+class DeleteSection:
+    """Remove a section and what is in it."""
+
+    action: str = arg(ACTION, "delete_section", default="delete_section")
+    section_key: str = arg(KEY, "Section key")
+
+
+@frozen(kw_only=True)
+class UpsertRef:
+    """Anchor lines of a file in a section; replaces the whole ref of that key."""
+
+    action: str = arg(ACTION, "upsert_ref", default="upsert_ref")
+    section_key: str = arg(KEY, "Section key")
+    ref_key: str = arg(KEY, "Ref key, unique in its section")
+    path: str = arg(text(1, values.PATH_CHARS), "File, relative to the source root")
+    line_start: int = arg(integer(1), "First line, from 1")
+    line_end: int = arg(integer(1), "Last line, included; at most 2000 lines")
+    ref_title: str | None = arg(TITLE, "Ref heading", default=None)
+    ref_why: str | None = arg(WHY, "Why these lines matter", default=None)
+    group: str | None = arg(text(0, values.GROUP_CHARS), "Refs of one group stand together", default=None)
+
+
+@frozen(kw_only=True)
+class DeleteRef:
+    """Remove a ref."""
+
+    action: str = arg(ACTION, "delete_ref", default="delete_ref")
+    section_key: str = arg(KEY, "Section key")
+    ref_key: str = arg(KEY, "Ref key")
+
+
+@frozen(kw_only=True)
+class UpsertDiagram:
+    """Put a Mermaid diagram into a section; replaces the whole diagram of that key."""
+
+    action: str = arg(ACTION, "upsert_diagram", default="upsert_diagram")
+    section_key: str = arg(KEY, "Section key")
+    diagram_key: str = arg(KEY, "Diagram key, unique in its section")
+    title: str = arg(WANTED_TITLE, "Diagram heading")
+    mermaid: str = arg(text(1, values.MERMAID_CHARS, blank=False), "Mermaid source")
+    diagram_why: str | None = arg(WHY, "Why the diagram matters", default=None)
+
+
+@frozen(kw_only=True)
+class DeleteDiagram:
+    """Remove a diagram."""
+
+    action: str = arg(ACTION, "delete_diagram", default="delete_diagram")
+    section_key: str = arg(KEY, "Section key")
+    diagram_key: str = arg(KEY, "Diagram key")
+
+
+@frozen(kw_only=True)
+class SetMeta:
+    """Change title, brief or tags."""
+
+    action: str = arg(ACTION, "set_meta", default="set_meta")
+    title: str | None = arg(TITLE, "Title; '' clears it", default=None)
+    brief: str | None = arg(BRIEF, "Brief; '' clears it", default=None)
+    tags: tuple[str, ...] | None = arg(TAGS, "All tags, in place of the old ones", default=None)
+
+
+@frozen(kw_only=True)
+class TouchTtl:
+    """Set or extend the time to live."""
+
+    action: str = arg(ACTION, "touch_ttl", default="touch_ttl")
+    ttl_minutes: int | None = arg(*TTL, default=None)
+    extend_minutes: int | None = arg(
+        integer(1, MAX_MINUTES), "Minutes to add to the time that is left", default=None
+    )
+
+
+Operation = (
+    UpsertSection | DeleteSection | UpsertRef | DeleteRef | UpsertDiagram | DeleteDiagram | SetMeta | TouchTtl
+)
+OPERATIONS: Mapping[str, type] = {
+    "upsert_section": UpsertSection,
+    "delete_section": DeleteSection,
+    "upsert_ref": UpsertRef,
+    "delete_ref": DeleteRef,
+    "upsert_diagram": UpsertDiagram,
+    "delete_diagram": DeleteDiagram,
+    "set_meta": SetMeta,
+    "touch_ttl": TouchTtl,
+}
+
+
+@frozen(kw_only=True)
+class SetStatus(Addressed):
+    """Finalize a draft, or reopen a finalized pack."""
+
+    action: str = arg(ACTION, "set_status", default="set_status")
+    status: str = arg(STATUS, "draft or finalized")
+
+
+@frozen(kw_only=True)
+class DeletePack(Addressed):
+    """Remove a pack for good."""
+
+    action: str = arg(ACTION, "delete_pack", default="delete_pack")
+
+
+@frozen(kw_only=True)
+class Repair(Addressed):
+    """Rewrite path and lines of the refs whose code has moved."""
+
+    action: str = arg(ACTION, "repair", default="repair")
+
+
+def operation_schema() -> Schema:
+    """One operation of a batch: any field of any operation; which belong together is checked per action."""
+    fields: dict[str, Any] = {"action": choice(*OPERATIONS)}
+    for command in OPERATIONS.values():
+        for name, schema in schema_of(command)["properties"].items():
+            fields.setdefault(name, {key: schema[key] for key in ("type", "items") if key in schema})
+    return {"type": "object", "properties": fields, "required": ["action"], "additionalProperties": False}
+
+
+@frozen(kw_only=True)
+class Batch(Addressed):
+    """Several operations as one change: one revision, all or nothing."""
+
+    action: str = arg(ACTION, "batch", default="batch")
+    operations: tuple[dict[str, Any], ...] = arg(
+        array(operation_schema(), 1, MOST_OPERATIONS),
+        "batch: upsert_*, delete_section|ref|diagram, set_meta, touch_ttl, without id and revision",
+    )
+
+
+@frozen(kw_only=True)
+class RenderPack(Named):
+    """Read a pack with its code."""
+
+    status: str | None = arg(STATUS, "Only if the pack has this status", default=None)
+    mode: str | None = arg(*MODE, default=None)
+    max_tokens: int = arg(*BUDGET, default=DEFAULT_MAX_TOKENS)
+    cursor: str | None = arg(*CURSOR, default=None)
+
+
+@frozen(kw_only=True)
+class ListText:
+    """Read which packs there are, as Markdown."""
+
+    status: str | None = arg(STATUS, "Only packs of this status", default=None)
+    query: str | None = arg(*QUERY, default=None)
+    limit: int = arg(*LIMIT, default=DEFAULT_LIMIT)
+    offset: int = arg(*OFFSET, default=0)
+    max_tokens: int = arg(*BUDGET, default=DEFAULT_MAX_TOKENS)
+
+
+@frozen(kw_only=True)
+class Output(Named):
+    """Everything `output` takes: with id, name or cursor it renders, else it lists."""
+
+    status: str | None = arg(STATUS, "List: only this status. Pack: refuse any other status", default=None)
+    mode: str | None = arg(*MODE, default=None)
+    max_tokens: int = arg(*BUDGET, default=DEFAULT_MAX_TOKENS)
+    cursor: str | None = arg(*CURSOR, default=None)
+    query: str | None = arg(*QUERY, default=None)
+    limit: int = arg(*LIMIT, default=DEFAULT_LIMIT)
+    offset: int = arg(*OFFSET, default=0)

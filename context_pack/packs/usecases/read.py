@@ -1,0 +1,98 @@
+"""Reading packs: one, a list, a rendered page. Takes no lock and changes nothing."""
+
+from __future__ import annotations
+
+from attrs import evolve, field, frozen
+
+from context_pack.kernel.errors import invalid
+from context_pack.kernel.paging import Page
+from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
+from context_pack.packs.domain.lifecycle import check_status
+from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text
+from context_pack.packs.domain.model import Pack, parse_status
+from context_pack.packs.domain.render import Rendered, render
+from context_pack.packs.ports import PackSettings, PackStore
+from context_pack.packs.usecases.commands import (
+    LEAST_TOKENS,
+    MOST_TOKENS,
+    ListPacks,
+    ListText,
+    Named,
+    RenderPack,
+)
+from context_pack.packs.usecases.resolving import Check, Resolver, unwatched
+from context_pack.packs.usecases.target import located
+from context_pack.toolkit.limits import BYTES_PER_TOKEN
+
+
+@frozen
+class PackReader:
+    """Reads live packs."""
+
+    store: PackStore
+    tree: SourceTree
+    clock: Clock
+    settings: PackSettings = field(factory=PackSettings)
+
+    def get(self, named: Named) -> Pack:
+        """The pack."""
+        return located(self.store, named)
+
+    def list(self, command: ListPacks | ListText) -> Page[Pack]:
+        """The packs that pass the filters, the last changed first."""
+        return chosen(self.store.all(), _filter(command))
+
+    def list_text(self, command: ListText) -> str:
+        """The same as Markdown, within the budget."""
+        _check_budget(command.max_tokens)
+        most = command.max_tokens * BYTES_PER_TOKEN
+        return list_text(self.list(command), _filter(command), self.clock.now(), most)
+
+    def render(self, command: RenderPack, check: Check = unwatched) -> Rendered:
+        """A page of the pack with its code.
+
+        Raises:
+            Failure: `invalid_state` when the pack has another status than asked for, `revision_conflict` when
+                it has changed since the page that the cursor came from.
+        """
+        _check_budget(command.max_tokens)
+        wanted = None if command.status is None else parse_status(command.status)
+        mode = None if command.mode is None else _mode(command.mode)
+        mark = None if command.cursor is None else Bookmark.decode(command.cursor)
+        if mark is not None and command.id is None and command.name is None:
+            command = evolve(command, id=mark.pack_id)
+        pack = located(self.store, command)
+        position = Position()
+        if mark is not None:
+            mark.check(pack)
+            if mode is not None and mode is not mark.mode:
+                raise invalid(
+                    "'mode' is not that of the cursor; leave it out, or start without cursor", "mode"
+                )
+            position, mode = mark.position, mark.mode
+        check_status(pack, wanted)
+        resolver = Resolver(self.tree, self.settings.max_source_bytes, check)
+        now = self.clock.now()
+        return render(pack, resolver, now, mode or Mode.FULL, command.max_tokens, position)
+
+
+def _filter(command: ListPacks | ListText) -> Filter:
+    if not 1 <= command.limit <= MOST_LIMIT:
+        raise invalid(f"'limit' must be an integer from 1 to {MOST_LIMIT}", "limit")
+    if command.offset < 0:
+        raise invalid("'offset' must be an integer of at least 0", "offset")
+    status = None if command.status is None else parse_status(command.status)
+    return Filter(status, command.query, command.limit, command.offset)
+
+
+def _mode(value: str) -> Mode:
+    try:
+        return Mode(value)
+    except ValueError:
+        raise invalid(f"'mode' must be one of: {', '.join(Mode)}", "mode") from None
+
+
+def _check_budget(tokens: int) -> None:
+    if not LEAST_TOKENS <= tokens <= MOST_TOKENS:
+        raise invalid(f"'max_tokens' must be an integer from {LEAST_TOKENS} to {MOST_TOKENS}", "max_tokens")

@@ -1,0 +1,51 @@
+"""Which pack a call means: the id wins over the name, and a name may stand in the id's place."""
+
+from __future__ import annotations
+
+from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.ids import is_pack_id
+from context_pack.kernel.instants import format_instant
+from context_pack.kernel.revision import check_revision
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.ports import PackStore
+from context_pack.packs.usecases.commands import Addressed, Named
+
+
+def handle_of(named: Named) -> str:
+    """The id or name that the call gives.
+
+    Raises:
+        Failure: `invalid_data` when it gives neither.
+    """
+    for field, value in (("id", named.id), ("name", named.name)):
+        if value is not None:
+            if not value.strip():
+                raise invalid(f"'{field}' must not be blank", field)
+            return value.strip()
+    raise missing_target()
+
+
+def missing_target() -> Failure:
+    """The refusal of a call that names no pack."""
+    return invalid("'id' or 'name' is required; list the packs to see them", "id")
+
+
+def located(store: PackStore, named: Named) -> Pack:
+    """The live pack that the call means; what has the shape of an id is never tried as a name."""
+    handle = handle_of(named)
+    return store.get(handle) if is_pack_id(handle) else store.find(handle)
+
+
+def located_id(store: PackStore, named: Named) -> str:
+    """The id of that pack; an id is taken at its word, so that a change reads one file once."""
+    handle = handle_of(named)
+    return handle if is_pack_id(handle) else store.find(handle).id
+
+
+def check_seen(pack: Pack, target: Addressed) -> None:
+    """Return only if the caller has seen the pack as it is.
+
+    Raises:
+        Failure: `revision_conflict`.
+    """
+    check_revision(target.expected_revision, pack.revision, format_instant(pack.updated_at))

@@ -1,0 +1,83 @@
+"""Checking what packs promise: the state of every ref, and pointing moved refs at their code again."""
+
+from __future__ import annotations
+
+from attrs import evolve, field, frozen
+
+from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.packs.domain.changes import advanced, put_ref
+from context_pack.packs.domain.lifecycle import Deed, check_allowed
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.report import Checked
+from context_pack.packs.domain.states import State
+from context_pack.packs.ports import PackSettings, PackStore
+from context_pack.packs.usecases.commands import Named, Repair
+from context_pack.packs.usecases.resolving import Check, Resolver, unwatched
+from context_pack.packs.usecases.target import check_seen, located
+
+
+@frozen
+class Verified:
+    """A pack and the state of each of its refs, in stored order."""
+
+    pack: Pack
+    refs: tuple[Checked, ...]
+
+    @property
+    def trusted(self) -> bool:
+        """Whether every ref still finds the code it promises."""
+        return all(checked.resolution.trusted for checked in self.refs)
+
+
+@frozen
+class Repaired:
+    """A pack after its repair, and the refs that had moved, as they were before."""
+
+    pack: Pack
+    refs: tuple[Checked, ...]
+
+
+@frozen
+class PackVerifier:
+    """Compares packs with the source tree."""
+
+    store: PackStore
+    tree: SourceTree
+    clock: Clock
+    settings: PackSettings = field(factory=PackSettings)
+
+    def verify(self, named: Named, check: Check = unwatched) -> Verified:
+        """The state of every ref; changes nothing."""
+        pack = located(self.store, named)
+        return Verified(pack, self._checked(pack, self._resolver(check)))
+
+    def repair(self, command: Repair, check: Check = unwatched) -> Repaired:
+        """Rewrite path and lines of the moved refs, and nothing else."""
+        pack = located(self.store, command)
+        _check_draft(pack, command)
+        resolver = self._resolver(check)
+        moved = [one for one in self._checked(pack, resolver) if one.resolution.state is State.MOVED]
+        after = pack
+        for one in moved:
+            found = one.resolution.found
+            if found is not None:
+                ref = resolver.anchored(evolve(one.ref, path=found.path, lines=found.lines))
+                after = put_ref(after, one.section.key, ref)
+
+        def change(stored: Pack) -> Pack:
+            _check_draft(stored, command)
+            # The revision is the one looked at above, and so is the content.
+            return advanced(stored, after, self.clock.now())
+
+        return Repaired(self.store.update(pack.id, change), tuple(moved))
+
+    def _checked(self, pack: Pack, resolver: Resolver) -> tuple[Checked, ...]:
+        return tuple(Checked(section, ref, resolver(ref)) for section, ref in pack.refs)
+
+    def _resolver(self, check: Check) -> Resolver:
+        return Resolver(self.tree, self.settings.max_source_bytes, check)
+
+
+def _check_draft(pack: Pack, command: Repair) -> None:
+    check_seen(pack, command)
+    check_allowed(pack, Deed.EDIT)

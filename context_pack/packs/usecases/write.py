@@ -1,0 +1,197 @@
+"""Changing packs: create, edit, set the status, delete.
+
+Order of checks, always: arguments, pack found, revision, state, content. Arguments are planned before the
+store is asked; files are read before its lock is taken; under the lock there is only a pure function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from attrs import evolve, field, frozen
+
+from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.kernel.revision import FIRST
+from context_pack.kernel.ttl import expiry
+from context_pack.packs.domain import values
+from context_pack.packs.domain.changes import advanced
+from context_pack.packs.domain.lifecycle import DEED_OF, Deed, check_allowed, check_has_content, untrustworthy
+from context_pack.packs.domain.model import Pack, Status, parse_status
+from context_pack.packs.domain.report import Checked, problem_record
+from context_pack.packs.ports import PackSettings, PackStore
+from context_pack.packs.usecases.commands import (
+    MOST_OPERATIONS,
+    Addressed,
+    Create,
+    DeletePack,
+    Operation,
+    SetStatus,
+)
+from context_pack.packs.usecases.plans import (
+    Part,
+    Plan,
+    as_it_is,
+    optional_line,
+    planned,
+    tags_of,
+    ttl_required,
+)
+from context_pack.packs.usecases.resolving import Check, Resolver, unwatched
+from context_pack.packs.usecases.target import check_seen, handle_of, located, located_id
+
+
+@frozen
+class Written:
+    """A pack after a change, and the parts that the change was about, as they now are."""
+
+    pack: Pack
+    parts: tuple[Part | None, ...] = ()
+
+
+@frozen
+class PackWriter:
+    """Makes and changes packs."""
+
+    store: PackStore
+    tree: SourceTree
+    clock: Clock
+    settings: PackSettings = field(factory=PackSettings)
+
+    def create(self, command: Create) -> Pack:
+        """Make a new draft; its name must be free among live packs."""
+        if command.ttl_minutes is None:
+            raise ttl_required("say how many minutes the pack is to live")
+        name = None if command.name is None else values.name(command.name)
+        title = optional_line(command.title, "title", values.TITLE_CHARS)
+        brief = optional_line(command.brief, "brief", values.BRIEF_CHARS)
+        tags = tags_of(command.tags or ())
+        now = self.clock.now()
+        expires_at = expiry(now, command.ttl_minutes)
+
+        def make(pack_id: str) -> Pack:
+            return Pack(
+                id=pack_id,
+                name=name,
+                title=title,
+                brief=brief,
+                status=Status.DRAFT,
+                tags=tags,
+                revision=FIRST,
+                created_at=now,
+                updated_at=now,
+                expires_at=expires_at,
+            )
+
+        return self.store.create(make, name)
+
+    def apply(self, target: Addressed, operation: Operation, check: Check = unwatched) -> Written:
+        """Carry out one operation."""
+        handle_of(target)
+        planned(operation)
+        plan = planned(operation, self._resolver(check).anchored)
+        return self._change(target, [plan], batch=False)
+
+    def batch(self, target: Addressed, operations: Sequence[Operation], check: Check = unwatched) -> Written:
+        """Carry out several operations as one change: all or nothing, one revision.
+
+        Raises:
+            Failure: as the failed operation by itself, with its place in `details.index`.
+        """
+        handle_of(target)
+        if not 1 <= len(operations) <= MOST_OPERATIONS:
+            raise invalid(f"'operations' must have 1 to {MOST_OPERATIONS} items", "operations")
+        resolver = self._resolver(check)
+        plans: list[Plan] = []
+        # Two rounds: nothing is read for a batch that will be refused for its arguments.
+        for anchored in (as_it_is, resolver.anchored):
+            plans = []
+            for index, operation in enumerate(operations):
+                with indexed(index):
+                    plans.append(planned(operation, anchored))
+        return self._change(target, plans, batch=True)
+
+    def set_status(self, command: SetStatus, check: Check = unwatched) -> Pack:
+        """Finalize or reopen; a pack that already has the status stays as it is.
+
+        Raises:
+            Failure: `invalid_state` for an empty pack, `stale_ref` with every ref that cannot be relied on.
+        """
+        deed = DEED_OF[parse_status(command.status)]
+        pack = located(self.store, command)
+        check_seen(pack, command)
+        check_allowed(pack, deed)
+        if pack.status == command.status:
+            return pack
+        after = self._finalized(pack, check) if deed is Deed.FINALIZE else evolve(pack, status=Status.DRAFT)
+
+        def change(stored: Pack) -> Pack:
+            check_seen(stored, command)
+            # The revision is the one looked at above, and so is the content.
+            return advanced(stored, after, self.clock.now())
+
+        return self.store.update(pack.id, change)
+
+    def delete(self, command: DeletePack) -> str:
+        """Remove a pack; returns its id."""
+        pack_id = located_id(self.store, command)
+        self.store.delete(pack_id, lambda pack: check_seen(pack, command))
+        return pack_id
+
+    def _finalized(self, pack: Pack, check: Check) -> Pack:
+        """The pack with its refs checked, and those without an anchor anchored."""
+        check_has_content(pack)
+        resolver = self._resolver(check)
+        checked = [Checked(section, ref, resolver(ref)) for section, ref in pack.refs]
+        problems = [problem_record(one) for one in checked if not one.resolution.trusted]
+        if problems:
+            raise untrustworthy(problems)
+        sections = [
+            evolve(
+                section,
+                refs=[ref if ref.anchor is not None else resolver.anchored(ref) for ref in section.refs],
+            )
+            for section in pack.sections
+        ]
+        return evolve(pack, sections=sections, status=Status.FINALIZED)
+
+    def _change(self, target: Addressed, plans: Sequence[Plan], batch: bool) -> Written:
+        """One read-modify-write: revision, then state, then content."""
+
+        def change(pack: Pack) -> Pack:
+            check_seen(pack, target)
+            for index, plan in enumerate(plans):
+                with indexed(index if batch else None):
+                    check_allowed(pack, plan.deed)
+            now, after = self.clock.now(), pack
+            for index, plan in enumerate(plans):
+                with indexed(index if batch else None):
+                    after = plan.change(after, now)
+            return advanced(pack, after, now, always=any(plan.deed is Deed.TOUCH for plan in plans))
+
+        pack = self.store.update(located_id(self.store, target), change)
+        return Written(pack, tuple(_part(plan, pack) for plan in plans))
+
+    def _resolver(self, check: Check) -> Resolver:
+        return Resolver(self.tree, self.settings.max_source_bytes, check)
+
+
+def _part(plan: Plan, pack: Pack) -> Part | None:
+    """What the plan was about; None when a later operation of the batch has removed it."""
+    try:
+        return plan.part(pack)
+    except Failure:
+        return None
+
+
+@contextmanager
+def indexed(index: int | None) -> Iterator[None]:
+    """Failures inside say which operation of a batch they are about."""
+    try:
+        yield
+    except Failure as failure:
+        if index is None or "index" in failure.details:
+            raise
+        message = f"operation {index}: {failure.message}"
+        raise Failure(failure.code, message, {**failure.details, "index": index}) from None
