@@ -7,10 +7,12 @@ shape.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from context_pack_adapters.mcp.catalog import Catalog, Page
 from context_pack_adapters.mcp.eras import RESOURCE_NOT_FOUND
 from context_pack_adapters.mcp.jobs import Job
 from context_pack_adapters.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
@@ -36,6 +38,12 @@ def call_tool(registry: Registry, job: Job, name: str, arguments: Mapping[str, A
     return answer_fields(answer)
 
 
+def list_resources(catalog: Catalog, params: Mapping[str, Any]) -> Page:
+    """Serve `resources/list`."""
+    with _failures_told():
+        return catalog.resources(params)
+
+
 def read_resource(registry: Registry, job: Job, uri: str) -> tuple[str, int]:
     """Serve `resources/read`: the fields, and the life of the content in milliseconds."""
     from context_pack.kernel.errors import Failure
@@ -44,7 +52,7 @@ def read_resource(registry: Registry, job: Job, uri: str) -> tuple[str, int]:
         resource = registry.read(uri)
     except Failure as failure:
         if not _is_absence(failure):
-            raise Refusal(INTERNAL_ERROR, failure.message, {"uri": uri, "code": failure.code.value}) from None
+            raise Refusal(INTERNAL_ERROR, failure.message, {"code": failure.code.value, "uri": uri}) from None
         resource = None
     if resource is None:
         code = RESOURCE_NOT_FOUND if job.exchange.envelope is None else INVALID_PARAMS
@@ -56,18 +64,13 @@ def read_resource(registry: Registry, job: Job, uri: str) -> tuple[str, int]:
 
 def get_prompt(registry: Registry, name: str, arguments: Mapping[str, str]) -> str:
     """Serve `prompts/get`."""
-    from context_pack.kernel.errors import Failure
-
     prompt = _prompt(registry, name)
     for argument in prompt.arguments:
         if argument.required and argument.name not in arguments:
             data = {"field": argument.name}
             raise Refusal(INVALID_PARAMS, f"Prompt argument {argument.name!r} is required", data)
-    try:
+    with _failures_told():
         rendered = prompt.render(arguments)
-    except Failure as failure:
-        code = INVALID_PARAMS if _is_absence(failure) else INTERNAL_ERROR
-        raise Refusal(code, failure.message, {"code": failure.code.value}) from None
     messages: Any = rendered
     if isinstance(rendered, str):
         messages = [{"role": "user", "content": {"type": "text", "text": rendered}}]
@@ -79,7 +82,8 @@ def complete(
 ) -> str:
     """Serve `completion/complete`: at most 100 values; a known ref without such an argument has none."""
     completer = _completers(registry, ref).get(argument)
-    found = [] if completer is None else list(islice(completer(typed, others), MAX_COUNTED + 1))
+    with _failures_told():
+        found = [] if completer is None else list(islice(completer(typed, others), MAX_COUNTED + 1))
     completion: dict[str, Any] = {"values": found[:MAX_COMPLETIONS], "hasMore": len(found) > MAX_COMPLETIONS}
     if len(found) <= MAX_COUNTED:
         completion["total"] = len(found)
@@ -111,6 +115,18 @@ def _prompt(registry: Registry, name: str) -> Prompt:
     if prompt is None:
         raise Refusal(INVALID_PARAMS, f"Unknown prompt: {shown(name)}")
     return prompt
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    """Let a feature's failure be a protocol error: the caller's where it named nothing, else ours."""
+    from context_pack.kernel.errors import Failure
+
+    try:
+        yield
+    except Failure as failure:
+        code = INVALID_PARAMS if _is_absence(failure) else INTERNAL_ERROR
+        raise Refusal(code, failure.message, {"code": failure.code.value}) from None
 
 
 def _is_absence(failure: Failure) -> bool:

@@ -13,9 +13,9 @@ from typing import Any
 
 from context_pack_adapters.mcp.eras import SEVERITY
 from context_pack_adapters.mcp.exchange import Exchange
-from context_pack_adapters.mcp.jsonrpc import INTERNAL_ERROR, Id
+from context_pack_adapters.mcp.jsonrpc import Id
 from context_pack_adapters.mcp.progress import Progress
-from context_pack_adapters.mcp.wire import INTERNAL_MESSAGE, Refusal, error, notification
+from context_pack_adapters.mcp.wire import Refusal, error, internal, notification
 
 _QUEUED, _RUNNING, _OVER = range(3)
 
@@ -159,10 +159,11 @@ class Job:
             return error(self.exchange.id, refusal)
         except BaseException as caught:  # a worker must outlive whatever a tool raises
             self._later.clear()
+            unforeseen = internal()
             if not self._stopped:
                 self._desk.alarm(self.exchange.method, caught)
-                self.log("error", {"method": self.exchange.method, "message": INTERNAL_MESSAGE}, "server")
-            return error(self.exchange.id, Refusal(INTERNAL_ERROR, INTERNAL_MESSAGE))
+                self.log("error", {"method": self.exchange.method, "message": unforeseen.message}, "server")
+            return error(self.exchange.id, unforeseen)
 
 
 class InFlight:

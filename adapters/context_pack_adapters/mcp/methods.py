@@ -150,9 +150,12 @@ class Methods:
         return None
 
     def _list_resources(self, exchange: Exchange) -> Job:
-        return self._job(
-            exchange, lambda _: self._results.of(exchange, *self._shelf.catalog().resources(exchange.params))
-        )
+        def work(_: Job) -> bytes:
+            return self._results.of(
+                exchange, *features.list_resources(self._shelf.catalog(), exchange.params)
+            )
+
+        return self._job(exchange, work)
 
     def _read(self, exchange: Exchange) -> Job:
         uri = exchange.text("uri")

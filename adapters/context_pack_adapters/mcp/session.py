@@ -32,7 +32,7 @@ from context_pack_adapters.mcp.jsonrpc import (
 from context_pack_adapters.mcp.methods import Methods
 from context_pack_adapters.mcp.shelf import Shelf
 from context_pack_adapters.mcp.subscriptions import Subscriptions
-from context_pack_adapters.mcp.wire import Refusal, error, reply, shown
+from context_pack_adapters.mcp.wire import Refusal, error, internal, reply, shown
 
 if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
@@ -156,6 +156,9 @@ class Session:
                 return self._dispatch(message, sink)
             except Refusal as refusal:
                 sink(error(message.id, refusal))
+            except Exception as caught:  # the reader must outlive whatever goes wrong
+                self._desk.alarm(message.method, caught)
+                sink(error(message.id, internal()))
         elif isinstance(message, Invalid):
             sink(error(message.id, Refusal(message.code, message.message)))
         else:  # a notification is never answered, and a reply is to a question we never ask

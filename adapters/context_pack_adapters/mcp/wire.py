@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 from json.encoder import JSONEncoder, encode_basestring
 from typing import TYPE_CHECKING, Any
 
-from context_pack_adapters.mcp.jsonrpc import Id
+from context_pack_adapters.mcp.jsonrpc import INTERNAL_ERROR, Id
 
 if TYPE_CHECKING:
     from context_pack.toolkit.spec import Answer
 
-INTERNAL_MESSAGE = "Internal error; the request failed inside the server"
 
 _LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
 
@@ -34,6 +33,11 @@ class Refusal(Exception):
         self.code = code
         self.message = message
         self.data = data
+
+
+def internal() -> Refusal:
+    """What is said of a fault that no contract names: nothing of its cause."""
+    return Refusal(INTERNAL_ERROR, "Internal error; the request failed inside the server")
 
 
 def to_bytes(text: str) -> bytes:

@@ -97,6 +97,7 @@ class Demo:
             ),
             tool("blocks", "Blocks", "Answers in blocks.", family, Nothing, _blocks),
             tool("pretty", "Pretty", "Answers in indented JSON.", family, Nothing, _pretty),
+            tool("half", "Half", "Answers with half a character.", family, Nothing, _half),
             tool("break", "Break", "Raises what nobody expects.", family, Nothing, _break),
             tool("leave", "Leave", "Tries to end the process.", family, Nothing, _leave),
             tool("miss", "Miss", "Refuses.", family, Nothing, _miss),
@@ -141,10 +142,16 @@ class Demo:
             mime_type="text/markdown",
             entries=self._entries,
             read=self._read,
-            complete={"name": lambda typed, _: [name for name in self.memos if name.startswith(typed)]},
+            complete={
+                "name": lambda typed, _: [
+                    entry.name for entry in self._entries() if entry.name.startswith(typed)
+                ]
+            },
         )
 
     def _entries(self) -> list[ResourceEntry]:
+        if "broken" in self.memos:
+            raise Failure(Code.MALFORMED_PACK, "a memo is malformed")
         return [ResourceEntry(f"memo://{name}", name, title=name.title()) for name in self.memos]
 
     def _read(self, uri: str) -> ResourceText | None:
@@ -183,6 +190,10 @@ def _blocks(_: Nothing, __: Call) -> Answer:
 def _pretty(_: Nothing, __: Call) -> Answer:
     value = {"a": 1, "b": [2]}
     return Answer(json.dumps(value, indent=2), value)
+
+
+def _half(_: Nothing, __: Call) -> Answer:
+    return json_answer({"text": "\udc00"})
 
 
 def _break(_: Nothing, __: Call) -> Answer:
@@ -233,7 +244,7 @@ class Peer:
             options.pop("load", demo.registry),
             self._take,
             alarm=lambda place, error: self.alarms.append((place, error)),
-            on_watch=self.watches.append,
+            on_watch=options.pop("on_watch", self.watches.append),
             **options,
         )
 

@@ -106,6 +106,16 @@ def test_a_prompt_whose_source_fails_is_an_internal_error(peer: Peer) -> None:
     assert (error["code"], error["data"]) == (-32603, {"code": "io_error"})
 
 
+@pytest.mark.clause("MCP-56")
+def test_a_list_or_a_completion_whose_source_fails_says_so(peer: Peer, demo: Demo, modern: Modern) -> None:
+    demo.memos["broken"] = ""
+    told = {"code": -32603, "message": "a memo is malformed", "data": {"code": "malformed_pack"}}
+    assert peer.error("resources/list") == peer.error("resources/list", modern()) == told
+    params = {"ref": MEMO, "argument": {"name": "name", "value": ""}}
+    assert peer.error("completion/complete", params) == told
+    assert peer.alarms == []
+
+
 @pytest.mark.clause("MCP-54")
 def test_an_argument_of_a_prompt_is_completed(peer: Peer) -> None:
     found = complete(peer, GREET, "who", "a", context={"arguments": {"tone": "!"}})

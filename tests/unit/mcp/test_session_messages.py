@@ -249,3 +249,16 @@ def test_a_load_that_failed_is_tried_again(connect: Callable[..., Peer], demo: D
     assert peer.result("tools/list")["tools"]
     assert peer.result("tools/list")["tools"]
     assert len(tries) == 2
+
+
+@pytest.mark.clause("MCP-09")
+def test_a_fault_in_the_reader_itself_is_told_and_survived(connect: Callable[..., Peer]) -> None:
+    def on_watch(_: bool) -> None:
+        raise OSError("a secret path /home/somebody")
+
+    peer = connect(on_watch=on_watch)
+    error = peer.error("resources/subscribe", {"uri": "memo://one"})
+    assert error["code"] == -32603
+    assert "secret" not in str(error)
+    assert [place for place, _ in peer.alarms] == ["resources/subscribe"]
+    assert peer.result("ping") == {}
