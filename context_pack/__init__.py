@@ -11,27 +11,70 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from context_pack_adapters import Workspace, open_workspace
-
+    from context_pack.app import Ports
     from context_pack.kernel.errors import Code, Failure, Kind
+    from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
+    from context_pack.packs.domain.states import State
+    from context_pack.packs.usecases.commands import (
+        DeleteDiagram,
+        DeleteRef,
+        DeleteSection,
+        SetMeta,
+        TouchTtl,
+        UpsertDiagram,
+        UpsertRef,
+        UpsertSection,
+    )
+    from context_pack_adapters import Workspace, open_memory_workspace, open_workspace
 
-__all__ = ["Code", "Failure", "Kind", "Workspace", "__version__", "open_workspace"]
+__all__ = [
+    "Code",
+    "DeleteDiagram",
+    "DeleteRef",
+    "DeleteSection",
+    "Diagram",
+    "Failure",
+    "Kind",
+    "Pack",
+    "Ports",
+    "Ref",
+    "Section",
+    "SetMeta",
+    "State",
+    "Status",
+    "TouchTtl",
+    "UpsertDiagram",
+    "UpsertRef",
+    "UpsertSection",
+    "Workspace",
+    "__version__",
+    "open_memory_workspace",
+    "open_workspace",
+]
 
 _ERRORS = frozenset({"Code", "Failure", "Kind"})
-_DOOR = frozenset({"Workspace", "open_workspace"})
+_MODELS = frozenset({"Diagram", "Pack", "Ref", "Section", "Status"})
+_OPERATIONS = frozenset(name for name in __all__ if name.startswith(("Upsert", "Delete", "SetMeta", "Touch")))
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name on first use."""
+    home: Any
     if name in _ERRORS:
-        from context_pack.kernel import errors
-
-        return getattr(errors, name)
-    if name in _DOOR:
+        from context_pack.kernel import errors as home
+    elif name in _MODELS:
+        from context_pack.packs.domain import model as home
+    elif name in _OPERATIONS:
+        from context_pack.packs.usecases import commands as home
+    elif name == "State":
+        from context_pack.packs.domain import states as home
+    elif name == "Ports":
+        from context_pack import app as home
+    elif name in __all__:
         from context_pack.__main__ import use_same_tree
 
         use_same_tree()
-        import context_pack_adapters
-
-        return getattr(context_pack_adapters, name)
-    raise AttributeError(f"module 'context_pack' has no attribute {name!r}")
+        import context_pack_adapters as home
+    else:
+        raise AttributeError(f"module 'context_pack' has no attribute {name!r}")
+    return getattr(home, name)

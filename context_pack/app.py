@@ -10,7 +10,10 @@ from collections.abc import Callable, Mapping
 from attrs import frozen
 
 from context_pack.kernel.ports import Clock, SourceTree
-from context_pack.packs.ports import PackStore
+from context_pack.packs import prompts as pack_prompts
+from context_pack.packs import resources as pack_resources
+from context_pack.packs import tools as pack_tools
+from context_pack.packs.ports import PackSettings, PackStore
 from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.metrics import Metrics
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
@@ -42,10 +45,11 @@ def build(
     `rate_limits` are calls per minute and tool; `report` hears of each call and `alarm` of the unforeseen.
     """
     metrics = Metrics()
+    packs = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes))
     return Registry(
-        tools={},
-        resources=[stats_family(metrics)],
-        prompts={},
+        tools={tool.name: tool for tool in pack_tools.build(*packs)},
+        resources=[pack_resources.build(*packs), stats_family(metrics)],
+        prompts={prompt.name: prompt for prompt in pack_prompts.build(ports.packs)},
         monotonic=ports.clock.monotonic,
         limiter=RateLimiter(dict(rate_limits or {})),
         metrics=metrics,

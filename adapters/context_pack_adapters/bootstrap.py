@@ -6,7 +6,7 @@ registry is first needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
     from context_pack.app import Ports
+    from context_pack.kernel.ports import Clock, IdSource
     from context_pack.toolkit.registry import Registry
     from context_pack_adapters.mcp.session import Session
     from context_pack_adapters.stores.pack_news import PackNews
@@ -35,6 +36,23 @@ def open_ports(settings: Settings) -> Ports:
         clock=clock,
         source=DiskSourceTree(Path(settings.source_root), PathPolicy(settings.deny)),
         packs=FilePackStore(Path(settings.root), clock, ids),
+    )
+
+
+def memory_ports(
+    files: Mapping[str, str | bytes], clock: Clock | None, ids: IdSource | None, deny: tuple[str, ...]
+) -> Ports:
+    """The ports in memory, over the given files; the real clock and randomness unless others are given."""
+    from context_pack.app import Ports
+    from context_pack.kernel.paths import PathPolicy
+    from context_pack_adapters.inmemory import MemoryPackStore, MemorySourceTree
+    from context_pack_adapters.system import SystemClock, SystemIds
+
+    time = clock or SystemClock()
+    return Ports(
+        clock=time,
+        source=MemorySourceTree(files, PathPolicy(deny)),
+        packs=MemoryPackStore(time, ids or SystemIds()),
     )
 
 
@@ -111,10 +129,10 @@ class Connection:
         return self._news
 
     def _tell(self, ids: Collection[str], listed: bool) -> None:
-        from context_pack.packs.resources import pack_uri
+        from context_pack.packs.resources import PREFIX
 
         if self._session is not None:
-            self._session.resources_changed([pack_uri(pack_id) for pack_id in ids], listed)
+            self._session.resources_changed([f"{PREFIX}{pack_id}" for pack_id in ids], listed)
 
     def keep_stats(self) -> None:
         """Leave what the tools did for `context-pack stats`."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from context_pack_adapters.commands.terminal import Terminal
 from context_pack_adapters.logs import Log
@@ -12,6 +13,8 @@ from context_pack_adapters.settings import Settings
 if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
     from context_pack_adapters.workspace import Workspace
+
+PAGE = 500
 
 
 class Shell(NamedTuple):
@@ -32,7 +35,32 @@ class Shell(NamedTuple):
         from context_pack_adapters.bootstrap import open_ports
         from context_pack_adapters.workspace import Workspace
 
-        return Workspace(open_ports(self.settings), self.settings)
+        return Workspace(open_ports(self.settings), self.settings.max_source_bytes)
+
+
+def ask(workspace: Workspace, **arguments: Any) -> dict[str, Any]:
+    """The payload of an `input` call; absent arguments are left out.
+
+    Raises:
+        Failure: the tool refused.
+    """
+    from context_pack.kernel.errors import Code, Failure
+
+    given = {name: value for name, value in arguments.items() if value is not None}
+    answer = json.loads(workspace.call("input", given).text)
+    if answer.get("error"):
+        raise Failure(Code(answer["code"]), answer["message"], answer["details"])
+    payload: dict[str, Any] = answer["payload"]
+    return payload
+
+
+def every_pack(workspace: Workspace, **filters: Any) -> Iterator[dict[str, Any]]:
+    """The summary of every pack that passes the filters."""
+    offset, more = 0, True
+    while more:
+        page = ask(workspace, action="list", limit=PAGE, offset=offset, **filters)
+        yield from page["packs"]
+        offset, more = offset + page["count"], page["has_more"]
 
 
 class Usage(Exception):

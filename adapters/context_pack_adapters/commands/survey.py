@@ -21,6 +21,7 @@ MOST_FILES = 2000
 MOST_READ = 120
 LARGEST = 200_000
 LONGEST = 40
+LONGEST_README = 16
 SKIPPED = frozenset(
     {"node_modules", "__pycache__", "venv", "env", "dist", "build", "target", "vendor", "out", "coverage"}
 )
@@ -85,7 +86,7 @@ def survey(root: str, tree: SourceTree) -> Survey:
     entries = sorted((name for name in names if _base(name) in ranks), key=lambda name: _rank(name, ranks))
     entry = next(filter(None, (_opening(tree, name, "entry point") for name in entries)), None)
     return Survey(
-        readme=_opening(tree, readme, "read me") if readme is not None else None,
+        readme=_opening(tree, readme, "read me", LONGEST_README) if readme is not None else None,
         entry=entry,
         definition=_definition(tree, names, entry),
         top=list(dict.fromkeys(name.split("/")[0] + ("/" if "/" in name else "") for name in names)),
@@ -144,9 +145,9 @@ def _lines(tree: SourceTree, name: str) -> list[str]:
     return split_lines(found.text) if isinstance(found, SourceFile) else []
 
 
-def _opening(tree: SourceTree, name: str, called: str) -> Place | None:
-    """The first lines of a file, up to the end of a paragraph."""
-    lines = _lines(tree, name)[:LONGEST]
+def _opening(tree: SourceTree, name: str, called: str, most: int = LONGEST) -> Place | None:
+    """The first lines of a file, without blank ones at their end."""
+    lines = _lines(tree, name)[:most]
     while lines and not lines[-1].strip():
         lines.pop()
     return Place(name, 1, len(lines), called) if lines else None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from context_pack.kernel.paths import PathPolicy
-from context_pack_adapters.commands.survey import LONGEST, Place, Survey, survey
+from context_pack_adapters.commands.survey import LONGEST, LONGEST_README, Place, Survey, survey
 from context_pack_adapters.stores.source_tree import DiskSourceTree
 
 
@@ -36,7 +36,7 @@ def test_a_folder_that_is_not_there_has_nothing_to_show(tmp_path: Path) -> None:
 def test_a_first_look_finds_the_readme_the_entry_point_and_a_definition(tmp_path: Path) -> None:
     write(tmp_path, "README.md", "# Shop\n\nSells things.\n\n")
     write(tmp_path, "shop/__main__.py", "from shop import till\n\ntill.open()\n")
-    write(tmp_path, "shop/till.py", "X = 1\n\n\nclass Till:\n    def x(self):\n        pass\n\n\ndef f(): ...\n")
+    write(tmp_path, "shop/till.py", "X = 1\n\n\nclass Till:\n    def x():\n        ...\n\n\ndef f(): ...\n")
     write(tmp_path, "tests/main.py", "print('not this one')\n")
     assert see(tmp_path) == Survey(
         readme=Place("README.md", 1, 3, "read me"),
@@ -51,7 +51,7 @@ def test_a_first_look_finds_the_readme_the_entry_point_and_a_definition(tmp_path
 @pytest.mark.parametrize(
     "name, code, found",
     [
-        ("a.ts", "export async function load(x) {\n  return x\n}\n\nlet y = 1\n", Place("a.ts", 1, 3, "load")),
+        ("a.ts", "export async function load(x) {\n  go()\n}\n\nlet y = 1\n", Place("a.ts", 1, 3, "load")),
         ("a.rs", "use x;\n\npub(crate) fn run() {\n}\n", Place("a.rs", 3, 4, "run")),
         ("a.go", "package a\n\nfunc (s *Shop) Open() {\n\ts.x()\n}\n", Place("a.go", 3, 5, "Open")),
         ("a.java", "public final class Till {\n  int x;\n}\n", Place("a.java", 1, 3, "Till")),
@@ -67,7 +67,7 @@ def test_what_is_shown_stays_short(tmp_path: Path) -> None:
     write(tmp_path, "README.md", "line\n" * 500)
     write(tmp_path, "long.py", "def f():\n" + "    x = 1\n" * 500)
     found = see(tmp_path)
-    assert found.readme == Place("README.md", 1, LONGEST, "read me")
+    assert found.readme == Place("README.md", 1, LONGEST_README, "read me")
     assert found.definition == Place("long.py", 1, LONGEST, "f")
 
 

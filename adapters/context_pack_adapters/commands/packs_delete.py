@@ -1,0 +1,50 @@
+"""Delete packs for good.
+
+Examples:
+  context-pack packs delete pk_f2ireb33
+  context-pack packs delete auth billing
+  context-pack packs delete auth --revision 7     only if it is still at this revision
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from context_pack.kernel.errors import Failure
+from context_pack_adapters.commands.packs_repair import mutate
+from context_pack_adapters.commands.shell import Shell, Usage, ask
+from context_pack_adapters.commands.trouble import words_for
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Which packs."""
+    parser.add_argument("packs", nargs="+", metavar="ID|NAME", help="the packs")
+    parser.add_argument("--revision", type=int, metavar="N", help="only if the one pack is at this revision")
+    parser.add_argument("--json", action="store_true", help="print what was deleted as JSON")
+
+
+def run(options: Namespace, shell: Shell) -> int:
+    """Delete the packs one by one."""
+    if options.revision is not None and len(options.packs) > 1:
+        raise Usage("--revision goes with one pack")
+    deleted: list[str] = []
+    code = 0
+    with shell.workspace() as workspace:
+        for handle in options.packs:
+            try:
+                if options.revision is None:
+                    gone = mutate(workspace, handle, "delete_pack")
+                else:
+                    gone = ask(workspace, action="delete_pack", id=handle, expected_revision=options.revision)
+            except Failure as failure:
+                code = 1
+                for line in words_for(failure):
+                    shell.terminal.complain(f"{handle}: {line}")
+                continue
+            deleted.append(gone["id"])
+    if options.json:
+        shell.terminal.json({"ok": code == 0, "deleted": deleted})
+    else:
+        for pack_id in deleted:
+            shell.terminal.line(f"deleted {pack_id}")
+    return code

@@ -1,0 +1,78 @@
+"""Rewrite the refs whose code has moved, so that they point at it again.
+
+Only refs that moved are touched; what changed, vanished or became ambiguous is for you to decide. A finalized
+pack is never changed: set its status to draft first.
+
+Examples:
+  context-pack packs repair auth
+  context-pack packs repair --all              every draft
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING, Any
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack_adapters.commands.shell import Shell, Usage, ask, every_pack
+from context_pack_adapters.commands.trouble import words_for
+
+if TYPE_CHECKING:
+    from context_pack_adapters.workspace import Workspace
+
+ATTEMPTS = 5
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Which packs."""
+    parser.add_argument("packs", nargs="*", metavar="ID|NAME", help="the packs")
+    parser.add_argument("--all", action="store_true", help="every draft")
+    parser.add_argument("--json", action="store_true", help="print what was repaired as JSON")
+
+
+def run(options: Namespace, shell: Shell) -> int:
+    """Repair the packs one by one."""
+    if bool(options.packs) == options.all:
+        raise Usage("say which packs, or --all")
+    done: list[dict[str, Any]] = []
+    code = 0
+    with shell.workspace() as workspace:
+        handles = options.packs or [pack["id"] for pack in every_pack(workspace, status="draft")]
+        for handle in handles:
+            try:
+                done.append(mutate(workspace, handle, "repair"))
+            except Failure as failure:
+                code = 1
+                for line in words_for(failure):
+                    shell.terminal.complain(f"{handle}: {line}")
+    if options.json:
+        shell.terminal.json({"ok": code == 0, "packs": done})
+        return code
+    for pack in done:
+        _tell(pack, shell)
+    return code
+
+
+def mutate(workspace: Workspace, handle: str, action: str) -> dict[str, Any]:
+    """Carry out an action on the pack as it is now, again if somebody else was faster."""
+    for attempt in range(ATTEMPTS):
+        pack = ask(workspace, action="get", id=handle)
+        try:
+            return ask(workspace, action=action, id=pack["id"], expected_revision=pack["revision"])
+        except Failure as failure:
+            if failure.code is not Code.REVISION_CONFLICT or attempt == ATTEMPTS - 1:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _tell(pack: dict[str, Any], shell: Shell) -> None:
+    """What was repaired in one pack."""
+    repaired = pack["repaired"]
+    many = f"{len(repaired)} ref{'' if len(repaired) == 1 else 's'} repaired"
+    count = many if repaired else "nothing to repair"
+    shell.terminal.styled_line(("bold", pack["id"]), f"  {count}, revision {pack['revision']}")
+    for ref in repaired:
+        before, lines = ref["from"], ref["lines"]
+        old = f"{before['path']}:{before['lines']['start']}-{before['lines']['end']}"
+        new = f"{ref['path']}:{lines['start']}-{lines['end']}"
+        shell.terminal.line(f"  {ref['section']}/{ref['ref']}  {old} → {new}")

@@ -1,0 +1,147 @@
+"""The library door: every use case as typed, synchronous calls, without a server.
+
+A workspace owns nothing global: two of them in one process know nothing of each other, and none reads the
+environment, prints, or starts a thread. What cannot be done is raised as a `Failure`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from context_pack_adapters.settings import (
+    DEFAULT_MAX_SOURCE_BYTES,
+    Settings,
+    resolve_root,
+    resolve_source_root,
+    working_directory,
+)
+from context_pack_adapters.workspace.packs import Packs
+
+if TYPE_CHECKING:
+    from context_pack.app import Ports
+    from context_pack.kernel.ports import Clock, IdSource
+    from context_pack.toolkit.registry import Registry
+    from context_pack.toolkit.spec import Answer
+
+__all__ = ["Packs", "Workspace", "open_memory_workspace", "open_workspace"]
+
+Place = str | os.PathLike[str]
+
+
+class Workspace:
+    """Packs over one storage root and one source root.
+
+    Safe to share between threads. Works as a context manager; after `close` it refuses every call.
+    """
+
+    def __init__(self, ports: Ports, max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES) -> None:
+        self._ports = ports
+        self._max_source_bytes = max_source_bytes
+        self._packs = Packs(ports, max_source_bytes)
+        self._registry: Registry | None = None
+        self._lock = Lock()
+        self._closed = False
+
+    @property
+    def packs(self) -> Packs:
+        """The pack use cases."""
+        self._check_open()
+        return self._packs
+
+    @property
+    def tools(self) -> Sequence[str]:
+        """The names that `call` takes."""
+        return tuple(self._loaded().tools)
+
+    def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Answer:
+        """Call any tool as an MCP client would; what the tool refuses comes back as an answer.
+
+        Raises:
+            LookupError: there is no such tool.
+        """
+        from context_pack.toolkit.call import QuietCall
+
+        call = QuietCall()
+        answer = self._loaded().call(tool, {} if arguments is None else arguments, call)
+        call.settle()
+        return answer
+
+    def close(self) -> None:
+        """Let go of everything; closing twice is fine."""
+        self._closed = True
+
+    def __enter__(self) -> Workspace:
+        self._check_open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _loaded(self) -> Registry:
+        """The registry, built on the first call that needs it."""
+        from context_pack.app import build
+
+        self._check_open()
+        with self._lock:
+            if self._registry is None:
+                self._registry = build(self._ports, max_source_bytes=self._max_source_bytes)
+            return self._registry
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ValueError("the workspace is closed")
+
+
+def open_workspace(
+    root: Place | None = None,
+    source_root: Place | None = None,
+    *,
+    deny: Sequence[str] = (),
+    max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES,
+    ports: Ports | None = None,
+) -> Workspace:
+    """Open a workspace on disk, or over ports of your own.
+
+    Without `source_root` it is the working directory; without `root`, packs are kept in the source root's
+    `.agents/mcp/context_pack`. Given paths are taken from the working directory; the environment is not read.
+    `deny` adds globs of names that are never read. Nothing is touched until the first call.
+
+    Raises:
+        TypeError: both places and ports were given.
+    """
+    if ports is not None:
+        if root is not None or source_root is not None or deny:
+            raise TypeError("give either ports, or places and deny")
+        return Workspace(ports, max_source_bytes)
+    from context_pack_adapters.bootstrap import open_ports
+
+    here = working_directory()
+    source = resolve_source_root("" if source_root is None else os.fspath(source_root), here)
+    store = resolve_root("", source) if root is None else resolve_source_root(os.fspath(root), here)
+    settings = Settings(root=store, source_root=source, deny=tuple(deny), max_source_bytes=max_source_bytes)
+    return Workspace(open_ports(settings), max_source_bytes)
+
+
+def open_memory_workspace(
+    files: Mapping[str, str | bytes] | None = None,
+    *,
+    clock: Clock | None = None,
+    ids: IdSource | None = None,
+    deny: Sequence[str] = (),
+    max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES,
+) -> Workspace:
+    """Open a workspace in memory: packs in a dictionary, sources from `files` (path to content).
+
+    `files` is looked at on every call, so that changing it edits the tree. The clock and the ids are the real
+    ones unless given; `context_pack_adapters.inmemory` has a clock that stands still and ids that repeat.
+    """
+    from context_pack_adapters.bootstrap import memory_ports
+
+    ports = memory_ports({} if files is None else files, clock, ids, tuple(deny))
+    return Workspace(ports, max_source_bytes)

@@ -1,0 +1,261 @@
+"""Packs for embedders: the pack use cases under their contract names, with packs as values.
+
+A change takes the pack as it was last seen, which carries its id and revision, and returns the pack as it now
+is, so that calls chain. A pack may also be named by its id or name; then a change needs `expected_revision`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from context_pack.app import Ports
+from context_pack.kernel.errors import invalid
+from context_pack.kernel.paging import Page
+from context_pack.packs.domain.bookmarks import Mode
+from context_pack.packs.domain.listing import DEFAULT_LIMIT
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.render import Rendered, render
+from context_pack.packs.ports import PackSettings
+from context_pack.packs.usecases import commands
+from context_pack.packs.usecases.commands import Addressed, Named, Operation
+from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.usecases.resolving import Resolver
+from context_pack.packs.usecases.verify import PackVerifier, Repaired, Verified
+from context_pack.packs.usecases.write import PackWriter
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
+
+WITHOUT_END = 10**12
+"""A budget of tokens that no pack reaches."""
+
+Which = Pack | str
+"""A pack as last seen, or its id or name."""
+
+
+class Packs:
+    """Every use case of packs; each raises `Failure` as the tools would answer it."""
+
+    def __init__(self, ports: Ports, max_source_bytes: int) -> None:
+        self._ports, self._max_source_bytes = ports, max_source_bytes
+        parts = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes))
+        self._reader = PackReader(*parts)
+        self._writer = PackWriter(*parts)
+        self._verifier = PackVerifier(*parts)
+
+    # -- reading
+
+    def get(self, pack: Which) -> Pack:
+        """The pack as it now is."""
+        return self._reader.get(Named(id=_handle(pack)))
+
+    def list(
+        self,
+        *,
+        status: str | None = None,
+        query: str | None = None,
+        limit: int = DEFAULT_LIMIT,
+        offset: int = 0,
+    ) -> Page[Pack]:
+        """Live packs, the last changed first."""
+        wanted = commands.ListPacks(status=status, query=query, limit=limit, offset=offset)
+        return self._reader.list(wanted)
+
+    def render(
+        self,
+        pack: Which,
+        *,
+        status: str | None = None,
+        mode: str | None = None,
+        max_tokens: int = DEFAULT_MAX_TOKENS,
+        cursor: str | None = None,
+    ) -> Rendered:
+        """One page of Markdown with the code in it; its `cursor` leads to the next."""
+        command = commands.RenderPack(
+            id=_handle(pack), status=status, mode=mode, max_tokens=max_tokens, cursor=cursor
+        )
+        return self._reader.render(command)
+
+    def pages(
+        self, pack: Which, *, mode: str | None = None, max_tokens: int = DEFAULT_MAX_TOKENS
+    ) -> Iterator[Rendered]:
+        """Every page, one after the other."""
+        page = self.render(pack, mode=mode, max_tokens=max_tokens)
+        yield page
+        while page.cursor is not None:
+            page = self.render(pack, max_tokens=max_tokens, cursor=page.cursor)
+            yield page
+
+    def document(self, pack: Which, *, mode: str = Mode.FULL) -> str:
+        """The whole pack as one Markdown text, however long."""
+        resolver = Resolver(self._ports.source, self._max_source_bytes)
+        now = self._ports.clock.now()
+        return render(self.get(pack), resolver, now, Mode(mode), WITHOUT_END).text
+
+    def verify(self, pack: Which) -> Verified:
+        """The state of every ref; changes nothing."""
+        return self._verifier.verify(Named(id=_handle(pack)))
+
+    # -- writing
+
+    def create(
+        self,
+        *,
+        ttl_minutes: int,
+        name: str | None = None,
+        title: str | None = None,
+        brief: str | None = None,
+        tags: Sequence[str] = (),
+    ) -> Pack:
+        """A new draft."""
+        command = commands.Create(
+            ttl_minutes=ttl_minutes, name=name, title=title, brief=brief, tags=tuple(tags)
+        )
+        return self._writer.create(command)
+
+    def apply(self, pack: Which, *operations: Operation, expected_revision: int | None = None) -> Pack:
+        """Carry out one operation, or several as one change: one revision, all or nothing."""
+        target = Addressed(id=_handle(pack), expected_revision=_revision(pack, expected_revision))
+        if len(operations) == 1:
+            return self._writer.apply(target, operations[0]).pack
+        return self._writer.batch(target, operations).pack
+
+    def upsert_section(
+        self,
+        pack: Which,
+        *,
+        section_key: str,
+        section_title: str,
+        section_description: str | None = None,
+        section_order: int | None = None,
+        expected_revision: int | None = None,
+    ) -> Pack:
+        """Add a section, or change its title, text or place."""
+        operation = commands.UpsertSection(
+            section_key=section_key,
+            section_title=section_title,
+            section_description=section_description,
+            section_order=section_order,
+        )
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def delete_section(self, pack: Which, *, section_key: str, expected_revision: int | None = None) -> Pack:
+        """Remove a section and what is in it."""
+        operation = commands.DeleteSection(section_key=section_key)
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def upsert_ref(
+        self,
+        pack: Which,
+        *,
+        section_key: str,
+        ref_key: str,
+        path: str,
+        line_start: int,
+        line_end: int,
+        ref_title: str | None = None,
+        ref_why: str | None = None,
+        group: str | None = None,
+        expected_revision: int | None = None,
+    ) -> Pack:
+        """Anchor lines of a file in a section; replaces the whole ref of that key."""
+        operation = commands.UpsertRef(
+            section_key=section_key,
+            ref_key=ref_key,
+            path=path,
+            line_start=line_start,
+            line_end=line_end,
+            ref_title=ref_title,
+            ref_why=ref_why,
+            group=group,
+        )
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def delete_ref(
+        self, pack: Which, *, section_key: str, ref_key: str, expected_revision: int | None = None
+    ) -> Pack:
+        """Remove a ref."""
+        operation = commands.DeleteRef(section_key=section_key, ref_key=ref_key)
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def upsert_diagram(
+        self,
+        pack: Which,
+        *,
+        section_key: str,
+        diagram_key: str,
+        title: str,
+        mermaid: str,
+        diagram_why: str | None = None,
+        expected_revision: int | None = None,
+    ) -> Pack:
+        """Put a Mermaid diagram into a section; replaces the whole diagram of that key."""
+        operation = commands.UpsertDiagram(
+            section_key=section_key,
+            diagram_key=diagram_key,
+            title=title,
+            mermaid=mermaid,
+            diagram_why=diagram_why,
+        )
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def delete_diagram(
+        self, pack: Which, *, section_key: str, diagram_key: str, expected_revision: int | None = None
+    ) -> Pack:
+        """Remove a diagram."""
+        operation = commands.DeleteDiagram(section_key=section_key, diagram_key=diagram_key)
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def set_meta(
+        self,
+        pack: Which,
+        *,
+        title: str | None = None,
+        brief: str | None = None,
+        tags: Sequence[str] | None = None,
+        expected_revision: int | None = None,
+    ) -> Pack:
+        """Change title, brief or tags; an empty text clears one."""
+        operation = commands.SetMeta(title=title, brief=brief, tags=None if tags is None else tuple(tags))
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def touch_ttl(
+        self,
+        pack: Which,
+        *,
+        ttl_minutes: int | None = None,
+        extend_minutes: int | None = None,
+        expected_revision: int | None = None,
+    ) -> Pack:
+        """Set the time to live from now, or add to what is left of it."""
+        operation = commands.TouchTtl(ttl_minutes=ttl_minutes, extend_minutes=extend_minutes)
+        return self.apply(pack, operation, expected_revision=expected_revision)
+
+    def set_status(self, pack: Which, status: str, *, expected_revision: int | None = None) -> Pack:
+        """Finalize a draft (`finalized`), or reopen a finalized pack (`draft`)."""
+        revision = _revision(pack, expected_revision)
+        command = commands.SetStatus(id=_handle(pack), expected_revision=revision, status=status)
+        return self._writer.set_status(command)
+
+    def repair(self, pack: Which, *, expected_revision: int | None = None) -> Repaired:
+        """Point the refs whose code has moved at it again."""
+        revision = _revision(pack, expected_revision)
+        return self._verifier.repair(commands.Repair(id=_handle(pack), expected_revision=revision))
+
+    def delete(self, pack: Which, *, expected_revision: int | None = None) -> None:
+        """Remove the pack for good."""
+        revision = _revision(pack, expected_revision)
+        self._writer.delete(commands.DeletePack(id=_handle(pack), expected_revision=revision))
+
+
+def _handle(pack: Which) -> str:
+    return pack.id if isinstance(pack, Pack) else pack
+
+
+def _revision(pack: Which, given: int | None) -> int:
+    if given is not None:
+        return given
+    if isinstance(pack, Pack):
+        return pack.revision
+    raise invalid(
+        "'expected_revision' is required with an id or a name; or pass the pack as you last saw it",
+        "expected_revision",
+    )
