@@ -199,6 +199,8 @@ class Decoder:
         buffer, block = self._buffer, self._block
         while True:
             room = MAX_HEADER_BYTES - block.size
+            if room and not may_become_header(bytes(buffer[self._start : self._start + 1])):
+                return self._leave_headers(block.fault or "not a header line", in_line=False)
             end = buffer.find(b"\n", self._start, self._start + room)
             if end < 0:
                 if len(buffer) - self._start < room:
@@ -206,15 +208,14 @@ class Decoder:
                 return self._leave_headers(f"header block over {MAX_HEADER_BYTES} bytes", in_line=room > 0)
             line = bytes(buffer[self._start : end]).removesuffix(b"\r")
             if line and not block.add(line):
-                in_line = line.lstrip(_SPACE)[:1] not in (b"{", b"[")
-                return self._leave_headers(block.fault or "not a header line", in_line=in_line)
+                return self._leave_headers(block.fault or "not a header line", in_line=True)
             block.size += end + 1 - self._start
             self._start = end + 1
             if not line:
                 return self._end_headers()
 
     def _leave_headers(self, reason: str, *, in_line: bool) -> bool:
-        """Give up on a block that is not one; a line that can start a message is left to be read."""
+        """Give up on a block that is not one, inside a bad line or before a line that may be a message."""
         if not self._in_garbage:
             self._fault(reason, "framed")
         self._in_garbage = True

@@ -22,8 +22,7 @@ def is_name(text: bytes) -> bool:
 
 def may_become_header(line: bytes) -> bool:
     """Whether a line that was cut short could still have become a header line or the end of a block."""
-    name = line.partition(b":")[0]
-    return is_name(name) or line in (b"", b"\r")
+    return line in (b"", b"\r", b"\n") or is_name(line.partition(b":")[0])
 
 
 class HeaderBlock:

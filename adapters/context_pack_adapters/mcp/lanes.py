@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from operator import attrgetter
 from queue import SimpleQueue
 from typing import NamedTuple, Protocol
 
@@ -32,12 +33,26 @@ class Job(Protocol):
     def cancel(self) -> None: ...
 
 
+class _Mutation:
+    """A mutation as the reads behind it see it: done, or stuck once one of them has waited in vain."""
+
+    def __init__(self, serial: int) -> None:
+        self.serial = serial
+        self.done = threading.Event()
+        self.stuck = False
+
+    def give_way(self) -> None:
+        """Let the mutation finish first, for a moment."""
+        if not self.stuck and not self.done.wait(WRITE_HEADSTART_SECONDS):
+            self.stuck = True
+
+
 class _Entry(NamedTuple):
-    """A queued job, the mutation it follows, and what to set when it is done."""
+    """A queued job, the mutation it follows, and the mutation it is."""
 
     job: Job
-    follows: threading.Event | None
-    done: threading.Event | None
+    follows: _Mutation | None
+    mutation: _Mutation | None
 
 
 class Lanes:
@@ -51,7 +66,8 @@ class Lanes:
         self._load = {"read": 0, "write": 0}
         self._state = threading.Condition()
         self._open: set[Job] = set()
-        self._last_write: dict[str, threading.Event] = {}
+        self._serial = 0
+        self._last_write: dict[str, _Mutation] = {}
         self._pulse: threading.Thread | None = None
 
     @property
@@ -62,20 +78,19 @@ class Lanes:
     def submit(self, job: Job) -> None:
         """Run the job as soon as its lane allows."""
         lane = job.lane
-        done = follows = None
+        mutation = follows = None
         if lane == "write":
-            done = self._last_write[job.family] = threading.Event()
-        else:
-            follows = self._last_write.get(job.family)
-            if follows is not None and follows.is_set():
-                follows = None
+            self._serial += 1
+            mutation = self._last_write[job.family] = _Mutation(self._serial)
+        elif self._last_write:
+            follows = self._ahead_of(job.family)
         with self._state:
             self._open.add(job)
             self._load[lane] += 1
             grow = self._threads[lane] < min(self._load[lane], self._most[lane])
             if grow:
                 self._threads[lane] += 1
-        self._queues[lane].put(_Entry(job, follows, done))
+        self._queues[lane].put(_Entry(job, follows, mutation))
         if grow:
             threading.Thread(target=self._work, args=(lane,), name=f"{lane} lane", daemon=True).start()
         if job.wants_heartbeat:
@@ -86,17 +101,23 @@ class Lanes:
         with self._state:
             return self._state.wait_for(lambda: not self._open, seconds)
 
+    def _ahead_of(self, family: str) -> _Mutation | None:
+        """The last unfinished mutation that a read of this family should see; "" may be any family."""
+        related = [self._last_write[name] for name in self._last_write if not family or name in ("", family)]
+        last = max(related, key=attrgetter("serial"), default=None)
+        return None if last is None or last.stuck or last.done.is_set() else last
+
     def _work(self, lane: str) -> None:
         queue = self._queues[lane]
         while True:
             entry = queue.get()
             try:
                 if entry.follows is not None:
-                    entry.follows.wait(WRITE_HEADSTART_SECONDS)
+                    entry.follows.give_way()
                 entry.job.run()
             finally:
-                if entry.done is not None:
-                    entry.done.set()
+                if entry.mutation is not None:
+                    entry.mutation.done.set()
                 with self._state:
                     self._load[lane] -= 1
                     self._open.discard(entry.job)

@@ -1,8 +1,8 @@
 """What the server process owns: its two protocol streams, its signals, and the tie to its parent.
 
 The protocol streams are private copies of descriptors 0 and 1. Descriptor 1 then points at stderr and 0 at
-nothing, so that a stray print or a child process can neither tear a reply nor eat a request. Signals arrive as
-bytes on a pipe that the pump's one blocking wait watches, so no handler ever interrupts work half-way.
+nothing, so that a stray print or a child process can neither tear a reply nor eat a request. Signals arrive
+as bytes on a pipe that the pump's one blocking wait watches, so no handler ever interrupts work half-way.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The server's life: one blocking wait, bytes in, jobs out, and an end that always comes.
 
 The only module of the transport that blocks on the protocol streams. The main thread waits in one `poll` for
-requests, for a closed stdout and for signals; it decodes, answers what is cheap and hands the rest to the lanes.
-It never waits for a tool or for the peer to read. Nothing polls: an idle server costs no processor time.
+requests, for a closed stdout and for signals; it decodes, answers what is cheap and hands the rest to the
+lanes. It never waits for a tool or for the peer to read. Nothing polls: an idle server costs no processor time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The one writer of the protocol: whole frames, in order, never torn, never blocking the reader.
 
-Senders append to one queue, and whichever thread holds the drain writes everything queued in one go. The reader
-thread only writes what fits the pipe at once; the rest is handed to a thread of the writer's own, so that a client
-that does not read its replies can never stop the server from reading its requests.
+Senders append to one queue, and whichever thread holds the drain writes everything queued in one go. The
+reader thread only writes what fits the pipe at once; the rest is handed to a thread of the writer's own, so
+that a client that does not read its replies can never stop the server from reading its requests.
 """
 
 from __future__ import annotations
