@@ -2,7 +2,7 @@
 
 The only module of the transport that blocks on the protocol streams. The main thread waits in one `poll` for
 requests, for a closed stdout and for signals; it decodes, answers what is cheap and hands the rest to the
-lanes. It never waits for a tool or for the peer to read. Nothing polls: an idle server costs no processor time.
+lanes. It never waits for a tool or for the peer to read. Nothing polls: an idle server costs nothing.
 """
 
 from __future__ import annotations
