@@ -1,0 +1,120 @@
+"""What decoding costs: time linear in the bytes and memory for one message, however the bytes are cut.
+
+The bounds are far above what is measured (seconds against hundredths) and far below what anything quadratic
+would need, so that a busy machine passes and a quadratic reader does not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from context_pack_adapters.mcp.framing import Decoder, Fault, encode
+
+MEBIBYTE = 1024 * 1024
+PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+
+SHAPES = {
+    "text": b'{"a":"' + b"x" * (2 * MEBIBYTE) + b'"}',
+    "escapes": b'{"a":"' + b"\\n" * MEBIBYTE + b'"}',
+    "digits": b'{"a":' + b"1" * (2 * MEBIBYTE) + b"}",
+    "blanks": b"{" + b" " * (2 * MEBIBYTE) + b"}",
+    "lines": b"[1" + b"\n" * (2 * MEBIBYTE) + b"]",
+    "items": b"[" + b"1," * MEBIBYTE + b"1]",
+    "objects": b"[" + b'{"key":"value","list":[1,2,{}]},' * (MEBIBYTE // 16) + b"1]",
+    "nested": b"[" + (b"[" * 100 + b"]" * 100 + b",") * (MEBIBYTE // 400) + b"1]",
+    "nested text": b"[[[[" * 4 + b'"' + b"x" * (2 * MEBIBYTE) + b'"' + b"]]]]" * 4,
+}
+
+
+def in_pieces(data: bytes, size: int) -> Iterator[bytes]:
+    """The data, so many bytes at a time."""
+    return (data[start : start + size] for start in range(0, len(data), size))
+
+
+def decode_within(seconds: float, decoder: Decoder, pieces: Iterator[bytes]) -> list[bytes | Fault]:
+    """What comes out, if it comes in time; processor time, because other processes do not count."""
+    items: list[bytes | Fault] = []
+    begun = time.process_time()
+    for piece in pieces:
+        items += decoder.feed(piece)
+        assert time.process_time() - begun < seconds
+    return items
+
+
+@pytest.mark.clause("TR-19")
+@pytest.mark.parametrize("size", [MEBIBYTE, 4096, 128])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_large_value_takes_linear_time(shape: str, size: int) -> None:
+    data = SHAPES[shape]
+    assert decode_within(10, Decoder(), in_pieces(data + PING, size)) == [data, PING]
+
+
+@pytest.mark.clause("TR-10", "TR-19")
+@pytest.mark.parametrize("shape", SHAPES)
+def test_draining_a_large_value_takes_linear_time_and_no_memory(shape: str) -> None:
+    decoder = Decoder(1000)
+    data = SHAPES[shape]
+    items = decode_within(10, decoder, in_pieces(data + PING, 64 * 1024))
+    assert items == [Fault("message over 1000 bytes"), PING]
+    assert decoder.held == 0
+
+
+@pytest.mark.clause("TR-18", "TR-19")
+@pytest.mark.parametrize("start", [b'{"a":"', b'{"a":1', b"[", b"[ ", b"[1\n", b'["\\u00e9'])
+def test_a_byte_at_a_time_takes_linear_time(start: bytes) -> None:
+    filler = {
+        b'{"a":"': b"x",
+        b'{"a":1': b"1",
+        b"[": b"[],",
+        b"[ ": b" ",
+        b"[1\n": b"\n",
+        b'["\\u00e9': b"\\u00e9",
+    }
+    end = {b"{": b'"}' if start.endswith(b'"') else b"}", b"[": b'"]' if b'"' in start else b"]"}[start[:1]]
+    data = (
+        start + filler[start] * (MEBIBYTE // 8 // len(filler[start])) + (b"1" if start == b"[" else b"") + end
+    )
+    assert decode_within(10, Decoder(), in_pieces(data + PING, 1)) == [data, PING]
+
+
+@pytest.mark.clause("TR-19")
+@pytest.mark.parametrize("between", [b"\n", b"", b" "])
+def test_very_many_small_values_take_linear_time(between: bytes) -> None:
+    count = 200_000
+    items = decode_within(10, Decoder(), in_pieces((b"{}" + between) * count, MEBIBYTE))
+    assert items == [b"{}"] * count
+
+
+@pytest.mark.clause("TR-19")
+def test_very_many_small_frames_take_linear_time() -> None:
+    count = 100_000
+    items = decode_within(10, Decoder(), in_pieces(encode(PING, "framed") * count, MEBIBYTE))
+    assert items == [PING] * count
+
+
+@pytest.mark.clause("TR-19")
+@pytest.mark.parametrize(
+    "line", [b"garbage\n", b"X: y\n", b"{oops\n", b"\n", b"[\n", b"Content-Length: x\n\n", b"x"]
+)
+def test_very_much_garbage_takes_linear_time(line: bytes) -> None:
+    decoder = Decoder()
+    decode_within(10, decoder, in_pieces(line * (MEBIBYTE // 2 // len(line)), 64 * 1024))
+    assert decoder.held <= 8192
+
+
+@pytest.mark.clause("TR-19")
+def test_a_frame_in_small_pieces_takes_linear_time() -> None:
+    body = b'"' + b"x" * (2 * MEBIBYTE) + b'"'
+    assert decode_within(10, Decoder(), in_pieces(encode(body, "framed"), 64)) == [body]
+
+
+@pytest.mark.clause("TR-19")
+def test_at_most_one_message_is_held() -> None:
+    decoder = Decoder(MEBIBYTE)
+    for piece in in_pieces((b'{"a":"' + b"x" * (MEBIBYTE - 8) + b'"}') * 5, 64 * 1024):
+        decoder.feed(piece)
+        assert decoder.held <= MEBIBYTE
+    assert decoder.held == 0

@@ -1,0 +1,105 @@
+"""A fuzz target for the codec, seeded so that a failure can be repeated.
+
+Invariant: whatever bytes arrive and however they are cut, decoding ends without an exception, gives the same
+bodies, faults and mode, holds at most one message, and reads the good message behind the next empty line.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from context_pack_adapters.mcp.framing import Decoder, Fault, encode
+from context_pack_adapters.mcp.headers import HeaderBlock
+from context_pack_adapters.mcp.jsonrpc import ParseFault, classify, decode
+
+SENTINEL = b'{"jsonrpc":"2.0","id":"sentinel","method":"ping"}'
+LIMIT = 120
+SECONDS = 6.0
+
+# What streams are made of: good messages, their parts, and what is known to hurt.
+PARTS = [
+    b'{"jsonrpc":"2.0","id":1,"method":"ping"}', b'{"a":[1,2.5e-3,true,null,"\\u00e9\\n"]}', b"[]", b"{}",
+    b"[[[]]]", b"{", b"}", b"[", b"]", b",", b":", b'"', b"\\", b"\\u12", b"-", b"0", b"1.5", b"1e", b"tru",
+    b"true", b"nul", b"\n", b"\r\n", b"\r\n\r\n", b" ", b"\t", b"\v", b"\x00", b"\xff", b"\xef\xbb\xbf",
+    b"\xef", b"\xc3\xa9", b"Content-Length: 40", b"Content-Length: ", b"Content-Length: 5\r\n\r\n",
+    b"content-length:7\n\n", b"X: y\r\n", b"Content-Length: 0\r\n\r\n", b"Content-Length: 121\r\n\r\n",
+    b"Content-Length: -1\r\n\r\n", b"garbage\n", b'"' + b"x" * 130 + b'"', b"[" * 130, b"9" * 130,
+    b" " * 130, b"x" * 300, b"X: " + b"y" * 9000, b'{"k":', b"[1,",
+]  # fmt: skip
+
+
+def stream(chance: random.Random) -> bytes:
+    """Some parts, some frames around parts, and now and then a flipped byte."""
+    made = bytearray()
+    for _ in range(chance.randint(1, 14)):
+        part = chance.choice(PARTS)
+        made += encode(part, "framed") if chance.random() < 0.15 else part
+    for _ in range(chance.choice([0, 0, 1, 3])):
+        made[chance.randrange(len(made))] = chance.randrange(256)
+    return bytes(made)
+
+
+def decoded(data: bytes, cuts: list[int]) -> tuple[list[bytes | Fault], str | None]:
+    """Everything that comes out of the data, cut at the given places."""
+    decoder = Decoder(LIMIT)
+    items: list[bytes | Fault] = []
+    for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True):
+        items += decoder.feed(data[start:end])
+        # One message, or the line of a header block, and what came with it in the same piece.
+        assert decoder.held <= max(LIMIT, 8192) + end - start
+    return items + decoder.eof(), decoder.mode
+
+
+@pytest.mark.clause("TR-18", "TR-19")
+@pytest.mark.parametrize("seed", range(4))
+def test_any_bytes_in_any_pieces(seed: int) -> None:
+    chance = random.Random(seed)
+    end = time.monotonic() + SECONDS / 4
+    rounds = 0
+    while time.monotonic() < end or rounds < 100:
+        rounds += 1
+        data = stream(chance)
+        whole = decoded(data, [])
+        assert decoded(data, list(range(1, len(data)))) == whole
+        cuts = sorted(chance.randrange(len(data) + 1) for _ in range(chance.randint(1, 8)))
+        assert decoded(data, cuts) == whole
+        for item in whole[0]:
+            if isinstance(item, bytes):
+                assert 0 < len(item) <= LIMIT
+                try:
+                    classify(decode(item))
+                except ParseFault:
+                    continue
+
+
+@pytest.mark.clause("TR-09", "TR-11", "TR-19")
+@pytest.mark.parametrize("seed", range(2))
+def test_the_way_back_is_always_found(seed: int) -> None:
+    chance = random.Random(1000 + seed)
+    end = time.monotonic() + SECONDS / 4
+    rounds = 0
+    while time.monotonic() < end or rounds < 100:
+        rounds += 1
+        data = stream(chance)
+        # A frame or a value that was begun may lawfully take what follows as its own. A line that no value
+        # and no header can contain, sent until every open frame is full, ends both.
+        decoder = Decoder(LIMIT)
+        decoder.feed(data + b"\n\x01\n" * LIMIT)
+        assert decoder.feed(b"\n" + SENTINEL + b"\n")[-1] == SENTINEL
+        assert decoder.feed(encode(SENTINEL, "framed")) == [SENTINEL]
+
+
+@pytest.mark.clause("TR-02", "TR-03", "TR-19")
+def test_header_blocks_take_any_lines() -> None:
+    chance = random.Random(7)
+    for _ in range(5000):
+        block = HeaderBlock()
+        line = bytes(chance.choices(b"Content-Length: 0123456789+-x\xff\x00", k=chance.randint(0, 30)))
+        name, colon, _value = line.partition(b":")
+        lawful = bool(name and colon) and not set(name) & set(b" \xff\x00")
+        assert block.add(line) == lawful
+        assert block.add(b"Content-Length: 5")
+        assert block.length == 5

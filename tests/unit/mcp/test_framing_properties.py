@@ -1,0 +1,188 @@
+"""Properties of the codec: for every stream of good messages, and for every single byte gone wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from context_pack_adapters.mcp.framing import Decoder, Fault, Mode, encode
+from context_pack_adapters.mcp.jsonrpc import ParseFault, decode
+from context_pack_adapters.mcp.scanner import Scanner
+from context_pack_adapters.mcp.shortcuts import is_one_value
+
+NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+SCALARS = st.none() | st.booleans() | NUMBERS | st.text(max_size=12)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+)
+CONTAINERS = st.lists(VALUES, max_size=4) | st.dictionaries(st.text(max_size=6), VALUES, max_size=4)
+MODES: st.SearchStrategy[Mode] = st.sampled_from(["framed", "unframed"])
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> bytes:
+    """A JSON object or array in one of the ways people write it."""
+    value = draw(CONTAINERS)
+    indent = draw(st.sampled_from([None, 0, 2]))
+    separators = draw(st.sampled_from([(",", ":"), (", ", ": "), (" ,\t", " :\r\n")]))
+    return json.dumps(value, indent=indent, separators=separators, ensure_ascii=draw(st.booleans())).encode()
+
+
+def pieces(data: bytes, cuts: list[int]) -> list[bytes]:
+    """The data cut at the given places."""
+    places = sorted({min(cut, len(data)) for cut in cuts} | {0, len(data)})
+    return [data[start:end] for start, end in pairwise(places)]
+
+
+@pytest.mark.clause("TR-06", "TR-15", "TR-18")
+@given(
+    st.lists(st.tuples(bodies(), MODES, st.sampled_from([b"", b"\n", b"\r\n", b" \n\n\t"])), max_size=6),
+    st.lists(st.integers(0, 600), max_size=12),
+)
+def test_good_messages_come_out_as_they_went_in(
+    messages: list[tuple[bytes, Mode, bytes]], cuts: list[int]
+) -> None:
+    stream = b"".join(
+        (body if mode == "unframed" else encode(body, mode)) + between for body, mode, between in messages
+    )
+    decoder = Decoder()
+    items = [item for piece in pieces(stream, cuts) for item in decoder.feed(piece)]
+    assert items == [body for body, _, _ in messages]
+    assert decoder.eof() == []
+    assert decoder.mode == (messages[0][1] if messages else None)
+
+
+@pytest.mark.clause("TR-13", "TR-20")
+@given(st.lists(st.tuples(st.binary(min_size=1, max_size=40), st.just("framed")), max_size=6))
+def test_what_is_encoded_in_frames_is_decoded(messages: list[tuple[bytes, Mode]]) -> None:
+    decoder = Decoder()
+    assert decoder.feed(b"".join(encode(body, mode) for body, mode in messages)) == [
+        body for body, _ in messages
+    ]
+
+
+def strict(text: bytes) -> Any:
+    """Another reader of strict JSON, made of the standard library alone."""
+
+    def refuse(name: str) -> Any:
+        raise ValueError(name)
+
+    return json.loads(text.decode(), parse_constant=refuse)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> bytes:
+    """One line of JSON with one character dropped, added or replaced, or as it was."""
+    line = draw(bodies()).replace(b"\n", b" ").decode()
+    place = draw(st.integers(0, len(line) - 1))
+    added = draw(st.sampled_from(["", *'{}[],:"\\ -+.eE01tnfax\t\x00é']))
+    dropped = draw(st.integers(0, 1))
+    changed: str = line[:place] + added + line[place + dropped :]
+    return changed.encode()
+
+
+@pytest.mark.clause("TR-06", "TR-09")
+@given(damaged())
+def test_a_line_is_a_message_exactly_if_another_strict_reader_takes_it(line: bytes) -> None:
+    try:
+        good = isinstance(strict(line), dict | list)
+    except ValueError:
+        good = False
+    assert (Decoder().feed(line + b"\n")[:1] == [line.strip()]) == good
+
+
+@pytest.mark.clause("TR-18")
+@given(damaged())
+def test_the_shortcut_and_the_automaton_agree(line: bytes) -> None:
+    assume(line[:1] in (b"{", b"["))
+    scanner = Scanner()
+    scanner.begin(line[0])
+    end = scanner.scan(line, 1)
+    if is_one_value(line):
+        assert scanner.complete
+        assert end == len(line)
+    elif scanner.complete and end == len(line):
+        # Told by structure alone; the parser has the last word on its numbers.
+        with pytest.raises(ValueError, match="digits"):
+            strict(line)
+
+
+@pytest.mark.clause("TR-09")
+@given(damaged())
+def test_a_fault_comes_with_the_first_impossible_byte_and_not_before(line: bytes) -> None:
+    assume(line[:1] in (b"{", b"["))
+    scanner = Scanner()
+    scanner.begin(line[0])
+    end = scanner.scan(line, 1)
+    assume(scanner.broken)
+    decoder = Decoder()
+    assert decoder.feed(line[:end]) == []
+    (fault,) = decoder.feed(line[end : end + 1])
+    assert isinstance(fault, Fault)
+
+
+TOKEN_ENDS = [
+    "",
+    '"',
+    'n"',
+    '0000"',
+    '000"',
+    '00"',
+    '0"',
+    "0",
+    *(word[n:] for word in ("true", "false", "null") for n in range(1, 5)),
+]
+WAYS_ON = ["", "0", ":0", '"":0']
+
+
+def closing(text: str) -> str:
+    """The brackets that a text has open outside of its strings."""
+    bare = re.sub(r'"(?:[^"\\]|\\.)*"', "", text)
+    stack: list[str] = []
+    for char in bare:
+        if char in "{[":
+            stack.append("}" if char == "{" else "]")
+        elif char in "}]" and stack:
+            stack.pop()
+    return "".join(reversed(stack))
+
+
+@pytest.mark.clause("TR-09")
+@given(damaged(), st.integers(1, 200))
+def test_what_is_not_yet_a_fault_can_still_become_a_value(line: bytes, size: int) -> None:
+    begun = line[:size]
+    assume(begun[:1] in (b"{", b"["))
+    try:
+        text = begun.decode()
+    except UnicodeDecodeError:
+        assume(False)
+    scanner = Scanner()
+    scanner.begin(begun[0])
+    scanner.scan(begun, 1)
+    assume(not scanner.broken and not scanner.complete)
+    for end in TOKEN_ENDS:
+        for more in WAYS_ON:
+            whole = text + end + more
+            try:
+                strict((whole + closing(whole)).encode())
+            except ValueError:
+                continue
+            return
+    pytest.fail("nothing completes it")
+
+
+@pytest.mark.clause("TR-13", "TR-14", "TR-19")
+@given(st.binary(max_size=60) | bodies() | damaged())
+def test_a_body_is_a_value_or_a_parse_fault_and_nothing_else(body: bytes) -> None:
+    try:
+        value = decode(body)
+    except ParseFault:
+        return
+    assert json.loads(json.dumps(value, allow_nan=False)) == value == strict(body)
