@@ -1,0 +1,84 @@
+"""Mermaid sources drawn to SVG by a process of its own, which may crash, hang or eat memory.
+
+One process draws all sources; the one it dies on is left undrawn and the rest is given to the next process.
+The whole has a time limit, so that no pack can keep an export busy.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from attrs import frozen
+
+from context_pack_adapters.html.engine import NOT_INSTALLED
+
+MOST_SECONDS = 60.0
+INSTALL = 'to have diagrams drawn, run: pip install "context-pack[html]", and export again'
+# -P: the engine's folder must not be on its import path.
+ENGINE = (sys.executable, "-P", str(Path(__file__).with_name("engine.py")))
+
+
+@frozen
+class Drawn:
+    """The SVG text of a diagram, as the engine made it: not to be trusted."""
+
+    svg: str
+
+
+@frozen
+class Undrawn:
+    """Why a diagram has no picture."""
+
+    reason: str
+
+
+def draw(
+    sources: Sequence[str], seconds: float = MOST_SECONDS, engine: Sequence[str] = ENGINE
+) -> list[Drawn | Undrawn]:
+    """Every source drawn, or the reason why not, in order."""
+    deadline = time.monotonic() + seconds
+    done: list[Drawn | Undrawn] = []
+    while len(done) < len(sources):
+        left = deadline - time.monotonic()
+        if left <= 0:
+            done += [Undrawn("drawing the pack's diagrams took too long")] * (len(sources) - len(done))
+            break
+        code, answers = _run(engine, sources[len(done) :], left)
+        if code == NOT_INSTALLED:
+            return [Undrawn(INSTALL)] * len(sources)
+        done += answers
+        if len(done) < len(sources):
+            done.append(Undrawn("the drawing program failed on it, or needed too much time or memory"))
+    return done
+
+
+def _run(engine: Sequence[str], sources: Sequence[str], seconds: float) -> tuple[int, list[Drawn | Undrawn]]:
+    """The exit code of one drawing process and the answers it gave."""
+    try:
+        child = subprocess.run(
+            engine,
+            input=json.dumps(sources).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=seconds,
+            check=False,
+        )
+        code, out = child.returncode, child.stdout
+    except subprocess.TimeoutExpired as slow:
+        code, out = -1, slow.stdout or b""
+    except OSError:
+        return -1, [Undrawn("no process could be started to draw it")] * len(sources)
+    whole = out[: out.rfind(b"\n") + 1]
+    return code, [_answer(json.loads(line)) for line in whole.splitlines()]
+
+
+def _answer(answer: dict[str, str]) -> Drawn | Undrawn:
+    if "svg" in answer:
+        return Drawn(answer["svg"])
+    first = answer["error"].strip().partition("\n")[0]
+    return Undrawn(first if len(first) <= 300 else f"{first[:300]}…")

@@ -1,0 +1,60 @@
+"""A section's description as HTML: Markdown of which only text is left.
+
+Emphasis, code, lists, quotes, tables and small headings are kept. HTML, images and links are not: they stay
+the text that was written, so a page loads nothing and leads nowhere. What the Markdown package would escape
+itself goes through `markup.text` instead, because an entity can spell a character that steers. A description
+longer than any that comes through the door is shown as it is: Markdown's worst cases grow faster than its
+text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from context_pack.kernel.markdown import contained
+from context_pack.packs.domain.values import DESCRIPTION_CHARS
+from context_pack_adapters.html.highlight import highlighted
+from context_pack_adapters.html.markup import text
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+NOT_KEPT = ("html_block", "html_inline", "image", "link", "autolink", "reference")
+
+
+def prose(description: str) -> str:
+    """The description as block elements."""
+    if len(description) > DESCRIPTION_CHARS:
+        return f'<p class="plain">{text(description)}</p>'
+    rendered: str = _markdown().render(contained(description))
+    return rendered
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    markdown = (
+        MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}).enable("table").disable(list(NOT_KEPT))
+    )
+    rules: Any = markdown.renderer
+    rules.rules |= {"text": _text, "code_inline": _code, "code_block": _block, "fence": _block}
+    return markdown
+
+
+def _text(tokens: Sequence[Token], index: int, *_: Any) -> str:
+    return text(tokens[index].content)
+
+
+def _code(tokens: Sequence[Token], index: int, *_: Any) -> str:
+    return f"<code>{text(tokens[index].content)}</code>"
+
+
+def _block(tokens: Sequence[Token], index: int, *_: Any) -> str:
+    """A block of code in a description, without line numbers: it stands in no file."""
+    words = tokens[index].info.split()
+    lines = highlighted(tokens[index].content.removesuffix("\n"), words[0].lower() if words else "")
+    return f'<pre tabindex="0"><code>{chr(10).join(lines)}</code></pre>\n'
