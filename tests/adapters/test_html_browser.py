@@ -1,0 +1,210 @@
+"""The page in a real browser, where there is one: nothing is fetched, nothing runs, nothing overflows.
+
+Chromium is driven over its debugging pipe (file descriptors 3 and 4, messages end in NUL), so that no package
+besides the browser is needed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from html_pages import FULL, at, pack, page, ref
+
+from context_pack.packs.domain.model import Diagram, Section
+from context_pack.packs.domain.states import State
+
+PROGRAM = shutil.which("chromium") or shutil.which("google-chrome")
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --remote-debugging-pipe"
+)
+OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+DRAWN = (
+    "[...document.images].every(image => image.complete && image.naturalWidth > 0) && document.images.length"
+)
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine")
+
+
+class Browser:
+    """One tab, told what to do and asked what it sees."""
+
+    def __init__(self, profile: Path) -> None:
+        (theirs_in, self._out), (self._in, theirs_out) = os.pipe(), os.pipe()
+
+        def place() -> None:
+            os.dup2(theirs_in, 13)
+            os.dup2(theirs_out, 14)
+            os.dup2(13, 3)
+            os.dup2(14, 4)
+
+        self.process = subprocess.Popen(
+            [str(PROGRAM), *FLAGS.split(), f"--user-data-dir={profile}", "about:blank"],
+            preexec_fn=place,
+            close_fds=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(theirs_in)
+        os.close(theirs_out)
+        self._rest, self._count, self._session = b"", 0, ""
+        self.events: list[dict[str, Any]] = []
+        targets = self.ask("Target.getTargets")["targetInfos"]
+        tab = next(target["targetId"] for target in targets if target["type"] == "page")
+        self._session = self.ask("Target.attachToTarget", targetId=tab, flatten=True)["sessionId"]
+        for domain in ("Page", "Network", "Runtime", "Log"):
+            self.ask(f"{domain}.enable")
+
+    def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send a command and return its result; what happens meanwhile is kept in `events`."""
+        self._count += 1
+        message: dict[str, Any] = {"id": self._count, "method": method, "params": params}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._next()
+            if answer.get("id") == self._count:
+                assert "error" not in answer, answer
+                result: dict[str, Any] = answer["result"]
+                return result
+            self.events.append(answer)
+
+    def _next(self) -> dict[str, Any]:
+        while b"\0" not in self._rest:
+            data = os.read(self._in, 65536)
+            assert data, "the browser went away"
+            self._rest += data
+        message, _, self._rest = self._rest.partition(b"\0")
+        found: dict[str, Any] = json.loads(message)
+        return found
+
+    def show(self, path: Path, width: int, scheme: str) -> None:
+        """Open a file at a width in a colour scheme and wait until it is there."""
+        self.events = []
+        self.ask(
+            "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False
+        )
+        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self.ask("Page.navigate", url=path.as_uri())
+        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+            self.events.append(self._next())
+
+    def value(self, expression: str) -> Any:
+        """What an expression is worth in the page."""
+        result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)["result"]
+        return result.get("value")
+
+    def happened(self, method: str) -> list[dict[str, Any]]:
+        """The events of one kind since the page was opened."""
+        return [event["params"] for event in self.events if event["method"] == method]
+
+    def close(self) -> None:
+        """End the browser."""
+        self.process.terminate()
+        self.process.wait(30)
+        os.close(self._in)
+        os.close(self._out)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One browser for all the tests of this module."""
+    opened = Browser(tmp_path_factory.mktemp("profile"))
+    yield opened
+    opened.close()
+
+
+WIDE = pack(
+    Section(
+        "long-words" + "x" * 50,
+        "W" * 150,
+        "`"
+        + "d" * 300
+        + "`\n\n| a | b |\n|---|---|\n| "
+        + "t" * 200
+        + " | x |\n\n```\n"
+        + "c" * 300
+        + "\n```",
+        (
+            ref(
+                "a" * 64, "p" * 200 + "/" + "q" * 200 + ".py", title="T" * 190, why="y" * 500, group="g" * 100
+            ),
+        ),
+        (
+            Diagram(
+                "d" * 64, "D" * 150, "flowchart LR\n  " + " --> ".join(f"N{n}[Node {n}]" for n in range(20))
+            ),
+            Diagram("broken", "B", "flowchart LR\n  " + "x" * 400 + "[[["),
+        ),
+    ),
+    title="U" * 150,
+    brief="V" * 300,
+    tags=("t" * 60,),
+)
+
+
+@pytest.mark.clause("HTML-14")
+@pytest.mark.parametrize("width", [320, 400, 900, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_overflows_whatever_the_width(
+    browser: Browser, tmp_path: Path, width: int, scheme: str
+) -> None:
+    for shown in (FULL, WIDE):
+        file = tmp_path / "page.html"
+        file.write_text(page(shown, at(State.MOVED)), "utf-8")
+        browser.show(file, width, scheme)
+        assert browser.value(OVERFLOW) == 0
+
+
+@pytest.mark.clause("HTML-01", "HTML-09")
+def test_the_browser_fetches_nothing_and_complains_of_nothing(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(page(FULL), "utf-8")
+    browser.show(file, 1280, "dark")
+    assert browser.value(DRAWN) == 1
+    asked = {event["request"]["url"] for event in browser.happened("Network.requestWillBeSent")}
+    assert {url for url in asked if not url.startswith("data:")} == {file.as_uri()}
+    assert browser.happened("Log.entryAdded") == []
+    assert browser.happened("Runtime.exceptionThrown") == []
+
+
+@pytest.mark.clause("HTML-01")
+def test_even_a_script_that_got_in_would_not_run(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    planted = "<script>window.ran = 1</script><img src='https://evil.example/x.png' onerror='window.ran = 2'>"
+    file.write_text(page(FULL).replace("</main>", planted + "</main>"), "utf-8")
+    browser.show(file, 1280, "light")
+    assert browser.value("window.ran === undefined")
+    assert len(browser.happened("Log.entryAdded")) >= 2
+
+
+@pytest.mark.clause("HTML-14")
+def test_the_scheme_of_the_reader_decides_the_colours(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(page(FULL), "utf-8")
+    seen = {}
+    for scheme in ("light", "dark"):
+        browser.show(file, 1280, scheme)
+        seen[scheme] = browser.value("getComputedStyle(document.body).backgroundColor")
+        seen[scheme + " picture"] = browser.value("document.images[0].currentSrc")
+    assert (seen["light"], seen["dark"]) == ("rgb(246, 247, 249)", "rgb(13, 17, 23)")
+    assert seen["light picture"] != seen["dark picture"]
+
+
+@pytest.mark.clause("HTML-07")
+def test_a_copied_excerpt_is_the_code_without_its_numbers(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(page(FULL), "utf-8")
+    browser.show(file, 1280, "light")
+    browser.value("getSelection().selectAllChildren(document.querySelector('#flow-loose pre'))")
+    copied = browser.value("getSelection().toString()")
+    assert copied.rstrip("\n").split("\n") == [f"line_{number} = {number}" for number in range(42, 46)]
