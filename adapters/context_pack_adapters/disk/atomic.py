@@ -47,9 +47,7 @@ def write_atomic(folder: str, name: str, data: bytes, mode: int | None = None) -
     sync_folder(folder)
 
 
-def create_exclusive(
-    folder: str, name: str, data: bytes, link: Callable[[str, str], None] = os.link
-) -> bool:
+def create_exclusive(folder: str, name: str, data: bytes, link: Callable[[str, str], None] = os.link) -> bool:
     """Put `data` at `folder/name` unless that name is taken; says whether it did."""
     target = os.path.join(folder, name)
     with _temporary(folder, name, data, None) as temporary:

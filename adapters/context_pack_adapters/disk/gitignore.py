@@ -11,7 +11,7 @@ backtrack for long. Pure: text in, verdicts out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 _SPECIAL = re.compile(r"[*?\[\\]")
@@ -39,7 +39,8 @@ class IgnoreFile:
         lines = list(_lines(text))
         self._takes_back = {line.number: line.takes_back for line in lines}
         self._folders = _Table(lines)
-        self._files = _Table(line for line in lines if not line.folders_only)
+        files = [line for line in lines if not line.folders_only]
+        self._files = self._folders if len(files) == len(lines) else _Table(files)
 
     def verdict(self, path: str, is_folder: bool) -> bool | None:
         """Whether the path, relative to the file's folder, is ignored; None if no line speaks of it."""
@@ -85,13 +86,13 @@ class _Table:
         for line in lines:
             text = line.text
             if line.anchored:
-                by_path.append((line.number, _path_pattern(text.removeprefix("/"))))
+                by_path.append((line.number, _pattern(text.removeprefix("/"))))
             elif not _SPECIAL.search(text):
                 self._names[text] = line.number
             elif text.startswith("*.") and not _SPECIAL.search(text, 1):
                 self._endings[text[1:]] = line.number
             else:
-                by_name.append((line.number, _stretch(text)))
+                by_name.append((line.number, _pattern(text)))
         self._by_name, self._name_numbers = _joined(by_name)
         self._by_path, self._path_numbers = _joined(by_path)
 
@@ -121,49 +122,66 @@ def _joined(patterns: list[tuple[int, str]]) -> tuple[re.Pattern[str] | None, li
 
 
 _NEVER = "(?!)"
-_FOLDERS = re.compile(r"(?:(?<=/)|^)\*{2,}/")
+_STAR, _FOLDERS, _REST = "*", "**/", "**"
 
 
-def _path_pattern(text: str) -> str:
-    """The expression for a pattern that is matched with a whole path; `**` stands between slashes only."""
+def _pattern(text: str) -> str:
+    """The expression for a whole pattern: stretches with any number of folders between them."""
+    stretches: list[list[str]] = [[]]
     tail = ""
-    if re.fullmatch(r"\*{2,}", text):
-        return ".*"
-    if ending := re.search(r"/\*{2,}$", text):
-        text, tail = text[: ending.start() + 1], ".*"
-    first, *rest = _FOLDERS.split(text)
-    pieces = [_stretch(first)]
-    last = len(rest) - 1
-    for index, part in enumerate(rest):
-        piece = _stretch(part)
-        # What follows another `**` may take the earliest place; only the last stretch has to reach the end.
-        atomic = index < last or tail
-        pieces.append(f"(?>(?:[^/]*/)*?{piece})" if atomic else f"(?:[^/]*/)*{piece}")
-    if _NEVER in pieces or any(_NEVER in piece for piece in pieces):
-        return _NEVER
-    return "".join(pieces) + tail
+    for piece in _pieces(text):
+        if piece == _NEVER:
+            return _NEVER
+        if piece == _FOLDERS:
+            stretches.append([])
+        elif piece == _REST:
+            tail = ".*"
+        else:
+            stretches[-1].append(piece)
+    first, *rest = map(_stretch, stretches)
+    # What is followed by another `**` may take the earliest place; only the last stretch must reach the end.
+    early = rest if tail else rest[:-1]
+    middle = "".join(f"(?>(?:[^/]*/)*?{stretch})" for stretch in early)
+    return first + middle + "".join(f"(?:[^/]*/)*{stretch}" for stretch in rest[len(early) :]) + tail
 
 
-def _stretch(text: str) -> str:
-    """The expression for a pattern without `**`: stars, question marks and sets never match a slash."""
-    chunks = [""]
+def _pieces(text: str) -> Iterator[str]:
+    """The expressions of single characters, and the three kinds of star, in order."""
     at = 0
     while at < len(text):
         char = text[at]
         if char == "*":
-            if chunks[-1] or len(chunks) == 1:
-                chunks.append("")
-            at += 1
-            continue
-        if char == "[":
+            start = at
+            while text.startswith("*", at):
+                at += 1
+            # Two stars cross folders only where they stand alone between slashes.
+            alone = at - start > 1 and (start == 0 or text[start - 1] == "/")
+            if alone and at == len(text):
+                yield _REST
+            elif alone and text[at] == "/":
+                yield _FOLDERS
+                at += 1
+            else:
+                yield _STAR
+        elif char == "[":
             piece, at = _set(text, at)
+            yield piece
         elif char == "\\":
-            piece, at = (re.escape(text[at + 1]) if at + 1 < len(text) else _NEVER), at + 2
+            yield re.escape(text[at + 1]) if at + 1 < len(text) else _NEVER
+            at += 2
         else:
-            piece, at = ("[^/]" if char == "?" else re.escape(char)), at + 1
-        if piece == _NEVER:
-            return _NEVER
-        chunks[-1] += piece
+            yield "[^/]" if char == "?" else re.escape(char)
+            at += 1
+
+
+def _stretch(pieces: list[str]) -> str:
+    """The expression for a stretch without `**`: no star, question mark or set matches a slash."""
+    chunks = [""]
+    for piece in pieces:
+        if piece == _STAR:
+            chunks.append("")
+        else:
+            chunks[-1] += piece
     first, *rest = chunks
     if not rest:
         return first

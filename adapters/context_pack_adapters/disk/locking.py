@@ -72,7 +72,7 @@ class PathLock:
             return False
 
     def retire(self) -> None:
-        """Remove the lock file while holding it: what it protected is gone."""
+        """Remove the lock file, as the holder's last act: what it protected is gone."""
         # Windows refuses to remove an open file; there the file stays, which harms nobody.
         with suppress(OSError):
             os.unlink(self._path)

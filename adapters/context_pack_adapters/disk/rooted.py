@@ -1,11 +1,10 @@
 """Files under one root, and nothing else, whatever links and swaps there are.
 
-What counts is the file that was opened, not the path that was checked. `PROC` (Linux) takes hold of the
-file without opening it, asks the kernel where it is, and opens that very file if the answer is the path
-that was asked for: then no link was followed. Any other answer, and every other system, takes `WALK`: each
-part is opened from the one before, links are resolved here, and the policy sees every name on the way.
-`COMPARE` is for systems that can do neither. Pipes, devices and folders are never opened for reading. A
-reason for refusing never depends on what lies outside.
+What counts is the file that was opened, not the path that was checked. `PROC` (Linux) opens the file and
+asks the kernel where it is: if the answer is the very path that was asked for, no link was followed. Any
+other answer, and every other system, takes `WALK`: each part is opened from the one before, links are
+resolved here, and the policy sees every name on the way. `COMPARE` is for systems that cannot walk.
+Pipes, devices and folders are not opened. A reason for refusing never depends on what lies outside.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
@@ -25,11 +25,12 @@ from context_pack_adapters.disk.atomic import TooLarge, read_descriptor
 MAX_LINKS = 40
 
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0)
-_HOLD = getattr(os, "O_PATH", 0) | getattr(os, "O_NOFOLLOW", 0) | _CLOEXEC
 _OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | _CLOEXEC
 _OPEN |= getattr(os, "O_BINARY", 0)
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+# What a system call answers when a folder, a link or a file has just taken another's place.
+_SWAPPED = frozenset({errno.ELOOP, errno.EMLINK, errno.ENOTDIR, errno.EINVAL})
 
 
 class Means(Enum):
@@ -44,7 +45,7 @@ def best_means() -> Means:
     """The strongest way this system offers."""
     if os.open not in os.supports_dir_fd:
         return Means.COMPARE
-    return Means.PROC if hasattr(os, "O_PATH") and os.path.isdir("/proc/self/fd") else Means.WALK
+    return Means.PROC if os.path.isdir("/proc/self/fd") else Means.WALK
 
 
 class Opened(NamedTuple):
@@ -84,31 +85,33 @@ class Rooted:
         """The file, open for reading, or why it cannot be."""
         if self._policy.denies(path):
             return Reason.DENIED
+        if self._means is Means.PROC and (found := self._placed(path)) is not None:
+            return found
         try:
-            if self._means is Means.PROC:
-                return self._held(path) or self._walked(path)
-            return self._walked(path) if self._means is Means.WALK else self._compared(path)
+            return self._compared(path) if self._means is Means.COMPARE else self._walked(path)
         except _Refused as refused:
             return refused.reason
         except OSError as error:
             return _reason(error)
 
-    def _held(self, path: RelativePath) -> Opened | None:
+    def _placed(self, path: RelativePath) -> Opened | None:
         """The file if no link leads to it; None leaves the question to the walk."""
+        place = self._asked + path.value
         try:
-            place = os.open(self._asked + path.value, _HOLD)
-        except OSError:
-            return None
-        try:
-            name = f"/proc/self/fd/{place}"
-            status = os.fstat(place)
-            if not stat.S_ISREG(status.st_mode) or os.readlink(name) != self._expected + path.value:
+            # Looked at before it is opened: a pipe's writer or a device would notice the opening.
+            if not stat.S_ISREG(os.lstat(place).st_mode):
                 return None
-            return Opened(os.open(name, _OPEN), status)
+            descriptor = os.open(place, _OPEN | _NOFOLLOW)
         except OSError:
             return None
-        finally:
-            os.close(place)
+        try:
+            status = os.fstat(descriptor)
+            if stat.S_ISREG(status.st_mode) and _where(descriptor) == self._expected + path.value:
+                return Opened(descriptor, status)
+        except OSError:
+            pass
+        os.close(descriptor)
+        return None
 
     def _walked(self, path: RelativePath) -> Opened:
         walk = _Walk(self._root, self._policy)
@@ -118,18 +121,33 @@ class Rooted:
             walk.close()
 
     def _compared(self, path: RelativePath) -> Opened:
-        """Resolve, open, and compare what was opened with what the resolved path names now."""
+        """Resolve, open, and compare where the opened file is with where it should be."""
         parts = _inside(self._root, os.path.join(self._root, path.value))
         _check(parts, self._policy)
         real = os.path.join(os.path.realpath(self._root), *parts)
-        if not stat.S_ISREG(os.lstat(real).st_mode):
-            raise _Refused(Reason.NOT_A_FILE)
-        descriptor = os.open(real, _OPEN)
+        mode = os.lstat(real).st_mode
+        if not stat.S_ISREG(mode):
+            # What is still a link after resolving goes round in a circle.
+            raise _Refused(Reason.MISSING if stat.S_ISLNK(mode) else Reason.NOT_A_FILE)
+        descriptor = os.open(real, _OPEN | _NOFOLLOW)
         status = os.fstat(descriptor)
-        if not os.path.samestat(status, os.lstat(real)) or os.path.realpath(real) != real:
+        if not stat.S_ISREG(status.st_mode) or os.path.normcase(_where(descriptor)) != os.path.normcase(real):
             os.close(descriptor)
             raise _Refused(Reason.OUTSIDE)
         return Opened(descriptor, status)
+
+
+def _where(descriptor: int) -> str:
+    """Where the system says that an open file is."""
+    if sys.platform != "win32":
+        return os.readlink(f"/proc/self/fd/{descriptor}")
+    import ctypes
+    import msvcrt
+
+    room = ctypes.create_unicode_buffer(32768)
+    handle = ctypes.c_void_p(msvcrt.get_osfhandle(descriptor))
+    ctypes.windll.kernel32.GetFinalPathNameByHandleW(handle, room, len(room), 0)
+    return room.value.removeprefix("\\\\?\\")
 
 
 class _Refused(Exception):
@@ -153,36 +171,39 @@ class _Walk:
     def follow(self, todo: list[str]) -> Opened:
         """Open what the parts lead to."""
         while todo:
-            part = todo.pop(0)
+            part, *rest = todo
             if part == "..":
-                todo = self._up(todo)
+                todo = self._up(rest)
                 continue
             if self._policy.denies_name(part):
                 raise _Refused(Reason.DENIED)
-            mode = os.stat(part, dir_fd=self._folders[-1], follow_symlinks=False).st_mode
-            if stat.S_ISLNK(mode):
-                todo = self._link(part, todo)
-            elif stat.S_ISDIR(mode) and todo:
-                self._down(part, todo)
-            elif stat.S_ISREG(mode):
-                if todo:
-                    raise _Refused(Reason.MISSING)
-                return self._open(part)
-            else:
-                raise _Refused(Reason.NOT_A_FILE)
+            try:
+                step = self._step(part, rest)
+            except OSError as error:
+                if error.errno not in _SWAPPED:
+                    raise
+                # It was something else a moment ago: look again, but not for ever.
+                self._spend()
+                continue
+            if isinstance(step, Opened):
+                return step
+            todo = step
         raise _Refused(Reason.NOT_A_FILE)
 
-    def _down(self, part: str, todo: list[str]) -> None:
-        try:
-            self._folders.append(os.open(part, _FOLDER | _NOFOLLOW, dir_fd=self._folders[-1]))
-        except OSError as error:
-            if error.errno not in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
-                raise
-            # It was a folder a moment ago: look again, but not for ever.
-            self._spend()
-            todo.insert(0, part)
-            return
+    def _step(self, part: str, rest: list[str]) -> Opened | list[str]:
+        """Go to one part: the opened file, or what is still to be followed from there."""
+        mode = os.stat(part, dir_fd=self._folders[-1], follow_symlinks=False).st_mode
+        if stat.S_ISLNK(mode):
+            return self._link(part, rest)
+        if stat.S_ISREG(mode):
+            if rest:
+                raise _Refused(Reason.MISSING)
+            return self._open(part)
+        if not stat.S_ISDIR(mode) or not rest:
+            raise _Refused(Reason.NOT_A_FILE)
+        self._folders.append(os.open(part, _FOLDER | _NOFOLLOW, dir_fd=self._folders[-1]))
         self._names.append(part)
+        return rest
 
     def _up(self, todo: list[str]) -> list[str]:
         if not self._names:
@@ -193,8 +214,8 @@ class _Walk:
         return todo
 
     def _link(self, part: str, todo: list[str]) -> list[str]:
-        self._spend()
         target = os.readlink(part, dir_fd=self._folders[-1])
+        self._spend()
         if not os.path.isabs(target):
             return [*_parts(target), *todo]
         for top in (self._root, os.path.realpath(self._root)):
@@ -253,6 +274,6 @@ def _check(parts: list[str], policy: PathPolicy) -> None:
 
 
 def _reason(error: OSError) -> Reason:
-    if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EMLINK):
+    if error.errno in _SWAPPED or error.errno in (errno.ENOENT, errno.ENAMETOOLONG):
         return Reason.MISSING
     return Reason.NOT_A_FILE if error.errno == errno.EISDIR else Reason.IO

@@ -117,7 +117,7 @@ class PackFiles:
         digest = hashlib.sha256(data).digest()
         known = self._seen.get(name)
         value = known.value if known is not None and known.digest == digest else _parsed(data, name)
-        seen = _Seen(_trusted(status, before), digest, value)
+        seen = _Seen(trusted_signature(_signature(status), before), digest, value)
         self._seen[name] = seen
         return seen
 
@@ -148,10 +148,10 @@ def _signature(status: os.stat_result) -> Signature:
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
-def _trusted(status: os.stat_result, read_at_ns: int) -> Signature | None:
+def trusted_signature(signature: Signature, read_at_ns: int) -> Signature | None:
     """The signature, if no later write can have left it the same; None otherwise."""
-    modified, changed = status.st_mtime_ns, status.st_ctime_ns
+    modified, changed = signature[:2]
     # Whole seconds mean a file system that counts no finer (or a chance, and then caution costs one read).
     coarse = modified % _SECOND_NS == 0 or changed % _SECOND_NS == 0
     grain = COARSE_GRAIN_NS if coarse else FINE_GRAIN_NS
-    return _signature(status) if max(modified, changed) + grain < read_at_ns else None
+    return signature if max(modified, changed) + grain < read_at_ns else None

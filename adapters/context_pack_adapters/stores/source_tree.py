@@ -20,9 +20,7 @@ NAMED_FILES = 50_000
 class DiskSourceTree:
     """A `SourceTree` on disk; safe to share between threads."""
 
-    def __init__(
-        self, root: Path, policy: PathPolicy, excluded: Collection[str] = EXCLUDED_FOLDERS
-    ) -> None:
+    def __init__(self, root: Path, policy: PathPolicy, excluded: Collection[str] = EXCLUDED_FOLDERS) -> None:
         self._root = root
         self._policy = policy
         self._excluded = excluded

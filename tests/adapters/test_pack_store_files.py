@@ -1,0 +1,516 @@
+"""The store's files: malformed ones, purged ones, changed ones, and what reads remember of them."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+import pytest
+from attrs import frozen
+from sample_packs import full_pack, maker, sample_pack
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.packs.domain.model import Pack
+from context_pack_adapters.disk.atomic import write_atomic
+from context_pack_adapters.disk.locking import PathLock, attempt_lock
+from context_pack_adapters.inmemory import FixedClock
+from context_pack_adapters.stores import pack_format
+from context_pack_adapters.stores.pack_files import COARSE_GRAIN_NS, FINE_GRAIN_NS, PackFiles
+from context_pack_adapters.stores.pack_store import FilePackStore
+from context_pack_adapters.system import SystemIds
+
+BAD = "pk_baaaaaad"
+
+
+@frozen
+class Disk:
+    """A store, its folder and its clock."""
+
+    store: FilePackStore
+    folder: Path
+    clock: FixedClock
+
+    def put(self, name: str | None = None, minutes: float = 60) -> Pack:
+        """Store a fresh pack."""
+        return self.store.create(maker(self.clock.now(), minutes, name=name), name)
+
+    def file(self, pack_id: str) -> Path:
+        """Where a pack is."""
+        return self.folder / f"{pack_id}.md"
+
+    def write(self, pack: Pack) -> None:
+        """Write a pack as another program would, in place."""
+        self.file(pack.id).write_bytes(pack_format.encode(pack))
+
+    def names(self) -> set[str]:
+        """Everything in the folder."""
+        return {path.name for path in self.folder.iterdir()}
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Disk:
+    """An empty store whose folder exists."""
+    clock = FixedClock()
+    (tmp_path / "packs").mkdir()
+    return Disk(FilePackStore(tmp_path, clock, SystemIds(), lock_timeout=5.0), tmp_path / "packs", clock)
+
+
+def failure_of(act: Callable[[], object]) -> Failure:
+    """What an action raises."""
+    with pytest.raises(Failure) as told:
+        act()
+    return told.value
+
+
+def raised(pack: Pack) -> Pack:
+    """A change that counts."""
+    return attrs.evolve(pack, revision=pack.revision + 1)
+
+
+@pytest.mark.clause("ST-01")
+def test_a_pack_is_one_file_named_after_its_id(disk: Disk) -> None:
+    made = disk.put("a name")
+    assert disk.names() == {f"{made.id}.md", ".create.lock"}
+    assert pack_format.decode(disk.file(made.id).read_bytes(), made.id) == made
+
+
+@pytest.mark.clause("ST-01")
+def test_files_that_are_not_named_like_a_pack_are_ignored(disk: Disk) -> None:
+    made = disk.put()
+    for name in (
+        "README.md",
+        "pk_short.md",
+        "pk_abcdefgh.txt",
+        "PK_ABCDEFGH.md",
+        "pk_abcdefgh.md~",
+        "pk_abcdefg1.md",
+    ):
+        (disk.folder / name).write_text("nonsense")
+    (disk.folder / "folder").mkdir()
+    assert list(disk.store.all()) == [made]
+
+
+@pytest.mark.clause("ST-08")
+def test_one_malformed_file_stops_everything_that_looks_at_all_packs(disk: Disk) -> None:
+    disk.put("good one")
+    disk.file(BAD).write_text("nonsense")
+    for act in (
+        disk.store.all,
+        lambda: disk.store.get(BAD),
+        lambda: disk.store.find("good one"),
+        lambda: disk.store.find("nobody"),
+        lambda: disk.put("another"),
+        lambda: disk.store.update(BAD, raised),
+        lambda: disk.store.delete(BAD, lambda _: None),
+    ):
+        failure = failure_of(act)
+        assert failure.code is Code.MALFORMED_PACK
+        assert failure.kind == "io_error"
+        assert failure.details == {"files": [{"file": f"{BAD}.md", "reason": "the first line is not '---'"}]}
+    assert disk.file(BAD).read_text() == "nonsense"
+    assert f"{BAD}.lock" not in disk.names()
+
+
+@pytest.mark.clause("ST-09")
+def test_healthy_packs_go_on_by_id_beside_a_malformed_one(disk: Disk) -> None:
+    made = disk.put("good one")
+    disk.file(BAD).write_text("nonsense")
+    assert disk.store.get(made.id) == made
+    assert disk.store.update(made.id, raised).revision == 2
+    assert disk.put().revision == 1
+    disk.store.delete(made.id, lambda _: None)
+    disk.file(BAD).unlink()
+    assert len(disk.store.all()) == 1
+
+
+@pytest.mark.clause("ST-08")
+def test_every_malformed_file_is_named_with_its_reason(disk: Disk) -> None:
+    first, second = "pk_aaaaaaaa", "pk_bbbbbbbb"
+    disk.file(first).write_bytes(pack_format.encode(full_pack("pk_cccccccc")))
+    disk.file(second).write_text("---\na: 1\na: 2\n---\n")
+    files = failure_of(disk.store.all).details["files"]
+    assert files == [
+        {"file": "pk_aaaaaaaa.md", "reason": "the id in the file is not the one in its name"},
+        {"file": "pk_bbbbbbbb.md", "reason": "a key appears twice, line 3"},
+    ]
+
+
+@pytest.mark.clause("ST-08")
+def test_hundreds_of_malformed_files_make_no_endless_answer(disk: Disk) -> None:
+    for index in range(130):
+        disk.file(f"pk_aaaaa{chr(97 + index // 26)}a{chr(97 + index % 26)}").write_text("")
+    details = failure_of(disk.store.all).details
+    assert (len(details["files"]), details["count"]) == (100, 130)
+
+
+@pytest.mark.clause("ST-08")
+def test_two_live_packs_with_one_name_are_malformed_for_who_asks_for_it(disk: Disk) -> None:
+    made = disk.put("doubled")
+    other = sample_pack("pk_aaaaaaaa", disk.clock.now(), name="doubled")
+    disk.write(other)
+    failure = failure_of(lambda: disk.store.find("doubled"))
+    assert failure.code is Code.MALFORMED_PACK
+    assert {entry["file"] for entry in failure.details["files"]} == {f"{made.id}.md", "pk_aaaaaaaa.md"}
+    assert failure_of(lambda: disk.put("doubled")).code is Code.NAME_CONFLICT
+    assert disk.store.get(made.id) == made
+
+
+@pytest.mark.clause("ST-10")
+def test_a_file_of_another_version_asks_for_migration_wherever_it_is_met(disk: Disk) -> None:
+    made = disk.put("good one")
+    old = pack_format.encode(sample_pack(BAD)).replace(b"schema_version: 2", b"schema_version: 1")
+    disk.file(BAD).write_bytes(old)
+    for act in (
+        disk.store.all,
+        lambda: disk.store.get(BAD),
+        lambda: disk.store.find("good one"),
+        lambda: disk.put("another"),
+        lambda: disk.store.update(BAD, raised),
+    ):
+        failure = failure_of(act)
+        assert failure.code is Code.MIGRATION_REQUIRED
+        assert failure.details == {"found": 1, "supported": 2}
+        assert BAD in failure.message
+    assert disk.store.get(made.id) == made
+    assert disk.file(BAD).read_bytes() == old
+
+
+def make_link(path: Path) -> None:
+    """A link to a pack that would be fine."""
+    target = path.with_name("elsewhere")
+    target.write_bytes(pack_format.encode(sample_pack(path.stem)))
+    path.symlink_to(target)
+
+
+def make_socket(path: Path) -> None:
+    """A socket in the file system."""
+    here = os.getcwd()
+    os.chdir(path.parent)
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(path.name)
+    finally:
+        os.chdir(here)
+
+
+STRANGE: dict[str, Callable[[Path], object]] = {
+    "link": make_link,
+    "dangling link": lambda path: path.symlink_to("nowhere"),
+    "link to itself": lambda path: path.symlink_to(path),
+    "pipe": lambda path: os.mkfifo(path),
+    "folder": lambda path: path.mkdir(),
+    "socket": make_socket,
+    "too large": lambda path: path.write_bytes(b"---\n" + b"#" * (8 * 1024 * 1024)),
+    "empty": lambda path: path.touch(),
+}
+
+
+@pytest.mark.clause("ST-11")
+@pytest.mark.parametrize("kind", STRANGE)
+def test_what_is_no_plain_file_of_a_sane_size_is_malformed_and_never_waited_for(
+    disk: Disk, kind: str
+) -> None:
+    STRANGE[kind](disk.file(BAD))
+    began = time.monotonic()
+    for act in (lambda: disk.store.get(BAD), disk.store.all, lambda: disk.store.update(BAD, raised)):
+        failure = failure_of(act)
+        assert failure.code is Code.MALFORMED_PACK
+        assert [entry["file"] for entry in failure.details["files"]] == [f"{BAD}.md"]
+    assert time.monotonic() - began < 2.0
+
+
+@pytest.mark.clause("ST-24")
+@pytest.mark.parametrize("look", ["get", "all", "find", "update", "delete", "create"])
+def test_the_file_of_an_expired_pack_goes_when_it_is_met(disk: Disk, look: str) -> None:
+    dead, live = disk.put("dead one", minutes=1), disk.put("live one")
+    disk.store.update(dead.id, raised)
+    disk.clock.advance(minutes=1)
+    acts: dict[str, Callable[[], object]] = {
+        "get": lambda: disk.store.get(dead.id),
+        "all": disk.store.all,
+        "find": lambda: disk.store.find("live one"),
+        "update": lambda: disk.store.update(dead.id, raised),
+        "delete": lambda: disk.store.delete(dead.id, lambda _: None),
+        "create": lambda: disk.put("new one"),
+    }
+    if look in ("get", "update", "delete"):
+        assert failure_of(acts[look]).code is Code.NOT_FOUND
+    else:
+        acts[look]()
+    assert not disk.file(dead.id).exists()
+    assert f"{dead.id}.lock" not in disk.names()
+    assert disk.file(live.id).exists()
+
+
+@pytest.mark.clause("ST-24")
+def test_an_expired_pack_whose_lock_is_held_is_left_alone_without_waiting(disk: Disk) -> None:
+    dead = disk.put(minutes=1)
+    disk.clock.advance(minutes=1)
+    with PathLock(str(disk.folder / f"{dead.id}.lock"), 1.0):
+        began = time.monotonic()
+        assert list(disk.store.all()) == []
+        assert failure_of(lambda: disk.store.get(dead.id)).code is Code.NOT_FOUND
+        assert time.monotonic() - began < 1.0
+        assert disk.file(dead.id).exists()
+    assert list(disk.store.all()) == []
+    assert not disk.file(dead.id).exists()
+
+
+@pytest.mark.clause("ST-24")
+def test_who_wants_the_name_of_an_expired_pack_waits_for_its_writer_and_looks_again(disk: Disk) -> None:
+    dead = disk.put("the name", minutes=1)
+    disk.clock.advance(minutes=1)
+    results: list[object] = []
+
+    def want() -> None:
+        try:
+            results.append(disk.put("the name").id)
+        except Failure as failure:
+            results.append(failure.code)
+
+    with PathLock(str(disk.folder / f"{dead.id}.lock"), 1.0):
+        wanting = threading.Thread(target=want)
+        wanting.start()
+        while (free := attempt_lock(str(disk.folder / ".create.lock"))) is not None:
+            free.release()
+        # The writer was in time: what it writes now, under its lock, is a live pack again.
+        live = sample_pack(dead.id, disk.clock.now(), name="the name", revision=2)
+        write_atomic(str(disk.folder), f"{dead.id}.md", pack_format.encode(live))
+    wanting.join()
+    assert results == [Code.NAME_CONFLICT]
+    assert [pack.id for pack in disk.store.all()] == [dead.id]
+
+
+@pytest.mark.clause("ST-24")
+def test_hundreds_of_expired_packs_all_go_and_never_show(disk: Disk) -> None:
+    for index in range(300):
+        name = "".join(chr(97 + index // 17**place % 17) for place in range(8))
+        disk.write(sample_pack(f"pk_{name}", disk.clock.now(), 1))
+    live = disk.put()
+    disk.clock.advance(minutes=1)
+    looks = 0
+    while len(list(disk.folder.glob("*.md"))) > 1:
+        assert list(disk.store.all()) == [live]
+        looks += 1
+        assert looks < 300
+
+
+@pytest.mark.clause("ST-21")
+def test_a_deleted_pack_takes_its_lock_file_along(disk: Disk) -> None:
+    made = disk.put()
+    disk.store.update(made.id, raised)
+    assert disk.names() == {f"{made.id}.md", f"{made.id}.lock"}
+    disk.store.delete(made.id, lambda _: None)
+    assert disk.names() == set()
+
+
+@pytest.mark.clause("ST-21")
+def test_asking_for_a_pack_that_is_not_there_leaves_no_lock_file(disk: Disk) -> None:
+    for act in (
+        lambda: disk.store.get("pk_aaaaaaaa"),
+        lambda: disk.store.update("pk_aaaaaaaa", raised),
+        lambda: disk.store.delete("pk_aaaaaaaa", lambda _: None),
+    ):
+        assert failure_of(act).code is Code.NOT_FOUND
+    assert disk.names() == set()
+
+
+@pytest.mark.clause("ST-21")
+def test_who_waited_while_a_pack_was_deleted_finds_nothing_and_leaves_nothing(disk: Disk) -> None:
+    made = disk.put()
+    results: list[object] = []
+
+    def write() -> None:
+        results.append(failure_of(lambda: disk.store.update(made.id, raised)).code)
+
+    writers = [threading.Thread(target=write) for _ in range(4)]
+
+    def check(_: Pack) -> None:
+        for writer in writers:
+            writer.start()
+        while not all(writer.is_alive() for writer in writers):
+            time.sleep(0.001)
+
+    disk.store.delete(made.id, check)
+    for writer in writers:
+        writer.join()
+    assert results == [Code.NOT_FOUND] * 4
+    assert disk.names() == set()
+
+
+@pytest.mark.clause("ST-24")
+def test_a_file_that_vanishes_under_a_reader_is_no_error(disk: Disk) -> None:
+    ids = [disk.put().id for _ in range(40)]
+    done = threading.Event()
+
+    def remove() -> None:
+        for pack_id in ids:
+            disk.file(pack_id).unlink()
+        done.set()
+
+    remover = threading.Thread(target=remove)
+    remover.start()
+    while not done.is_set():
+        disk.store.all()
+    remover.join()
+    assert list(disk.store.all()) == []
+
+
+@pytest.mark.clause("ST-16")
+def test_a_change_that_changes_nothing_writes_nothing(disk: Disk) -> None:
+    made = disk.put()
+    before = disk.file(made.id).stat()
+    assert disk.store.update(made.id, lambda pack: attrs.evolve(pack)) == made
+    after = disk.file(made.id).stat()
+    assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
+
+
+@pytest.mark.clause("ST-28")
+def test_a_change_within_one_tick_of_the_clock_is_seen(disk: Disk) -> None:
+    made = disk.put()
+    for count in range(150):
+        pack = attrs.evolve(made, title=f"title {count:04}")
+        disk.write(pack)
+        assert list(disk.store.all()) == [pack]
+        assert disk.store.get(made.id) == pack
+
+
+@pytest.mark.clause("ST-28")
+@pytest.mark.parametrize(
+    ("age_ns", "fraction", "trusted"),
+    [
+        (FINE_GRAIN_NS // 2, 123, False),
+        (FINE_GRAIN_NS * 10, 123, True),
+        (FINE_GRAIN_NS * 10, 0, False),
+        (COARSE_GRAIN_NS * 2, 0, True),
+        (-COARSE_GRAIN_NS, 123, False),
+    ],
+)
+def test_a_signature_is_trusted_once_it_is_older_than_the_grain(
+    age_ns: int, fraction: int, trusted: bool
+) -> None:
+    from context_pack_adapters.stores.pack_files import trusted_signature
+
+    read_at = 1_800_000_000_500_000_000
+    moment = read_at - age_ns
+    moment = moment - moment % 1_000_000_000 + fraction if fraction == 0 else moment + fraction
+    assert (trusted_signature((moment, moment, 10, 7), read_at) is not None) is trusted
+
+
+@pytest.mark.clause("ST-27")
+def test_a_second_look_gives_the_very_values_of_the_first(disk: Disk) -> None:
+    made = [disk.put() for _ in range(5)]
+    files = PackFiles(str(disk.folder))
+    first = files.all()
+    assert all(files.all()[pack.id] is first[pack.id] for pack in made)
+    changed = disk.store.update(made[0].id, raised)
+    second = files.all()
+    assert second[changed.id] == changed
+    assert all(second[pack.id] is first[pack.id] for pack in made[1:])
+    assert files.read(made[1].id) is first[made[1].id]
+
+
+@pytest.mark.clause("ST-27")
+def test_a_mended_file_is_healthy_and_a_broken_one_is_noticed(disk: Disk) -> None:
+    made = disk.put()
+    whole = disk.file(made.id).read_bytes()
+    assert list(disk.store.all()) == [made]
+    disk.file(made.id).write_bytes(whole[:-1].replace(b"status: draft", b"status: drift"))
+    assert failure_of(disk.store.all).code is Code.MALFORMED_PACK
+    disk.file(made.id).write_bytes(whole)
+    assert list(disk.store.all()) == [made]
+    os.replace(disk.file(made.id), disk.folder / "moved away")
+    assert list(disk.store.all()) == []
+    assert failure_of(lambda: disk.store.get(made.id)).code is Code.NOT_FOUND
+
+
+@pytest.mark.clause("ST-27")
+def test_many_threads_may_list_while_others_write(disk: Disk) -> None:
+    ids = [disk.put().id for _ in range(10)]
+    stop = threading.Event()
+    counts: list[int] = []
+
+    def look() -> None:
+        while not stop.is_set():
+            counts.append(len(disk.store.all()))
+
+    readers = [threading.Thread(target=look) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for pack_id in ids * 3:
+        disk.store.update(pack_id, raised)
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert set(counts) == {10}
+    assert {pack.revision for pack in disk.store.all()} == {4}
+
+
+@pytest.mark.clause("ST-30")
+def test_reads_of_a_store_that_is_not_there_find_nothing_and_make_nothing(tmp_path: Path) -> None:
+    root = tmp_path / "not" / "there"
+    store = FilePackStore(root, FixedClock(), SystemIds())
+    assert list(store.all()) == []
+    assert failure_of(lambda: store.get("pk_aaaaaaaa")).code is Code.NOT_FOUND
+    assert failure_of(lambda: store.find("nobody")).code is Code.NOT_FOUND
+    assert not (tmp_path / "not").exists()
+
+
+@pytest.mark.clause("ST-30")
+@pytest.mark.parametrize("name", [None, "a name"])
+def test_a_folder_that_vanished_is_made_again(disk: Disk, name: str | None) -> None:
+    disk.put("first")
+    for path in disk.folder.iterdir():
+        path.unlink()
+    disk.folder.rmdir()
+    disk.folder.parent.rmdir()
+    made = disk.put(name)
+    assert list(disk.store.all()) == [made]
+
+
+@pytest.mark.clause("ST-30")
+def test_the_storage_root_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    made = FilePackStore(tmp_path / "link", FixedClock(), SystemIds()).create(maker(FixedClock().now()), None)
+    assert (tmp_path / "real" / "packs" / f"{made.id}.md").is_file()
+
+
+@pytest.mark.clause("ST-31")
+def test_the_umask_rules_new_packs_and_an_update_keeps_the_mode(disk: Disk) -> None:
+    before = os.umask(0o027)
+    try:
+        made = disk.put()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(disk.file(made.id).stat().st_mode) == 0o640
+    disk.file(made.id).chmod(0o600)
+    disk.store.update(made.id, raised)
+    assert stat.S_IMODE(disk.file(made.id).stat().st_mode) == 0o600
+
+
+@pytest.mark.clause("ST-13")
+@pytest.mark.parametrize("act", ["all", "create", "update"])
+def test_old_temporary_files_are_swept_and_young_ones_stay(disk: Disk, tmp_path: Path, act: str) -> None:
+    made = disk.put()
+    old, young = (disk.folder / f".{made.id}.md.{digits * 16}.tmp" for digits in "ab")
+    foreign = disk.folder / "notes.tmp"
+    for path in (old, young, foreign):
+        path.write_text("half")
+    for path, hours in ((old, 1.1), (young, 0.9), (foreign, 99)):
+        moment = time.time() - hours * 3600
+        os.utime(path, (moment, moment))
+    fresh = FilePackStore(tmp_path, disk.clock, SystemIds())
+    acts: dict[str, Callable[[], object]] = {
+        "all": fresh.all,
+        "create": lambda: fresh.create(maker(disk.clock.now()), None),
+        "update": lambda: fresh.update(made.id, raised),
+    }
+    acts[act]()
+    assert (old.exists(), young.exists(), foreign.exists()) == (False, True, True)
