@@ -99,7 +99,7 @@ def _object(body: bytes, where: str) -> dict[str, Any]:
     except ParseFault as fault:
         raise Usage(f"{where} is not JSON: {fault}") from None
     if not isinstance(value, dict):
-        raise Usage(f"{where} must be a JSON object, like '{{\"name\": \"auth\"}}'")
+        raise Usage(f'{where} must be a JSON object, like \'{{"name": "auth"}}\'')
     return value
 
 

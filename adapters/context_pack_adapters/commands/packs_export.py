@@ -1,10 +1,12 @@
 """Write a rendered pack to a file.
 
-The file is Markdown, whole, with the code as it is now. An existing file is left alone, unless --force says
-otherwise.
+The file is Markdown, whole, with the code as it is now; with --html it is one page that needs no network, with
+the code in colours, the diagrams drawn and the state of every ref. An existing file is left alone, unless
+--force says otherwise.
 
 Examples:
   context-pack packs export auth                  writes auth.md
+  context-pack packs export auth --html           writes auth.html
   context-pack packs export auth -o docs/auth.md
   context-pack packs export auth -o -             writes to stdout
 """
@@ -30,14 +32,15 @@ def configure(parser: ArgumentParser) -> None:
     """Which pack, and where to."""
     parser.add_argument("pack", metavar="ID|NAME", help="the pack")
     parser.add_argument("-o", "--output", metavar="FILE", help="the file, or - for stdout; else by the name")
-    parser.add_argument("--compact", action="store_true", help="leave out the code excerpts")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--html", action="store_true", help="write a self-contained HTML page")
+    form.add_argument("--compact", action="store_true", help="leave out the code excerpts")
     parser.add_argument("--force", action="store_true", help="replace an existing file")
 
 
 def run(options: Namespace, shell: Shell) -> int:
     """Render the pack and write it."""
-    form = "markdown"
-    suffix, export = FORMS[form]
+    suffix, export = FORMS["html" if options.html else "markdown"]
     with shell.workspace() as workspace:
         pack = workspace.packs.get(options.pack)
         text = export(workspace, pack, options)
@@ -55,7 +58,16 @@ def as_markdown(workspace: Workspace, pack: Pack, options: Namespace) -> str:
     return workspace.packs.document(pack, mode="compact" if options.compact else "full") + "\n"
 
 
-FORMS: Mapping[str, tuple[str, Export]] = {"markdown": (".md", as_markdown)}
+def as_html(workspace: Workspace, pack: Pack, _: Namespace) -> str:
+    """The pack as one HTML page."""
+    from context_pack_adapters.html.page import PackView, render_html
+    from context_pack_adapters.system import SystemClock
+
+    verified = workspace.packs.verify(pack)
+    return render_html(PackView.of(verified.pack, verified.refs, SystemClock().now()))
+
+
+FORMS: Mapping[str, tuple[str, Export]] = {"markdown": (".md", as_markdown), "html": (".html", as_html)}
 
 
 def file_stem(pack: Pack) -> str:

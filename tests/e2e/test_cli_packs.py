@@ -1,0 +1,237 @@
+"""`context-pack packs`: list, show, verify, repair, delete and export, for people, scripts and CI jobs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine, Done
+
+from context_pack import Pack, UpsertRef, UpsertSection, open_workspace
+
+CODE = "import os\n\n\ndef login(user):\n    return user.name\n"
+
+
+class Shop(CommandLine):
+    """The command line in a project with one source file."""
+
+    def source(self, text: str) -> None:
+        """Write the source file."""
+        (self.folder / "auth.py").write_text(text)
+
+    def pack(self, name: str = "auth", start: int = 4, end: int = 5) -> Pack:
+        """A draft with a ref to the definition."""
+        with open_workspace(source_root=self.folder) as workspace:
+            made = workspace.packs.create(ttl_minutes=60, name=name, title="How login works")
+            return workspace.packs.apply(
+                made,
+                UpsertSection(section_key="main", section_title="Main"),
+                UpsertRef(
+                    section_key="main", ref_key="login", path="auth.py", line_start=start, line_end=end
+                ),
+            )
+
+    def finalize(self, pack: Pack) -> None:
+        """Finalize a pack."""
+        with open_workspace(source_root=self.folder) as workspace:
+            workspace.packs.set_status(pack, "finalized")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    """A project with code."""
+    made = Shop(tmp_path)
+    made.source(CODE)
+    return made
+
+
+@pytest.mark.clause("CLI-40")
+def test_list_shows_a_line_per_pack(shop: Shop) -> None:
+    assert shop("packs", "list").out == "No context packs found.\n"
+    one, other = shop.pack("auth"), shop.pack("billing")
+    shop.finalize(one)
+    lines = shop("packs", "list").out.splitlines()
+    assert lines[0].split() == ["ID", "STATUS", "REVISION", "TTL", "NAME", "AND", "TITLE"]
+    assert lines[1].split(maxsplit=4) == [one.id, "finalized", "3", "59m", "auth — How login works"]
+    assert lines[2].split(maxsplit=2)[:2] == [other.id, "draft"]
+    assert [pack["name"] for pack in shop("packs", "list", "--json").json["packs"]] == ["auth", "billing"]
+
+
+@pytest.mark.clause("CLI-40")
+def test_list_filters(shop: Shop) -> None:
+    shop.finalize(shop.pack("auth"))
+    shop.pack("billing")
+    assert names(shop("packs", "list", "--status", "draft", "--json")) == ["billing"]
+    assert names(shop("packs", "list", "--query", "AUT", "--json")) == ["auth"]
+    assert shop("packs", "list", "--status", "gone").code == 2
+
+
+def names(done: Done) -> list[str]:
+    """The names in a JSON list."""
+    return [pack["name"] for pack in done.json["packs"]]
+
+
+@pytest.mark.clause("CLI-41")
+def test_show_renders_the_pack_with_its_code(shop: Shop) -> None:
+    pack = shop.pack()
+    done = shop("packs", "show", "auth")
+    assert done.code == 0
+    assert done.out.startswith("[LEGEND]\n# Context pack: How login works\n")
+    assert "   4: def login(user):\n" in done.out
+    assert shop("packs", "show", pack.id).out.splitlines()[2:] == done.out.splitlines()[2:]
+    assert "def login" not in shop("packs", "show", "auth", "--compact").out
+    assert shop("packs", "show", "auth", "--json").json["sections"][0]["refs"][0]["key"] == "login"
+
+
+@pytest.mark.clause("CLI-41")
+def test_show_is_coloured_on_a_terminal_only_and_only_if_wanted(shop: Shop) -> None:
+    shop.pack()
+    plain = shop("packs", "show", "auth").out
+    coloured = shop.on_terminal("packs", "show", "auth").out
+    assert "\x1b[" not in plain
+    assert "\x1b[1m# Context pack: How login works\x1b[0m\n" in coloured
+    assert without_life(re.sub(r"\x1b\[\d+m", "", coloured)) == without_life(plain)
+    assert "\x1b[" not in shop.on_terminal("packs", "show", "auth", NO_COLOR="1").out
+    assert "\x1b[" not in shop.on_terminal("packs", "show", "auth", TERM="dumb").out
+
+
+def without_life(text: str) -> str:
+    """The text without the one line that changes with time."""
+    return re.sub(r"- ttl_remaining: .*\n", "", text)
+
+
+@pytest.mark.clause("CLI-41")
+def test_no_text_of_a_pack_or_a_file_reaches_the_terminal_as_a_command(shop: Shop) -> None:
+    shop.source("a\nb\nc\n# \x1b]0;owned\x07 \x9b31m \u202e\x7f\r\r\nd\n")
+    shop.pack()
+    shown = shop.on_terminal("packs", "show", "auth", NO_COLOR="1").out
+    assert "␛]0;owned␇ <U+009B>31m <U+202E>␡␍" in shown
+    assert not set(shown) & set("\x1b\x07\x9b\u202e\x7f\r")
+    assert "\x1b]0;owned\x07" in shop("packs", "show", "auth").out
+
+
+@pytest.mark.clause("CLI-41")
+def test_a_pack_that_is_not_there_is_told_in_words(shop: Shop) -> None:
+    for command in ("show", "verify", "repair", "delete", "export"):
+        done = shop("packs", command, "nobody")
+        assert (done.code, done.out) == (1, ""), command
+        assert "not_found" in done.err
+
+
+@pytest.mark.clause("CLI-42")
+def test_verify_passes_while_code_stays_or_moves_and_fails_when_it_changes(shop: Shop) -> None:
+    pack = shop.pack()
+    assert shop("packs", "verify").out == f"{pack.id}  auth — How login works: 1 ref, ok\n"
+    shop.source("# a new line\n" + CODE)
+    moved = shop("packs", "verify", "auth")
+    assert moved.code == 0
+    assert moved.out.splitlines()[1] == "  moved       main/login  auth.py:4-5 → auth.py:5-6"
+    assert shop("packs", "verify", "--strict").code == 1
+    shop.source(CODE.replace("user.name", "user.id"))
+    changed = shop("packs", "verify", "--all")
+    assert changed.code == 1
+    assert "does not hold" in changed.out
+    assert "  changed     main/login  auth.py:4-5" in changed.out
+    (shop.folder / "auth.py").unlink()
+    assert shop("packs", "verify").code == 1
+
+
+@pytest.mark.clause("CLI-42")
+def test_verify_tells_every_state_as_json(shop: Shop) -> None:
+    shop.pack("auth")
+    shop.pack("late", start=40, end=50)
+    done = shop("packs", "verify", "--json")
+    assert done.code == 1
+    states = {
+        pack["name"]: (pack["ok"], [ref["state"] for ref in pack["refs"]]) for pack in done.json["packs"]
+    }
+    assert states == {"auth": (True, ["exact"]), "late": (False, ["stale"])}
+    assert done.json["ok"] is False
+    assert shop("packs", "verify", "auth", "--json").json["ok"] is True
+
+
+@pytest.mark.clause("CLI-42")
+def test_verify_goes_on_after_a_pack_that_is_not_there(shop: Shop) -> None:
+    shop.pack()
+    done = shop("packs", "verify", "nobody", "auth")
+    assert done.code == 1
+    assert "nobody: not_found" in done.err
+    assert "1 ref, ok" in done.out
+
+
+@pytest.mark.clause("CLI-42")
+def test_verify_without_packs_passes_and_with_a_broken_one_fails(shop: Shop) -> None:
+    assert shop("packs", "verify") == (0, "No context packs found.\n", "")
+    shop.pack()
+    broken = shop.folder / ".agents/mcp/context_pack/packs/pk_aaaaaaaa.md"
+    broken.write_text("---\nnonsense\n---\n")
+    done = shop("packs", "verify")
+    assert (done.code, done.out) == (1, "")
+    assert "malformed_pack" in done.err
+    assert "pk_aaaaaaaa.md" in done.err
+    assert shop("packs", "verify", "auth", "--all").code == 2
+
+
+@pytest.mark.clause("CLI-43")
+def test_repair_rewrites_what_moved(shop: Shop) -> None:
+    pack = shop.pack()
+    assert "nothing to repair" in shop("packs", "repair", "auth").out
+    shop.source("# a new line\n" + CODE)
+    done = shop("packs", "repair", "--all")
+    assert done.out == f"{pack.id}  1 ref repaired, revision 3\n  main/login  auth.py:4-5 → auth.py:5-6\n"
+    assert shop("packs", "verify", "--strict").code == 0
+    assert shop("packs", "repair").code == 2
+    assert shop("packs", "repair", "auth", "--json").json["packs"][0]["repaired"] == []
+
+
+@pytest.mark.clause("CLI-43")
+def test_a_finalized_pack_is_not_repaired(shop: Shop) -> None:
+    shop.finalize(shop.pack())
+    shop.source("# a new line\n" + CODE)
+    done = shop("packs", "repair", "auth")
+    assert done.code == 1
+    assert "invalid_state" in done.err
+    assert shop("packs", "repair", "--all") == (0, "", "")
+
+
+@pytest.mark.clause("CLI-44")
+def test_delete_removes_the_named_packs_only(shop: Shop) -> None:
+    one = shop.pack("auth")
+    shop.pack("billing")
+    assert shop("packs", "delete", "auth", "--revision", "7").code == 1
+    assert shop("packs", "delete", "auth", "billing", "--revision", "2").code == 2
+    assert shop("packs", "delete", "auth") == (0, f"deleted {one.id}\n", "")
+    assert names(shop("packs", "list", "--json")) == ["billing"]
+    partly = shop("packs", "delete", "auth", "billing", "--json")
+    assert (partly.code, len(partly.json["deleted"])) == (1, 1)
+    assert shop("packs", "delete").code == 2
+
+
+@pytest.mark.clause("CLI-45")
+def test_export_writes_the_whole_pack_and_never_over_a_file(shop: Shop) -> None:
+    shop.pack("Login & co/2")
+    done = shop("packs", "export", "Login & co/2")
+    assert (done.code, done.out) == (0, "Login-co-2.md\n")
+    written = (shop.folder / "Login-co-2.md").read_text("utf-8")
+    shown = shop("packs", "show", "Login & co/2").out
+    assert without_life(written) == without_life(shown)
+    (shop.folder / "Login-co-2.md").write_text("mine")
+    refused = shop("packs", "export", "Login & co/2")
+    assert (refused.code, (shop.folder / "Login-co-2.md").read_text()) == (2, "mine")
+    assert "--force" in refused.err
+    assert shop("packs", "export", "Login & co/2", "--force").code == 0
+    assert without_life((shop.folder / "Login-co-2.md").read_text("utf-8")) == without_life(written)
+    assert sorted(path.name for path in shop.folder.iterdir()) == [".agents", "Login-co-2.md", "auth.py"]
+
+
+@pytest.mark.clause("CLI-45")
+def test_export_goes_where_it_is_told(shop: Shop) -> None:
+    with open_workspace(source_root=shop.folder) as workspace:
+        pack = workspace.packs.create(ttl_minutes=5)
+    assert shop("packs", "export", pack.id).out == f"{pack.id}.md\n"
+    assert shop("packs", "export", pack.id, "-o", "-").out.startswith("[LEGEND]\n")
+    assert shop("packs", "export", pack.id, "--output", "other.md").out == "other.md\n"
+    failed = shop("packs", "export", pack.id, "-o", "absent/folder.md")
+    assert failed.code == 1
+    assert "absent/folder.md" in failed.err

@@ -1,0 +1,179 @@
+"""`context-pack demo`, `doctor` and `stats`: the first minute, the bad day, and the numbers afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+from stdio_client import StdioClient
+
+Spawn = Callable[..., StdioClient]
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> CommandLine:
+    """The command line in an empty folder."""
+    return CommandLine(tmp_path)
+
+
+def checks(cli: CommandLine, *words: str, **variables: str) -> tuple[int, dict[str, dict[str, Any]]]:
+    """The doctor's exit code and findings by subject."""
+    done = cli("doctor", "--json", *words, **variables)
+    return done.code, {check["subject"]: check for check in done.json["checks"]}
+
+
+@pytest.mark.clause("CLI-30")
+def test_the_demo_shows_a_pack_and_leaves_nothing_behind(cli: CommandLine) -> None:
+    (cli.folder / "README.md").write_text("# Shop\n\nSells things.\n")
+    (cli.folder / "main.py").write_text("def sell(thing):\n    return thing.price\n")
+    done = cli("demo")
+    assert done.code == 0
+    assert done.out.startswith("[LEGEND]\n# Context pack: A first look at ")
+    assert "- status: finalized\n" in done.out
+    assert "   1: def sell(thing):\n" in done.out
+    assert "   3: Sells things.\n" in done.out
+    assert "```mermaid\n" in done.out
+    assert "stale ref" not in done.out
+    assert sorted(os.listdir(cli.folder)) == ["README.md", "main.py"]
+
+
+@pytest.mark.clause("CLI-30")
+def test_the_demo_works_in_an_empty_folder(cli: CommandLine) -> None:
+    done = cli("demo")
+    assert done.code == 0
+    assert "```mermaid\n" in done.out
+    assert "There is no source file here yet." in done.out
+    assert os.listdir(cli.folder) == []
+
+
+@pytest.mark.clause("CLI-30")
+def test_the_demo_s_pack_is_kept_on_request(cli: CommandLine) -> None:
+    cli("demo", "--keep")
+    (pack,) = cli("packs", "list", "--json").json["packs"]
+    assert (pack["status"], pack["tags"]) == ("finalized", ["demo"])
+    assert cli("packs", "verify").code == 0
+
+
+@pytest.mark.clause("CLI-30")
+def test_the_demo_says_when_there_is_no_folder(cli: CommandLine) -> None:
+    done = cli("demo", "--source-root", "absent")
+    assert done.code == 2
+    assert "is not a folder" in done.err
+
+
+@pytest.mark.clause("CLI-21")
+def test_the_doctor_finds_a_good_installation_sound(cli: CommandLine) -> None:
+    code, found = checks(cli)
+    assert code == 0
+    assert {check["state"] for check in found.values()} <= {"ok", "warn"}
+    assert {"python", "attrs", "numpy", "hnswlib", "source root", "storage root", "ripgrep", "git"} <= set(
+        found
+    )
+    assert found["sqlite fts5"]["state"] == "ok"
+    assert os.listdir(cli.folder) == []
+    shown = cli("doctor")
+    assert shown.code == 0
+    assert f"source root               {cli.folder}" in shown.out
+
+
+@pytest.mark.clause("CLI-21")
+def test_the_doctor_names_a_broken_pack_and_how_to_mend_it(cli: CommandLine) -> None:
+    cli.payload("action=create", "ttl_minutes=5")
+    folder = cli.folder / ".agents/mcp/context_pack/packs"
+    assert checks(cli)[1]["packs"]["found"] == "1 live, all sound"
+    (folder / "pk_aaaaaaaa.md").write_text("---\nid: 1\n---\n")
+    code, found = checks(cli)
+    assert code == 1
+    assert found["packs"]["state"] == "broken"
+    assert "pk_aaaaaaaa.md" in found["packs"]["found"]
+    assert "mend" in found["packs"]["mend"]
+    text = cli("doctor")
+    assert text.code == 1
+    assert "1 broken." in text.out
+
+
+@pytest.mark.clause("CLI-21")
+def test_the_doctor_names_places_that_cannot_be_used(cli: CommandLine) -> None:
+    (cli.folder / "file").write_text("")
+    code, found = checks(cli, CONTEXT_PACK_SOURCE_ROOT="absent", CONTEXT_PACK_ROOT=str(cli.folder / "file"))
+    assert code == 1
+    assert "does not exist" in found["source root"]["found"]
+    assert "is not a folder" in found["storage root"]["found"]
+    code, found = checks(cli, CONTEXT_PACK_ROOT=str(cli.folder / "file" / "below"))
+    assert (code, found["storage root"]["state"]) == (1, "broken")
+
+
+@pytest.mark.clause("CLI-21")
+def test_the_doctor_warns_of_variables_that_nobody_understands(cli: CommandLine) -> None:
+    done = cli(
+        "doctor", CONTEXT_PACK_SORCE_ROOT="x", CONTEXT_PACK_MAX_SOURCE_BYTES="big", CONTEXT_PACK_LOG="off"
+    )
+    assert done.code == 0
+    assert "CONTEXT_PACK_SORCE_ROOT is not a setting; did you mean 'CONTEXT_PACK_SOURCE_ROOT'?" in done.out
+    assert "CONTEXT_PACK_MAX_SOURCE_BYTES is not understood" in done.out
+
+
+@pytest.mark.clause("CLI-21")
+def test_the_doctor_works_where_packages_are_missing(cli: CommandLine) -> None:
+    # a module that stands in the way of the real one, as a broken installation would
+    (cli.folder / "attr.py").write_text("raise ImportError('broken on purpose')\n")
+    code, found = checks(cli)
+    assert code == 1
+    assert found["attrs"]["state"] == "broken"
+    assert found["attrs"]["mend"] == "pip install --upgrade attrs"
+
+
+@pytest.mark.clause("CLI-20")
+def test_stats_adds_up_what_past_connections_did(cli: CommandLine, spawn: Spawn) -> None:
+    assert cli("stats").out.startswith("No calls yet")
+    for _ in range(2):
+        client = spawn("unframed", source_root=cli.folder)
+        client.initialize()
+        client.payload("input", {"action": "create", "ttl_minutes": 5})
+        client.error("input", {"action": "create"})
+        client.call("output")
+        assert client.end()[0] == 0
+    done = cli("stats", "--json")
+    assert done.json["connections"] == 2
+    assert done.json["tools"]["input"]["calls"] == 4
+    assert done.json["tools"]["input"]["failures"] == {"validation": 2}
+    assert done.json["tools"]["output"]["p50"] > 0
+    table = cli("stats").out.splitlines()
+    assert table[1].split()[:4] == ["input", "4", "validation", "2"]
+
+
+@pytest.mark.clause("CLI-20")
+def test_a_server_that_stored_nothing_leaves_nothing(cli: CommandLine, spawn: Spawn) -> None:
+    client = spawn("unframed", source_root=cli.folder)
+    client.initialize()
+    client.call("output")
+    assert client.end()[0] == 0
+    assert os.listdir(cli.folder) == []
+
+
+@pytest.mark.clause("CLI-20")
+def test_a_server_that_is_told_to_stop_still_keeps_its_numbers(cli: CommandLine, spawn: Spawn) -> None:
+    client = spawn("unframed", source_root=cli.folder)
+    client.initialize()
+    client.payload("input", {"action": "create", "ttl_minutes": 5})
+    client.process.terminate()
+    assert client.wait() == 0
+    assert cli("stats", "--json").json["tools"]["input"]["calls"] == 1
+
+
+@pytest.mark.clause("CLI-22")
+def test_the_stats_resource_tells_the_numbers_of_the_running_server(cli: CommandLine, spawn: Spawn) -> None:
+    client = spawn("unframed", source_root=cli.folder)
+    client.initialize()
+    client.call("output")
+    listed = client.request("resources/list")["result"]["resources"]
+    assert [entry["uri"] for entry in listed] == ["context://stats"]
+    (content,) = client.request("resources/read", {"uri": "context://stats"})["result"]["contents"]
+    assert content["mimeType"] == "application/json"
+    assert json.loads(content["text"])["output"]["calls"] == 1
+    assert "error" in client.request("resources/read", {"uri": "context://stats/more"})
