@@ -1,8 +1,8 @@
 """Write a rendered pack to a file.
 
-The file is Markdown, whole, with the code as it is now; with --html it is one page that needs no network, with
-the code in colours, the diagrams drawn and the state of every ref. An existing file is left alone, unless
---force says otherwise.
+The file is Markdown, whole, with the code as it is now; with --html it is one page that needs no network,
+with the code in colours, the diagrams drawn and the state of every ref. An existing file is left alone,
+unless --force says otherwise.
 
 Examples:
   context-pack packs export auth                  writes auth.md

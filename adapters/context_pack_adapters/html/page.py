@@ -8,7 +8,7 @@ policy lets a browser run nothing and load nothing. Parts stand in the order of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from attrs import frozen
@@ -17,6 +17,7 @@ from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ttl import human, is_expired, remaining_seconds
 from context_pack.packs.domain.layout import items_of
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
+from context_pack.packs.domain.report import Checked
 from context_pack.packs.domain.states import Resolution, State
 from context_pack_adapters.html.cards import SIGNS, Card, badge, card
 from context_pack_adapters.html.figures import Figure, figure, figures
@@ -36,6 +37,11 @@ class PackView:
     pack: Pack
     resolve: Callable[[Ref], Resolution]
     now: datetime
+
+    @classmethod
+    def of(cls, pack: Pack, refs: Iterable[Checked], now: datetime) -> PackView:
+        """The view of a verified pack; refs that say the same are in the same state."""
+        return cls(pack, {checked.ref: checked.resolution for checked in refs}.__getitem__, now)
 
 
 @frozen
