@@ -407,10 +407,14 @@ def test_a_signature_is_trusted_once_it_is_older_than_the_grain(
 def test_a_second_look_gives_the_very_values_of_the_first(disk: Disk) -> None:
     made = [disk.put() for _ in range(5)]
     files = PackFiles(str(disk.folder))
-    first = files.all()
-    assert all(files.all()[pack.id] is first[pack.id] for pack in made)
+
+    def look() -> dict[str, Pack]:
+        return {pack.id: pack for pack in files.all().packs}
+
+    first = look()
+    assert all(look()[pack.id] is first[pack.id] for pack in made)
     changed = disk.store.update(made[0].id, raised)
-    second = files.all()
+    second = look()
     assert second[changed.id] == changed
     assert all(second[pack.id] is first[pack.id] for pack in made[1:])
     assert files.read(made[1].id) is first[made[1].id]

@@ -55,12 +55,24 @@ class _Seen(NamedTuple):
     value: Pack | Broken
 
 
+@frozen
+class Shelf:
+    """What one look at the folder found: packs, expired or not, and files that hold none, by id."""
+
+    packs: tuple[Pack, ...]
+    broken: Mapping[str, Broken]
+
+
 class PackFiles:
-    """The files of one folder, by pack id; safe to share between threads."""
+    """The files of one folder, by pack id; safe to share between threads.
+
+    `was_looked_at` says whether the next look at all of them has an earlier one to build on.
+    """
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._seen: dict[str, _Seen] = {}
+        self.was_looked_at = False
         self._sweeping = threading.Lock()
 
     def read(self, pack_id: str) -> Pack | Broken | None:
@@ -68,13 +80,16 @@ class PackFiles:
         seen = self._load(pack_id + SUFFIX)
         return None if seen is None else seen.value
 
-    def all(self) -> dict[str, Pack | Broken]:
-        """Every file named like a pack, by id; parses only what changed since the last look."""
+    def all(self) -> Shelf:
+        """Every file named like a pack; parses only what changed since the last look."""
         # Several callers at once would parse the same files: one works, the others find it done.
         with self._sweeping, translated("packs"):
             found = self._sweep()
             self._seen = found
-        return {name[: -len(SUFFIX)]: seen.value for name, seen in found.items()}
+            self.was_looked_at = True
+        values = [(name[: -len(SUFFIX)], seen.value) for name, seen in found.items()]
+        packs = tuple(value for _, value in values if isinstance(value, Pack))
+        return Shelf(packs, {pack_id: value for pack_id, value in values if isinstance(value, Broken)})
 
     def forget(self, pack_id: str) -> None:
         """Drop what is remembered of a file that was removed."""

@@ -70,10 +70,10 @@ class FilePackStore:
 
     def all(self) -> Sequence[Pack]:
         """Every live pack; fails closed when one file is malformed."""
-        files = self._files.all()
-        live, expired = _sorted_out(files, self._clock.now())
+        found = self._files.all()
+        live, expired = _sorted_out(found.packs, self._clock.now())
         self._purge_some(expired)
-        _fail_closed(files)
+        _fail_closed(found.broken)
         return live
 
     def create(self, make: Callable[[str], Pack], name: str | None) -> Pack:
@@ -82,8 +82,9 @@ class FilePackStore:
             ensure_folder(self._folder)
         if name is None:
             return self._create(make)
-        # Parsing what changed is the slow part; done here, it is not done while others wait for the lock.
-        self._check_free(name)
+        if not self._files.was_looked_at:
+            # Parsing everything takes long; done here, it is not done while others wait for the lock.
+            self._check_free(name)
         with self._locked(CREATE_LOCK):
             self._check_free(name, bury=True)
             return self._create(make)
@@ -150,9 +151,9 @@ class FilePackStore:
 
     def _check_free(self, name: str, *, bury: bool = False) -> None:
         """Refuse a name that a live pack has; `bury` removes the expired ones that had it."""
-        files = self._files.all()
-        live, expired = _sorted_out(files, self._clock.now())
-        _fail_closed(files)
+        found = self._files.all()
+        live, expired = _sorted_out(found.packs, self._clock.now())
+        _fail_closed(found.broken)
         taken = next((pack.id for pack in live if pack.name == name), None)
         if taken is None and bury:
             # A writer that read one of these just in time could still extend it: its lock settles it.
@@ -227,18 +228,16 @@ class FilePackStore:
             sweep_temporaries(self._folder, time.time())
 
 
-def _sorted_out(files: Mapping[str, Pack | Broken], now: datetime) -> tuple[list[Pack], list[Pack]]:
+def _sorted_out(packs: Sequence[Pack], now: datetime) -> tuple[list[Pack], list[Pack]]:
     """The live packs and the expired ones."""
     live: list[Pack] = []
     expired: list[Pack] = []
-    for found in files.values():
-        if isinstance(found, Pack):
-            (expired if is_expired(found.expires_at, now) else live).append(found)
+    for pack in packs:
+        (expired if is_expired(pack.expires_at, now) else live).append(pack)
     return live, expired
 
 
-def _fail_closed(files: Mapping[str, Pack | Broken]) -> None:
-    broken = {pack_id: found for pack_id, found in files.items() if isinstance(found, Broken)}
+def _fail_closed(broken: Mapping[str, Broken]) -> None:
     if broken:
         raise _refusal(broken)
 
