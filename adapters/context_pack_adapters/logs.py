@@ -8,6 +8,7 @@ are never logged; the text of an unexpected exception, which may hold some, appe
 from __future__ import annotations
 
 import os
+import select
 import time
 from collections.abc import Callable
 from threading import Lock
@@ -31,6 +32,7 @@ class Log:
         self._descriptor = descriptor
         self._now = now
         self._lock = Lock()
+        self._ready = readiness(descriptor)
 
     def wants(self, level: str) -> bool:
         """Whether a line of this level would be written."""
@@ -46,7 +48,15 @@ class Log:
         if len(data) > LONGEST_LINE:
             data = data[:LONGEST_LINE].decode("utf-8", "ignore").encode()
         with self._lock:
-            write_whole(self._descriptor, data + b"\n")
+            self._put(data + b"\n")
+
+    def _put(self, line: bytes) -> None:
+        """Write a short line if the descriptor takes it at once; otherwise let it go."""
+        try:
+            if self._ready():
+                os.write(self._descriptor, line)
+        except (OSError, ValueError):
+            return
 
     def finished(self, call: Finished) -> None:
         """One line per finished call: tool, outcome, milliseconds, bytes."""
@@ -65,28 +75,19 @@ class Log:
                     self.write("debug", line)
 
 
-def write_whole(descriptor: int, line: bytes) -> None:
-    """Write a short line if the descriptor takes it at once; otherwise let it go."""
-    try:
-        if is_ready(descriptor):
-            os.write(descriptor, line)
-    except (OSError, ValueError):
-        return
-
-
-def is_ready(descriptor: int) -> bool:
-    """Whether a short write would not block; where that cannot be asked, yes."""
-    import select
-
+def readiness(descriptor: int) -> Callable[[], bool]:
+    """Tells whether a short write would not block; where that cannot be asked, always yes."""
     if not hasattr(select, "poll"):
-        return True
+        return lambda: True
     poll = select.poll()
     poll.register(descriptor, select.POLLOUT)
-    return any(event & select.POLLOUT for _, event in poll.poll(0))
+    return lambda: any(event & select.POLLOUT for _, event in poll.poll(0))
 
 
 def one_line(text: str) -> str:
     """The text with everything that could break the line or steer a terminal replaced."""
+    if text.isprintable():
+        return text
     return "".join(char if char.isprintable() else " " if char in "\r\n\t" else "?" for char in text)
 
 

@@ -36,9 +36,7 @@ def until(client: StdioClient, method: str) -> dict[str, Any]:
 
 
 @pytest.mark.clause("MCP-80", "MCP-84")
-def test_a_subscriber_hears_of_a_pack_that_another_process_changes(
-    client: StdioClient, other: Workspace
-) -> None:
+def test_a_subscriber_hears_of_what_another_process_changes(client: StdioClient, other: Workspace) -> None:
     pack = other.packs.create(ttl_minutes=5)
     uri = f"context://pack/{pack.id}"
     assert client.request("resources/subscribe", {"uri": uri})["result"] == {}

@@ -1,0 +1,139 @@
+"""What the environment means to a running server: places, limits, and the log on stderr."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from stdio_client import StdioClient
+
+Spawn = Callable[..., StdioClient]
+Start = Callable[..., StdioClient]
+LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ (ERROR|WARN|INFO|DEBUG) context_pack: .+")
+
+
+@pytest.fixture
+def start(spawn: Spawn) -> Start:
+    """Start an initialized server with these variables."""
+
+    def started(**variables: str) -> StdioClient:
+        env = {f"CONTEXT_PACK_{name}": value for name, value in variables.items()}
+        client = spawn("unframed", env=env)
+        client.initialize()
+        return client
+
+    return started
+
+
+def states(client: StdioClient, *paths: str) -> list[tuple[str, str | None]]:
+    """The states of refs to the first lines of these files."""
+    made = client.payload("input", {"action": "create", "ttl_minutes": 5})["payload"]
+    section = {"action": "upsert_section", "section_key": "all", "section_title": "All"}
+    refs = [
+        {
+            "action": "upsert_ref",
+            "section_key": "all",
+            "ref_key": f"r{number}",
+            "path": path,
+            "line_start": 1,
+            "line_end": 1,
+        }
+        for number, path in enumerate(paths)
+    ]
+    batch = {"action": "batch", "id": made["id"], "expected_revision": 1, "operations": [section, *refs]}
+    client.payload("input", batch)
+    found = client.payload("input", {"action": "verify", "id": made["id"]})["payload"]["refs"]
+    return [(ref["state"], ref["reason"]) for ref in found]
+
+
+@pytest.mark.clause("ENV-01", "ENV-02")
+def test_the_storage_root_is_taken_from_the_source_root(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "a.py").write_text("one\n")
+    client = start(SOURCE_ROOT="project", ROOT="kept")
+    assert states(client, "a.py") == [("exact", None)]
+    assert sorted(os.listdir(tmp_path)) == ["project"]
+    assert len(list((tmp_path / "project/kept/packs").glob("pk_*.md"))) == 1
+
+
+@pytest.mark.clause("ENV-02")
+@pytest.mark.parametrize("here", ["__SESSION_CWD__", "session_cwd", "cwd", "."])
+def test_the_working_directory_has_many_names(start: Start, tmp_path: Path, here: str) -> None:
+    (tmp_path / "a.py").write_text("one\n")
+    assert states(start(SOURCE_ROOT=here), "a.py") == [("exact", None)]
+
+
+@pytest.mark.clause("ENV-05", "ENV-06")
+def test_large_and_denied_files_are_not_shown(start: Start, tmp_path: Path) -> None:
+    (tmp_path / "at.txt").write_text("x" * 9 + "\n")
+    (tmp_path / "over.txt").write_text("x" * 10 + "\n")
+    (tmp_path / "plan.sql").write_text("x\n")
+    found = states(start(MAX_SOURCE_BYTES="10", DENY="*.sql"), "at.txt", "over.txt", "plan.sql")
+    assert [state for state, _ in found] == ["exact", "stale", "stale"]
+    assert ["denied" in str(reason) for _, reason in found] == [False, False, True]
+
+
+@pytest.mark.clause("ENV-07")
+def test_a_rate_limit_holds_for_its_tool_and_its_connection(start: Start) -> None:
+    one, other = start(RATE_LIMITS="output=2"), start(RATE_LIMITS="output=2")
+    assert [one.call("output").get("isError", False) for _ in range(3)] == [False, False, True]
+    assert one.error("output")["code"] == "rate_limited"
+    assert not one.call("input").get("isError")
+    assert not other.call("output").get("isError")
+    free = start(RATE_LIMITS="off")
+    assert not any(free.call("output").get("isError") for _ in range(5))
+
+
+@pytest.mark.clause("ENV-09", "ENV-10")
+def test_each_call_is_one_line_without_its_arguments(start: Start) -> None:
+    client = start()
+    client.call("output", {"query": "my-secret"})
+    client.call("input", {"action": "get", "id": "my-secret"})
+    _, log = client.end()
+    lines = log.splitlines()
+    assert all(LINE.fullmatch(line) for line in lines)
+    called = [line for line in lines if " call " in line]
+    assert len(called) == 2
+    assert re.search(r"call tool=output ok=true ms=\d+\.\d bytes=23$", called[0])
+    assert re.search(r"call tool=input ok=false ms=\d+\.\d bytes=\d+$", called[1])
+    assert "my-secret" not in log
+
+
+@pytest.mark.clause("ENV-03", "ENV-08")
+def test_the_log_can_be_off_and_complaints_are_lines_of_it(start: Start) -> None:
+    for level in ("off", "mcp_context_pack=off"):
+        client = start(LOG=level, MAX_SOURCE_BYTES="huge")
+        client.call("output")
+        assert client.end() == (0, "")
+    client = start(LOG="warn", MAX_SOURCE_BYTES="huge")
+    client.call("output")
+    code, log = client.end()
+    assert code == 0
+    assert [LINE.fullmatch(line) and line.split()[1] for line in log.splitlines()] == ["WARN"]
+
+
+@pytest.mark.clause("ENV-11")
+def test_a_stderr_that_nobody_reads_stops_no_call(start: Start) -> None:
+    client = start()
+    call = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "output"}}
+    for number in range(2000):  # more lines than a pipe holds
+        client.send({**call, "id": f"c{number}"})
+    answered = [client.read() for _ in range(2000)]
+    assert {reply["id"] for reply in answered} == {f"c{number}" for number in range(2000)}
+    assert all("result" in reply for reply in answered)
+    assert client.request("ping")["result"] == {}
+
+
+@pytest.mark.clause("ENV-11")
+@pytest.mark.parametrize("closing", ["2>&-", "2>/dev/full"])
+def test_a_stderr_that_is_closed_or_full_stops_no_call(spawn: Spawn, closing: str) -> None:
+    if closing.endswith("full") and not os.path.exists("/dev/full"):
+        pytest.skip("needs a device that is always full")
+    command = ["sh", "-c", f'exec "$@" {closing}', "sh", sys.executable, "-m", "context_pack"]
+    client = spawn("unframed", command=command, env={"CONTEXT_PACK_RATE_LIMITS": "nonsense"})
+    assert client.call("output")["content"][0]["text"] == "No context packs found."
+    assert client.end() == (0, "")
