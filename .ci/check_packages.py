@@ -56,10 +56,21 @@ def contents(folder: Path) -> None:
 def server(command: str) -> None:
     """The installed command initializes, lists its tools and serves a call; nothing else is on its stdout."""
     text = "".join(json.dumps(message) + "\n" for message in MESSAGES)
-    done = subprocess.run([command], input=text, capture_output=True, text=True, timeout=60, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"the server ended with {done.returncode}: {done.stderr}")
-    replies = {reply["id"]: reply["result"] for reply in map(json.loads, done.stdout.splitlines())}
+    replies = {}
+    with subprocess.Popen([command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(text)
+        process.stdin.flush()
+        while len(replies) < 3:
+            line = process.stdout.readline()
+            if not line:
+                raise SystemExit(f"the server ended with {process.wait()} after {replies}")
+            reply = json.loads(line)
+            replies[reply["id"]] = reply["result"]
+        process.stdin.close()
+        if process.wait(timeout=10) != 0 or process.stdout.read():
+            raise SystemExit("the server did not end quietly")
     names = [tool["name"] for tool in replies[2]["tools"]]
     if not {"input", "output"} <= set(names) or replies[3].get("isError"):
         raise SystemExit(f"the server answered {replies}")

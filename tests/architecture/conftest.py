@@ -27,18 +27,47 @@ INITIALIZE = {
 LIST_TOOLS = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 
 
+def exchange(
+    command: Sequence[str], cwd: Path, env: Mapping[str, str], lines: str, replies: int
+) -> list[Any]:
+    """Send `lines` to a server, wait for that many replies, end its input; every message it sent.
+
+    The input stays open until the replies are there: after its end the server grants only a moment.
+    """
+    with subprocess.Popen(
+        command, cwd=cwd, env=dict(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(lines.encode("utf-8"))
+        process.stdin.flush()
+        messages: list[Any] = []
+        while replies > 0:
+            line = process.stdout.readline()
+            assert line, process.stderr.read().decode("utf-8", "replace")
+            messages.append(json.loads(line))
+            replies -= "method" not in messages[-1]
+        process.stdin.close()
+        messages += [json.loads(line) for line in process.stdout]
+        errors = process.stderr.read().decode("utf-8", "replace")
+        assert process.wait(timeout=10) == 0, errors
+    return messages
+
+
 def ask(
     command: Sequence[str], cwd: Path, env: Mapping[str, str], *more: Mapping[str, Any]
 ) -> dict[int, dict[str, Any]]:
     """Start `command`, initialize, list the tools, send `more`; every reply by its id."""
     messages = [INITIALIZE, LIST_TOOLS, *more]
     text = "".join(json.dumps(message) + "\n" for message in messages)
-    done = subprocess.run(
-        command, input=text, capture_output=True, text=True, cwd=cwd, env=dict(env), timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    replies = [json.loads(line) for line in done.stdout.splitlines()]
-    return {reply["id"]: reply for reply in replies if "id" in reply}
+    return {reply["id"]: reply for reply in exchange(command, cwd, env, text, len(messages)) if "id" in reply}
+
+
+@pytest.fixture(scope="session")
+def exchange_with_server() -> Callable[..., list[Any]]:
+    """`exchange`, for tests that choose every line themselves."""
+    return exchange
 
 
 @pytest.fixture(scope="session")

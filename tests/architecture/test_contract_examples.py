@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,26 +56,22 @@ def by_id(messages: list[Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("exchange", exchanges())
 def test_an_exchange_of_the_contract_happens_as_shown(
-    exchange: str, checkout: Path, clean_env: dict[str, str], tmp_path: Path
+    exchange: str,
+    checkout: Path,
+    clean_env: dict[str, str],
+    tmp_path: Path,
+    exchange_with_server: Callable[..., list[Any]],
 ) -> None:
     lines = exchange.splitlines()
     assert all(line.startswith(("→ ", "← ")) for line in lines)
     sent = "".join(line[2:] + "\n" for line in lines if line.startswith("→ "))
     shown = [json.loads(line[2:]) for line in lines if line.startswith("← ")]
-    done = subprocess.run(
-        [sys.executable, "-m", "context_pack"],
-        input=sent,
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**clean_env, "PYTHONPATH": str(checkout)},
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    seen = by_id([json.loads(line) for line in done.stdout.splitlines() if '"id"' in line])
+    command = [sys.executable, "-m", "context_pack"]
+    env = {**clean_env, "PYTHONPATH": str(checkout)}
+    messages = exchange_with_server(command, tmp_path, env, sent, len(shown))
+    seen = by_id([message for message in messages if "method" not in message])
     wanted = by_id(shown)
-    assert seen.keys() == wanted.keys(), done.stdout
+    assert seen.keys() == wanted.keys(), messages
     assert [fault for name in wanted for fault in differences(wanted[name], seen[name])] == []
 
 
