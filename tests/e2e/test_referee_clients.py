@@ -1,0 +1,292 @@
+"""Official clients of both languages and of old and new make play one plan on the real server.
+
+Every client models and validates what it gets, so a field that is missing, misnamed or of the wrong type
+fails there; what it then holds is compared here. The plan is data, and a client's script only knows which of
+its functions serves which method, so all of them are asked exactly the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+import referees
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+from stdio_client import environment
+
+HERE = Path(__file__).parent
+PACK = "referee-pack"
+URI = f"context://pack/{PACK}"
+SOURCE = "def greet(name):\n    return f'hello {name}'\n"
+
+Step = tuple[str, str, dict[str, Any]]
+
+
+def change(step: str, revision: int, action: str, **fields: Any) -> Step:
+    """A change of the pack."""
+    given = {"action": action, "name": PACK, "expected_revision": revision, **fields}
+    return step, "tools/call", {"name": "input", "arguments": given}
+
+
+def completion(step: str, ref: dict[str, str], argument: str, typed: str) -> Step:
+    """A completion of what was typed so far."""
+    return step, "completion/complete", {"ref": ref, "argument": {"name": argument, "value": typed}}
+
+
+NEW_PACK = {"action": "create", "name": PACK, "title": "Réferee", "ttl_minutes": 60}
+PLACE = {"path": "src/greet.py", "line_start": 1, "line_end": 2}
+STEPS: list[Step] = [
+    ("tools", "tools/list", {}),
+    ("created", "tools/call", {"name": "input", "arguments": NEW_PACK}),
+    change("section", 1, "upsert_section", section_key="core", section_title="Core"),
+    change("ref", 2, "upsert_ref", section_key="core", ref_key="greet", **PLACE),
+    change("conflict", 1, "set_meta", title="Late"),
+    ("list", "tools/call", {"name": "output", "arguments": {}}),
+    ("shown", "tools/call", {"name": "output", "arguments": {"name": PACK}}),
+    ("resources", "resources/list", {}),
+    ("templates", "resources/templates/list", {}),
+    ("read", "resources/read", {"uri": URI}),
+    ("stats", "resources/read", {"uri": "context://stats"}),
+    ("prompts", "prompts/list", {}),
+    ("prompt", "prompts/get", {"name": "take_over", "arguments": {"pack": PACK}}),
+    completion("names", {"type": "ref/prompt", "name": "take_over"}, "pack", "refe"),
+    completion("ids", {"type": "ref/resource", "uri": "context://pack/{id}"}, "id", "pk_"),
+    ("no tool", "tools/call", {"name": "nope", "arguments": {}}),
+    ("no resource", "resources/read", {"uri": "context://pack/pk_aaaaaaaa"}),
+    ("no prompt", "prompts/get", {"name": "nope", "arguments": {}}),
+]
+PING: Step = ("ping", "ping", {})
+
+Said = dict[str, Any]
+
+
+def plan(folder: Path, *, legacy: bool) -> dict[str, Any]:
+    """The steps, and how to start the real server; only the legacy era has `ping`."""
+    (folder / "src").mkdir()
+    (folder / "src" / "greet.py").write_text(SOURCE, "utf-8")
+    server = {
+        "command": sys.executable,
+        "args": ["-m", "context_pack"],
+        "cwd": str(folder),
+        "env": {"PYTHONPATH": environment()["PYTHONPATH"], "CONTEXT_PACK_LOG": "error"},
+    }
+    return {"server": server, "steps": [*STEPS, *([PING] if legacy else [])]}
+
+
+def python_2(mode: str) -> Callable[[Path], Said]:
+    """The official Python client that the tests depend on."""
+
+    def run(folder: Path) -> Said:
+        return asyncio.run(_played(mode, plan(folder, legacy=mode == "legacy")))
+
+    return run
+
+
+async def _played(mode: str, given: dict[str, Any]) -> Said:
+    said: Said = {}
+    server = stdio_client(StdioServerParameters(**given["server"]))
+    async with asyncio.timeout(60), Client(server, mode=mode) as client:
+        info = client.server_info
+        server_info = info and info.model_dump(by_alias=True)
+        said["hello"] = {"version": client.protocol_version, "server": server_info}
+        said["instructions"] = client.instructions
+        table = _functions(client)
+        for key, method, params in given["steps"]:
+            try:
+                result = await table[method](params)
+                said[key] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+            except MCPError as caught:
+                said[key] = {"error": {"code": caught.code, "message": caught.error.message}}
+    return said
+
+
+async def _ping(client: Client) -> Any:
+    with pytest.warns(MCPDeprecationWarning):  # the newest revision has no ping
+        return await client.send_ping()
+
+
+def _functions(client: Client) -> dict[str, Callable[[dict[str, Any]], Awaitable[Any]]]:
+    refs: dict[str, Any] = {
+        "ref/prompt": types.PromptReference,
+        "ref/resource": types.ResourceTemplateReference,
+    }
+    return {
+        "ping": lambda _: _ping(client),
+        "tools/list": lambda _: client.list_tools(),
+        "tools/call": lambda given: client.call_tool(given["name"], given["arguments"]),
+        "resources/list": lambda _: client.list_resources(),
+        "resources/templates/list": lambda _: client.list_resource_templates(),
+        "resources/read": lambda given: client.read_resource(given["uri"]),
+        "prompts/list": lambda _: client.list_prompts(),
+        "prompts/get": lambda given: client.get_prompt(given["name"], given["arguments"]),
+        "completion/complete": lambda given: client.complete(
+            refs[given["ref"]["type"]](**given["ref"]), given["argument"]
+        ),
+    }
+
+
+def python_1(folder: Path) -> Said:
+    """The last of the old Python SDK."""
+    sdk = referees.python_packages(referees.PYTHON_SDK_1)
+    script = [sys.executable, str(HERE / "referee_python_1.py")]
+    said: Said = referees.transcript(script, plan(folder, legacy=True), folder, PYTHONPATH=str(sdk))
+    return said
+
+
+def typescript_1(folder: Path) -> Said:
+    """The official TypeScript SDK 1.x."""
+    script = [referees.node((20, 0)), str(HERE / "js/sdk_1.mjs")]
+    modules = referees.node_packages(referees.TYPESCRIPT_SDK_1)
+    said: Said = referees.transcript([*script, str(modules)], plan(folder, legacy=True), folder)
+    return said
+
+
+def typescript_2(mode: str) -> Callable[[Path], Said]:
+    """The official TypeScript client 2.x."""
+
+    def run(folder: Path) -> Said:
+        script = [referees.node((20, 0)), str(HERE / "js/client_2.mjs")]
+        modules = referees.node_packages(referees.TYPESCRIPT_CLIENT_2)
+        given = plan(folder, legacy=mode == "legacy")
+        said: Said = referees.transcript([*script, str(modules), mode], given, folder)
+        return said
+
+    return run
+
+
+LEGACY = "2025-11-25"
+MODERN = "2026-07-28"
+CLIENTS: dict[str, tuple[str, Callable[[Path], Said]]] = {
+    "Python 2, legacy": (LEGACY, python_2("legacy")),
+    "Python 2, auto": (MODERN, python_2("auto")),
+    "Python 2, 2026-07-28": (MODERN, python_2(MODERN)),
+    "Python 1.30": (LEGACY, python_1),
+    "TypeScript 1": (LEGACY, typescript_1),
+    "TypeScript 2, legacy": (LEGACY, typescript_2("legacy")),
+    "TypeScript 2, auto": (MODERN, typescript_2("auto")),
+    "TypeScript 2, 2026-07-28": (MODERN, typescript_2(MODERN)),
+}
+
+
+@pytest.fixture(scope="module", params=list(CLIENTS))
+def client(request: pytest.FixtureRequest) -> str:
+    """The name of a client."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="module")
+def said(client: str, tmp_path_factory: pytest.TempPathFactory) -> Said:
+    """What this client holds after the whole plan."""
+    return CLIENTS[client][1](tmp_path_factory.mktemp("referee"))
+
+
+@pytest.fixture(scope="module")
+def version(client: str) -> str:
+    """The revision that this client and the server must agree on."""
+    return CLIENTS[client][0]
+
+
+def text_of(result: Any) -> str:
+    """The one text block of a tool's result."""
+    (block,) = result["content"]
+    assert block["type"] == "text"
+    text: str = block["text"]
+    return text
+
+
+@pytest.mark.clause("MCP-10", "MCP-14")
+def test_the_client_agrees_on_a_revision_and_knows_the_server(client: str, said: Said, version: str) -> None:
+    assert said["hello"].get("version", version) == version  # TypeScript 1 does not tell
+    if client != "Python 2, 2026-07-28":  # a pinned version asks nothing before its first request
+        assert said["hello"]["server"]["name"] == "context-pack"
+        assert said["instructions"]
+
+
+@pytest.mark.clause("MCP-40")
+def test_the_client_lists_the_tools_with_their_promises(said: Said) -> None:
+    tools = {tool["name"]: tool for tool in said["tools"]["tools"]}
+    assert {"input", "output"} <= set(tools)
+    assert tools["input"]["annotations"]["readOnlyHint"] is False
+    assert tools["output"]["annotations"]["readOnlyHint"] is True
+    assert tools["input"]["outputSchema"]["type"] == "object"
+    assert "outputSchema" not in tools["output"]
+    assert "nextCursor" not in said["tools"]
+
+
+@pytest.mark.clause("MCP-21")
+def test_the_client_writes_a_pack_and_gets_the_same_answer_twice(said: Said) -> None:
+    for step, revision in (("created", 1), ("section", 2), ("ref", 3)):
+        result = said[step]
+        assert not result.get("isError"), result
+        assert json.loads(text_of(result)) == result["structuredContent"]
+        assert result["structuredContent"]["payload"]["revision"] == revision
+    assert said["created"]["structuredContent"]["payload"]["title"] == "Réferee"
+
+
+@pytest.mark.clause("MCP-22")
+def test_the_client_is_refused_in_the_family_s_shape(said: Said) -> None:
+    result = said["conflict"]
+    assert result["isError"] is True
+    assert result.get("structuredContent") is None
+    assert json.loads(text_of(result))["code"] == "revision_conflict"
+
+
+@pytest.mark.clause("MCP-21")
+def test_the_client_reads_packs_as_markdown(said: Said) -> None:
+    assert "Réferee" in text_of(said["list"])
+    assert "def greet(name):" in text_of(said["shown"])
+    assert said["shown"].get("structuredContent") is None
+
+
+@pytest.mark.clause("MCP-42", "MCP-50")
+def test_the_client_lists_and_reads_resources(said: Said, version: str) -> None:
+    made = said["created"]["structuredContent"]["payload"]["id"]
+    listed = [resource["uri"] for resource in said["resources"]["resources"]]
+    assert listed == [f"context://pack/{made}", "context://stats"]
+    templates = [each["uriTemplate"] for each in said["templates"]["resourceTemplates"]]
+    assert templates == ["context://pack/{id}"]
+    (content,) = said["read"]["contents"]
+    assert content["mimeType"] == "text/markdown"
+    assert content["text"] == text_of(said["shown"])
+    if version == MODERN:
+        assert 0 < said["read"]["ttlMs"] <= 3_600_000
+    (stats,) = said["stats"]["contents"]
+    assert json.loads(stats["text"])["input"]["calls"] == 4
+
+
+@pytest.mark.clause("MCP-43", "MCP-52")
+def test_the_client_lists_and_gets_prompts(said: Said) -> None:
+    names = [prompt["name"] for prompt in said["prompts"]["prompts"]]
+    assert names == ["hand_over", "take_over", "review_with_pack"]
+    (message,) = said["prompt"]["messages"]
+    assert message["role"] == "user"
+    assert json.dumps(PACK) in message["content"]["text"]
+
+
+@pytest.mark.clause("MCP-54")
+def test_the_client_completes_names_and_ids(said: Said) -> None:
+    assert said["names"]["completion"]["values"] == [PACK]
+    made = said["created"]["structuredContent"]["payload"]["id"]
+    assert made in said["ids"]["completion"]["values"]
+
+
+@pytest.mark.clause("MCP-23", "MCP-51", "MCP-53")
+def test_the_client_gets_the_error_codes_of_its_era(client: str, said: Said, version: str) -> None:
+    codes = [said[step]["error"]["code"] for step in ("no tool", "no resource", "no prompt")]
+    old = version == LEGACY and client != "TypeScript 2, legacy"  # it shows the new code for the old one
+    assert codes == [-32602, -32002 if old else -32602, -32602]
+
+
+@pytest.mark.clause("MCP-28")
+def test_a_legacy_client_pings(said: Said, version: str) -> None:
+    assert ("ping" in said) == (version == LEGACY)
+    assert "error" not in said.get("ping", {})
