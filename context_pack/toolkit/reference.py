@@ -66,11 +66,16 @@ def _default(default: Any) -> str:
 
 
 def _nested(name: str, schema: Schema) -> Iterator[Row]:
-    """The fields of an object, or of a list's objects, as rows of their own."""
+    """The fields of an object, or of a list's objects, as rows of their own.
+
+    A field without a word of its own is one that stands elsewhere in the table, and is left out.
+    """
     if schema.get("type") == "array":
         name, schema = f"{name}[]", schema["items"]
     required = schema.get("required", ())
     for inner, rule in schema.get("properties", {}).items():
+        if "description" not in rule and "enum" not in rule:
+            continue
         presence = "required" if inner in required else "–"
         yield Row(f"{name}.{inner}", rule_in_words(rule), presence, rule.get("description", ""))
         yield from _nested(f"{name}.{inner}", rule)
