@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.lines import MAX_LINES, LineRange, split_lines
+from context_pack.kernel.lines import LineRange, split_lines
 
 
 @pytest.mark.clause("KN-10")
@@ -41,7 +41,7 @@ def test_ended_lines_come_back(lines: list[str], ending: str) -> None:
 
 
 @pytest.mark.clause("KN-11")
-@pytest.mark.parametrize(("start", "end"), [(1, 1), (42, 67), (1, MAX_LINES), (10**9, 10**9 + MAX_LINES - 1)])
+@pytest.mark.parametrize(("start", "end"), [(1, 1), (42, 67), (1, 2000), (10**9, 10**9 + 1999)])
 def test_a_range_counts_both_ends(start: int, end: int) -> None:
     lines = LineRange(start, end)
     assert lines.count == end - start + 1
@@ -59,7 +59,7 @@ def test_a_range_counts_both_ends(start: int, end: int) -> None:
         ("1", 2, "line_start"),
         (None, 2, "line_start"),
         (2, 1, "line_end"),
-        (1, MAX_LINES + 1, "line_end"),
+        (1, 2001, "line_end"),
         (1, True, "line_end"),
         (1, 2.0, "line_end"),
         (1, None, "line_end"),

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ttl import MAX_MINUTES, expiry, extended, human, is_expired, remaining_seconds
+from context_pack.kernel.ttl import expiry, extended, human, is_expired, remaining_seconds
 
+MAX_MINUTES = 2_628_000
 NOW = datetime(2026, 2, 20, 12, 0, 0, 500_000, tzinfo=UTC)
 INSTANTS = st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
 MINUTES = st.integers(1, MAX_MINUTES)
