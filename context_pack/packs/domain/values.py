@@ -111,6 +111,8 @@ def tags(values: Iterable[Any], field: str = "tags") -> tuple[str, ...]:
 def path(value: Any, field: str = "path") -> RelativePath:
     """A relative path under the source root; whatever is wrong with it is `invalid_data` here."""
     text = string(value, field)
+    if not text.strip():
+        raise invalid(f"'{field}' must not be blank", field)
     try:
         return RelativePath.parse(text)
     except Failure as failure:

@@ -129,7 +129,7 @@ class UpsertRef:
     action: str = arg(ACTION, "upsert_ref", default="upsert_ref")
     section_key: str = arg(KEY, "Section key")
     ref_key: str = arg(KEY, "Ref key, unique in its section")
-    path: str = arg(text(1, values.PATH_CHARS), "File, relative to the source root")
+    path: str = arg(text(1, values.PATH_CHARS, blank=False), "File, relative to the source root")
     line_start: int = arg(integer(1), "First line, from 1")
     line_end: int = arg(integer(1), "Last line, included; at most 2000 lines")
     ref_title: str | None = arg(TITLE, "Ref heading", default=None)

@@ -1,0 +1,116 @@
+"""A desk to work with packs at: real tools over the in-memory twins, with a clock that the test moves."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from attrs import define, field
+
+from context_pack.app import Ports, build
+from context_pack.packs.ports import PackSettings
+from context_pack.toolkit.call import QuietCall
+from context_pack.toolkit.registry import Registry
+from context_pack.toolkit.spec import Answer
+from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
+
+CODE = "".join(f"line {number}\n" for number in range(1, 101))
+
+
+@define
+class Desk:
+    """The tools of the pack feature over a dictionary of files."""
+
+    files: dict[str, str | bytes] = field(factory=lambda: {"src/app.py": CODE})
+    clock: FixedClock = field(factory=FixedClock)
+    max_source_bytes: int = 2 * 1024 * 1024
+    alarms: list[BaseException] = field(factory=list)
+    store: MemoryPackStore = field(init=False)
+    tree: MemorySourceTree = field(init=False)
+    registry: Registry = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.store = MemoryPackStore(self.clock, SeededIds())
+        self.tree = MemorySourceTree(self.files)
+        self.registry = build(
+            Ports(self.clock, self.tree, self.store),
+            max_source_bytes=self.max_source_bytes,
+            alarm=lambda _, error: self.alarms.append(error),
+        )
+
+    @property
+    def settings(self) -> PackSettings:
+        """The settings of the use cases."""
+        return PackSettings(self.max_source_bytes)
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
+        """The raw answer of a tool; an unforeseen exception fails the test."""
+        answer = self.registry.call(tool, arguments, QuietCall(7))
+        assert self.alarms == []
+        return answer
+
+    def input(self, **arguments: Any) -> Any:
+        """The payload of a successful `input`."""
+        answer = self.call("input", arguments)
+        assert not answer.is_error, answer.text
+        body = json.loads(answer.text)
+        assert body == answer.structured
+        assert body["action"] == arguments.get("action", "list")
+        return body["payload"]
+
+    def output(self, **arguments: Any) -> str:
+        """The Markdown of a successful `output`."""
+        answer = self.call("output", arguments)
+        assert not answer.is_error, answer.text
+        assert answer.structured is None
+        return answer.text
+
+    def refused(self, tool: str, **arguments: Any) -> Any:
+        """The error body of a refused call."""
+        answer = self.call(tool, arguments)
+        assert answer.is_error, answer.text
+        assert answer.structured is None
+        return json.loads(answer.text)
+
+    def create(self, **more: Any) -> str:
+        """A new pack's id."""
+        made: str = self.input(action="create", **{"ttl_minutes": 60, **more})["id"]
+        return made
+
+    def change(self, pack: str, action: str, **fields: Any) -> Any:
+        """A change at the pack's present revision."""
+        revision = self.store.get(pack).revision
+        return self.input(action=action, id=pack, expected_revision=revision, **fields)
+
+    def section(self, pack: str, key: str = "main", **fields: Any) -> Any:
+        """Add a section."""
+        return self.change(pack, "upsert_section", section_key=key, **{"section_title": "Main", **fields})
+
+    def ref(self, pack: str, key: str = "ref", start: int = 5, end: int = 7, **fields: Any) -> Any:
+        """Add a ref."""
+        place = {"section_key": "main", "path": "src/app.py", **fields}
+        return self.change(pack, "upsert_ref", ref_key=key, line_start=start, line_end=end, **place)
+
+    def pack_with_ref(self, start: int = 5, end: int = 7, **fields: Any) -> str:
+        """A pack with one section and one ref."""
+        pack = self.create()
+        self.section(pack)
+        self.ref(pack, "ref", start, end, **fields)
+        return pack
+
+    def state(self, pack: str, index: int = 0) -> Any:
+        """What `verify` says about one ref."""
+        return self.input(action="verify", id=pack)["refs"][index]
+
+
+@pytest.fixture
+def desk() -> Desk:
+    """A desk with one file of a hundred lines."""
+    return Desk()
+
+
+@pytest.fixture
+def new_desk() -> type[Desk]:
+    """Desks with other files or settings."""
+    return Desk

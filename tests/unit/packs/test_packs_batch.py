@@ -1,0 +1,140 @@
+"""`batch`: many operations as one change, all or nothing, and failures that name their place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+SECTION = {"action": "upsert_section", "section_key": "main", "section_title": "Main"}
+REF = {
+    "action": "upsert_ref",
+    "section_key": "main",
+    "ref_key": "ref",
+    "path": "src/app.py",
+    "line_start": 5,
+    "line_end": 7,
+}
+DIAGRAM = {
+    "action": "upsert_diagram",
+    "section_key": "main",
+    "diagram_key": "dia",
+    "title": "D",
+    "mermaid": "graph TD",
+}
+
+
+@pytest.mark.clause("PK-27")
+def test_a_batch_is_one_revision_and_answers_per_operation(desk: Any) -> None:
+    pack = desk.create()
+    operations = [
+        SECTION,
+        REF,
+        DIAGRAM,
+        {"action": "set_meta", "title": "T"},
+        {"action": "touch_ttl", "ttl_minutes": 9},
+    ]
+    answer = desk.change(pack, "batch", operations=operations)
+    assert answer["revision"] == 2
+    assert answer["ttl_remaining_seconds"] == 540
+    assert [None if part is None else part["key"] for part in answer["changed"]] == [
+        "main",
+        "ref",
+        "dia",
+        None,
+        None,
+    ]
+    assert desk.state(pack)["state"] == "exact"
+
+
+@pytest.mark.clause("PK-27")
+def test_a_part_that_a_later_operation_removes_is_null(desk: Any) -> None:
+    pack = desk.create()
+    gone = [
+        SECTION,
+        REF,
+        {"action": "delete_section", "section_key": "main"},
+        {**SECTION, "section_key": "other"},
+    ]
+    assert [part and part["key"] for part in desk.change(pack, "batch", operations=gone)["changed"]] == [
+        None,
+        None,
+        None,
+        "other",
+    ]
+
+
+@pytest.mark.clause("PK-27")
+@pytest.mark.parametrize(
+    ("bad", "code", "field"),
+    [
+        ({"action": "delete_ref", "section_key": "main", "ref_key": "none"}, "not_found", None),
+        ({**REF, "section_key": "none"}, "not_found", None),
+        ({**REF, "line_end": 1}, "invalid_data", "line_end"),
+        ({**REF, "path": "../x"}, "invalid_data", "path"),
+        ({**REF, "line_start": "5"}, "invalid_data", "line_start"),
+        ({**REF, "nonsense": 1}, "invalid_data", "nonsense"),
+        ({**REF, "id": "pk_aaaaaaaa"}, "invalid_data", "id"),
+        ({**REF, "expected_revision": 1}, "invalid_data", "expected_revision"),
+        ({"action": "upsert_section", "section_key": "main"}, "invalid_data", "section_title"),
+        ({"action": "touch_ttl"}, "ttl_required", "ttl_minutes"),
+        ({"action": "touch_ttl", "extend_minutes": 2_628_000}, "invalid_data", "extend_minutes"),
+        ({"action": "set_meta"}, "invalid_data", "title"),
+        ({"action": "set_status", "status": "draft"}, "invalid_data", "action"),
+        ({"action": "batch", "operations": []}, "invalid_data", "action"),
+        ({"action": "create", "ttl_minutes": 5}, "invalid_data", "action"),
+        ({}, "invalid_data", "action"),
+    ],
+)
+def test_a_failure_names_its_operation_and_nothing_is_applied(
+    desk: Any, bad: dict[str, Any], code: str, field: str | None
+) -> None:
+    pack = desk.create()
+    error = desk.refused(
+        "input", action="batch", id=pack, expected_revision=1, operations=[SECTION, REF, bad, DIAGRAM]
+    )
+    assert error["code"] == code
+    assert error["details"]["index"] == 2
+    assert error["details"].get("field") == field
+    whole = desk.input(action="get", id=pack)
+    assert (whole["revision"], whole["sections"]) == (1, [])
+
+
+@pytest.mark.clause("PK-27")
+@pytest.mark.parametrize("operations", [[], [SECTION] * 101, "x", [1], [None], {}])
+def test_operations_are_a_list_of_1_to_100_objects(desk: Any, operations: Any) -> None:
+    pack = desk.create()
+    error = desk.refused("input", action="batch", id=pack, expected_revision=1, operations=operations)
+    assert (error["code"], error["details"]["field"]) == ("invalid_data", "operations")
+
+
+@pytest.mark.clause("PK-27")
+def test_a_hundred_operations_are_fine(desk: Any) -> None:
+    pack = desk.create()
+    many = [SECTION, *({**REF, "ref_key": f"r{number}"} for number in range(99))]
+    assert desk.change(pack, "batch", operations=many)["revision"] == 2
+    assert len(desk.input(action="verify", id=pack)["refs"]) == 99
+
+
+@pytest.mark.clause("PK-19", "PK-27")
+def test_arguments_of_any_operation_come_before_the_pack_and_its_state(desk: Any) -> None:
+    pack = desk.pack_with_ref()
+    desk.change(pack, "set_status", status="finalized")
+    bad = [{"action": "delete_ref", "section_key": "main", "ref_key": "none"}, {**REF, "path": "/abs"}]
+    error = desk.refused("input", action="batch", id="pk_aaaaaaaa", expected_revision=1, operations=bad)
+    assert (error["code"], error["details"]["index"]) == ("invalid_data", 1)
+    error = desk.refused("input", action="batch", id=pack, expected_revision=1, operations=bad[:1])
+    assert error["code"] == "revision_conflict"
+    error = desk.refused("input", action="batch", id=pack, expected_revision=4, operations=bad[:1])
+    assert (error["code"], error["details"]["index"]) == ("invalid_state", 0)
+
+
+@pytest.mark.clause("PK-30")
+def test_a_finalized_pack_takes_a_batch_that_only_touches_its_life(desk: Any) -> None:
+    pack = desk.pack_with_ref()
+    desk.change(pack, "set_status", status="finalized")
+    touch = {"action": "touch_ttl", "extend_minutes": 5}
+    assert desk.change(pack, "batch", operations=[touch, touch])["ttl_remaining_seconds"] == 4200
+    error = desk.refused("input", action="batch", id=pack, expected_revision=5, operations=[touch, SECTION])
+    assert (error["code"], error["details"]["index"]) == ("invalid_state", 1)
+    assert desk.store.get(pack).revision == 5

@@ -1,0 +1,241 @@
+"""No field, file name or source line can forge the legend, a section, a ref or a fence.
+
+Two readers judge: a plain line reader that knows headings and fences at the margin, and a CommonMark parser.
+Both must find exactly the structure the pack has.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.markdown import is_single_line
+from context_pack.kernel.paths import RelativePath
+from context_pack.packs.domain.anchors import anchor_of
+from context_pack.packs.domain.bookmarks import Bookmark
+from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
+from context_pack.packs.domain.render import render
+from context_pack.packs.domain.source import SourceText
+from context_pack.packs.domain.states import Resolution, resolve
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+INLINE = [
+    "a",
+    " ",
+    "#",
+    "## x [main]",
+    "```",
+    "````",
+    "`",
+    "~~~",
+    "[LEGEND]",
+    "[CONTENT]",
+    "- ",
+    "> ",
+    "    ",
+    "<!--",
+]
+INLINE += [
+    "<div>",
+    "<script>",
+    "-->",
+    "---",
+    "===",
+    "1. ",
+    "*",
+    "**",
+    "|",
+    "\\",
+    "[a]: ",
+    "!",
+    "(continued)",
+    "é",
+    "\u00a0",
+]
+BREAKS = ["\n", "\n\n", "\r", "\r\n", "\t", "\u2028", "\x85", "\x0c", "\x0b", "\x00"]
+
+lines_of_text = st.lists(st.sampled_from(INLINE), min_size=1, max_size=6).map("".join)
+one_line = lines_of_text.filter(lambda text: bool(text.strip()) and is_single_line(text))
+block = st.lists(st.sampled_from(INLINE + BREAKS + BREAKS), min_size=1, max_size=25).map("".join)
+name = st.lists(
+    st.sampled_from(["a", "#", "`", "```", "[LEGEND]", " ", "- ", "<!--", "*"]), min_size=1, max_size=5
+)
+file_name = name.map(lambda parts: "".join(parts) + ".py")
+
+
+@st.composite
+def packs(draw: st.DrawFn) -> tuple[Pack, SourceText]:
+    """A pack whose every text is hostile, and the one source text behind all its refs."""
+    source = SourceText(draw(block) + "\nend")
+    sections = []
+    for number in range(draw(st.integers(1, 2))):
+        refs = []
+        for index in range(draw(st.integers(0, 3))):
+            lines = LineRange(1, draw(st.integers(1, source.count + 1)))
+            path = RelativePath(draw(file_name).replace("//", "/"))
+            group = draw(st.none() | one_line)
+            anchor = draw(st.sampled_from([None, anchor_of(source, lines)]))
+            refs.append(
+                Ref(
+                    f"ref{index}",
+                    path,
+                    lines,
+                    draw(st.none() | one_line),
+                    draw(st.none() | one_line),
+                    group,
+                    anchor,
+                )
+            )
+        mermaid = draw(block.filter(lambda text: bool(text.strip())))
+        diagrams = [Diagram("dia", draw(one_line), mermaid, draw(st.none() | one_line))][
+            : draw(st.integers(0, 1))
+        ]
+        sections.append(Section(f"sec{number}", draw(one_line), draw(st.none() | block), refs, diagrams))
+    texts = {"title": draw(st.none() | one_line), "brief": draw(st.none() | one_line)}
+    pack = Pack(
+        id="pk_aaaaaaaa",
+        **texts,
+        status=Status.DRAFT,
+        tags=draw(st.lists(one_line, max_size=2)),
+        sections=sections,
+        revision=1,
+        created_at=NOW,
+        updated_at=NOW,
+        expires_at=NOW + timedelta(hours=1),
+    )
+    return pack, source
+
+
+def expected(pack: Pack) -> list[tuple[int, str]]:
+    """The headings the pack has, as (level, text), in order."""
+    found = [(1, f"Context pack: {pack.heading}")]
+    for section in pack.sections:
+        found.append((2, f"{section.title} [{section.key}]"))
+        groups = sorted({ref.group or "" for ref in section.refs})
+        for group in groups:
+            found += [(3, f"group: {group}")] if group else []
+            found += [(4, f"{ref.key} [{section.key}]") for ref in section.refs if (ref.group or "") == group]
+        found += [(3, "Diagrams")] if section.diagrams else []
+        found += [(4, f"{diagram.title} [{diagram.key}]") for diagram in section.diagrams]
+    return found
+
+
+def read_by_lines(text: str) -> tuple[list[tuple[int, str]], list[str], int]:
+    """Headings and landmark lines outside fences, and the number of fences, as a simple reader sees them."""
+    headings, landmarks, fences = [], [], 0
+    fence: str | None = None
+    for line in text.split("\n"):
+        opening = re.match(r"(`{3,}|~{3,})([^\n]*)$", line)
+        if fence is not None:
+            if opening and not opening[2].strip() and opening[1].startswith(fence):
+                fence = None
+            continue
+        if opening and not (opening[1][0] == "`" and "`" in opening[2]):
+            fence = opening[1]
+            fences += 1
+            continue
+        heading = re.match(r"(#{1,4}) (.*)", line)
+        if heading:
+            headings.append((len(heading[1]), heading[2]))
+        if line in ("[LEGEND]", "[CONTENT]"):
+            landmarks.append(line)
+    assert fence is None, "a fence was left open"
+    return headings, landmarks, fences
+
+
+def code_of(ref: Ref, resolution: Resolution) -> str:
+    """The text that a ref's fence must hold, as CommonMark reads line ends."""
+    lines = (resolution.excerpt or "").split("\n")
+    width = max(4, len(str(ref.lines.end)))
+    code = "".join(f"{ref.lines.start + index:>{width}}: {line}\n" for index, line in enumerate(lines))
+    return normal(code)
+
+
+def normal(text: str) -> str:
+    """A text as the CommonMark parser normalises it."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "\ufffd")
+
+
+@pytest.mark.clause("PK-47", "PK-48")
+@settings(max_examples=400)
+@given(packs())
+def test_both_readers_find_exactly_the_packs_own_structure(made: tuple[Pack, SourceText]) -> None:
+    pack, source = made
+    text = render(pack, lambda ref: resolve(ref, source), NOW).text
+    headings, landmarks, _ = read_by_lines(text)
+    assert headings == expected(pack)
+    assert landmarks == ["[LEGEND]", "[CONTENT]"]
+    tokens = MarkdownIt("commonmark").parse(text)
+    levels = [int(token.tag[1]) for token in tokens if token.type == "heading_open" and token.tag < "h5"]
+    assert levels == [level for level, _ in expected(pack)]
+    fences = iter([token.content for token in tokens if token.type == "fence" and token.level == 0])
+    for section in pack.sections:
+        for ref in sorted(section.refs, key=lambda ref: ref.group or ""):
+            if source.has(ref.lines.end):
+                assert code_of(ref, resolve(ref, source)) in fences
+        for diagram in section.diagrams:
+            assert normal(diagram.mermaid) + "\n" in fences
+
+
+@pytest.mark.clause("PK-48", "PK-52")
+@settings(max_examples=100)
+@given(packs(), st.integers(500, 700))
+def test_cut_pages_forge_nothing_either(made: tuple[Pack, SourceText], max_tokens: int) -> None:
+    pack, source = made
+    pack = evolve(pack, sections=[with_long_text(section) for section in pack.sections])
+    position, shown = None, []
+    for _ in range(500):
+        page = render(pack, lambda ref: resolve(ref, source), NOW, max_tokens=max_tokens, position=position)
+        assert len(page.text.encode()) <= max_tokens * 4
+        headings, landmarks, _ = read_by_lines(page.text)
+        assert landmarks == ["[LEGEND]", "[CONTENT]"]
+        tokens = MarkdownIt("commonmark").parse(page.text)
+        levels = [int(token.tag[1]) for token in tokens if token.type == "heading_open" and token.tag < "h5"]
+        assert levels == [level for level, _ in headings]
+        shown += [level for level, text in headings[1:] if not text.endswith("] (continued)") and level != 3]
+        if page.cursor is None:
+            break
+        position = Bookmark.decode(page.cursor).position
+    else:
+        pytest.fail("the pages never end")
+    assert shown == [level for level, _ in expected(pack)[1:] if level != 3]
+
+
+def with_long_text(section: Section) -> Section:
+    """The section with its description many times over."""
+    return section if section.description is None else evolve(section, description=section.description * 60)
+
+
+@pytest.mark.clause("PK-48")
+@given(block)
+@example("<!--")
+@example("- ```\nx")
+@example("text\n===\n[LEGEND]\n# x\n```\n# y")
+@example("> # x\n> ---\n[CONTENT]")
+def test_a_description_alone_forges_nothing(text: str) -> None:
+    section = Section("main", "Main", text, diagrams=[Diagram("dia", "D", "graph TD")])
+    pack = Pack(
+        id="pk_aaaaaaaa",
+        status=Status.DRAFT,
+        tags=[],
+        sections=[section],
+        revision=1,
+        created_at=NOW,
+        updated_at=NOW,
+        expires_at=NOW + timedelta(hours=1),
+    )
+    shown = render(pack, lambda ref: resolve(ref, SourceText("")), NOW).text
+    tokens: list[Any] = MarkdownIt("commonmark").parse(shown)
+    levels = [token.tag for token in tokens if token.type == "heading_open" and token.tag < "h5"]
+    assert levels == ["h1", "h2", "h3", "h4"]
+    last = [token for token in tokens if token.type == "fence" and token.level == 0][-1]
+    assert (last.info, last.content) == ("mermaid", "graph TD\n")
+    assert read_by_lines(shown)[1] == ["[LEGEND]", "[CONTENT]"]

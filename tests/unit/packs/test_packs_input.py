@@ -1,0 +1,450 @@
+"""The actions of `input`: what each changes, what it answers, and in which order it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+MUTATION = ["id", "name", "title", "status", "revision", "updated_at", "expires_at"]
+MUTATION += ["ttl_remaining_seconds", "changed"]
+WHOLE = ["schema_version", "id", "name", "title", "brief", "status", "tags", "sections", "revision"]
+WHOLE += ["created_at", "updated_at", "expires_at"]
+ACTIONS = ["create", "get", "list", "upsert_section", "delete_section", "upsert_ref", "delete_ref"]
+ACTIONS += ["upsert_diagram", "delete_diagram", "set_meta", "touch_ttl", "set_status", "delete_pack", "batch"]
+ACTIONS += ["verify", "repair"]
+KINDS = {
+    "validation",
+    "not_found",
+    "conflict",
+    "invalid_state",
+    "stale_ref",
+    "io_error",
+    "migration_required",
+}
+
+
+@pytest.mark.clause("PK-11")
+def test_no_action_lists(desk: Any) -> None:
+    pack = desk.create(title="T")
+    assert [one["id"] for one in desk.input()["packs"]] == [pack]
+    assert desk.input(status="finalized")["total"] == 0
+
+
+@pytest.mark.clause("PK-11")
+@pytest.mark.parametrize("action", ["nope", "", "Create", "list ", None, 5, ["list"], {}])
+def test_an_unknown_action_is_refused_with_all_that_are_known(desk: Any, action: Any) -> None:
+    error = desk.refused("input", action=action)
+    assert (error["kind"], error["code"]) == ("validation", "invalid_data")
+    assert "unknown input action" in error["message"]
+    assert error["details"]["field"] == "action"
+    assert sorted(error["details"]["allowed"]) == sorted(ACTIONS)
+
+
+@pytest.mark.clause("PK-12")
+@pytest.mark.parametrize(
+    ("action", "alias", "use"),
+    [
+        ("upsert_section", "title", "section_title"),
+        ("upsert_section", "description", "section_description"),
+        ("upsert_ref", "title", "ref_title"),
+        ("upsert_ref", "why", "ref_why"),
+        ("upsert_diagram", "why", "diagram_why"),
+    ],
+)
+def test_aliases_are_refused_with_the_right_name(desk: Any, action: str, alias: str, use: str) -> None:
+    for operation in ({"action": action, alias: "x"}, {"action": action, alias: "x", use: "y"}):
+        error = desk.refused("input", **operation)
+        assert (error["kind"], error["code"]) == ("validation", "invalid_data")
+        assert f"'{alias}' is not supported" in error["message"]
+        assert (error["details"]["field"], error["details"]["use"]) == (alias, use)
+        error = desk.refused("input", action="batch", operations=[operation])
+        assert f"'{alias}' is not supported" in error["message"]
+        assert (error["details"]["use"], error["details"]["index"]) == (use, 0)
+
+
+@pytest.mark.clause("PK-13")
+def test_input_declares_what_it_answers(desk: Any) -> None:
+    described = desk.registry.describe()[0]
+    assert described["name"] == "input"
+    assert described["outputSchema"]["properties"] == {
+        "action": {"type": "string"},
+        "payload": {"type": "object"},
+    }
+
+
+@pytest.mark.clause("PK-14", "PK-15")
+def test_create_makes_a_draft_and_answers_the_whole_of_it(desk: Any) -> None:
+    made = desk.input(action="create", ttl_minutes=90, name="notes", title="T", brief="B", tags=["x"])
+    assert made == {
+        "schema_version": 2,
+        "id": made["id"],
+        "name": "notes",
+        "title": "T",
+        "brief": "B",
+        "status": "draft",
+        "tags": ["x"],
+        "sections": [],
+        "revision": 1,
+        "created_at": "2026-01-02T03:04:05Z",
+        "updated_at": "2026-01-02T03:04:05Z",
+        "expires_at": "2026-01-02T04:34:05Z",
+    }
+    assert desk.input(action="get", id=made["id"]) == made
+
+
+@pytest.mark.clause("PK-15")
+def test_get_answers_storage_keys_without_anchors(desk: Any) -> None:
+    pack = desk.pack_with_ref()
+    desk.change(pack, "upsert_diagram", section_key="main", diagram_key="dia", title="D", mermaid="graph TD")
+    whole = desk.input(action="get", id=pack)
+    assert list(whole) == WHOLE
+    lines = {"start": 5, "end": 7}
+    assert whole["sections"] == [
+        {
+            "key": "main",
+            "title": "Main",
+            "description": None,
+            "refs": [
+                {
+                    "key": "ref",
+                    "path": "src/app.py",
+                    "lines": lines,
+                    "title": None,
+                    "why": None,
+                    "group": None,
+                }
+            ],
+            "diagrams": [{"key": "dia", "title": "D", "mermaid": "graph TD", "why": None}],
+        }
+    ]
+
+
+@pytest.mark.clause("PK-16")
+def test_every_change_answers_the_same_shape(desk: Any) -> None:
+    pack = desk.create(name="notes", title="T")
+    desk.clock.advance(seconds=30)
+    section = desk.section(pack)
+    assert list(section) == MUTATION
+    assert section["changed"] == {
+        "key": "main",
+        "title": "Main",
+        "description": None,
+        "refs": [],
+        "diagrams": [],
+    }
+    assert {name: section[name] for name in MUTATION[:-1]} == {
+        "id": pack,
+        "name": "notes",
+        "title": "T",
+        "status": "draft",
+        "revision": 2,
+        "updated_at": "2026-01-02T03:04:35Z",
+        "expires_at": "2026-01-02T04:04:05Z",
+        "ttl_remaining_seconds": 3570,
+    }
+    ref = desk.ref(pack, ref_why="because")
+    lines = {"start": 5, "end": 7}
+    assert ref["changed"] == {
+        "key": "ref",
+        "path": "src/app.py",
+        "lines": lines,
+        "title": None,
+        "why": "because",
+        "group": None,
+    }
+    diagram = {"section_key": "main", "diagram_key": "dia"}
+    shown = desk.change(pack, "upsert_diagram", **diagram, title="D", mermaid="graph")["changed"]
+    assert shown == {"key": "dia", "title": "D", "mermaid": "graph", "why": None}
+    for action, fields in (
+        ("delete_ref", {"section_key": "main", "ref_key": "ref"}),
+        ("delete_diagram", diagram),
+        ("set_meta", {"title": "U"}),
+        ("touch_ttl", {"extend_minutes": 1}),
+        ("delete_section", {"section_key": "main"}),
+    ):
+        answer = desk.change(pack, action, **fields)
+        assert list(answer) == MUTATION
+        assert answer["changed"] is None
+
+
+@pytest.mark.clause("PK-17")
+def test_the_id_wins_over_the_name_and_may_be_a_name(desk: Any) -> None:
+    one, two = desk.create(name="one-pack"), desk.create(name="two-pack")
+    assert desk.input(action="get", id=one, name="two-pack")["id"] == one
+    assert desk.input(action="get", id="two-pack")["id"] == two
+    assert desk.input(action="get", id=f" {one} ")["id"] == one
+    assert desk.input(action="get", id="two-pack", name="one-pack")["id"] == two
+    assert desk.input(action="set_meta", name="one-pack", expected_revision=1, title="T")["id"] == one
+
+
+@pytest.mark.clause("PK-17")
+def test_what_is_not_there_is_not_found(desk: Any) -> None:
+    desk.create(name="real-pack")
+    for handle in (
+        {"id": "pk_aaaaaaaa"},
+        {"id": "nobody"},
+        {"name": "nobody"},
+        {"id": "pk_aaaaaaaa", "name": "real-pack"},
+    ):
+        error = desk.refused("input", action="get", **handle)
+        assert (error["kind"], error["code"]) == ("not_found", "not_found")
+        assert desk.refused("output", **handle)["code"] == "not_found"
+        error = desk.refused("input", action="delete_pack", expected_revision=1, **handle)
+        assert error["code"] == "not_found"
+
+
+@pytest.mark.clause("PK-17")
+@pytest.mark.parametrize(
+    "action", ["get", "verify", "repair", "delete_pack", "set_meta", "batch", "set_status"]
+)
+def test_a_call_that_names_no_pack_is_refused(desk: Any, action: str) -> None:
+    fields: dict[str, Any] = {} if action in ("get", "verify") else {"expected_revision": 1}
+    fields |= {"set_meta": {"title": "t"}, "set_status": {"status": "draft"}}.get(action, {})
+    fields |= {"operations": [{"action": "set_meta", "title": "t"}]} if action == "batch" else {}
+    error = desk.refused("input", action=action, **fields)
+    assert (error["code"], error["details"]["field"]) == ("invalid_data", "id")
+
+
+@pytest.mark.clause("PK-18")
+def test_a_wrong_revision_is_a_conflict_with_both_revisions(desk: Any) -> None:
+    pack = desk.create()
+    desk.section(pack)
+    for wrong in (1, 3, 0, -1, 10**12):
+        error = desk.refused("input", action="set_meta", id=pack, expected_revision=wrong, title="t")
+        assert (error["kind"], error["code"]) == ("conflict", "revision_conflict")
+        assert error["details"] == {
+            "expected_revision": wrong,
+            "actual_revision": 2,
+            "updated_at": "2026-01-02T03:04:05Z",
+            "hint": error["details"]["hint"],
+        }
+        assert error["details"]["hint"]
+    assert desk.input(action="get", id=pack)["title"] is None
+
+
+@pytest.mark.clause("PK-19")
+def test_checks_come_in_order(desk: Any) -> None:
+    pack = desk.pack_with_ref()
+    desk.change(pack, "set_status", status="finalized")
+    call = {"action": "delete_ref", "section_key": "main", "ref_key": "no-such"}
+    assert desk.refused("input", **call, id="pk_aaaaaaaa", expected_revision="x")["code"] == "invalid_data"
+    bad_key = {**call, "ref_key": "NO"}
+    assert desk.refused("input", **bad_key, id="pk_aaaaaaaa", expected_revision=1)["code"] == "invalid_data"
+    assert desk.refused("input", **call, id="pk_aaaaaaaa", expected_revision=1)["code"] == "not_found"
+    assert desk.refused("input", **call, id=pack, expected_revision=1)["code"] == "revision_conflict"
+    assert desk.refused("input", **call, id=pack, expected_revision=4)["code"] == "invalid_state"
+    desk.change(pack, "set_status", status="draft")
+    assert desk.refused("input", **call, id=pack, expected_revision=5)["code"] == "not_found"
+
+
+@pytest.mark.clause("PK-20")
+def test_each_effective_change_counts_once(desk: Any) -> None:
+    pack = desk.create()
+    revisions = [
+        desk.section(pack)["revision"],
+        desk.ref(pack)["revision"],
+        desk.change(pack, "set_meta", title="T")["revision"],
+        desk.change(pack, "touch_ttl", ttl_minutes=60)["revision"],
+        desk.change(pack, "set_status", status="finalized")["revision"],
+        desk.change(pack, "touch_ttl", extend_minutes=1)["revision"],
+        desk.change(pack, "set_status", status="draft")["revision"],
+        desk.change(pack, "delete_ref", section_key="main", ref_key="ref")["revision"],
+    ]
+    assert revisions == [2, 3, 4, 5, 6, 7, 8, 9]
+
+
+@pytest.mark.clause("PK-20")
+def test_a_change_that_changes_nothing_keeps_revision_and_time(desk: Any) -> None:
+    pack = desk.create(title="T", tags=["x"])
+    desk.section(pack, section_description="text")
+    desk.ref(pack, ref_title="R")
+    diagram = {"section_key": "main", "diagram_key": "dia", "title": "D", "mermaid": "graph"}
+    desk.change(pack, "upsert_diagram", **diagram)
+    before = desk.input(action="get", id=pack)
+    desk.clock.advance(minutes=1)
+    desk.change(pack, "set_meta", title=" T ", tags=["x"], brief="")
+    desk.change(pack, "set_status", status="draft")
+    desk.section(pack)
+    desk.section(pack, section_description="text", section_order=0)
+    desk.ref(pack, ref_title="R")
+    desk.change(pack, "upsert_diagram", **diagram)
+    desk.change(pack, "batch", operations=[{"action": "set_meta", "title": "T"}])
+    desk.change(pack, "repair")
+    assert desk.input(action="get", id=pack) == before
+    desk.change(pack, "set_status", status="finalized")
+    finalized = desk.input(action="get", id=pack)
+    desk.clock.advance(minutes=1)
+    desk.change(pack, "set_status", status="finalized")
+    assert desk.input(action="get", id=pack) == finalized
+
+
+@pytest.mark.clause("PK-20")
+def test_changes_that_undo_each_other_inside_a_batch_change_nothing(desk: Any) -> None:
+    pack = desk.create(title="T")
+    operations = [{"action": "set_meta", "title": "U"}, {"action": "set_meta", "title": "T"}]
+    assert desk.change(pack, "batch", operations=operations)["revision"] == 1
+
+
+def keys(desk: Any, pack: str) -> list[str]:
+    """The section keys in order."""
+    return [section["key"] for section in desk.input(action="get", id=pack)["sections"]]
+
+
+@pytest.mark.clause("PK-21")
+def test_sections_are_added_at_the_end_or_where_asked(desk: Any) -> None:
+    pack = desk.create()
+    for key in ("aa", "bb", "cc"):
+        desk.section(pack, key)
+    desk.section(pack, "first", section_order=0)
+    desk.section(pack, "last", section_order=99)
+    desk.section(pack, "negative", section_order=-5)
+    desk.section(pack, "middle", section_order=3)
+    assert keys(desk, pack) == ["negative", "first", "aa", "middle", "bb", "cc", "last"]
+
+
+@pytest.mark.clause("PK-21")
+def test_an_existing_section_keeps_its_parts_place_and_description(desk: Any) -> None:
+    pack = desk.create()
+    desk.section(pack, section_description="text")
+    desk.section(pack, "other")
+    desk.ref(pack)
+    changed = desk.section(pack, section_title="Renamed")["changed"]
+    assert (changed["title"], changed["description"], len(changed["refs"])) == ("Renamed", "text", 1)
+    assert keys(desk, pack) == ["main", "other"]
+    desk.section(pack, section_order=1)
+    assert keys(desk, pack) == ["other", "main"]
+    assert desk.section(pack, section_description="new")["changed"]["description"] == "new"
+
+
+@pytest.mark.clause("PK-22")
+def test_refs_and_diagrams_are_replaced_whole_where_they_stand(desk: Any) -> None:
+    pack = desk.create()
+    desk.section(pack)
+    desk.ref(pack, "one", ref_title="T", ref_why="W", group="G")
+    desk.ref(pack, "two")
+    desk.ref(pack, "one", 8, 9)
+    refs = desk.input(action="get", id=pack)["sections"][0]["refs"]
+    assert [ref["key"] for ref in refs] == ["one", "two"]
+    lines = {"start": 8, "end": 9}
+    assert refs[0] == {
+        "key": "one",
+        "path": "src/app.py",
+        "lines": lines,
+        "title": None,
+        "why": None,
+        "group": None,
+    }
+    diagram = {"section_key": "main", "diagram_key": "dia", "title": "D"}
+    desk.change(pack, "upsert_diagram", **diagram, mermaid="graph", diagram_why="W")
+    assert desk.change(pack, "upsert_diagram", **diagram, mermaid="flowchart")["changed"]["why"] is None
+
+
+@pytest.mark.clause("PK-23")
+def test_deleting_removes_and_absent_parts_are_not_found(desk: Any) -> None:
+    pack = desk.pack_with_ref()
+    calls: list[tuple[str, dict[str, str]]] = [
+        ("delete_section", {"section_key": "none"}),
+        ("delete_ref", {"section_key": "main", "ref_key": "none"}),
+        ("delete_ref", {"section_key": "none", "ref_key": "ref"}),
+        ("delete_diagram", {"section_key": "main", "diagram_key": "none"}),
+    ]
+    for action, fields in calls:
+        error = desk.refused("input", action=action, id=pack, expected_revision=3, **fields)
+        assert (error["kind"], error["code"]) == ("not_found", "not_found")
+        assert set(error["details"]) <= {"section_key", "ref_key", "diagram_key"}
+        assert error["details"]["section_key"] == fields["section_key"]
+    place = {"ref_key": "ref", "path": "a.py", "line_start": 1, "line_end": 1}
+    error = desk.refused(
+        "input", action="upsert_ref", id=pack, expected_revision=3, section_key="none", **place
+    )
+    assert error["code"] == "not_found"
+    desk.change(pack, "delete_section", section_key="main")
+    assert desk.input(action="get", id=pack)["sections"] == []
+
+
+@pytest.mark.clause("PK-24")
+def test_set_meta_changes_only_what_it_gives(desk: Any) -> None:
+    pack = desk.create(title="T", brief="B", tags=["x"])
+    desk.change(pack, "set_meta", brief="new")
+    whole = desk.input(action="get", id=pack)
+    assert (whole["title"], whole["brief"], whole["tags"]) == ("T", "new", ["x"])
+    error = desk.refused("input", action="set_meta", id=pack, expected_revision=2)
+    assert (error["code"], error["details"]["field"]) == ("invalid_data", "title")
+
+
+@pytest.mark.clause("PK-26")
+def test_delete_pack_removes_drafts_and_finalized_packs(desk: Any) -> None:
+    draft, done = desk.create(), desk.pack_with_ref()
+    desk.change(done, "set_status", status="finalized")
+    assert (
+        desk.refused("input", action="delete_pack", id=done, expected_revision=1)["code"]
+        == "revision_conflict"
+    )
+    for pack in (draft, done):
+        assert desk.change(pack, "delete_pack") == {"id": pack, "deleted": True}
+        assert desk.refused("input", action="get", id=pack)["code"] == "not_found"
+    assert desk.input()["total"] == 0
+
+
+@pytest.mark.clause("PK-34")
+def test_a_taken_name_is_a_conflict_until_its_pack_is_gone(desk: Any) -> None:
+    first = desk.create(name="same")
+    error = desk.refused("input", action="create", ttl_minutes=5, name=" same ")
+    assert (error["kind"], error["code"]) == ("conflict", "name_conflict")
+    desk.change(first, "delete_pack")
+    second = desk.create(name="same")
+    desk.clock.advance(minutes=60)
+    assert desk.create(name="same") != second
+
+
+@pytest.mark.clause("PK-35", "PK-36")
+def test_every_refusal_has_the_same_shape_and_says_what_to_do(desk: Any) -> None:
+    pack = desk.pack_with_ref()
+    stale = desk.create()
+    desk.section(stale)
+    desk.ref(stale, path="gone.py")
+    target = {"id": pack, "expected_revision": 3}
+    calls: list[dict[str, Any]] = [
+        {"action": "nope"},
+        {"action": "create"},
+        {"action": "create", "ttl_minutes": 0},
+        {"action": "get", "id": "pk_aaaaaaaa"},
+        {"action": "get"},
+        {"action": "set_meta", **target},
+        {"action": "set_meta", "id": pack, "expected_revision": 9, "title": "t"},
+        {"action": "delete_ref", **target, "section_key": "main", "ref_key": "none"},
+        {"action": "set_status", "id": stale, "expected_revision": 3, "status": "finalized"},
+        {"action": "set_status", "id": desk.create(), "expected_revision": 1, "status": "finalized"},
+        {"action": "touch_ttl", **target, "ttl_minutes": 1, "extend_minutes": 1},
+        {"action": "batch", **target, "operations": []},
+        {
+            "action": "upsert_ref",
+            **target,
+            "section_key": "main",
+            "ref_key": "ref",
+            "path": "/abs",
+            "line_start": 1,
+            "line_end": 1,
+        },
+    ]
+    for call in calls:
+        error = desk.refused("input", **call)
+        assert list(error) == ["error", "kind", "code", "message", "request_id", "details"]
+        assert error["error"] is True
+        assert error["kind"] in KINDS
+        assert error["request_id"] == 7
+        assert isinstance(error["details"], dict)
+        assert "\n" not in error["message"]
+        assert len(error["message"].split()) >= 3
+
+
+@pytest.mark.clause("PK-37")
+def test_only_changes_are_kept_in_order(desk: Any) -> None:
+    reads = {"list", "get", "verify"}
+    for action in ACTIONS:
+        assert desk.registry.mutates("input", {"action": action}) is (action not in reads)
+    assert not desk.registry.mutates("input", {})
+    for odd in ({"action": "nope"}, {"action": 5}, {"action": ["create"]}):
+        assert not desk.registry.mutates("input", odd)
+    assert not desk.registry.mutates("output", {"id": "x"})

@@ -1,0 +1,168 @@
+"""Strict arguments: no wrong type, unknown field or foreign field is ever silently ignored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+REF = {"section_key": "main", "ref_key": "ref", "path": "a.py", "line_start": 1, "line_end": 2}
+GOOD: dict[str, dict[str, Any]] = {
+    "create": {"ttl_minutes": 5},
+    "get": {},
+    "list": {},
+    "upsert_section": {"section_key": "main", "section_title": "t"},
+    "delete_section": {"section_key": "main"},
+    "upsert_ref": REF,
+    "delete_ref": {"section_key": "main", "ref_key": "ref"},
+    "upsert_diagram": {"section_key": "main", "diagram_key": "dia", "title": "t", "mermaid": "graph"},
+    "delete_diagram": {"section_key": "main", "diagram_key": "dia"},
+    "set_meta": {"title": "t"},
+    "set_status": {"status": "draft"},
+    "touch_ttl": {"ttl_minutes": 5},
+    "delete_pack": {},
+    "batch": {"operations": [{"action": "set_meta", "title": "t"}]},
+    "verify": {},
+    "repair": {},
+}
+UNTARGETED = {"create", "list"}
+READS = {"create", "list", "get", "verify"}
+WRONG: dict[str, list[Any]] = {
+    "string": [None, 1, 1.5, True, [], {}],
+    "integer": [None, "1", 1.0, 1.5, True, [], {}],
+    "array": [None, "x", 1, {}, True],
+}
+
+
+def arguments(desk: Any, action: str) -> dict[str, Any]:
+    """A good call of an action on a pack that has what it names."""
+    call = {"action": action, **GOOD[action]}
+    if action not in UNTARGETED:
+        pack = desk.create()
+        desk.section(pack)
+        desk.ref(pack)
+        desk.change(pack, "upsert_diagram", **GOOD["upsert_diagram"])
+        call["id"] = pack
+        if action not in READS:
+            call["expected_revision"] = 4
+    return call
+
+
+@pytest.mark.clause("PK-09")
+@pytest.mark.parametrize("action", GOOD)
+def test_the_good_call_of_each_action_works(desk: Any, action: str) -> None:
+    desk.input(**arguments(desk, action))
+
+
+@pytest.mark.clause("PK-09")
+@pytest.mark.parametrize("action", GOOD)
+def test_wrong_types_are_refused_by_name(desk: Any, action: str) -> None:
+    call = arguments(desk, action)
+    schema = desk.registry.describe()[0]["inputSchema"]["properties"]
+    for field in call:
+        if field == "action":
+            continue
+        for wrong in WRONG[schema[field]["type"]]:
+            error = desk.refused("input", **{**call, field: wrong})
+            assert (error["kind"], error["code"]) == ("validation", "invalid_data"), (field, wrong)
+            assert error["details"]["field"] == field, (field, wrong)
+
+
+@pytest.mark.clause("PK-09")
+@pytest.mark.parametrize("action", GOOD)
+def test_required_fields_are_required(desk: Any, action: str) -> None:
+    call = arguments(desk, action)
+    for field in [name for name in call if name != "action"]:
+        without = {name: value for name, value in call.items() if name != field}
+        error = desk.refused("input", **without)
+        assert error["kind"] == "validation"
+        assert error["details"]["field"] == field
+        assert error["code"] == ("ttl_required" if field == "ttl_minutes" else "invalid_data")
+
+
+@pytest.mark.clause("PK-09")
+@pytest.mark.parametrize("action", GOOD)
+def test_unknown_fields_and_fields_of_other_actions_are_refused(desk: Any, action: str) -> None:
+    call = arguments(desk, action)
+    schema = desk.registry.describe()[0]["inputSchema"]["properties"]
+    foreign: dict[str, Any] = {"nonsense": 1, "Title": "t", "": "x"}
+    samples: dict[str, Any] = {"string": "text", "integer": 3, "array": []}
+    for name, rule in schema.items():
+        foreign[name] = samples[rule["type"]]
+    optional = {
+        "create": {"name", "title", "brief", "tags"},
+        "list": {"status", "query", "limit", "offset"},
+        "upsert_section": {"section_description", "section_order"},
+        "upsert_ref": {"ref_title", "ref_why", "group"},
+        "upsert_diagram": {"diagram_why"},
+        "set_meta": {"brief", "tags"},
+        "touch_ttl": {"extend_minutes"},
+    }
+    allowed = set(call) | optional.get(action, set()) | (set() if action in UNTARGETED else {"id", "name"})
+    for name, value in foreign.items():
+        if name in allowed:
+            continue
+        error = desk.refused("input", **{**call, name: value})
+        assert (error["code"], error["details"]["field"]) == ("invalid_data", name), name
+        assert f"'{name}' is not supported" in error["message"]
+
+
+@pytest.mark.clause("PK-09")
+@pytest.mark.parametrize(
+    ("action", "field"),
+    [
+        ("upsert_section", "section_title"),
+        ("upsert_diagram", "title"),
+        ("upsert_diagram", "mermaid"),
+        ("get", "id"),
+        ("get", "name"),
+    ],
+)
+@pytest.mark.parametrize("blank", ["", "  ", "\n"])
+def test_blank_required_texts_are_refused(desk: Any, action: str, field: str, blank: str) -> None:
+    error = desk.refused("input", **{**arguments(desk, action), field: blank})
+    assert (error["code"], error["details"]["field"]) == ("invalid_data", field)
+
+
+@pytest.mark.clause("PK-09")
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("limit", 0), ("limit", 501), ("offset", -1), ("status", "open"), ("status", ""), ("query", "x" * 501)],
+)
+def test_list_filters_have_bounds(desk: Any, field: str, value: Any) -> None:
+    for tool, more in (("input", {"action": "list"}), ("output", {})):
+        error = desk.refused(tool, **more, **{field: value})
+        assert (error["code"], error["details"]["field"]) == ("invalid_data", field)
+
+
+@pytest.mark.clause("PK-09")
+def test_half_characters_are_refused_everywhere(desk: Any) -> None:
+    pack = desk.create()
+    for call in ({"section_title": "a\ud800"}, {"section_title": "a", "section_description": "x\udfff"}):
+        error = desk.refused(
+            "input", action="upsert_section", id=pack, expected_revision=1, section_key="main", **call
+        )
+        assert error["code"] == "invalid_data"
+    assert desk.refused("input", action="get", name="\ud800abc")["kind"] in ("validation", "not_found")
+
+
+@pytest.mark.clause("PK-10")
+def test_an_empty_text_clears_in_set_meta_and_upsert_section(desk: Any) -> None:
+    pack = desk.create(title="T", brief="B", tags=["x"])
+    desk.section(pack, section_description="text")
+    desk.change(pack, "set_meta", title="", brief="  ", tags=[])
+    desk.section(pack, section_description="")
+    whole = desk.input(action="get", id=pack)
+    assert (whole["title"], whole["brief"], whole["tags"]) == (None, None, [])
+    assert whole["sections"][0]["description"] is None
+
+
+@pytest.mark.clause("PK-10")
+def test_a_blank_optional_text_elsewhere_is_as_absent(desk: Any) -> None:
+    pack = desk.create(title="", brief=" ")
+    desk.section(pack)
+    desk.ref(pack, ref_title="", ref_why=" ", group="")
+    whole = desk.input(action="get", id=pack)
+    assert (whole["title"], whole["brief"]) == (None, None)
+    ref = whole["sections"][0]["refs"][0]
+    assert (ref["title"], ref["why"], ref["group"]) == (None, None, None)
