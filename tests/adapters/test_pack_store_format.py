@@ -30,6 +30,20 @@ TRICKY = [
     "#\n#", "\n", "", "a", "Ω: ω", "nan", ".inf", "a\u00a0b",
 ]  # fmt: skip
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.sampled_from(TRICKY)
+FIELDS = [
+    "id",
+    "key",
+    "title",
+    "lines",
+    "start",
+    "end",
+    "path",
+    "refs",
+    "sections",
+    "tags",
+    "revision",
+    "expires_at",
+]
 YAML_READERS: list[Any] = [yaml.SafeLoader, yaml.CSafeLoader]
 
 
@@ -274,6 +288,53 @@ def test_hostile_files_of_full_size_are_refused_quickly() -> None:
 @settings(max_examples=300)
 def test_no_bytes_make_reading_fail_in_any_other_way(data: bytes) -> None:
     assert refusal(data).code in (Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=4),
+    max_leaves=6,
+)
+
+
+@pytest.mark.clause("ST-06", "ST-07")
+@given(data=st.data())
+@settings(max_examples=300)
+def test_a_file_with_anything_in_any_place_is_a_pack_or_malformed(data: st.DataObject) -> None:
+    record = to_record(full_pack())
+    place: Any = record
+    while isinstance(place, dict | list) and place:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = data.draw(st.sampled_from(keys))
+        if not isinstance(place[key], dict | list) or data.draw(st.booleans()):
+            place[key] = data.draw(VALUES)
+            break
+        place = place[key]
+    if data.draw(st.booleans()):
+        record[data.draw(st.sampled_from(FIELDS))] = data.draw(VALUES)
+    try:
+        written = front_matter.render(record, "")
+    except TypeError:
+        return  # a list right inside a list, which no pack has and no writer makes
+    assert front_matter.parse(front_matter.split(written)) == record
+    try:
+        pack = pack_format.decode(written, ID)
+    except Failure as failure:
+        assert failure.code in (Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED)  # noqa: PT017
+    else:
+        assert pack_format.decode(pack_format.encode(pack), ID) == pack
+
+
+@pytest.mark.clause("ST-06")
+@given(cut=st.integers(0, 2000), put=st.binary(max_size=4), length=st.integers(0, 30))
+@settings(max_examples=300)
+def test_a_damaged_file_is_a_pack_or_malformed(cut: int, put: bytes, length: int) -> None:
+    whole = pack_format.encode(full_pack())
+    damaged = whole[:cut] + put + whole[cut + length :]
+    try:
+        pack_format.decode(damaged, ID)
+    except Failure as failure:
+        assert failure.code in (Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED)  # noqa: PT017
 
 
 @pytest.mark.clause("ST-07")

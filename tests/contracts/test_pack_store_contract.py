@@ -270,6 +270,26 @@ def test_an_id_that_is_taken_is_drawn_again(open_shelf: Callable[..., Shelf], na
     assert sorted(pack.id for pack in shelf.store.all()) == sorted(pack.id for pack in made)
 
 
+class Constant:
+    """An `IdSource` that is broken."""
+
+    def token(self, size: int) -> bytes:
+        """Always the same bytes."""
+        return bytes(size)
+
+
+@pytest.mark.clause("ST-25")
+def test_a_source_of_ids_that_repeats_itself_is_told_and_replaces_nothing(
+    open_shelf: Callable[..., Shelf],
+) -> None:
+    shelf = open_shelf(Constant())
+    made = shelf.put()
+    with pytest.raises(Failure) as told:
+        shelf.put()
+    assert told.value.code is Code.INTERNAL
+    assert list(shelf.store.all()) == [made]
+
+
 @pytest.mark.clause("ST-18")
 def test_threads_that_share_a_store_lose_no_update(shelf: Shelf) -> None:
     made = shelf.put()

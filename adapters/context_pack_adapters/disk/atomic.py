@@ -81,7 +81,7 @@ def _temporary(folder: str, name: str, data: bytes, mode: int | None) -> Iterato
     descriptor = os.open(path, _CREATE, 0o666)
     try:
         try:
-            if mode is not None:
+            if mode is not None and hasattr(os, "fchmod"):
                 os.fchmod(descriptor, stat.S_IMODE(mode))
             view = memoryview(data)
             while view:

@@ -14,6 +14,7 @@ from context_pack.packs.domain.model import Pack
 
 LOCK_SECONDS = 10.0
 _CREATE = ".create"
+_MOST_DRAWS = 100
 
 
 class MemoryPackStore:
@@ -53,12 +54,11 @@ class MemoryPackStore:
             if taken is not None:
                 message = "a live pack already has that name; choose another or use that pack"
                 raise Failure(Code.NAME_CONFLICT, message, {"name": name, "id": taken.id})
-            fresh = pack_id(self._ids.token(PACK_ID_BYTES))
-            while fresh in self._packs:
+            for _ in range(_MOST_DRAWS):
                 fresh = pack_id(self._ids.token(PACK_ID_BYTES))
-            pack = make(fresh)
-            self._packs[fresh] = pack
-            return pack
+                if fresh not in self._packs:
+                    return self._packs.setdefault(fresh, make(fresh))
+            raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
 
     def update(self, pack_id: str, change: Callable[[Pack], Pack]) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored."""

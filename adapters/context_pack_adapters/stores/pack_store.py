@@ -37,6 +37,7 @@ CREATE_LOCK = ".create.lock"
 _SWEEP_SECONDS = 600.0
 _PURGE_SECONDS = 0.25
 _MOST_FILES_NAMED = 100
+_MOST_DRAWS = 100
 
 
 class FilePackStore:
@@ -139,15 +140,15 @@ class FilePackStore:
         return pack
 
     def _create(self, make: Callable[[str], Pack]) -> Pack:
-        while True:
+        for _ in range(_MOST_DRAWS):
             fresh = pack_id(self._ids.token(PACK_ID_BYTES))
             pack = make(fresh)
             data = pack_format.encode(pack)
             with translated(fresh + SUFFIX):
                 if create_exclusive(self._folder, fresh + SUFFIX, data):
-                    break
-        self._sweep_temporaries()
-        return pack
+                    self._sweep_temporaries()
+                    return pack
+        raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
 
     def _check_free(self, name: str, *, bury: bool = False) -> None:
         """Refuse a name that a live pack has; `bury` removes the expired ones that had it."""
