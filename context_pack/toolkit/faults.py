@@ -80,9 +80,9 @@ def _validator_class() -> Any:
         if isinstance(value, dict):
             yield from (ValidationError(name) for name in names if name not in value)
 
-    def unknown(_: Any, __: bool, value: Any, schema: Schema) -> Iterator[ValidationError]:
-        if isinstance(value, dict):
-            names = (str(name) for name in value if name not in schema["properties"])
+    def unknown(_: Any, allowed: bool, value: Any, schema: Schema) -> Iterator[ValidationError]:
+        if isinstance(value, dict) and not allowed:
+            names = (str(name) for name in value if name not in schema.get("properties", ()))
             yield from map(ValidationError, islice(names, MAX_PROBLEMS))
 
     def pattern(_: Any, wanted: str, value: Any, schema: Schema) -> Iterator[ValidationError]:
@@ -129,7 +129,7 @@ def _explain(error: Any) -> Problem:
         return Problem(f"{path}.{error.message}", error.message, rule, f"'{error.message}' is required")
     if rule == "additionalProperties":
         name = clip(error.message)
-        allowed = ", ".join(schema["properties"]) or "none"
+        allowed = ", ".join(schema.get("properties", ())) or "none"
         return Problem(f"{path}.{name}", name, rule, f"'{name}' is not supported here; allowed: {allowed}")
     field = next((part for part in reversed(error.absolute_path) if isinstance(part, str)), "")
     return Problem(path, field, rule, f"{_subject(error, field)} {_demand(rule, value, schema)}")

@@ -323,3 +323,22 @@ def test_what_is_not_json_has_no_key() -> None:
     loop.append(loop)
     assert key_of({"a": object()}) is None
     assert key_of({"a": loop}) is None
+
+
+@pytest.mark.clause("TK-04")
+def test_an_object_that_is_open_on_purpose_takes_any_field() -> None:
+    @frozen
+    class Free:
+        loose: dict[str, Any] | None = arg({"type": "object"}, "Anything.", default=None)
+        open: dict[str, Any] | None = arg(
+            {"type": "object", "additionalProperties": True}, "Anything.", default=None
+        )
+        shut: dict[str, Any] | None = arg(
+            {"type": "object", "additionalProperties": False}, "Nothing.", default=None
+        )
+
+    assert problems(Free, {"loose": {"a": [1]}, "open": {"b": {}}, "shut": {}}) == []
+    assert [fault.path for fault in problems(Free, {"shut": {"c": 1}})] == ["$.shut.c"]
+    assert [fault.path for fault in problems(Free, {"open": {"b\ud800": ["\ud800"]}})] == [
+        *("$.open.b?", "$.open.b?[0]"),
+    ]
