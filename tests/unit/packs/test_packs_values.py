@@ -66,15 +66,18 @@ def test_a_name_cannot_be_changed(desk: Any) -> None:
 def test_keys_of_another_shape_are_refused(desk: Any, field: str, key: str) -> None:
     pack = desk.create()
     desk.section(pack)
-    action = {"section_key": "upsert_section", "ref_key": "upsert_ref", "diagram_key": "upsert_diagram"}[
-        field
-    ]
-    rest = {
-        "section_key": {"section_title": "t"},
-        "ref_key": {"section_key": "main", "path": "a.py", "line_start": 1, "line_end": 1},
-        "diagram_key": {"section_key": "main", "title": "t", "mermaid": "graph TD"},
-    }[field]
-    error = desk.refused("input", action=action, id=pack, expected_revision=2, **{**rest, field: key})
+    calls: dict[str, dict[str, Any]] = {
+        "section_key": {"action": "upsert_section", "section_title": "t"},
+        "ref_key": {
+            "action": "upsert_ref",
+            "section_key": "main",
+            "path": "a",
+            "line_start": 1,
+            "line_end": 1,
+        },
+        "diagram_key": {"action": "upsert_diagram", "section_key": "main", "title": "t", "mermaid": "graph"},
+    }
+    error = desk.refused("input", id=pack, expected_revision=2, **{**calls[field], field: key})
     assert (error["code"], error["details"]["field"]) == ("invalid_data", field)
 
 

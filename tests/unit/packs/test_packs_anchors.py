@@ -1,0 +1,356 @@
+"""Anchors through the tools: each state, what it renders, and what `verify` and `repair` make of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from context_pack.kernel.digest import sha256_hex
+from context_pack.packs.domain.record import to_record
+
+FUNCTION = ["def load(path):", "    with open(path) as file:", "        return file.read()"]
+AROUND = [f"constant_{number} = {number}" for number in range(10)]
+
+
+def text_of(*parts: list[str]) -> str:
+    """Lines as a file."""
+    return "".join(line + "\n" for part in parts for line in part)
+
+
+@pytest.fixture
+def anchored(new_desk: Any) -> tuple[Any, str]:
+    """A desk whose pack has one ref to a function in the middle of a file."""
+    desk = new_desk({"src/app.py": text_of(AROUND[:5], FUNCTION, AROUND[5:])})
+    return desk, desk.pack_with_ref(6, 8)
+
+
+@pytest.mark.clause("AN-01")
+def test_upsert_ref_stores_hashes_and_no_source(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    (ref,) = to_record(desk.store.get(pack))["sections"][0]["refs"]
+    anchor = ref["anchor"]
+    assert list(anchor) == ["digest", "lines", "before", "after", "first", "last"]
+    assert anchor["digest"] == sha256_hex("\n".join(FUNCTION))
+    assert anchor["lines"] == 3
+    assert (len(anchor["before"]), len(anchor["after"])) == (3, 3)
+    prints = [*anchor["before"], *anchor["after"], anchor["first"], anchor["last"]]
+    assert len(set(prints)) == 8
+    assert all(len(one) <= 17 for one in prints)
+    assert "def load" not in str(anchor)
+    assert "anchor" not in str(desk.input(action="get", id=pack))
+    assert "anchor" not in desk.output(id=pack)
+
+
+@pytest.mark.clause("AN-01")
+def test_at_the_ends_of_a_file_there_is_less_around(desk: Any) -> None:
+    pack = desk.pack_with_ref(2, 99)
+    (ref,) = desk.store.get(pack).sections[0].refs
+    assert (len(ref.anchor.before), len(ref.anchor.after)) == (1, 1)
+
+
+@pytest.mark.clause("AN-02", "AN-03")
+def test_line_endings_do_not_matter_and_everything_else_does(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    lines = desk.files["src/app.py"]
+    desk.files["src/app.py"] = lines.replace("\n", "\r\n")
+    assert desk.state(pack)["state"] == "exact"
+    assert "- lines: 6-8\n" in desk.output(id=pack)
+    for changed in ("def load(path): ", "def  load(path):", "def load(path):\t", "def load(path):\r\r"):
+        desk.files["src/app.py"] = lines.replace("def load(path):", changed)
+        assert desk.state(pack)["state"] == "changed", changed
+
+
+@pytest.mark.clause("AN-03", "AN-12")
+def test_an_exact_ref_is_found_where_it_was(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    place = {"path": "src/app.py", "lines": {"start": 6, "end": 8}}
+    assert desk.input(action="verify", id=pack) == {
+        "id": pack,
+        "revision": 3,
+        "refs": [
+            {"section": "main", "ref": "ref", **place, "state": "exact", "found": place, "reason": None}
+        ],
+    }
+
+
+@pytest.mark.clause("AN-05", "AN-12")
+def test_moved_code_is_followed(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    desk.files["src/app.py"] = text_of(["import os", ""], AROUND[:5], FUNCTION, AROUND[5:])
+    text = desk.output(id=pack)
+    assert "- path: src/app.py\n- lines: 8-10 (moved from 6-8)\n" in text
+    assert "   8: def load(path):\n" in text
+    assert "changed since anchored" not in text
+    state = desk.state(pack)
+    assert (state["state"], state["reason"]) == ("moved", None)
+    assert state["lines"] == {"start": 6, "end": 8}
+    assert state["found"] == {"path": "src/app.py", "lines": {"start": 8, "end": 10}}
+
+
+@pytest.mark.clause("AN-05")
+def test_moved_code_is_followed_over_any_distance_and_past_the_old_end(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    far = [f"filler_{number}()" for number in range(30_000)]
+    for content in ((far, FUNCTION), (FUNCTION, far), (FUNCTION,), (far, AROUND, FUNCTION, far)):
+        desk.files["src/app.py"] = text_of(*content)
+        assert desk.state(pack)["state"] == "moved"
+        assert "def load(path):\n" in desk.output(id=pack)
+
+
+@pytest.mark.clause("AN-06")
+def test_code_in_a_moved_file_is_followed(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    desk.files["lib/deep/app.py"] = desk.files.pop("src/app.py")
+    desk.files["lib/other.py"] = text_of(FUNCTION)
+    text = desk.output(id=pack)
+    assert "- path: lib/deep/app.py (moved from src/app.py)\n- lines: 6-8\n" in text
+    desk.files["lib/deep/app.py"] = text_of(FUNCTION)
+    assert "- path: lib/deep/app.py (moved from src/app.py)\n- lines: 1-3 (moved from 6-8)\n" in desk.output(
+        id=pack
+    )
+    assert desk.state(pack)["found"] == {"path": "lib/deep/app.py", "lines": {"start": 1, "end": 3}}
+
+
+@pytest.mark.clause("AN-06", "AN-09")
+def test_two_files_with_the_code_are_ambiguous(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    desk.files["lib/app.py"] = desk.files.pop("src/app.py")
+    desk.files["old/app.py"] = text_of(FUNCTION)
+    state = desk.state(pack)
+    assert (state["state"], state["found"]) == ("ambiguous", None)
+    assert "> stale ref: ambiguous, lines 6-8 of lib/app.py, 1-3 of old/app.py" in desk.output(id=pack)
+
+
+@pytest.mark.clause("AN-06")
+def test_files_that_cannot_be_read_are_no_candidates(new_desk: Any) -> None:
+    code = text_of(AROUND[:5], FUNCTION)
+    desk = new_desk({"src/app.py": code}, max_source_bytes=1000)
+    pack = desk.pack_with_ref(6, 8)
+    del desk.files["src/app.py"]
+    desk.files["node_modules/app.py"] = code
+    desk.files["big/app.py"] = code + "#" * 2000
+    desk.files["bad/app.py"] = code.encode() + b"\xff"
+    assert desk.state(pack)["state"] == "stale"
+    assert desk.state(pack)["reason"] == "file not found"
+    desk.files["good/app.py"] = code
+    assert desk.state(pack)["found"]["path"] == "good/app.py"
+
+
+@pytest.mark.clause("AN-06", "AN-15")
+def test_too_many_files_of_one_name_are_not_called_moved(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    desk.files["zzz/app.py"] = desk.files.pop("src/app.py")
+    for number in range(100):
+        desk.files[f"copy{number:03}/app.py"] = "something else\n"
+    assert desk.state(pack)["state"] == "stale"
+    del desk.files["copy000/app.py"]
+    assert desk.state(pack)["state"] == "moved"
+
+
+@pytest.mark.clause("AN-06")
+def test_a_file_that_is_there_is_never_looked_for_elsewhere(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    desk.files["lib/app.py"] = desk.files["src/app.py"]
+    desk.files["src/app.py"] = "all new\n" * 20
+    assert desk.state(pack)["state"] == "changed"
+    desk.files["src/app.py"] = b"\x00"
+    assert desk.state(pack)["reason"] == "binary file"
+
+
+@pytest.mark.clause("AN-07")
+def test_changed_code_is_shown_where_its_surroundings_are(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    edited = [FUNCTION[0], "    # now with a comment", *FUNCTION[1:]]
+    desk.files["src/app.py"] = text_of(["import os", ""], AROUND[:5], edited, AROUND[5:])
+    text = desk.output(id=pack)
+    assert (
+        "- lines: 8-11 (moved from 6-8)\n\n> changed since anchored\n\n```python\n   8: def load(path):\n"
+        in text
+    )
+    state = desk.state(pack)
+    assert (state["state"], state["reason"]) == ("changed", "changed since anchored")
+    assert state["found"]["lines"] == {"start": 8, "end": 11}
+
+
+@pytest.mark.clause("AN-07")
+@pytest.mark.parametrize(
+    ("inside", "lines"),
+    [
+        (["async def load(path):", *FUNCTION[1:]], (8, 10)),
+        ([*FUNCTION[:2], "        return file.readlines()"], (8, 10)),
+        (["def save(path, data):", "    path.write(data)", "    return None"], (8, 10)),
+        ([FUNCTION[0], FUNCTION[2]], (8, 9)),
+        ([FUNCTION[0], *["    step()"] * 20, FUNCTION[2]], (8, 29)),
+    ],
+)
+def test_changed_code_keeps_its_borders(
+    anchored: tuple[Any, str], inside: list[str], lines: tuple[int, int]
+) -> None:
+    desk, pack = anchored
+    desk.files["src/app.py"] = text_of(["import os", ""], AROUND[:5], inside, AROUND[5:])
+    state = desk.state(pack)
+    assert state["state"] == "changed"
+    assert (state["found"]["lines"]["start"], state["found"]["lines"]["end"]) == lines
+
+
+@pytest.mark.clause("AN-07")
+def test_one_side_of_the_surroundings_is_enough(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    edited = ["def load(file):", *FUNCTION[1:2], "        return file.text()"]
+    desk.files["src/app.py"] = text_of(["import os", ""], AROUND[:5], edited, ["other = 1"] * 7)
+    assert desk.state(pack)["found"]["lines"] == {"start": 8, "end": 10}
+    desk.files["src/app.py"] = text_of(["other = 1"] * 9, edited, AROUND[5:])
+    assert desk.state(pack)["found"]["lines"] == {"start": 10, "end": 12}
+
+
+@pytest.mark.clause("AN-08")
+def test_where_nothing_fits_the_stored_lines_are_shown_as_changed(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    desk.files["src/app.py"] = "".join(f"unrelated {number}\n" for number in range(1, 30))
+    text = desk.output(id=pack)
+    assert "- lines: 6-8\n\n> changed since anchored\n" in text
+    assert "   6: unrelated 6\n" in text
+
+
+@pytest.mark.clause("AN-08")
+def test_removed_code_is_never_called_exact_or_moved(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    desk.files["src/app.py"] = text_of(AROUND)
+    state = desk.state(pack)
+    assert (state["state"], state["found"]["lines"]) == ("changed", {"start": 6, "end": 8})
+    desk.files["src/app.py"] = text_of(AROUND[:5])
+    assert desk.state(pack)["state"] in ("changed", "stale")
+    desk.files["src/app.py"] = ""
+    assert desk.state(pack)["state"] == "stale"
+
+
+@pytest.mark.clause("AN-09")
+def test_code_that_stands_twice_elsewhere_is_ambiguous(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    desk.files["src/app.py"] = text_of(["import os"], FUNCTION, AROUND, FUNCTION)
+    text = desk.output(id=pack)
+    assert "> stale ref: ambiguous, lines 2-4, 15-17" in text
+    assert "```" not in text
+    state = desk.state(pack)
+    assert (state["state"], state["found"], state["reason"]) == (
+        "ambiguous",
+        None,
+        "ambiguous, lines 2-4, 15-17",
+    )
+
+
+@pytest.mark.clause("AN-03", "AN-09")
+def test_code_that_stands_twice_is_exact_where_it_was(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    desk.files["src/app.py"] = text_of(AROUND[:5], FUNCTION, FUNCTION)
+    assert desk.state(pack)["state"] == "exact"
+
+
+@pytest.mark.clause("AN-09")
+@pytest.mark.parametrize("trivial", ["", "}", "    pass"])
+def test_a_trivial_excerpt_is_ambiguous_when_it_is_all_over_the_file(new_desk: Any, trivial: str) -> None:
+    lines = [trivial if number % 3 == 0 else f"step_{number}()" for number in range(1, 40)]
+    desk = new_desk({"src/app.py": text_of(lines)})
+    pack = desk.pack_with_ref(9, 9)
+    desk.files["src/app.py"] = text_of(["new line"], lines)
+    assert desk.state(pack)["state"] == "ambiguous"
+    assert desk.state(pack)["reason"] == "ambiguous, lines 4-4, 7-7, 10-10, 13-13, 16-16 and more"
+
+
+@pytest.mark.clause("AN-10", "AN-11", "AN-04")
+def test_a_ref_to_code_that_is_not_written_yet_waits_for_it(desk: Any) -> None:
+    pack = desk.create()
+    desk.section(pack)
+    desk.ref(pack, "soon", 2, 3, path="src/soon.py")
+    assert desk.state(pack)["state"] == "stale"
+    assert "> stale ref: file not found" in desk.output(id=pack)
+    desk.files["src/soon.py"] = "one\n"
+    assert desk.state(pack)["reason"] == "lines 2-3 are past the end of the file (1 line)"
+    desk.files["src/soon.py"] = "one\ntwo\nthree\n"
+    assert desk.state(pack)["state"] == "unanchored"
+    assert "- lines: 2-3\n\n```python\n   2: two\n   3: three\n```" in desk.output(id=pack)
+    desk.change(pack, "set_status", status="finalized")
+    assert desk.state(pack)["state"] == "exact"
+    desk.files["src/soon.py"] = "zero\none\ntwo\nthree\n"
+    assert desk.state(pack)["state"] == "moved"
+
+
+@pytest.mark.clause("AN-11")
+@pytest.mark.parametrize("path", ["gone.py", ".env", "node_modules/x.js", "binary.bin", "src"])
+def test_unreadable_files_can_be_pointed_at_in_a_draft(desk: Any, path: str) -> None:
+    desk.files["binary.bin"] = b"\x00\x01"
+    desk.files[".env"] = "KEY=1\n"
+    desk.files["node_modules/x.js"] = "1\n"
+    pack = desk.pack_with_ref(1, 1, path=path)
+    assert desk.state(pack)["state"] == "stale"
+    assert desk.store.get(pack).sections[0].refs[0].anchor is None
+
+
+@pytest.mark.clause("AN-01")
+def test_upserting_again_takes_a_new_anchor(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    desk.files["src/app.py"] = text_of(AROUND[:5], ["def other():", "    pass", "    return 1"], AROUND[5:])
+    assert desk.state(pack)["state"] == "changed"
+    assert desk.ref(pack, "ref", 6, 8)["revision"] == 4
+    assert desk.state(pack)["state"] == "exact"
+    assert desk.ref(pack, "ref", 6, 8)["revision"] == 4
+
+
+@pytest.mark.clause("AN-13")
+def test_repair_follows_what_moved_and_touches_nothing_else(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    desk.ref(pack, "edge", 1, 1)
+    desk.ref(pack, "edited", 11, 12, ref_title="E")
+    desk.ref(pack, "gone", 1, 1, path="gone.py")
+    desk.files["src/app.py"] = text_of(
+        ["import os", ""], AROUND[:5], FUNCTION, AROUND[5:7], ["x = 1"], AROUND[8:]
+    )
+    before = {ref.key: ref for ref in desk.store.get(pack).sections[0].refs}
+    states = {one["ref"]: one["state"] for one in desk.input(action="verify", id=pack)["refs"]}
+    assert states == {"ref": "moved", "edge": "moved", "edited": "changed", "gone": "stale"}
+    answer = desk.change(pack, "repair")
+    assert answer["revision"] == 7
+    assert answer["repaired"][0] == {
+        "section": "main",
+        "ref": "ref",
+        "path": "src/app.py",
+        "lines": {"start": 8, "end": 10},
+        "from": {"path": "src/app.py", "lines": {"start": 6, "end": 8}},
+    }
+    assert [one["ref"] for one in answer["repaired"]] == ["ref", "edge"]
+    after = {ref.key: ref for ref in desk.store.get(pack).sections[0].refs}
+    assert (after["edited"], after["gone"]) == (before["edited"], before["gone"])
+    assert after["ref"].anchor.digest == before["ref"].anchor.digest
+    states = {one["ref"]: one["state"] for one in desk.input(action="verify", id=pack)["refs"]}
+    assert states == {"ref": "exact", "edge": "exact", "edited": "changed", "gone": "stale"}
+
+
+@pytest.mark.clause("AN-13")
+def test_repair_follows_a_moved_file_and_keeps_the_refs_words(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    desk.ref(pack, "ref", 6, 8, ref_title="T", ref_why="W", group="G")
+    desk.files["lib/app.py"] = desk.files.pop("src/app.py")
+    desk.change(pack, "repair")
+    (ref,) = desk.input(action="get", id=pack)["sections"][0]["refs"]
+    assert (ref["path"], ref["title"], ref["why"], ref["group"]) == ("lib/app.py", "T", "W", "G")
+
+
+@pytest.mark.clause("AN-13")
+def test_repair_with_nothing_to_do_keeps_the_revision(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    answer = desk.change(pack, "repair")
+    assert (answer["revision"], answer["repaired"], answer["changed"]) == (3, [], None)
+    error = desk.refused("input", action="repair", id=pack, expected_revision=2)
+    assert error["code"] == "revision_conflict"
+    assert desk.refused("input", action="repair", id=pack)["code"] == "invalid_data"
+
+
+@pytest.mark.clause("AN-12")
+def test_verify_changes_nothing(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    before = desk.store.get(pack)
+    desk.files["src/app.py"] = text_of(["import os"], FUNCTION)
+    desk.input(action="verify", id=pack)
+    assert desk.store.get(pack) is before
+    assert desk.input(action="verify", id=desk.create())["refs"] == []

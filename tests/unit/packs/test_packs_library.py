@@ -1,0 +1,266 @@
+"""The feature as typed use cases: commands in, values out, `Failure` when refused; and what is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.ports import SourceFile, Unreadable
+from context_pack.packs.domain.model import Pack, Status
+from context_pack.packs.domain.states import State
+from context_pack.packs.usecases.commands import (
+    Addressed,
+    Create,
+    DeletePack,
+    ListPacks,
+    ListText,
+    Named,
+    RenderPack,
+    Repair,
+    SetMeta,
+    SetStatus,
+    TouchTtl,
+    UpsertDiagram,
+    UpsertRef,
+    UpsertSection,
+)
+from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.usecases.verify import PackVerifier
+from context_pack.packs.usecases.write import PackWriter
+from context_pack.toolkit.call import Cancelled
+from context_pack_adapters.inmemory import MemorySourceTree
+
+
+class CountedTree:
+    """A source tree that remembers what was asked of it."""
+
+    def __init__(self, tree: MemorySourceTree) -> None:
+        self.tree = tree
+        self.reads: list[str] = []
+
+    def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
+        """One file, remembered."""
+        self.reads.append(str(path))
+        return self.tree.read(path, max_bytes)
+
+    def named(self, name: str, limit: int) -> Sequence[RelativePath]:
+        """Files of a name."""
+        return self.tree.named(name, limit)
+
+
+@pytest.fixture
+def tree(desk: Any) -> CountedTree:
+    """The desk's files, counted."""
+    return CountedTree(desk.tree)
+
+
+@pytest.fixture
+def writer(desk: Any, tree: CountedTree) -> PackWriter:
+    """A writer at the desk."""
+    return PackWriter(desk.store, tree, desk.clock)
+
+
+@pytest.fixture
+def reader(desk: Any, tree: CountedTree) -> PackReader:
+    """A reader at the desk."""
+    return PackReader(desk.store, tree, desk.clock)
+
+
+@pytest.fixture
+def verifier(desk: Any, tree: CountedTree) -> PackVerifier:
+    """A verifier at the desk."""
+    return PackVerifier(desk.store, tree, desk.clock)
+
+
+def at(pack: Pack) -> Addressed:
+    """The pack as it was last seen."""
+    return Addressed(id=pack.id, expected_revision=pack.revision)
+
+
+def a_ref(key: str = "ref", start: int = 5, end: int = 7, path: str = "src/app.py") -> UpsertRef:
+    """A ref to add."""
+    return UpsertRef(section_key="main", ref_key=key, path=path, line_start=start, line_end=end)
+
+
+MAIN = UpsertSection(section_key="main", section_title="Main")
+
+
+@pytest.mark.clause("PK-64")
+def test_an_embedder_builds_reads_and_verifies_without_json(
+    desk: Any, writer: PackWriter, reader: PackReader, verifier: PackVerifier
+) -> None:
+    pack = writer.create(Create(ttl_minutes=60, name="notes", tags=("x",)))
+    written = writer.apply(at(pack), MAIN)
+    assert written.parts[0] == written.pack.sections[0]
+    pack = writer.batch(at(written.pack), [a_ref(), SetMeta(title="T")]).pack
+    assert (pack.title, pack.revision) == ("T", 3)
+    assert reader.get(Named(name="notes")) == pack
+    assert reader.list(ListPacks()).items == (pack,)
+    assert reader.list_text(ListText()).startswith("# Context packs\n")
+    page = reader.render(RenderPack(id=pack.id))
+    assert (page.cursor, page.refs_left) == (None, 0)
+    verified = verifier.verify(Named(id=pack.id))
+    assert verified.trusted
+    assert [checked.resolution.state for checked in verified.refs] == [State.EXACT]
+    desk.files["src/app.py"] = "new\n" + desk.files["src/app.py"]
+    repaired = verifier.repair(Repair(id=pack.id, expected_revision=3))
+    assert [checked.ref.key for checked in repaired.refs] == ["ref"]
+    done = writer.set_status(SetStatus(id=pack.id, expected_revision=4, status="finalized"))
+    assert done.status is Status.FINALIZED
+    assert writer.delete(DeletePack(id=pack.id, expected_revision=5)) == pack.id
+
+
+@pytest.mark.clause("PK-64")
+@pytest.mark.parametrize(
+    ("operation", "field"),
+    [
+        (UpsertSection(section_key="X", section_title="t"), "section_key"),
+        (UpsertSection(section_key="main", section_title=" "), "section_title"),
+        (UpsertSection(section_key="main", section_title="t" * 201), "section_title"),
+        (
+            UpsertSection(section_key="main", section_title="t", section_description="d" * 20_001),
+            "section_description",
+        ),
+        (UpsertSection(section_key="main", section_title="t", section_order=True), "section_order"),
+        (a_ref("X"), "ref_key"),
+        (a_ref(path="/x"), "path"),
+        (a_ref(path=" "), "path"),
+        (a_ref(start=0), "line_start"),
+        (a_ref(start=True), "line_start"),
+        (UpsertDiagram(section_key="main", diagram_key="dia", title="t", mermaid=" "), "mermaid"),
+        (UpsertDiagram(section_key="main", diagram_key="dia", title="t", mermaid="m" * 50_001), "mermaid"),
+        (SetMeta(), "title"),
+        (SetMeta(tags=tuple(f"t{number}" for number in range(51))), "tags"),
+        (SetMeta(tags=("x" * 65,)), "tags"),
+        (SetMeta(brief="b\n"), None),
+        (SetMeta(brief="b\nc"), "brief"),
+        (TouchTtl(ttl_minutes=0), "ttl_minutes"),
+        (TouchTtl(extend_minutes=2_628_001), "extend_minutes"),
+        (TouchTtl(), "ttl_minutes"),
+    ],
+)
+def test_commands_built_by_hand_meet_the_same_rules(
+    writer: PackWriter, operation: Any, field: str | None
+) -> None:
+    pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
+    if field is None:
+        assert writer.apply(at(pack), operation).pack.revision == 3
+        return
+    with pytest.raises(Failure) as caught:
+        writer.apply(at(pack), operation)
+    assert caught.value.details["field"] == field
+    with pytest.raises(Failure) as caught:
+        writer.batch(at(pack), [SetMeta(title="t"), operation])
+    assert (caught.value.details["field"], caught.value.details["index"]) == (field, 1)
+
+
+@pytest.mark.clause("PK-64")
+def test_bounds_of_reading_hold_for_embedders_too(writer: PackWriter, reader: PackReader) -> None:
+    pack = writer.create(Create(ttl_minutes=60))
+    for wrong in (
+        lambda: reader.render(RenderPack(id=pack.id, max_tokens=499)),
+        lambda: reader.render(RenderPack(id=pack.id, mode="tiny")),
+        lambda: reader.render(RenderPack(id=pack.id, status="open")),
+        lambda: reader.render(RenderPack()),
+        lambda: reader.list(ListPacks(limit=501)),
+        lambda: reader.list(ListPacks(offset=-1)),
+        lambda: reader.list_text(ListText(max_tokens=1)),
+        lambda: writer.batch(at(pack), []),
+        lambda: writer.apply(at(pack), "no operation"),  # type: ignore[arg-type]
+        lambda: writer.set_status(SetStatus(id=pack.id, expected_revision=1, status="open")),
+        lambda: writer.create(Create(ttl_minutes=None)),  # type: ignore[arg-type]
+        lambda: reader.get(Named(id=" ")),
+    ):
+        with pytest.raises(Failure) as caught:
+            wrong()
+        assert caught.value.kind == "validation"
+
+
+@pytest.mark.clause("PK-65", "AN-01")
+def test_each_file_is_read_once_per_call(writer: PackWriter, reader: PackReader, tree: CountedTree) -> None:
+    pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
+    pack = writer.batch(at(pack), [a_ref(f"r{number}", number, number) for number in range(1, 40)]).pack
+    assert tree.reads == ["src/app.py"]
+    tree.reads.clear()
+    reader.render(RenderPack(id=pack.id))
+    assert tree.reads == ["src/app.py"]
+    tree.reads.clear()
+    done = writer.set_status(SetStatus(id=pack.id, expected_revision=pack.revision, status="finalized"))
+    assert done.status is Status.FINALIZED
+    assert tree.reads == ["src/app.py"]
+
+
+@pytest.mark.clause("PK-65")
+def test_a_page_reads_only_the_files_of_its_own_refs(
+    desk: Any, writer: PackWriter, reader: PackReader, tree: CountedTree
+) -> None:
+    for number in range(20):
+        desk.files[f"f{number}.py"] = "some line of code\n" * 60
+    pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
+    pack = writer.batch(at(pack), [a_ref(f"r{number}", 1, 60, f"f{number}.py") for number in range(20)]).pack
+    tree.reads.clear()
+    page = reader.render(RenderPack(id=pack.id, max_tokens=500))
+    assert page.cursor is not None
+    assert len(set(tree.reads)) < 4
+    tree.reads.clear()
+    reader.get(Named(id=pack.id))
+    reader.list(ListPacks())
+    assert tree.reads == []
+
+
+@pytest.mark.clause("PK-27", "PK-65")
+def test_nothing_is_read_for_a_batch_that_is_refused_for_its_arguments(
+    writer: PackWriter, tree: CountedTree
+) -> None:
+    pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
+    with pytest.raises(Failure):
+        writer.batch(at(pack), [a_ref(), a_ref("X")])
+    assert tree.reads == []
+
+
+@pytest.mark.clause("PK-65")
+def test_a_withdrawn_call_stops_between_files(
+    desk: Any, writer: PackWriter, reader: PackReader, verifier: PackVerifier, tree: CountedTree
+) -> None:
+    for number in range(10):
+        desk.files[f"f{number}.py"] = "x\n"
+    pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
+    refs = [a_ref(f"r{number}", 1, 1, f"f{number}.py") for number in range(10)]
+    pack = writer.batch(at(pack), refs).pack
+
+    def check() -> None:
+        if len(tree.reads) >= 3:
+            raise Cancelled
+
+    seen = Addressed(id=pack.id, expected_revision=pack.revision)
+    for call in (
+        lambda: reader.render(RenderPack(id=pack.id), check),
+        lambda: verifier.verify(Named(id=pack.id), check),
+        lambda: verifier.repair(Repair(id=pack.id, expected_revision=3), check),
+        lambda: writer.batch(seen, refs, check),
+        lambda: writer.set_status(SetStatus(id=pack.id, expected_revision=3, status="finalized"), check),
+    ):
+        tree.reads.clear()
+        with pytest.raises(Cancelled):
+            call()
+        assert len(tree.reads) == 3
+    assert desk.store.get(pack.id) == pack
+
+
+@pytest.mark.clause("PK-18")
+def test_a_pack_that_changes_while_it_is_being_finalized_is_a_conflict(desk: Any, writer: PackWriter) -> None:
+    pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
+    pack = writer.apply(at(pack), a_ref()).pack
+
+    def meanwhile() -> None:
+        if desk.store.get(pack.id).revision == pack.revision:
+            writer.apply(at(pack), SetMeta(title="faster"))
+
+    with pytest.raises(Failure) as caught:
+        writer.set_status(SetStatus(id=pack.id, expected_revision=3, status="finalized"), meanwhile)
+    assert caught.value.code is Code.REVISION_CONFLICT
+    assert desk.store.get(pack.id).status is Status.DRAFT

@@ -1,0 +1,159 @@
+"""Finding code again, against a brute-force oracle: precision, recall, and bounded work."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.lines import LineRange, split_lines
+from context_pack.kernel.paths import RelativePath
+from context_pack.packs.domain.anchors import Anchor, anchor_of, fingerprint
+from context_pack.packs.domain.model import Ref
+from context_pack.packs.domain.places import MOST_PLACES, identical
+from context_pack.packs.domain.source import CHUNK, SourceText
+from context_pack.packs.domain.states import State, resolve
+
+few_lines = st.lists(st.sampled_from(["", "}", "x", "alpha beta", "gamma()", "return", "x "]), max_size=40)
+any_text = st.text(alphabet="ab\n\r\u2028\x85", max_size=60)
+
+
+def ref_to(source: SourceText, start: int, end: int) -> Ref:
+    """An anchored ref."""
+    lines = LineRange(start, end)
+    return Ref("ref", RelativePath("a.py"), lines, anchor=anchor_of(source, lines))
+
+
+def places_of(excerpt: Sequence[str], lines: Sequence[str]) -> list[int]:
+    """Every place of the excerpt, the slow way; lines counted from 1."""
+    size = len(excerpt)
+    return [at + 1 for at in range(len(lines) - size + 1) if list(lines[at : at + size]) == list(excerpt)]
+
+
+@pytest.mark.clause("PK-46")
+@given(any_text)
+def test_lines_are_the_kernels_lines(text: str) -> None:
+    source, lines = SourceText(text), split_lines(text)
+    assert source.count == len(lines)
+    assert source.lines == lines
+    for start in range(1, len(lines) + 1):
+        assert source.has(start)
+        for end in range(start, len(lines) + 1):
+            assert source.excerpt(start, end) == "\n".join(lines[start - 1 : end])
+    assert not source.has(len(lines) + 1)
+
+
+@pytest.mark.clause("PK-46")
+def test_lines_of_a_large_file_are_cut_out_without_splitting_it() -> None:
+    rng = random.Random(7)
+    lines = ["y" * rng.randrange(90) for _ in range(5 * CHUNK // 40)]
+    source = SourceText("\n".join(lines))
+    for _ in range(200):
+        start = rng.randrange(1, len(lines))
+        end = rng.randrange(start, min(len(lines), start + 2000) + 1)
+        assert source.excerpt(start, end) == "\n".join(lines[start - 1 : end])
+    assert "lines" not in vars(source)
+
+
+@pytest.mark.clause("AN-05", "AN-09", "AN-14")
+@settings(max_examples=300)
+@given(few_lines.filter(bool), few_lines, few_lines, st.data())
+def test_states_agree_with_a_brute_force_search(
+    before: list[str], above: list[str], below: list[str], data: st.DataObject
+) -> None:
+    start = data.draw(st.integers(1, len(before)))
+    end = data.draw(st.integers(start, len(before)))
+    ref = ref_to(SourceText("\n".join(before) + "\n"), start, end)
+    excerpt = before[start - 1 : end]
+    after = data.draw(
+        st.sampled_from([above + before + below, above + excerpt + below, above + below, before])
+    )
+    resolution = resolve(ref, SourceText("\n".join(after) + "\n" if after else ""))
+    places = places_of(excerpt, after)
+    if start in places:
+        assert resolution.state is State.EXACT
+    elif len(places) == 1:
+        assert resolution.state is State.MOVED
+        assert resolution.found is not None
+        assert resolution.found.lines == LineRange(places[0], places[0] + len(excerpt) - 1)
+    elif len(places) > 1:
+        assert resolution.state is State.AMBIGUOUS
+    else:
+        assert resolution.state in (State.CHANGED, State.STALE)
+    if resolution.state in (State.EXACT, State.MOVED):
+        assert resolution.excerpt == "\n".join(excerpt)
+    if resolution.state is State.CHANGED:
+        assert resolution.found is not None
+        assert resolution.found.lines.end <= len(after)
+        assert resolution.excerpt == "\n".join(
+            after[resolution.found.lines.start - 1 : resolution.found.lines.end]
+        )
+
+
+@pytest.mark.clause("AN-14")
+def test_code_that_stands_once_is_found_whatever_was_edited_around_it() -> None:
+    rng = random.Random(11)
+    original = [
+        f"{'    ' * rng.randrange(3)}call_{rng.randrange(400)}({rng.randrange(9)})" for _ in range(1500)
+    ]
+    source = SourceText("\n".join(original) + "\n")
+    asked = found = 0
+    for _ in range(300):
+        size = rng.choice([1, 2, 5, 20, 200])
+        start = rng.randrange(1, len(original) - size)
+        ref = ref_to(source, start, start + size - 1)
+        edited = list(original)
+        for _ in range(rng.randrange(1, 12)):
+            at = rng.randrange(len(edited))
+            edited[at : at + rng.randrange(3)] = [f"edit_{rng.random()}" for _ in range(rng.randrange(4))]
+        places = places_of(original[start - 1 : start + size - 1], edited)
+        if len(places) == 1:
+            asked += 1
+            resolution = resolve(ref, SourceText("\n".join(edited) + "\n"))
+            assert resolution.found is not None
+            right = resolution.found.lines.start == places[0]
+            found += right and resolution.state in (State.EXACT, State.MOVED)
+    assert asked > 50
+    assert found == asked
+
+
+@pytest.mark.clause("AN-15")
+def test_a_file_of_equal_lines_is_searched_with_bounded_work() -> None:
+    odd = SourceText("\n" * 1000 + "x\n" + "\n" * 3000)
+    ref = ref_to(odd, 100, 2099)
+    resolution = resolve(ref, SourceText("\n" * 400_000))
+    assert resolution.state is State.CHANGED
+    assert ref.anchor is not None
+    assert not identical(ref.anchor, SourceText("\n" * 400_000)).complete
+
+
+@pytest.mark.clause("AN-09", "AN-15")
+def test_of_many_equal_places_only_a_few_are_named() -> None:
+    ref = ref_to(SourceText("a\n" + "b\n" * 10), 3, 4)
+    assert ref.anchor is not None
+    places = identical(ref.anchor, SourceText("b\n" * 100_000))
+    assert (len(places.ranges), places.complete) == (MOST_PLACES, False)
+
+
+@pytest.mark.clause("AN-14")
+def test_equal_fingerprints_alone_prove_nothing() -> None:
+    lines = SourceText("first\nmiddle\nlast\n")
+    anchor = anchor_of(lines, LineRange(1, 3))
+    assert anchor is not None
+    assert identical(anchor, SourceText("first\nother!\nlast\n")).ranges == ()
+    assert anchor == Anchor(
+        sha256_hex("first\nmiddle\nlast"), 3, (), (), fingerprint("first"), fingerprint("last")
+    )
+
+
+@pytest.mark.clause("AN-02")
+def test_a_lone_carriage_return_before_the_line_end_counts_once() -> None:
+    source = SourceText("a\r\r\nb\r\nc\r")
+    assert source.lines == ["a\r", "b", "c"]
+    ref = ref_to(source, 1, 2)
+    assert resolve(ref, SourceText("new\na\r\r\nb\nc")).state is State.MOVED
+    assert resolve(ref, SourceText("new\na\r\nb\nc")).state is not State.MOVED
