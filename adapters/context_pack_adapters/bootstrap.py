@@ -147,8 +147,8 @@ class Connection:
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         try:
             StatsFiles(Path(self._settings.root)).save(self.registry.metrics, stamp, os.urandom(4).hex())
-        except OSError as error:
-            self._log.write("warn", f"the statistics were not kept: {error.strerror}")
+        except (OSError, RuntimeError) as error:  # the latter from a call that still counts itself
+            self._log.write("warn", f"the statistics were not kept: {type(error).__name__}")
 
 
 def serve(settings: Settings) -> int:
@@ -168,8 +168,8 @@ def serve(settings: Settings) -> int:
     )
     try:
         code = pump(connection.open, limits)
-        connection.keep_stats()
     except Exception as error:  # an end in words, whatever is wrong with this installation
         log.alarm("serve", error)
         return 1
+    connection.keep_stats()
     return code

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 def main(argv: Sequence[str]) -> int:
     """Serve when there are no arguments, else run the command they name; returns the exit code."""
-    if not argv:
-        serve_and_end()
     try:
+        if not argv:
+            serve_and_end()
         from context_pack_adapters.commands.dispatch import run
 
         return run(argv)

@@ -18,6 +18,7 @@ Exit code: 0 answered, 1 the tool answered with an error, 2 wrong usage.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from argparse import ArgumentParser, Namespace
@@ -29,6 +30,7 @@ from context_pack_adapters.commands.shell import Shell, Usage, nearest
 if TYPE_CHECKING:
     from context_pack.toolkit.spec import Answer
 
+STDIN_BYTES = 65536
 _WORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
@@ -64,7 +66,7 @@ def read_arguments(words: Sequence[str], properties: Mapping[str, Mapping[str, A
         Usage: they are neither one JSON object nor key=value words.
     """
     if len(words) == 1 and words[0] == "-":
-        return _object(sys.stdin.buffer.read(), "stdin")
+        return _object(_all_of_stdin(), "stdin")
     if len(words) == 1 and words[0].lstrip()[:1] in {"{", "["}:
         return _object(words[0].encode("utf-8", "surrogateescape"), "the argument")
     arguments: dict[str, Any] = {}
@@ -77,6 +79,13 @@ def read_arguments(words: Sequence[str], properties: Mapping[str, Mapping[str, A
             raise Usage(f"{name!r} is given twice")
         arguments[name] = _value(value, properties.get(name, {}).get("type"))
     return arguments
+
+
+def _all_of_stdin() -> bytes:
+    """Everything on stdin; read piece by piece, because an interrupt is only noticed between two of them."""
+    if sys.stdin is None:
+        return b""
+    return b"".join(iter(lambda: os.read(sys.stdin.fileno(), STDIN_BYTES), b""))
 
 
 def _value(text: str, wanted: object) -> Any:
