@@ -13,8 +13,8 @@ import sys
 def use_same_tree() -> None:
     """Put the sibling `adapters/` of this checkout first on `sys.path`, when there is one."""
     sibling = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "adapters")
-    if sibling not in sys.path and os.path.isdir(os.path.join(sibling, "context_pack_adapters")):
-        sys.path.insert(0, sibling)
+    if sys.path[:1] != [sibling] and os.path.isdir(os.path.join(sibling, "context_pack_adapters")):
+        sys.path[:] = [sibling, *(place for place in sys.path if place != sibling)]
 
 
 def main() -> int:
