@@ -3,13 +3,15 @@
 Test-only. Everything is registered in the same registry and served by the same session and pump as the
 product, so what the suite finds is found in them. The suite speaks HTTP only, so a bridge stands in front of
 this process. Names and texts are those the suite's scenarios ask for; what needs a request from server to
-client (sampling, elicitation, roots) is missing, because the product declares none of it.
+client (sampling, elicitation, roots) is missing, because the product declares none of it. Two tools of our
+own misbehave: one writes to stdout in every way a dependency could, one works until it is stopped.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -101,6 +103,31 @@ def moves(_: object, call: Call) -> Answer:
     return Answer("Reported three steps.")
 
 
+def babbles(_: object, __: Call) -> Answer:
+    """Writes to stdout as Python, as a descriptor, as C and as a child process do."""
+    print("stray print")  # noqa: T201
+    sys.stdout.write("stray write without a line end")
+    sys.stdout.flush()
+    if sys.__stdout__ is not None:
+        print("stray print to the first stdout", file=sys.__stdout__, flush=True)
+    os.write(1, b'{"jsonrpc":"2.0","id":"stray","result":{}}\n')
+    subprocess.run([sys.executable, "-c", "print('stray child')"], check=True)
+    return Answer(f"stdin: {os.read(0, 10)!r}")
+
+
+def toils(_: object, call: Call) -> Answer:
+    """Works until it is stopped, and says so on stderr."""
+    sys.stderr.write("fixture: toiling\n")
+    sys.stderr.flush()
+    try:
+        while True:
+            call.check()
+            pause()
+    finally:
+        sys.stderr.write("fixture: stopped\n")
+        sys.stderr.flush()
+
+
 def fails(_: object, __: Call) -> Answer:
     """An error of the tool."""
     return Answer("This tool intentionally returns an error for testing", is_error=True)
@@ -131,6 +158,8 @@ def tools() -> list[Tool]:
         "test_missing_capability": says(words("The client can sample.")),
         "test_streaming_elicitation": says(words("Nothing was asked of the client.")),
         "test_trigger_tool_change": says(words("The list of tools never changes.")),
+        "test_babble": babbles,
+        "test_toil": toils,
         "test_trigger_prompt_change": says(words("The list of prompts never changes.")),
     }
     family = Family("fixture", wrong)
