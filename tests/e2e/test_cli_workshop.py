@@ -126,6 +126,10 @@ def test_the_doctor_works_where_packages_are_missing(cli: CommandLine) -> None:
     assert code == 1
     assert found["attrs"]["state"] == "broken"
     assert found["attrs"]["mend"] == "pip install --upgrade attrs"
+    for words in (["demo"], ["tools"], ["packs", "list"]):
+        done = cli(*words)
+        assert (done.code, done.out) == (1, "")
+        assert "'context-pack doctor' tells how to mend it" in done.err
 
 
 @pytest.mark.clause("CLI-20")

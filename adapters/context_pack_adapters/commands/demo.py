@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 
 from context_pack_adapters.commands.packs_show import show
 from context_pack_adapters.commands.shell import Shell, Usage
-from context_pack_adapters.commands.survey import Place, Survey, survey
 
 if TYPE_CHECKING:
     from context_pack.packs.domain.model import Pack
     from context_pack.packs.usecases.commands import Operation
+    from context_pack_adapters.commands.survey import Place, Survey
 
 TTL_MINUTES = 24 * 60
 MOST_NODES = 12
@@ -66,6 +66,7 @@ def run(options: Namespace, shell: Shell) -> int:
 def _build(shell: Shell) -> tuple[Pack, str]:
     """The finished pack and its rendering."""
     from context_pack_adapters.bootstrap import open_ports
+    from context_pack_adapters.commands.survey import survey
 
     root = shell.settings.source_root
     found = survey(root, open_ports(shell.settings).source)

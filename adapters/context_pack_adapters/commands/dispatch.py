@@ -95,6 +95,9 @@ def run(argv: Sequence[str]) -> int:
         return WRONG_USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except ImportError as error:
+        terminal.complain(f"a package does not load: {error}\n'context-pack doctor' tells how to mend it.")
+        return FAILED
     except BrokenPipeError:
         _let_go_of_stdout()
         return READER_GONE
@@ -168,7 +171,7 @@ def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
     except Failure as failure:
         for line in words_for(failure):
             terminal.complain(line)
-    except (Usage, OSError):
+    except (Usage, OSError, ImportError):
         raise
     except Exception as error:
         log.alarm(name, error)
