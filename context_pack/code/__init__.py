@@ -1,0 +1,1 @@
+"""Reading and searching the source tree: `read_file` with imports, and `grep_codebase`."""

@@ -1,0 +1,1 @@
+"""The rules of reading code: imports, roles, scores and matches. Nothing here touches the world."""

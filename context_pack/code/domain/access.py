@@ -1,0 +1,50 @@
+"""Files that were read, as context items: how often, how lately, and what that is worth.
+
+score = 0.6 · recency + 0.4 · access; recency falls linearly from 1 to 0 in thirty days, access is the count
+up to a hundred. Items are ranked by score; those below the budget's line are archived and never deleted, so
+that one more read brings an old file back with all its history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from attrs import evolve, frozen
+
+from context_pack.kernel.paths import RelativePath
+
+RECENCY_SHARE = 0.6
+ACCESS_SHARE = 0.4
+RECENT = timedelta(days=30)
+FULL_COUNT = 100
+ACTIVE_ITEMS = 500
+
+
+@frozen
+class ContextItem:
+    """One file and what its reads are worth."""
+
+    path: RelativePath
+    count: int
+    last_access: datetime
+    score: float = 0.0
+    archived: bool = False
+
+    def seen(self, count: int, at: datetime) -> ContextItem:
+        """The item after `count` more reads, the last of them at `at`."""
+        return evolve(self, count=self.count + count, last_access=max(self.last_access, at))
+
+
+def score(count: int, last_access: datetime, now: datetime) -> float:
+    """What a file's reads are worth, from 0 to 1; a last access in the future counts as now."""
+    age = max(now - last_access, timedelta(0))
+    recency = max(0.0, 1.0 - age / RECENT)
+    return RECENCY_SHARE * recency + ACCESS_SHARE * min(count / FULL_COUNT, 1.0)
+
+
+def ranked(items: Iterable[ContextItem], now: datetime, budget: int = ACTIVE_ITEMS) -> list[ContextItem]:
+    """Every item with its score, the best first (then by path); those past the budget are archived."""
+    scored = [evolve(item, score=score(item.count, item.last_access, now)) for item in items]
+    scored.sort(key=lambda item: (-item.score, item.path))
+    return [evolve(item, archived=place >= budget) for place, item in enumerate(scored)]

@@ -1,0 +1,1 @@
+"""What the code tools do: read a file, search the tree."""
