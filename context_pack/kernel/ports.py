@@ -30,7 +30,7 @@ class IdSource(Protocol):
 
 
 class Reason(StrEnum):
-    """Why a path of the source tree cannot be read; outside and missing are told apart only inside the root."""
+    """Why a path of the source tree cannot be read; it never depends on what lies outside the root."""
 
     MISSING = "missing"
     OUTSIDE = "outside"
@@ -60,6 +60,14 @@ class Unreadable:
     reason: Reason
 
 
+@frozen
+class Folder:
+    """The names in one folder: files that may be read, and folders that may be entered."""
+
+    files: frozenset[str] = frozenset()
+    folders: frozenset[str] = frozenset()
+
+
 class SourceTree(Protocol):
     """The files under the source root, behind the path policy; nothing outside it can be reached."""
 
@@ -68,3 +76,9 @@ class SourceTree(Protocol):
 
     def named(self, name: str, limit: int) -> Sequence[RelativePath]:
         """Readable files whose base name is `name`, sorted, at most `limit`; ignored folders are skipped."""
+
+    def is_file(self, path: RelativePath) -> bool:
+        """Whether there is a regular file inside the root that the policy allows; cheaper than reading it."""
+
+    def folder(self, path: RelativePath | None) -> Folder:
+        """What is in a folder (None is the root); empty for whatever is no folder inside the root."""

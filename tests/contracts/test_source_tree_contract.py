@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
+from context_pack.kernel.ports import Folder, Reason, SourceFile, SourceTree, Unreadable
 from context_pack_adapters.inmemory import MemorySourceTree
 from context_pack_adapters.stores.source_tree import DiskSourceTree
 
@@ -133,3 +133,37 @@ def test_every_file_found_by_name_can_be_read(tree: SourceTree) -> None:
         for path in tree.named(name, 100):
             assert path.name == name
             assert tree.read(path, 10_000) != Unreadable(path, Reason.DENIED)
+
+
+@pytest.mark.clause("CD-30")
+def test_a_file_is_there_when_it_may_be_read_and_is_no_folder(tree: SourceTree) -> None:
+    there = [
+        "README.md",
+        "empty",
+        "nul.txt",
+        "src/app.py",
+        "src/a-b/app.py",
+        ".env.example",
+        ".github/app.py",
+    ]
+    assert all(tree.is_file(RelativePath(path)) for path in there)
+    gone = ["nothing", "src", "src/a", "app.py/below", ".env", "keys/server.pem", "keys/nothing.pem"]
+    gone += ["extra/hidden.py", "node_modules/app.py", "SRC/app.py.txt"]
+    assert not any(tree.is_file(RelativePath(path)) for path in gone)
+
+
+@pytest.mark.clause("CD-31")
+def test_a_folder_lists_its_files_and_folders_without_what_is_denied(tree: SourceTree) -> None:
+    root = tree.folder(None)
+    assert {"README.md", "app.py", "nul.txt", ".env.example"} <= root.files
+    assert root.folders == {"src", ".github", "keys", "extra"}
+    assert ".env" not in root.files
+    assert tree.folder(RelativePath("src")) == Folder(frozenset({"app.py"}), frozenset({"a", "a-b"}))
+    assert tree.folder(RelativePath("keys")) == Folder()
+    assert tree.folder(RelativePath("extra")) == Folder()
+
+
+@pytest.mark.clause("CD-31")
+@pytest.mark.parametrize("path", ["nothing", "app.py", "src/app.py", "src/app.py/x", "node_modules", ".git"])
+def test_what_is_no_folder_or_denied_lists_nothing(tree: SourceTree, path: str) -> None:
+    assert tree.folder(RelativePath(path)) == Folder()

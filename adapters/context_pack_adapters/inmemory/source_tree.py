@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Reason, SourceFile, Unreadable
+from context_pack.kernel.ports import Folder, Reason, SourceFile, Unreadable
 from context_pack.kernel.text import decode
 
 _POLICY = PathPolicy()
@@ -41,6 +41,22 @@ class MemorySourceTree:
         found = (path for path in sorted(self._files) if path.rpartition("/")[2] == name)
         allowed = (path for path in map(RelativePath, found) if not self._policy.denies(path))
         return [path for path, _ in zip(allowed, range(limit), strict=False)]
+
+    def is_file(self, path: RelativePath) -> bool:
+        """Whether there is a file that the policy allows."""
+        return path.value in self._files and not self._policy.denies(path)
+
+    def folder(self, path: RelativePath | None) -> Folder:
+        """What is in a folder; empty for whatever is no folder."""
+        prefix = "" if path is None else f"{path.value}/"
+        files: set[str] = set()
+        folders: set[str] = set()
+        for key in self._files:
+            if key.startswith(prefix):
+                name, slash, _ = key.removeprefix(prefix).partition("/")
+                if not self._policy.denies(RelativePath(prefix + name)):
+                    (folders if slash else files).add(name)
+        return Folder(frozenset(files), frozenset(folders))
 
     def _bytes(self, path: RelativePath) -> bytes | Reason:
         if self._policy.denies(path):

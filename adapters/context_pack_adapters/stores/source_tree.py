@@ -1,16 +1,18 @@
-"""The source tree on disk: confined reads of text, and a bounded search for a file by its name."""
+"""The source tree on disk: confined reads of text, folders, and a bounded search for a file by its name."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Reason, SourceFile, Unreadable
+from context_pack.kernel.ports import Folder, Reason, SourceFile, Unreadable
 from context_pack.kernel.text import decode
 from context_pack_adapters.disk.ignore import walk
 from context_pack_adapters.disk.rooted import Rooted
+from context_pack_adapters.stores.source_folders import SourceFolders
 
 EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", ".context"})
 NAMED_SECONDS = 1.0
@@ -25,6 +27,8 @@ class DiskSourceTree:
         self._policy = policy
         self._excluded = excluded
         self._rooted = Rooted(root, policy)
+        self._prefix = os.path.join(os.path.abspath(root), "")
+        self._folders = SourceFolders(root, policy, self.is_file)
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
         """The text of one file, checked on the opened file itself."""
@@ -54,3 +58,18 @@ class DiskSourceTree:
             if len(found) >= limit or count >= NAMED_FILES:
                 break
         return found
+
+    def is_file(self, path: RelativePath) -> bool:
+        """Whether there is a regular file inside the root that the policy allows."""
+        # That there is nothing is the usual answer to a guess, and the cheapest to get.
+        if not os.path.lexists(self._prefix + path.value):
+            return False
+        found = self._rooted.open(path)
+        if isinstance(found, Reason):
+            return False
+        os.close(found.descriptor)
+        return True
+
+    def folder(self, path: RelativePath | None) -> Folder:
+        """What is in a folder; empty for whatever is no folder inside the root."""
+        return self._folders.list(path)
