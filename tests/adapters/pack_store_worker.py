@@ -86,9 +86,16 @@ def killed(root: str, count: str, seed: str, *ids: str) -> int:
     """Start writers and kill each at a random moment; some at a time, `count` in all."""
     chance = random.Random(int(seed))
     waiting = int(count)
+    # Done once here, so that no writer spends its short life on importing what a write needs.
+    opened(root).update(ids[0], lambda pack: pack)
     while waiting:
-        wave = [_writer(root, chance.randrange(1 << 30), ids) for _ in range(min(8, waiting))]
+        begins, tell = os.pipe()
+        wave = [_writer(root, chance.randrange(1 << 30), ids, tell) for _ in range(min(8, waiting))]
         waiting -= len(wave)
+        for _ in wave:
+            os.read(begins, 1)
+        os.close(begins)
+        os.close(tell)
         end = time.monotonic()
         for child in wave:
             end += chance.uniform(0, 0.02)
@@ -99,12 +106,13 @@ def killed(root: str, count: str, seed: str, *ids: str) -> int:
     return int(count)
 
 
-def _writer(root: str, seed: int, ids: tuple[str, ...]) -> int:
-    """A process that writes until it is killed: updates, and packs that come and go."""
+def _writer(root: str, seed: int, ids: tuple[str, ...], tell: int) -> int:
+    """A process that says that it begins and writes until it is killed: updates, packs that come and go."""
     child = os.fork()
     if child:
         return child
     chance, store = random.Random(seed), opened(root)
+    os.write(tell, b".")
     while True:
         try:
             if chance.random() < 0.7:

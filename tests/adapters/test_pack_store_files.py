@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import socket
 import stat
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -454,6 +456,35 @@ def test_many_threads_may_list_while_others_write(disk: Disk) -> None:
         reader.join()
     assert set(counts) == {10}
     assert {pack.revision for pack in disk.store.all()} == {4}
+
+
+@pytest.mark.clause("ST-27")
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="no tmpfs here")
+def test_a_file_replaced_while_the_folder_is_listed_is_not_missed() -> None:
+    """Thousands of files, because a short listing is made in one step; what they hold does not matter."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        names = ["pk_aaa" + "".join(letters) for letters in itertools.product("abcde", repeat=5)]
+        for name in names:
+            Path(folder, f"{name}.md").touch()
+            Path(folder, f"{name}.lock").touch()
+        stop = threading.Event()
+
+        def replace() -> None:
+            while not stop.is_set():
+                for name in names:
+                    Path(folder, ".new").touch()
+                    os.replace(Path(folder, ".new"), Path(folder, f"{name}.md"))
+
+        writer = threading.Thread(target=replace)
+        writer.start()
+        try:
+            known = PackFiles(folder)
+            for _ in range(3):
+                assert len(PackFiles(folder).all().broken) == len(names)
+                assert len(known.all().broken) == len(names)
+        finally:
+            stop.set()
+            writer.join()
 
 
 @pytest.mark.clause("ST-30")

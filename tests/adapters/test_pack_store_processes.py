@@ -96,7 +96,7 @@ def test_writers_killed_at_any_moment_leave_whole_packs_and_free_locks(
             (section,) = pack.sections
             assert pack.title == f"revision {pack.revision}"
             assert set((section.description or "").split("\n")) == {f"revision {pack.revision}"}
-    assert max(packs[pack_id].revision for pack_id in ids) > 5
+    assert sum(packs[pack_id].revision for pack_id in ids) > len(ids), "some writes came through"
     began = time.monotonic()
     for pack_id in packs:
         store.update(pack_id, lambda pack: attrs.evolve(pack, revision=pack.revision + 1))

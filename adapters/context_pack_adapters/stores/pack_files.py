@@ -13,7 +13,7 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from attrs import frozen
@@ -26,7 +26,8 @@ from context_pack_adapters.disk.faults import io_failure, translated
 from context_pack_adapters.stores import pack_format
 
 SUFFIX = ".md"
-FINE_GRAIN_NS = 100_000_000
+LOCK_SUFFIX = ".lock"
+FINE_GRAIN_NS = 20_000_000
 COARSE_GRAIN_NS = 2_000_000_000
 _SECOND_NS = 1_000_000_000
 
@@ -59,7 +60,7 @@ class _Seen(NamedTuple):
 class Shelf:
     """What one look at the folder found: packs, expired or not, and files that hold none, by id."""
 
-    packs: tuple[Pack, ...]
+    packs: Sequence[Pack]
     broken: Mapping[str, Broken]
 
 
@@ -87,16 +88,27 @@ class PackFiles:
             found = self._sweep()
             self._seen = found
             self.was_looked_at = True
-        values = [(name[: -len(SUFFIX)], seen.value) for name, seen in found.items()]
-        packs = tuple(value for _, value in values if isinstance(value, Pack))
-        return Shelf(packs, {pack_id: value for pack_id, value in values if isinstance(value, Broken)})
+        packs: list[Pack] = []
+        broken: dict[str, Broken] = {}
+        for name, seen in found.items():
+            if isinstance(seen.value, Pack):
+                packs.append(seen.value)
+            else:
+                broken[name[: -len(SUFFIX)]] = seen.value
+        return Shelf(packs, broken)
+
+    def remember(self, pack: Pack, data: bytes) -> None:
+        """Keep what was just written: its file is read again before it is believed, but not parsed again."""
+        self._seen[pack.id + SUFFIX] = _Seen(None, hashlib.sha256(data).digest(), pack)
 
     def forget(self, pack_id: str) -> None:
         """Drop what is remembered of a file that was removed."""
         self._seen.pop(pack_id + SUFFIX, None)
 
     def _sweep(self) -> dict[str, _Seen]:
-        known, found = self._seen, {}
+        known = self._seen
+        found: dict[str, _Seen] = {}
+        doubtful = set(known)
         try:
             entries = os.scandir(self.folder)
         except FileNotFoundError:
@@ -105,14 +117,19 @@ class PackFiles:
             for entry in entries:
                 name = entry.name
                 seen = known.get(name)
-                if seen is None and not _is_pack_file(name):
-                    if is_temporary(name):
-                        remove_stale(entry, time.time())
-                    continue
-                if seen is None or seen.signature is None or not _unchanged(entry, seen.signature):
-                    seen = self._load(name)
-                if seen is not None:
+                if seen is not None and seen.signature is not None and _unchanged(entry, seen.signature):
                     found[name] = seen
+                elif seen is not None or _is_pack_file(name):
+                    doubtful.add(name)
+                elif name.endswith(LOCK_SUFFIX):
+                    doubtful.add(name[: -len(LOCK_SUFFIX)] + SUFFIX)
+                elif is_temporary(name):
+                    remove_stale(entry, time.time())
+        # Some file systems (tmpfs, btrfs) leave out of a listing what is replaced while it is made. So a file
+        # that was known, or has the lock file that every replaced one has, is gone only if opening it fails.
+        for name in doubtful - found.keys():
+            if _is_pack_file(name) and (seen := self._load(name)) is not None:
+                found[name] = seen
         return found
 
     def _load(self, name: str) -> _Seen | None:
@@ -154,9 +171,10 @@ def _broken(failure: Failure) -> Broken:
 
 def _unchanged(entry: os.DirEntry[str], signature: Signature) -> bool:
     try:
-        return _signature(entry.stat(follow_symlinks=False)) == signature
+        status = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
         return False
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino) == signature
 
 
 def _signature(status: os.stat_result) -> Signature:

@@ -30,7 +30,7 @@ from context_pack_adapters.disk.atomic import (
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
 from context_pack_adapters.stores import pack_format
-from context_pack_adapters.stores.pack_files import SUFFIX, Broken, PackFiles
+from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, Broken, PackFiles
 
 LOCK_SECONDS = 10.0
 CREATE_LOCK = ".create.lock"
@@ -93,7 +93,7 @@ class FilePackStore:
     def update(self, pack_id: str, change: Callable[[Pack], Pack]) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored."""
         self.get(pack_id)
-        with self._locked(pack_id + ".lock") as lock:
+        with self._locked(pack_id + LOCK_SUFFIX) as lock:
             pack = self._read_locked(pack_id, lock)
             changed = change(pack)
             if changed == pack:
@@ -104,13 +104,14 @@ class FilePackStore:
             with translated(pack_id + SUFFIX):
                 mode = os.stat(self._path(pack_id + SUFFIX)).st_mode
                 write_atomic(self._folder, pack_id + SUFFIX, data, mode)
+            self._files.remember(changed, data)
         self._sweep_temporaries()
         return changed
 
     def delete(self, pack_id: str, check: Callable[[Pack], None]) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
         self.get(pack_id)
-        with self._locked(pack_id + ".lock") as lock:
+        with self._locked(pack_id + LOCK_SUFFIX) as lock:
             check(self._read_locked(pack_id, lock))
             with translated(pack_id + SUFFIX):
                 self._remove(pack_id, lock)
@@ -146,6 +147,7 @@ class FilePackStore:
             data = pack_format.encode(pack)
             with translated(fresh + SUFFIX):
                 if create_exclusive(self._folder, fresh + SUFFIX, data):
+                    self._files.remember(pack, data)
                     self._sweep_temporaries()
                     return pack
         raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
@@ -169,7 +171,7 @@ class FilePackStore:
 
     def _bury(self, pack_id: str) -> bool:
         """Remove an expired pack, waiting for its lock; False if it turns out to live."""
-        with self._locked(pack_id + ".lock") as lock:
+        with self._locked(pack_id + LOCK_SUFFIX) as lock:
             return self._remove_expired(pack_id, lock)
 
     def _remove_expired(self, pack_id: str, lock: PathLock) -> bool:
@@ -185,7 +187,7 @@ class FilePackStore:
 
     def _purge(self, pack_id: str) -> None:
         """Remove an expired pack if its lock is free; what cannot be removed now is removed another time."""
-        lock = attempt_lock(self._path(pack_id + ".lock"))
+        lock = attempt_lock(self._path(pack_id + LOCK_SUFFIX))
         if lock is not None:
             with suppress(Failure):
                 try:
