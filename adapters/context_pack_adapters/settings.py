@@ -178,4 +178,5 @@ class _Reader:
 
 def _shown(text: str) -> str:
     """A value safe to repeat in one log line."""
-    return ascii(text if len(text) <= 60 else text[:60] + "...")
+    shown = ascii(text)
+    return shown if len(shown) <= 80 else shown[:80] + "..."
