@@ -80,6 +80,7 @@ def read_structure(lines: list[str]) -> list[str]:
 @example("> text\n     ```\n     >   ---\n# x")
 @example("1. a\n   ```\n   code\n# Title\n   ```\n")
 @example("- ```\n  code\n  ```\n# x")
+@example("- a\n> text\n    ```\n    > ===\n")
 @example("<div>\n```\n\n# x\n```")
 @example("a\n-")
 def test_no_description_forges_structure_for_any_reader(description: str) -> None:
@@ -178,6 +179,8 @@ def test_landmark_lines_are_escaped_everywhere(mark: str) -> None:
         "1. run\n   ```sh\n   # comment\n   ```\n2. done",
         "- run\n\n      ```sh\n      # comment\n      ```",
         "> ```\n> code\n> ```",
+        "   ```\n   # x\n   ```",
+        "1. run\n   ```\n   > # x\n   ```",
     ],
 )
 def test_a_closed_fence_keeps_its_content(text: str) -> None:

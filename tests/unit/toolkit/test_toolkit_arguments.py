@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -49,7 +50,7 @@ class Order:
     key: str | None = arg(text(1, 64, pattern="^[a-z]+$"), "A key.", default=None)
     tags: tuple[str, ...] = arg(array(text(1, 5), 0, 3), "Tags.", default=())
     steps: tuple[Step, ...] = arg(array(Step, 1, 4), "Steps.", default=())
-    step: Step | None = arg(Step, "One step.", default=None)  # noqa: RUF009
+    step: Step | None = arg(Step, "One step.", default=None)
 
 
 @frozen
@@ -329,13 +330,9 @@ def test_what_is_not_json_has_no_key() -> None:
 def test_an_object_that_is_open_on_purpose_takes_any_field() -> None:
     @frozen
     class Free:
-        loose: dict[str, Any] | None = arg({"type": "object"}, "Anything.", default=None)
-        open: dict[str, Any] | None = arg(
-            {"type": "object", "additionalProperties": True}, "Anything.", default=None
-        )
-        shut: dict[str, Any] | None = arg(
-            {"type": "object", "additionalProperties": False}, "Nothing.", default=None
-        )
+        loose: Mapping[str, Any] = arg({"type": "object"}, "Anything.", default=None)
+        open: Mapping[str, Any] = arg({"type": "object", "additionalProperties": True}, "Any.", default=None)
+        shut: Mapping[str, Any] = arg({"type": "object", "additionalProperties": False}, "No.", default=None)
 
     assert problems(Free, {"loose": {"a": [1]}, "open": {"b": {}}, "shut": {}}) == []
     assert [fault.path for fault in problems(Free, {"shut": {"c": 1}})] == ["$.shut.c"]
