@@ -66,7 +66,7 @@ def _parts(items: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(items)
 
 
-def _keyed(kind: type) -> Any:
+def _keyed(kind: type[Any]) -> Any:
     """A validator that wants parts of one kind, no two with the same key."""
 
     def check(_: Any, attribute: attrs.Attribute[Any], parts: Any) -> None:
@@ -74,10 +74,9 @@ def _keyed(kind: type) -> Any:
         for part in parts:
             if not isinstance(part, kind):
                 raise invalid(f"'{attribute.name}' has a part of the wrong type", attribute.name)
-            part_key: str = getattr(part, "key")  # noqa: B009
-            if part_key in seen:
-                raise invalid(f"'{attribute.name}' holds the key '{part_key}' twice", attribute.name)
-            seen.add(part_key)
+            if part.key in seen:
+                raise invalid(f"'{attribute.name}' holds the key '{part.key}' twice", attribute.name)
+            seen.add(part.key)
 
     return check
 

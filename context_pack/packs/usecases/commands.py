@@ -53,7 +53,7 @@ class Create:
     ttl_minutes: int = arg(*TTL)
     name: str | None = arg(
         text(values.NAME_LOW, values.NAME_HIGH + 80),
-        "Unique name, 3-120 characters, never changed",
+        "Unique name, 3-120 characters once trimmed; never changes",
         default=None,
     )
     title: str | None = arg(TITLE, "Title", default=None)

@@ -6,7 +6,7 @@ The only calls of the pack feature to `SourceTree`; what a file says about a ref
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from attrs import define, evolve, field
 
@@ -37,6 +37,7 @@ class Resolver:
     check: Check = unwatched
     _texts: OrderedDict[RelativePath, SourceText | Reason] = field(factory=OrderedDict, init=False)
     _kept: int = field(default=0, init=False)
+    _same_named: dict[str, Sequence[RelativePath]] = field(factory=dict, init=False)
 
     def __call__(self, ref: Ref) -> Resolution:
         """What became of the ref's code."""
@@ -55,7 +56,9 @@ class Resolver:
 
     def _elsewhere(self, ref: Ref) -> Resolution:
         """The ref's code in another file of the same name."""
-        paths = self.tree.named(ref.path.name, MOST_SAME_NAMED + 1)
+        paths = self._same_named.get(ref.path.name)
+        if paths is None:
+            paths = self._same_named[ref.path.name] = self.tree.named(ref.path.name, MOST_SAME_NAMED + 1)
         found = []
         for path in paths[:MOST_SAME_NAMED]:
             text = self._text(path)

@@ -41,6 +41,7 @@ class CountedTree:
     def __init__(self, tree: MemorySourceTree) -> None:
         self.tree = tree
         self.reads: list[str] = []
+        self.searches: list[str] = []
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
         """One file, remembered."""
@@ -48,7 +49,8 @@ class CountedTree:
         return self.tree.read(path, max_bytes)
 
     def named(self, name: str, limit: int) -> Sequence[RelativePath]:
-        """Files of a name."""
+        """Files of a name, remembered."""
+        self.searches.append(name)
         return self.tree.named(name, limit)
 
 
@@ -210,6 +212,20 @@ def test_a_page_reads_only_the_files_of_its_own_refs(
     reader.get(Named(id=pack.id))
     reader.list(ListPacks())
     assert tree.reads == []
+
+
+@pytest.mark.clause("PK-65", "AN-06")
+def test_a_file_that_is_gone_is_looked_for_once_per_call(
+    desk: Any, writer: PackWriter, verifier: PackVerifier, tree: CountedTree
+) -> None:
+    pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
+    pack = writer.batch(at(pack), [a_ref(f"r{number}", number, number) for number in range(1, 9)]).pack
+    desk.files["lib/app.py"] = desk.files.pop("src/app.py")
+    tree.reads.clear()
+    verified = verifier.verify(Named(id=pack.id))
+    assert {checked.resolution.state for checked in verified.refs} == {State.MOVED}
+    assert tree.searches == ["app.py"]
+    assert tree.reads == ["src/app.py", "lib/app.py"]
 
 
 @pytest.mark.clause("PK-27", "PK-65")
