@@ -209,7 +209,8 @@ def test_kept_commands_are_bounded() -> None:
         assert bench.say(word=f"w{index}").text == f"w{index}"
     assert bench.say(word="w0").text == "w0"
     assert bench.say(word="x" * (KEPT_KEY_CHARS + 1)).text == "x" * (KEPT_KEY_CHARS + 1)
-    assert len(bench.registry._commands) <= KEPT_COMMANDS
+    assert len(bench.registry._commands) == KEPT_COMMANDS
+    assert next(reversed(bench.registry._commands)) == ("say", '{"word": "w0"}')
     assert max(len(key) for _, key in bench.registry._commands) <= KEPT_KEY_CHARS
 
 
