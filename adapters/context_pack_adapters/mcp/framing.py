@@ -280,11 +280,11 @@ class Decoder:
         if buffer[start] in _BRACKETS:
             self._read = self._read_start
             return True
-        name, colon, _ = bytes(buffer[start : start + _LONGEST_NAME + 1]).partition(b":")
+        name, colon, _ = bytes(buffer[start : start + _LONGEST_NAME]).partition(b":")
         if is_name(name):
             if colon:
                 return self._begin_headers()
-            if len(name) <= _LONGEST_NAME and start + len(name) == size:
+            if start + len(name) == size:
                 return False
         self._in_garbage = True
         self._read, self._after_line = self._skip_line, self._skip_garbage

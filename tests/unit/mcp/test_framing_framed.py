@@ -57,7 +57,7 @@ def test_framed_and_unframed_messages_may_alternate() -> None:
 
 BAD_LENGTHS = [
     b"-5", b"+5", b"0x10", b"", b" ", b"5.0", b"5e1", b"1 0", b"five", b"\xd9\xa5", b"5;", b'"5"', b"5, 5",
-    b"\x005", b"1073741825", b"99999999999", b"9" * 5000,
+    b"\x005", b"5\v", b"5\r", b"1073741825", b"99999999999", b"9" * 5000,
 ]  # fmt: skip
 
 
@@ -115,6 +115,14 @@ def test_a_header_block_is_not_saved_by_short_lines(lines: int) -> None:
     line = b"X: " + b"x" * (65536 // lines) + b"\r\n"
     faults = read(line * lines + b"\r\n" + encode(NEXT, "framed"))
     assert faults == ["header block over 8192 bytes", NEXT]
+
+
+@pytest.mark.clause("TR-04", "TR-11")
+def test_a_message_right_behind_8192_bytes_of_header_lines_is_read() -> None:
+    lines = b"X: " + b"x" * (8192 - 5) + b"\r\n"
+    assert len(lines) == 8192
+    for good in (PING, encode(PING, "framed")):
+        assert read(lines + good + NEXT) == ["header block over 8192 bytes", PING, NEXT]
 
 
 @pytest.mark.clause("TR-04", "TR-19")

@@ -141,6 +141,7 @@ def test_a_broken_line_is_one_fault_and_the_next_line_is_read(broken: bytes) -> 
         (b'["', b"\n"),
         (b"[0", b"0"),
         (b"[1.5e", b"]"),
+        (b"[1.", b"e"),
         (b'{"a"', b"}"),
         (b"[" * 128, b"["),
     ],
