@@ -1,0 +1,165 @@
+"""Imports of JavaScript and TypeScript: static and dynamic imports, re-exports, `require`.
+
+Only literal names count. A relative one is looked for as the compiler and the usual bundlers do: as it is
+written, with the endings of source files, as a folder's index; `.js` may stand for the `.ts` it is compiled
+from. Other names go through the `paths` and `baseUrl` of the nearest tsconfig or jsconfig, else they are
+external. Components (Vue, Svelte) are read for their scripts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from context_pack.code.domain.imports.javascript_text import mask
+from context_pack.code.domain.imports.lexing import literal
+from context_pack.code.domain.imports.tree import (
+    Found,
+    Imports,
+    TreeView,
+    first_file,
+    folder_of,
+    is_file,
+    is_folder,
+    join,
+    within,
+)
+from context_pack.code.domain.imports.tsconfig import PathMapping, mapping_for
+
+TYPED = (".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
+_TS_FIRST = (
+    ".ts",
+    ".tsx",
+    ".d.ts",
+    ".js",
+    ".jsx",
+    ".mts",
+    ".cts",
+    ".mjs",
+    ".cjs",
+    ".json",
+    ".vue",
+    ".svelte",
+)
+_JS_FIRST = (
+    ".js",
+    ".jsx",
+    ".mjs",
+    ".cjs",
+    ".ts",
+    ".tsx",
+    ".mts",
+    ".cts",
+    ".d.ts",
+    ".json",
+    ".vue",
+    ".svelte",
+)
+_COMPILED = {
+    ".js": (".ts", ".tsx", ".d.ts"),
+    ".jsx": (".tsx", ".d.ts"),
+    ".mjs": (".mts", ".d.mts"),
+    ".cjs": (".cts", ".d.cts"),
+}
+
+_TEXT = r"(?:\"(?P<d{n}>\0*+)\"|'(?P<s{n}>\0*+)'|`(?P<t{n}>\0*+)`)"
+_NAMED = re.compile(
+    r"(?<![\w$#])(?<!(?<!\.\.)\.)(?:"
+    r"import(?![\w$])\s*+(?:\(\s*+" + _TEXT.format(n=1) + r"\s*+[,)]"
+    r"|"
+    + _TEXT.format(n=2)
+    + r"|(?:(?!\b(?:im|ex)port\b)[\w$\s,*{}\0\"'])*?(?<![\w$])from\s*+"
+    + _TEXT.format(n=3)
+    + r")"
+    r"|export(?![\w$])\s*+(?:type\b\s*+)?+(?:\*\s*+(?:as\s++(?:[\w$]++|[\"']\0*+[\"'])\s*+)?+|\{[^{}]*+\}\s*+)from\s*+"
+    + _TEXT.format(n=4)
+    + r"|require\s*+\(\s*+"
+    + _TEXT.format(n=5)
+    + r"\s*+[,)])"
+)
+_NAMES = [f"{quote}{number}" for number in range(1, 6) for quote in "dst"]
+_SCRIPT = re.compile(
+    r"<script\b((?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+)>(.*?)</script\s*+>", re.DOTALL | re.IGNORECASE
+)
+_HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_IS_TYPED = re.compile(r"\blang\s*=\s*[\"']?ts\b")
+
+
+def parser(*, jsx: bool) -> Callable[[str], tuple[str, ...]]:
+    """A parser for files with or without JSX."""
+    return lambda text: parse(text, jsx)
+
+
+def parse(text: str, jsx: bool = True) -> tuple[str, ...]:
+    """The literal names that the text imports, in order."""
+    return tuple(dict.fromkeys(_specifiers(text, mask(text, jsx))))
+
+
+def _specifiers(text: str, code: str) -> Iterator[str]:
+    for match in _NAMED.finditer(code):
+        name = next(name for name in _NAMES if match[name] is not None)
+        written = literal(text, *match.span(name))
+        if written.strip():
+            yield written
+
+
+def parse_component(text: str) -> tuple[str, ...]:
+    """The literal names that the scripts of a component import."""
+    found: dict[str, None] = {}
+    for attributes, body in _SCRIPT.findall(_HTML_COMMENT.sub("", text)):
+        found.update(dict.fromkeys(parse(body, jsx=_IS_TYPED.search(attributes) is None)))
+    return tuple(found)
+
+
+def resolve(specifiers: Sequence[str], path: str, view: TreeView) -> Imports:
+    """Where the names lead from the file at `path`."""
+    here, typed = folder_of(path), path.endswith(TYPED)
+    mapping: PathMapping | None = None
+    found = Found()
+    for name in specifiers:
+        if _is_relative(name):
+            found.add(name, _from(here, name, typed, view))
+            continue
+        if mapping is None:
+            mapping = mapping_for(here, view)
+        candidates = (_place(place, typed, view) for place in mapping.places(name))
+        found.add(name, next(filter(None, candidates), None))
+    return found.imports()
+
+
+def _is_relative(name: str) -> bool:
+    return name in (".", "..") or name.startswith(("./", "../"))
+
+
+def _from(folder: str, name: str, typed: bool, view: TreeView) -> str | None:
+    """The file that a relative name leads to; `?raw` and the like are left off if need be."""
+    for written in dict.fromkeys((name, re.split(r"[?#]", name, maxsplit=1)[0])):
+        place = join(folder, written)
+        if place is None:
+            return None
+        as_folder = written.endswith(("/", "/.", "/..")) or written in (".", "..")
+        found = _index(place, typed, view) if as_folder else _place(place, typed, view)
+        if found is not None:
+            return found
+    return None
+
+
+def _place(place: str, typed: bool, view: TreeView) -> str | None:
+    """The file that a name without its ending, or with another's, stands for."""
+    if not place:
+        return _index(place, typed, view)
+    exact = [place] if is_file(view, place) else []
+    compiled = [
+        place[: -len(end)] + real for end, reals in _COMPILED.items() if place.endswith(end) for real in reals
+    ]
+    tried = [*compiled, *exact] if typed else [*exact, *compiled]
+    tried += [place + ending for ending in (_TS_FIRST if typed else _JS_FIRST)]
+    return first_file(view, tried) or _index(place, typed, view)
+
+
+def _index(folder: str, typed: bool, view: TreeView) -> str | None:
+    if not is_folder(view, folder):
+        return None
+    return first_file(
+        view, (within(folder, f"index{ending}") for ending in (_TS_FIRST if typed else _JS_FIRST))
+    )

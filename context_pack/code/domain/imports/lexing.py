@@ -1,0 +1,142 @@
+"""Source text with its comments and strings masked, so that patterns see code and nothing else.
+
+The masked text has the length of the original: comments become spaces (line feeds stay), the inside of a
+string becomes FILL between its quotes, and whatever else is no code becomes FILL altogether. A pattern that
+finds an import in the masked text reads the literal at the same place of the original. A lexer is a table
+of tokens; each is a pattern for the whole token or, where no pattern can say it, for its opening together
+with a function that finds its end. Quantifiers are possessive: no text makes a lexer go back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from enum import Enum
+
+from attrs import define, field, frozen
+
+FILL = "\0"
+
+LINE_COMMENT = r"//[^\n]*+"
+BLOCK_COMMENT = r"/\*(?s:.*?)(?:\*/|\Z)"
+DOUBLE_QUOTED = r'"(?:[^"\\\n]|\\(?s:.))*+"?'
+SINGLE_QUOTED = r"'(?:[^'\\\n]|\\(?s:.))*+'?"
+
+STRING_IN_CODE = r'"(\0*+)"|\'(\0*+)\'|`(\0*+)`'
+"""A string in masked text, whatever its quotes."""
+
+End = Callable[[str, re.Match[str]], int]
+
+
+class Kind(Enum):
+    """What becomes of a token in the masked text."""
+
+    COMMENT = "comment"
+    STRING = "string"
+    OPAQUE = "opaque"
+    CODE = "code"
+
+
+@frozen
+class Token:
+    """One kind of token: how it looks, and where it ends when its looks do not say."""
+
+    kind: Kind
+    pattern: str
+    end: End | None = None
+
+
+def comment(pattern: str, end: End | None = None) -> Token:
+    """A comment."""
+    return Token(Kind.COMMENT, pattern, end)
+
+
+def string(pattern: str) -> Token:
+    """A string with a quote of one character at both ends."""
+    return Token(Kind.STRING, pattern)
+
+
+def opaque(pattern: str, end: End | None = None) -> Token:
+    """Something that is no code and no plain string: it vanishes whole."""
+    return Token(Kind.OPAQUE, pattern, end)
+
+
+def code(pattern: str) -> Token:
+    """Code that only looks like the beginning of something else."""
+    return Token(Kind.CODE, pattern)
+
+
+@define
+class Lexer:
+    """Masks text by a table of tokens; where two could begin, the earlier in the table wins."""
+
+    tokens: tuple[Token, ...]
+    _pattern: re.Pattern[str] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        groups = (f"(?P<t{number}>{token.pattern})" for number, token in enumerate(self.tokens))
+        self._pattern = re.compile("|".join(groups), re.MULTILINE)
+
+    def mask(self, text: str) -> str:
+        """The text with everything but code masked."""
+        pieces: list[str] = []
+        at = 0
+        while (match := self._pattern.search(text, at)) is not None:
+            token = self.tokens[int((match.lastgroup or "t0")[1:])]
+            end = match.end() if token.end is None else token.end(text, match)
+            end = max(end, match.start() + 1)
+            pieces.append(text[at : match.start()])
+            pieces.append(masked(token.kind, text[match.start() : end]))
+            at = end
+        pieces.append(text[at:])
+        return "".join(pieces)
+
+
+def lexer(*tokens: Token) -> Lexer:
+    """A lexer of these tokens."""
+    return Lexer(tokens)
+
+
+def masked(kind: Kind, text: str) -> str:
+    """What a token looks like in the masked text; a string that never ends has no second quote."""
+    if kind is Kind.CODE:
+        return text
+    if kind is Kind.COMMENT:
+        return blank(text)
+    if kind is Kind.STRING and len(text) >= 2 and text[0] == text[-1]:
+        return text[0] + FILL * (len(text) - 2) + text[-1]
+    return FILL * len(text)
+
+
+def blank(text: str) -> str:
+    """As many spaces, and the same line feeds."""
+    return "\n".join(" " * len(line) for line in text.split("\n"))
+
+
+_NESTING = re.compile(r"/\*|\*/")
+
+
+def nested_comment(text: str, opening: re.Match[str]) -> int:
+    """The end of a `/* … */` that may hold others."""
+    depth, at = 1, opening.end()
+    while depth and (mark := _NESTING.search(text, at)) is not None:
+        depth += 1 if mark[0] == "/*" else -1
+        at = mark.end()
+    return len(text) if depth else at
+
+
+_ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(?s:(.)))")
+
+
+def literal(text: str, start: int, end: int) -> str:
+    """What the string between two quotes spells; simple escapes are undone."""
+    written = text[start:end]
+    return _ESCAPE.sub(_plain, written) if "\\" in written else written
+
+
+def _plain(escape: re.Match[str]) -> str:
+    digits = escape[1] or escape[2] or escape[3]
+    if digits is None:
+        return str(escape[4])
+    value = int(digits, 16)
+    return chr(value) if value < 0xD800 or 0xE000 <= value <= 0x10FFFF else FILL

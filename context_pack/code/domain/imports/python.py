@@ -1,0 +1,190 @@
+"""Imports of Python, by its own grammar: every `import` statement, wherever in the file it stands.
+
+A name is looked for as an interpreter started in the root, or in its `src/`, would find it; then in the
+folders above the importing file that are no packages, which is how scripts and nested projects import. The
+packages on the way to a module do not count; a package counts itself when it is imported as such, or when a
+name is taken from it that is no module of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator, Sequence
+
+from attrs import define, field, frozen
+
+from context_pack.code.domain.imports.python_library import STANDARD_LIBRARY
+from context_pack.code.domain.imports.tree import Found, Imports, TreeView, ancestors, folder_of, join, within
+
+ENDINGS = (".py", ".pyi")
+_PARSED = "<imports>"
+
+
+class Unparsable(Exception):
+    """The text is not Python; `line` says where."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(line)
+        self.line = line
+
+
+@frozen
+class Statement:
+    """One import: `names` are what is taken from the module, None for a plain `import`."""
+
+    level: int
+    module: str
+    names: tuple[str, ...] | None
+
+    @property
+    def written(self) -> str:
+        """The module as it was written, with its leading dots."""
+        return "." * self.level + self.module
+
+
+def parse(text: str) -> tuple[Statement, ...]:
+    """Every import statement, in order.
+
+    Raises:
+        Unparsable: it is not Python as the running interpreter knows it.
+    """
+    # What the parser has to say about escapes is no news here, and it would say it on stderr.
+    warnings.filterwarnings("ignore", module=_PARSED)
+    try:
+        module = ast.parse(text, _PARSED)
+    except SyntaxError as error:
+        raise Unparsable(error.lineno or _nul_line(text)) from None
+    except (ValueError, RecursionError, MemoryError):
+        raise Unparsable(_nul_line(text)) from None
+    return tuple(_statements(module))
+
+
+def _nul_line(text: str) -> int:
+    """The line of the first NUL, which the parser refuses without saying where; else the first line."""
+    return text.count("\n", 0, max(0, text.find("\0"))) + 1
+
+
+def _statements(module: ast.Module) -> Iterator[Statement]:
+    """The imports among the statements; only what can hold statements is looked into."""
+    todo: list[ast.AST] = list(reversed(module.body))
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import):
+            yield from (Statement(0, alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield Statement(node.level, node.module or "", tuple(alias.name for alias in node.names))
+        else:
+            inner: list[ast.AST] = []
+            for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+                found = getattr(node, name, ())
+                inner.extend(found if isinstance(found, list) else ())
+            todo.extend(reversed(inner))
+
+
+def resolve(statements: Sequence[Statement], path: str, view: TreeView) -> Imports:
+    """Where the statements lead from the file at `path`."""
+    finder = _Finder(view, folder_of(path))
+    found = Found()
+    for statement in statements:
+        if statement.names is None:
+            found.add(statement.module, finder.module(statement.module))
+        elif statement.level or statement.module != "__future__":
+            for name, place in finder.taken(statement):
+                found.add(name, place)
+    return found.imports()
+
+
+@define
+class _Finder:
+    """Looks for modules from one folder."""
+
+    view: TreeView
+    here: str
+    _tops: dict[str, tuple[str, ...]] = field(factory=dict, init=False)
+
+    def module(self, dotted: str) -> str | None:
+        """The file of an absolute module or package."""
+        parts = dotted.split(".")
+        return next((file for base in self._bases(parts[0]) if (file := self._file(base, parts))), None)
+
+    def taken(self, statement: Statement) -> Iterator[tuple[str, str | None]]:
+        """What each name of a `from` import leads to: a module, or the file it is defined in."""
+        packages = self._packages(statement)
+        own = self._own_file(statement)
+        dotted = statement.written if statement.written.endswith(".") else f"{statement.written}."
+        for name in statement.names or ():
+            inner = next((file for package in packages if (file := self._file(package, [name]))), None)
+            if name == "*" or inner is None:
+                # Only a package without a file of its own can be there and still not have the name.
+                yield f"{dotted}{name}" if packages and name != "*" else statement.written, own
+            else:
+                yield name, inner
+
+    def _packages(self, statement: Statement) -> list[str]:
+        """The folders that the module may stand for."""
+        parts = statement.module.split(".") if statement.module else []
+        bases = self._bases(parts[0]) if not statement.level else self._up(statement.level)
+        return [folder for base in bases if (folder := self._folder(base, parts)) is not None]
+
+    def _own_file(self, statement: Statement) -> str | None:
+        """The file of the module itself."""
+        if not statement.level:
+            return self.module(statement.module)
+        for base in self._up(statement.level):
+            if not statement.module:
+                return self._initial(base)
+            if file := self._file(base, statement.module.split(".")):
+                return file
+        return None
+
+    def _up(self, level: int) -> tuple[str, ...]:
+        """The folder that so many dots stand for; none above the root."""
+        base = join(self.here, "../" * (level - 1))
+        return () if base is None else (base,)
+
+    def _bases(self, top: str) -> tuple[str, ...]:
+        """The folders in which a top-level name is there, in the order of looking."""
+        known = self._tops.get(top)
+        if known is None:
+            known = self._tops[top] = tuple(base for base in self._searched(top) if self._has(base, top))
+        return known
+
+    def _searched(self, top: str) -> Iterator[str]:
+        yield ""
+        yield "src"
+        if top in STANDARD_LIBRARY:
+            return
+        for folder in ancestors(self.here):
+            if folder and self._initial(folder) is None:
+                yield folder
+                yield within(folder, "src")
+
+    def _has(self, base: str, top: str) -> bool:
+        files = self.view.files(base)
+        return top in self.view.folders(base) or any(top + ending in files for ending in ENDINGS)
+
+    def _folder(self, base: str, parts: Sequence[str]) -> str | None:
+        """The folder of a package, with or without a file of its own."""
+        for part in parts:
+            if part not in self.view.folders(base):
+                return None
+            base = within(base, part)
+        return base
+
+    def _file(self, base: str, parts: Sequence[str]) -> str | None:
+        """The file of a module or package below a folder; a package wins over a module of its name."""
+        folder = self._folder(base, parts[:-1])
+        if folder is None:
+            return None
+        last = parts[-1]
+        if last in self.view.folders(folder) and (file := self._initial(within(folder, last))):
+            return file
+        files = self.view.files(folder)
+        return next((within(folder, last + ending) for ending in ENDINGS if last + ending in files), None)
+
+    def _initial(self, folder: str) -> str | None:
+        """The file that makes a folder a regular package."""
+        files = self.view.files(folder)
+        names = (f"__init__{ending}" for ending in ENDINGS)
+        return next((within(folder, name) for name in names if name in files), None)
