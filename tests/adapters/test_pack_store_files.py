@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import random
+import resource
 import socket
 import stat
 import tempfile
@@ -20,6 +22,7 @@ from sample_packs import full_pack, maker, sample_pack
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.domain.model import Pack
 from context_pack_adapters.disk.atomic import write_atomic
+from context_pack_adapters.disk.changes import watch_folder
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.stores import pack_format
@@ -236,15 +239,15 @@ def test_the_file_of_an_expired_pack_goes_when_it_is_met(disk: Disk, look: str) 
     acts: dict[str, Callable[[], object]] = {
         "get": lambda: disk.store.get(dead.id),
         "all": disk.store.all,
-        "find": lambda: disk.store.find("live one"),
+        "find": lambda: disk.store.find("dead one"),
         "update": lambda: disk.store.update(dead.id, raised),
         "delete": lambda: disk.store.delete(dead.id, lambda _: None),
-        "create": lambda: disk.put("new one"),
+        "create": lambda: disk.put("dead one"),
     }
-    if look in ("get", "update", "delete"):
-        assert failure_of(acts[look]).code is Code.NOT_FOUND
-    else:
+    if look in ("all", "create"):
         acts[look]()
+    else:
+        assert failure_of(acts[look]).code is Code.NOT_FOUND
     assert not disk.file(dead.id).exists()
     assert f"{dead.id}.lock" not in disk.names()
     assert disk.file(live.id).exists()
@@ -373,14 +376,79 @@ def test_a_change_that_changes_nothing_writes_nothing(disk: Disk) -> None:
     assert (before.st_mtime_ns, before.st_ino) == (after.st_mtime_ns, after.st_ino)
 
 
+@pytest.fixture(params=["told", "looking"])
+def files(request: pytest.FixtureRequest, disk: Disk) -> PackFiles:
+    """The files of the store, looked at with the system's help and without it."""
+    return PackFiles(str(disk.folder), watch_folder if request.param == "told" else lambda _: None)
+
+
 @pytest.mark.clause("ST-28")
-def test_a_change_within_one_tick_of_the_clock_is_seen(disk: Disk) -> None:
+def test_a_change_within_one_tick_of_the_clock_is_seen(disk: Disk, files: PackFiles) -> None:
     made = disk.put()
     for count in range(150):
         pack = attrs.evolve(made, title=f"title {count:04}")
         disk.write(pack)
-        assert list(disk.store.all()) == [pack]
-        assert disk.store.get(made.id) == pack
+        assert list(files.all().packs) == [pack]
+        assert files.read(made.id) == pack
+
+
+@pytest.mark.clause("ST-27")
+def test_whatever_happens_to_the_files_the_next_look_shows_it(disk: Disk, files: PackFiles) -> None:
+    chance = random.Random(5)
+    ids = [f"pk_aaaaaaa{letter}" for letter in "abcdef"]
+    expected: dict[str, Pack] = {}
+
+    def write(pack_id: str, *, in_place: bool) -> None:
+        title = f"title {chance.randrange(10)}"
+        pack = sample_pack(pack_id, title=title, name=chance.choice([None, "first", "other"]))
+        if in_place:
+            disk.write(pack)
+        else:
+            write_atomic(str(disk.folder), f"{pack_id}.md", pack_format.encode(pack))
+        expected[pack_id] = pack
+
+    for turn in range(300):
+        pack_id = chance.choice(ids)
+        action = chance.choice(["replace", "edit", "remove", "break", "folder", "nothing"])
+        if action in ("replace", "edit"):
+            write(pack_id, in_place=action == "edit")
+        elif action == "remove":
+            disk.file(pack_id).unlink(missing_ok=True)
+            expected.pop(pack_id, None)
+        elif action == "break":
+            disk.file(pack_id).write_text(f"nonsense {turn}")
+            expected.pop(pack_id, None)
+        elif action == "folder" and turn % 10 == 0:
+            disk.folder.rename(disk.folder.with_name(f"moved {turn}"))
+            disk.folder.mkdir()
+            expected.clear()
+        shelf = files.all()
+        assert {pack.id: pack for pack in shelf.packs} == expected
+        there = {path.stem for path in disk.folder.glob("*.md")}
+        assert set(shelf.broken) == there - set(expected)
+        for name in ("first", "other"):
+            assert list(files.named(name).packs) == [
+                pack for _, pack in sorted(expected.items()) if pack.name == name
+            ]
+
+
+@pytest.mark.clause("ST-27")
+def test_a_look_that_fails_forgets_nothing_that_it_was_told(disk: Disk) -> None:
+    files = PackFiles(str(disk.folder))
+    first, second = disk.put(), disk.put()
+    for _ in range(3):
+        assert len(files.all().packs) == 2
+    for pack in (first, second):
+        disk.store.update(pack.id, raised)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        failure = failure_of(files.all)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert failure.code is Code.IO_ERROR
+    assert "too many files" in failure.message
+    assert [pack.revision for pack in files.all().packs] == [2, 2]
 
 
 @pytest.mark.clause("ST-28")
@@ -406,9 +474,8 @@ def test_a_signature_is_trusted_once_it_is_older_than_the_grain(
 
 
 @pytest.mark.clause("ST-27")
-def test_a_second_look_gives_the_very_values_of_the_first(disk: Disk) -> None:
+def test_a_second_look_gives_the_very_values_of_the_first(disk: Disk, files: PackFiles) -> None:
     made = [disk.put() for _ in range(5)]
-    files = PackFiles(str(disk.folder))
 
     def look() -> dict[str, Pack]:
         return {pack.id: pack for pack in files.all().packs}

@@ -112,11 +112,11 @@ def test_a_file_over_the_cap_is_not_read(tree: SourceTree) -> None:
 
 
 @pytest.mark.clause("ST-49")
-def test_files_are_found_by_name_in_plain_order_up_to_the_limit(tree: SourceTree) -> None:
+def test_files_are_found_by_name_in_plain_order(tree: SourceTree) -> None:
     expected = [".github/app.py", "app.py", "src/a-b/app.py", "src/a/app.py", "src/app.py"]
-    assert [str(path) for path in tree.named("app.py", 100)] == expected
-    for limit in range(6):
-        assert [str(path) for path in tree.named("app.py", limit)] == expected[:limit]
+    names = tree.names()
+    assert [str(path) for path in names.named("app.py")] == expected
+    assert names.complete
 
 
 @pytest.mark.clause("ST-49")
@@ -124,13 +124,13 @@ def test_files_are_found_by_name_in_plain_order_up_to_the_limit(tree: SourceTree
     "name", ["nothing", "pp.py", "a", "src", "server.pem", "hidden.py", ".env", "APP.PY"]
 )
 def test_folders_denied_files_and_parts_of_names_are_not_found_by_name(tree: SourceTree, name: str) -> None:
-    assert list(tree.named(name, 10)) == []
+    assert tree.names().named(name) == ()
 
 
 @pytest.mark.clause("ST-49")
 def test_every_file_found_by_name_can_be_read(tree: SourceTree) -> None:
     for name in {name.rpartition("/")[2] for name in FILES}:
-        for path in tree.named(name, 100):
+        for path in tree.names().named(name):
             assert path.name == name
             assert tree.read(path, 10_000) != Unreadable(path, Reason.DENIED)
 

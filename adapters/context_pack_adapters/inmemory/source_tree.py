@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Folder, Reason, SourceFile, Unreadable
+from context_pack.kernel.ports import FileNames, Folder, Reason, SourceFile, Unreadable
 from context_pack.kernel.text import decode
 
 _POLICY = PathPolicy()
@@ -36,11 +36,13 @@ class MemorySourceTree:
             return Unreadable(path, text)
         return SourceFile(path, text, len(found), self._modified_ns)
 
-    def named(self, name: str, limit: int) -> Sequence[RelativePath]:
-        """Readable files whose base name is `name`, sorted, at most `limit`."""
-        found = (path for path in sorted(self._files) if path.rpartition("/")[2] == name)
-        allowed = (path for path in map(RelativePath, found) if not self._policy.denies(path))
-        return [path for path, _ in zip(allowed, range(limit), strict=False)]
+    def names(self) -> FileNames:
+        """Where files of each name are."""
+        found: dict[str, list[str]] = {}
+        for path in sorted(self._files):
+            if not self._policy.denies(RelativePath(path)):
+                found.setdefault(path.rpartition("/")[2], []).append(path)
+        return FileNames(found, complete=True)
 
     def is_file(self, path: RelativePath) -> bool:
         """Whether there is a file that the policy allows."""

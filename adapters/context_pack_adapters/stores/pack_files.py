@@ -1,10 +1,11 @@
 """The pack files of one folder as values, read again only when they may have changed.
 
 Every file that was read is remembered by a digest of its bytes and, where it can be trusted, by its stat
-signature. A signature cannot be trusted when the file was younger than the file system's timestamp grain
-when it was read: a second write in the same tick would leave the signature as it is (the "racily clean"
-entries of git's index). Such a file is read again, which is cheap; it is parsed again only if its bytes
-differ. No locks, no expiry, no writing here: a file is either a pack or the reason why it is none.
+signature. A signature cannot be trusted when the file was younger than the file system's timestamp grain when
+it was read: a second write in the same tick would leave the signature as it is (the "racily clean" entries of
+git's index). Such a file is read again, which is cheap; it is parsed again only if its bytes differ. From the
+second look on, the system is asked which files changed, if it can tell; then nothing else is looked at. No
+locks, no expiry, no writing here: a file is either a pack or the reason why it is none.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from attrs import frozen
-
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Failure
 from context_pack.kernel.ids import is_pack_id
 from context_pack.packs.domain.model import Pack
 from context_pack_adapters.disk.atomic import NotRegular, TooLarge, is_temporary, read_whole, remove_stale
+from context_pack_adapters.disk.changes import FolderChanges, watch_folder
 from context_pack_adapters.disk.faults import io_failure, translated
 from context_pack_adapters.stores import pack_format
+from context_pack_adapters.stores.pack_catalog import Broken, Catalog, Shelf
 
 SUFFIX = ".md"
 LOCK_SUFFIX = ".lock"
@@ -34,20 +35,6 @@ _SECOND_NS = 1_000_000_000
 Signature = tuple[int, int, int, int]
 
 
-@frozen
-class Broken:
-    """A file named like a pack that holds none, and the failure that says why."""
-
-    code: Code
-    message: str
-    details: Mapping[str, object]
-
-    @property
-    def reason(self) -> str:
-        """Why, in words."""
-        return str(self.details.get("reason", self.message))
-
-
 class _Seen(NamedTuple):
     """What is remembered of one file; no signature means that it must be read again."""
 
@@ -56,25 +43,20 @@ class _Seen(NamedTuple):
     value: Pack | Broken
 
 
-@frozen
-class Shelf:
-    """What one look at the folder found: packs, expired or not, and files that hold none, by id."""
-
-    packs: Sequence[Pack]
-    broken: Mapping[str, Broken]
-
-
 class PackFiles:
     """The files of one folder, by pack id; safe to share between threads.
 
     `was_looked_at` says whether the next look at all of them has an earlier one to build on.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, watch: Callable[[str], FolderChanges | None] = watch_folder) -> None:
         self.folder = folder
-        self._seen: dict[str, _Seen] = {}
+        self._begin_watch = watch
         self.was_looked_at = False
-        self._sweeping = threading.Lock()
+        self._seen: dict[str, _Seen] = {}
+        self._catalog = Catalog()
+        self._changes: FolderChanges | None = None
+        self._looking = threading.Lock()
 
     def read(self, pack_id: str) -> Pack | Broken | None:
         """One pack, by reading its file; None if there is none."""
@@ -84,18 +66,15 @@ class PackFiles:
     def all(self) -> Shelf:
         """Every file named like a pack; parses only what changed since the last look."""
         # Several callers at once would parse the same files: one works, the others find it done.
-        with self._sweeping, translated("packs"):
-            found = self._sweep()
-            self._seen = found
-            self.was_looked_at = True
-        packs: list[Pack] = []
-        broken: dict[str, Broken] = {}
-        for name, seen in found.items():
-            if isinstance(seen.value, Pack):
-                packs.append(seen.value)
-            else:
-                broken[name[: -len(SUFFIX)]] = seen.value
-        return Shelf(packs, broken)
+        with self._looking:
+            self._look()
+            return self._catalog.whole()
+
+    def named(self, name: str) -> Shelf:
+        """The packs of one name, and every file that holds none; as up to date as `all`."""
+        with self._looking:
+            self._look()
+            return self._catalog.named(name)
 
     def remember(self, pack: Pack, data: bytes) -> None:
         """Keep what was just written: its file is read again before it is believed, but not parsed again."""
@@ -105,7 +84,48 @@ class PackFiles:
         """Drop what is remembered of a file that was removed."""
         self._seen.pop(pack_id + SUFFIX, None)
 
+    def _look(self) -> None:
+        """Bring the catalog up to date: from what the system tells, or by looking at every file."""
+        changed = None if self._changes is None else self._changes.names()
+        if changed is None:
+            self._watch()
+        try:
+            with translated("packs"):
+                if changed is None:
+                    self._look_at_all()
+                else:
+                    self._look_at(filter(_is_pack_file, changed))
+        except BaseException:
+            # What was told is told once: the next look has to be at everything.
+            self._unwatch()
+            raise
+        self.was_looked_at = True
+
+    def _watch(self) -> None:
+        """Begin to be told of changes; not for the first look, which may be this process's only one."""
+        self._unwatch()
+        if self.was_looked_at:
+            self._changes = self._begin_watch(self.folder)
+
+    def _unwatch(self) -> None:
+        if self._changes is not None:
+            self._changes.close()
+            self._changes = None
+
+    def _look_at(self, names: Iterable[str]) -> None:
+        for name in names:
+            seen = self._load(name)
+            self._catalog.put(name[: -len(SUFFIX)], None if seen is None else seen.value)
+
+    def _look_at_all(self) -> None:
+        found = self._sweep()
+        self._seen = found
+        self._catalog.keep({name[: -len(SUFFIX)] for name in found})
+        for name, seen in found.items():
+            self._catalog.put(name[: -len(SUFFIX)], seen.value)
+
     def _sweep(self) -> dict[str, _Seen]:
+        """Every pack file, by its stat signature where that can be trusted."""
         known = self._seen
         found: dict[str, _Seen] = {}
         doubtful = set(known)

@@ -30,7 +30,8 @@ from context_pack_adapters.disk.atomic import (
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
 from context_pack_adapters.stores import pack_format
-from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, Broken, PackFiles
+from context_pack_adapters.stores.pack_catalog import Broken, Shelf
+from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, PackFiles
 
 LOCK_SECONDS = 10.0
 CREATE_LOCK = ".create.lock"
@@ -61,20 +62,24 @@ class FilePackStore:
 
     def find(self, name: str) -> Pack:
         """The live pack with exactly that name."""
-        found = [pack for pack in self.all() if pack.name == name]
-        if not found:
+        live = self._live(self._files.named(name))
+        if not live:
             raise _not_found("name", name)
-        if len(found) > 1:
+        if len(live) > 1:
             same = Broken(Code.MALFORMED_PACK, "", {"reason": "another live pack has the same name"})
-            raise _refusal({pack.id: same for pack in found})
-        return found[0]
+            raise _refusal({pack.id: same for pack in live})
+        return live[0]
 
     def all(self) -> Sequence[Pack]:
         """Every live pack; fails closed when one file is malformed."""
-        found = self._files.all()
+        return self._live(self._files.all())
+
+    def _live(self, found: Shelf) -> list[Pack]:
+        """The live ones of what was found; the expired ones are purged, and a malformed file is a failure."""
         live, expired = _sorted_out(found.packs, self._clock.now())
         self._purge_some(expired)
-        _fail_closed(found.broken)
+        if found.broken:
+            raise _refusal(found.broken)
         return live
 
     def create(self, make: Callable[[str], Pack], name: str | None) -> Pack:
@@ -85,9 +90,9 @@ class FilePackStore:
             return self._create(make)
         if not self._files.was_looked_at:
             # Parsing everything takes long; done here, it is not done while others wait for the lock.
-            self._check_free(name)
+            self._files.all()
         with self._locked(CREATE_LOCK):
-            self._check_free(name, bury=True)
+            self._check_free(name)
             return self._create(make)
 
     def update(self, pack_id: str, change: Callable[[Pack], Pack]) -> Pack:
@@ -152,21 +157,19 @@ class FilePackStore:
                     return pack
         raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
 
-    def _check_free(self, name: str, *, bury: bool = False) -> None:
-        """Refuse a name that a live pack has; `bury` removes the expired ones that had it."""
-        found = self._files.all()
+    def _check_free(self, name: str) -> None:
+        """Refuse a name that a live pack has."""
+        found = self._files.named(name)
+        if found.broken:
+            raise _refusal(found.broken)
         live, expired = _sorted_out(found.packs, self._clock.now())
-        _fail_closed(found.broken)
-        taken = next((pack.id for pack in live if pack.name == name), None)
-        if taken is None and bury:
-            # A writer that read one of these just in time could still extend it: its lock settles it.
-            taken = next((dead.id for dead in expired if dead.name == name and not self._bury(dead.id)), None)
-        self._purge_some(expired)
-        if taken is not None:
+        # A writer that read an expired one just in time could still extend it: its lock settles it.
+        taken = live or [pack for pack in expired if not self._bury(pack.id)]
+        if taken:
             raise Failure(
                 Code.NAME_CONFLICT,
                 "a live pack already has that name; choose another or use that pack",
-                {"name": name, "id": taken},
+                {"name": name, "id": taken[0].id},
             )
 
     def _bury(self, pack_id: str) -> bool:
@@ -238,11 +241,6 @@ def _sorted_out(packs: Sequence[Pack], now: datetime) -> tuple[list[Pack], list[
     for pack in packs:
         (expired if is_expired(pack.expires_at, now) else live).append(pack)
     return live, expired
-
-
-def _fail_closed(broken: Mapping[str, Broken]) -> None:
-    if broken:
-        raise _refusal(broken)
 
 
 def _refusal(broken: Mapping[str, Broken]) -> Failure:

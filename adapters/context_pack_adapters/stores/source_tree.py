@@ -1,22 +1,22 @@
-"""The source tree on disk: confined reads of text, folders, and a bounded search for a file by its name."""
+"""The source tree on disk: confined reads of text, folders, and a bounded look at all names."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Folder, Reason, SourceFile, Unreadable
+from context_pack.kernel.ports import FileNames, Folder, Reason, SourceFile, Unreadable
 from context_pack.kernel.text import decode
 from context_pack_adapters.disk.ignore import walk
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.stores.source_folders import SourceFolders
 
 EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", ".context"})
-NAMED_SECONDS = 1.0
-NAMED_FILES = 50_000
+NAMES_SECONDS = 1.0
+NAMES_FILES = 50_000
 
 
 class DiskSourceTree:
@@ -41,23 +41,24 @@ class DiskSourceTree:
             return Unreadable(path, text)
         return SourceFile(path, text, len(data), status.st_mtime_ns)
 
-    def named(self, name: str, limit: int) -> Sequence[RelativePath]:
-        """Readable files whose base name is `name`, sorted, at most `limit`; ignored folders are skipped.
+    def names(self) -> FileNames:
+        """Where files of each name are; a tree too large to walk in a second is searched as far as that."""
+        end = time.monotonic() + NAMES_SECONDS
+        late = False
 
-        Bounded: a tree too large to walk in a second is searched as far as that.
-        """
-        if limit < 1 or self._policy.denies_name(name):
-            return []
-        end = time.monotonic() + NAMED_SECONDS
-        found: list[RelativePath] = []
-        ending = "/" + name
-        paths = walk(self._root, self._policy, self._excluded, lambda: time.monotonic() < end)
-        for count, path in enumerate(paths):
-            if path == name or path.endswith(ending):
-                found.append(RelativePath(path))
-            if len(found) >= limit or count >= NAMED_FILES:
+        def go_on() -> bool:
+            nonlocal late
+            late = time.monotonic() >= end
+            return not late
+
+        found: dict[str, list[str]] = {}
+        count = 0
+        for path in walk(self._root, self._policy, self._excluded, go_on):
+            count += 1
+            if count > NAMES_FILES:
                 break
-        return found
+            found.setdefault(path.rpartition("/")[2], []).append(path)
+        return FileNames(found, complete=not late and count <= NAMES_FILES)
 
     def is_file(self, path: RelativePath) -> bool:
         """Whether there is a regular file inside the root that the policy allows."""
