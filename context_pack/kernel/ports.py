@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -68,14 +68,26 @@ class Folder:
     folders: frozenset[str] = frozenset()
 
 
+@frozen
+class FileNames:
+    """The files of a tree by their base names; `complete` when the walk saw all of them."""
+
+    paths: Mapping[str, Sequence[str]]
+    complete: bool
+
+    def named(self, name: str) -> tuple[RelativePath, ...]:
+        """The files with that base name, in path order."""
+        return tuple(map(RelativePath, self.paths.get(name, ())))
+
+
 class SourceTree(Protocol):
     """The files under the source root, behind the path policy; nothing outside it can be reached."""
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
         """The text of one file, checked on the opened file itself."""
 
-    def named(self, name: str, limit: int) -> Sequence[RelativePath]:
-        """Readable files whose base name is `name`, sorted, at most `limit`; ignored folders are skipped."""
+    def names(self) -> FileNames:
+        """Where files of each name are, from one bounded walk; ignored and denied ones are left out."""
 
     def is_file(self, path: RelativePath) -> bool:
         """Whether there is a regular file inside the root that the policy allows; cheaper than reading it."""

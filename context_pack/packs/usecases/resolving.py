@@ -6,12 +6,12 @@ The only calls of the pack feature to `SourceTree`; what a file says about a ref
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from attrs import define, evolve, field
 
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import Reason, SourceTree, Unreadable
+from context_pack.kernel.ports import FileNames, Reason, SourceTree, Unreadable
 from context_pack.packs.domain.anchors import anchor_of
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
@@ -37,7 +37,7 @@ class Resolver:
     check: Check = unwatched
     _texts: OrderedDict[RelativePath, SourceText | Reason] = field(factory=OrderedDict, init=False)
     _kept: int = field(default=0, init=False)
-    _same_named: dict[str, Sequence[RelativePath]] = field(factory=dict, init=False)
+    _names: FileNames | None = field(default=None, init=False)
 
     def __call__(self, ref: Ref) -> Resolution:
         """What became of the ref's code."""
@@ -56,15 +56,15 @@ class Resolver:
 
     def _elsewhere(self, ref: Ref) -> Resolution:
         """The ref's code in another file of the same name."""
-        paths = self._same_named.get(ref.path.name)
-        if paths is None:
-            paths = self._same_named[ref.path.name] = self.tree.named(ref.path.name, MOST_SAME_NAMED + 1)
+        if self._names is None:
+            self._names = self.tree.names()
+        paths = self._names.named(ref.path.name)
         found = []
         for path in paths[:MOST_SAME_NAMED]:
             text = self._text(path)
             if path != ref.path and isinstance(text, SourceText):
                 found.append((path, text))
-        return resolve_gone(ref, found, complete=len(paths) <= MOST_SAME_NAMED)
+        return resolve_gone(ref, found, self._names.complete and len(paths) <= MOST_SAME_NAMED)
 
     def _text(self, path: RelativePath) -> SourceText | Reason:
         """The text of a file, read once while it is kept."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import SourceFile, Unreadable
+from context_pack.kernel.ports import FileNames, Folder, SourceFile, Unreadable
 from context_pack.packs.domain.model import Pack, Status
 from context_pack.packs.domain.states import State
 from context_pack.packs.usecases.commands import (
@@ -41,17 +40,26 @@ class CountedTree:
     def __init__(self, tree: MemorySourceTree) -> None:
         self.tree = tree
         self.reads: list[str] = []
-        self.searches: list[str] = []
+        self.searches = 0
+        self.complete = True
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
         """One file, remembered."""
         self.reads.append(str(path))
         return self.tree.read(path, max_bytes)
 
-    def named(self, name: str, limit: int) -> Sequence[RelativePath]:
-        """Files of a name, remembered."""
-        self.searches.append(name)
-        return self.tree.named(name, limit)
+    def names(self) -> FileNames:
+        """Files by name, counted; a test may say that some were not seen."""
+        self.searches += 1
+        return FileNames(self.tree.names().paths, self.complete)
+
+    def is_file(self, path: RelativePath) -> bool:
+        """As the tree says."""
+        return self.tree.is_file(path)
+
+    def folder(self, path: RelativePath | None) -> Folder:
+        """As the tree says."""
+        return self.tree.folder(path)
 
 
 @pytest.fixture
@@ -224,8 +232,19 @@ def test_a_file_that_is_gone_is_looked_for_once_per_call(
     tree.reads.clear()
     verified = verifier.verify(Named(id=pack.id))
     assert {checked.resolution.state for checked in verified.refs} == {State.MOVED}
-    assert tree.searches == ["app.py"]
+    assert tree.searches == 1
     assert tree.reads == ["src/app.py", "lib/app.py"]
+
+
+@pytest.mark.clause("AN-06")
+def test_code_in_one_file_of_a_tree_not_wholly_seen_is_not_called_moved(
+    desk: Any, writer: PackWriter, verifier: PackVerifier, tree: CountedTree
+) -> None:
+    pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
+    pack = writer.batch(at(pack), [a_ref("r1", 1, 3)]).pack
+    desk.files["lib/app.py"] = desk.files.pop("src/app.py")
+    tree.complete = False
+    assert [checked.resolution.state for checked in verifier.verify(Named(id=pack.id)).refs] == [State.STALE]
 
 
 @pytest.mark.clause("PK-27", "PK-65")
