@@ -1,0 +1,82 @@
+"""What a search of the tree asks and finds, and how a found line is shown.
+
+A line is what `kernel.lines` says it is. A match belongs to one line: the first place where the pattern
+matches is its column, counted in characters from 1. Lines too long to show are cut around that place, never
+by an engine, so that every engine shows the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", ".context"})
+MAX_FILE_BYTES = 1024 * 1024
+MAX_PATTERN_CHARS = 200
+MAX_HITS = 100
+DEFAULT_HITS = 50
+CONTEXT_LINES = 2
+SHOWN_CHARS = 500
+SECONDS = 3.0
+ELLIPSIS = "…"
+TIMED_OUT = "Search timed out"
+INVALID_PATTERN = "Invalid regex pattern"
+
+_LEAD = 100
+"""How much of a cut line is shown before its match."""
+
+
+@frozen
+class Query:
+    """One search: a pattern, which files by glob, and how many lines to bring back."""
+
+    pattern: str
+    glob: str | None = None
+    case_sensitive: bool = False
+    limit: int = DEFAULT_HITS
+
+
+@frozen
+class Hit:
+    """One matching line as it is shown, with the lines around it."""
+
+    path: str
+    line: int
+    column: int
+    text: str
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+@frozen
+class Found:
+    """The first hits by path and line, how many lines match in all, and how many files were searched."""
+
+    hits: tuple[Hit, ...]
+    total: int
+    files: int
+
+
+def hit_in(path: str, lines: Sequence[str], index: int, start: int) -> Hit:
+    """The hit in `lines[index]` whose match starts at character `start`, both counted from 0."""
+    return Hit(
+        path,
+        index + 1,
+        start + 1,
+        shown(lines[index], start),
+        tuple(shown(line) for line in lines[max(0, index - CONTEXT_LINES) : index]),
+        tuple(shown(line) for line in lines[index + 1 : index + 1 + CONTEXT_LINES]),
+    )
+
+
+def shown(line: str, start: int = 0) -> str:
+    """The line in at most 500 characters, cut around `start` and marked where it was cut."""
+    if len(line) <= SHOWN_CHARS:
+        return line
+    first = max(0, min(start - _LEAD, len(line) - SHOWN_CHARS + 1))
+    if first == 0:
+        return line[: SHOWN_CHARS - 1] + ELLIPSIS
+    if first + SHOWN_CHARS - 1 >= len(line):
+        return ELLIPSIS + line[first:]
+    return ELLIPSIS + line[first : first + SHOWN_CHARS - 2] + ELLIPSIS

@@ -1,0 +1,37 @@
+"""What the code use cases ask of the world besides the kernel's ports: a search engine, and a memory of reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from context_pack.code.domain.access import ContextItem
+from context_pack.code.domain.search import Found, Query
+from context_pack.kernel.paths import RelativePath
+from context_pack.toolkit.call import Call
+
+
+class CodeSearch(Protocol):
+    """Searches the text files under the source root, behind the path policy and the ignore files.
+
+    Every engine gives the same answer to the same question.
+    """
+
+    def search(self, query: Query, call: Call) -> Found:
+        """The lines that match.
+
+        Raises:
+            Failure: `invalid_data` for a pattern or glob that means nothing, `timed_out` after three seconds.
+            Cancelled: the caller has withdrawn the call.
+        """
+
+
+class AccessLog(Protocol):
+    """Remembers which files were read; recording never waits for a disk and never fails."""
+
+    def record(self, path: RelativePath, at: datetime) -> None:
+        """One more read of the file."""
+
+    def items(self) -> Sequence[ContextItem]:
+        """Every file that was ever read, the best score first."""
