@@ -1,0 +1,87 @@
+"""The kernel's word of what happens in a folder (Linux): three system calls by way of the C library.
+
+What lives here: one descriptor, at most one watched folder at a time, and the events it gave. What the events
+mean is for the two who ask: `changes` (what changed since I last asked?) and `watch` (tell me when).
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import sys
+from functools import cache
+from typing import Any, NamedTuple
+
+MODIFY, ATTRIB, CLOSE_WRITE = 0x2, 0x4, 0x8
+MOVED_FROM, MOVED_TO, CREATE, DELETE, DELETE_SELF, MOVE_SELF = 0x40, 0x80, 0x100, 0x200, 0x400, 0x800
+UNMOUNT, OVERFLOW, IGNORED, ONLY_FOLDER = 0x2000, 0x4000, 0x8000, 0x1000000
+ENTRIES = MODIFY | ATTRIB | CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE
+"""Anything that happens to an entry of the folder."""
+ITSELF = DELETE_SELF | MOVE_SELF
+LOST = ITSELF | UNMOUNT | OVERFLOW | IGNORED
+"""The watch has ended or missed something."""
+
+_EVENT = struct.Struct("iIII")
+_BUFFER_BYTES = 256 * 1024
+
+
+class Event(NamedTuple):
+    """What happened, and to which entry ("" for the folder itself)."""
+
+    mask: int
+    name: str
+
+
+class Inotify:
+    """One queue of events; the owner closes the descriptor.
+
+    Raises:
+        OSError: the system gives no more of them.
+    """
+
+    def __init__(self) -> None:
+        import ctypes
+
+        self.descriptor: int = libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self.descriptor < 0:
+            raise OSError(ctypes.get_errno(), "inotify is not available")
+        self._watched = -1
+
+    def watch(self, folder: str) -> bool:
+        """Move the watch to this folder; False if it cannot be watched."""
+        interest = ENTRIES | ITSELF | ONLY_FOLDER
+        watched: int = libc().inotify_add_watch(self.descriptor, os.fsencode(folder), interest)
+        if watched < 0:
+            return False
+        if self._watched not in (-1, watched):
+            libc().inotify_rm_watch(self.descriptor, self._watched)
+        self._watched = watched
+        return True
+
+    def events(self) -> list[Event]:
+        """The events that wait, oldest first; never blocks."""
+        found: list[Event] = []
+        while True:
+            try:
+                data = os.read(self.descriptor, _BUFFER_BYTES)
+            except BlockingIOError:
+                return found
+            at = 0
+            while at < len(data):
+                _, mask, _, length = _EVENT.unpack_from(data, at)
+                at += _EVENT.size
+                found.append(Event(mask, os.fsdecode(data[at : at + length].rstrip(b"\0"))))
+                at += length
+
+
+def has_inotify() -> bool:
+    """Whether this system has such a thing at all."""
+    return sys.platform == "linux"
+
+
+@cache
+def libc() -> Any:
+    """The C library of this process."""
+    import ctypes
+
+    return ctypes.CDLL(None, use_errno=True)
