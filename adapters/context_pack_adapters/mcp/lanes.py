@@ -1,19 +1,22 @@
 """Where jobs run: one lane for mutations, in their order of arrival, and a few threads for reads.
 
-Threads start when there is work and then wait in a blocking get, so that idling costs nothing. A read that
-arrives behind a mutation of its own family lets it finish first, but for a moment only: nobody reads around
-their own write, and nobody waits for a stuck one.
+As long as jobs are quick, one thread of a lane does them all: threads that take turns over tiny jobs cost
+more than the jobs. Only when a lane makes no headway (`nudge`) does another thread join. Threads start when
+there is work and then wait without a time-out, so that idling costs nothing. A read that arrives behind a
+mutation of its own family lets it finish first, but for a moment only: nobody reads around their own write,
+and nobody waits for a stuck one.
 """
 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from operator import attrgetter
-from queue import SimpleQueue
 from typing import NamedTuple, Protocol
 
 READERS = 8
+NUDGE_SECONDS = 0.003
 WRITE_HEADSTART_SECONDS = 0.25
 HEARTBEAT_SECONDS = 5.0
 FULL_JOBS = 4096
@@ -55,17 +58,85 @@ class _Entry(NamedTuple):
     mutation: _Mutation | None
 
 
+class _Lane:
+    """One queue and the threads that serve it, at most `most`."""
+
+    def __init__(self, name: str, most: int, lock: threading.Lock, finished: Callable[[Job], None]) -> None:
+        self.queue: deque[_Entry] = deque()
+        self._name = name
+        self._most = most
+        self._lock = lock
+        self._finished = finished
+        self._wake = threading.Semaphore(0)
+        self._threads = 0
+        self._active = 0
+        self._headway = 0
+        self._last_headway = -1
+
+    def put(self, entry: _Entry) -> None:
+        """Queue the job, and see to it that somebody is at work."""
+        with self._lock:
+            self.queue.append(entry)
+            if self._active == 0:
+                self._join()
+
+    @property
+    def may_grow(self) -> bool:
+        """Whether jobs wait and another thread could join."""
+        return bool(self.queue) and self._active < self._most
+
+    def nudge(self) -> None:
+        """Let another thread join if jobs wait and none has been finished since the last nudge."""
+        with self._lock:
+            if self.may_grow and self._headway == self._last_headway:
+                self._join()
+            self._last_headway = self._headway
+
+    def _join(self) -> None:
+        """One more thread at work: an idle one, or a new one."""
+        self._active += 1
+        if self._active > self._threads:
+            self._threads += 1
+            threading.Thread(target=self._serve, name=f"{self._name} lane", daemon=True).start()
+        self._wake.release()
+
+    def _serve(self) -> None:
+        while True:
+            self._wake.acquire()
+            while (entry := self._next()) is not None:
+                self._run(entry)
+
+    def _next(self) -> _Entry | None:
+        with self._lock:
+            if self.queue:
+                return self.queue.popleft()
+            self._active -= 1
+            return None
+
+    def _run(self, entry: _Entry) -> None:
+        try:
+            if entry.follows is not None:
+                entry.follows.give_way()
+            entry.job.run()
+        finally:
+            if entry.mutation is not None:
+                entry.mutation.done.set()
+            self._headway += 1
+            self._finished(entry.job)
+
+
 class Lanes:
     """Runs jobs and knows when all of them are finished."""
 
     def __init__(self, on_room: Callable[[], None]) -> None:
         self._on_room = on_room
-        self._queues: dict[str, SimpleQueue[_Entry]] = {"read": SimpleQueue(), "write": SimpleQueue()}
-        self._most = {"read": READERS, "write": 1}
-        self._threads = {"read": 0, "write": 0}
-        self._load = {"read": 0, "write": 0}
         self._state = threading.Condition()
         self._open: set[Job] = set()
+        lock = threading.Lock()
+        self._lanes = {
+            "read": _Lane("read", READERS, lock, self._finish),
+            "write": _Lane("write", 1, lock, self._finish),
+        }
         self._serial = 0
         self._last_write: dict[str, _Mutation] = {}
         self._pulse: threading.Thread | None = None
@@ -74,6 +145,15 @@ class Lanes:
     def full(self) -> bool:
         """Whether so many jobs wait that no more requests should be read."""
         return len(self._open) > FULL_JOBS
+
+    @property
+    def waiting(self) -> bool:
+        """Whether reads wait that a further thread might serve; then `nudge` is due soon."""
+        return self._lanes["read"].may_grow
+
+    def nudge(self) -> None:
+        """Let another thread join if the reads make no headway."""
+        self._lanes["read"].nudge()
 
     def submit(self, job: Job) -> None:
         """Run the job as soon as its lane allows."""
@@ -86,20 +166,19 @@ class Lanes:
             follows = self._ahead_of(job.family)
         with self._state:
             self._open.add(job)
-            self._load[lane] += 1
-            grow = self._threads[lane] < min(self._load[lane], self._most[lane])
-            if grow:
-                self._threads[lane] += 1
-        self._queues[lane].put(_Entry(job, follows, mutation))
-        if grow:
-            threading.Thread(target=self._work, args=(lane,), name=f"{lane} lane", daemon=True).start()
+        self._lanes[lane].put(_Entry(job, follows, mutation))
         if job.wants_heartbeat:
             self._start_pulse()
 
     def settle(self, seconds: float) -> bool:
         """Wait until every job is finished, at most `seconds`; False if some still run."""
         with self._state:
-            return self._state.wait_for(lambda: not self._open, seconds)
+            if self._state.wait_for(lambda: not self._open, min(seconds, NUDGE_SECONDS)):
+                return True
+            for _ in range(READERS):  # nobody nudges any more: let everybody work
+                self.nudge()
+                self.nudge()
+            return self._state.wait_for(lambda: not self._open, max(0.0, seconds - NUDGE_SECONDS))
 
     def _ahead_of(self, family: str) -> _Mutation | None:
         """The last unfinished mutation that a read of this family should see; "" may be any family."""
@@ -107,25 +186,14 @@ class Lanes:
         last = max(related, key=attrgetter("serial"), default=None)
         return None if last is None or last.stuck or last.done.is_set() else last
 
-    def _work(self, lane: str) -> None:
-        queue = self._queues[lane]
-        while True:
-            entry = queue.get()
-            try:
-                if entry.follows is not None:
-                    entry.follows.give_way()
-                entry.job.run()
-            finally:
-                if entry.mutation is not None:
-                    entry.mutation.done.set()
-                with self._state:
-                    self._load[lane] -= 1
-                    self._open.discard(entry.job)
-                    left = len(self._open)
-                    if not left:
-                        self._state.notify_all()
-                if left == FULL_JOBS:
-                    self._on_room()
+    def _finish(self, job: Job) -> None:
+        with self._state:
+            self._open.discard(job)
+            left = len(self._open)
+            if not left:
+                self._state.notify_all()
+        if left == FULL_JOBS:
+            self._on_room()
 
     def _start_pulse(self) -> None:
         with self._state:

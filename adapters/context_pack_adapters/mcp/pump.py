@@ -15,11 +15,13 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from context_pack_adapters.mcp.framing import Decoder, Fault, encode
-from context_pack_adapters.mcp.lanes import Job, Lanes
+from context_pack_adapters.mcp.lanes import NUDGE_SECONDS, Job, Lanes
 from context_pack_adapters.mcp.process import Signals, Streams, claim_streams
 from context_pack_adapters.mcp.writer import Writer
 
 READ_BYTES = 256 * 1024
+BUSY_NUDGE_SECONDS = 0.02
+"""How long the lanes may be without headway while requests keep coming."""
 GRACE_SECONDS = 1.0
 """How long what was fully received may still be answered after the end of input."""
 STOP_SECONDS = 0.5
@@ -105,15 +107,19 @@ class Pump:
         wait.register(self._signals.descriptor, select.POLLIN)
         wait.register(self._streams.writes or 0, 0)
         listening = followed = False
+        nudged = time.monotonic()
         deadline = time.monotonic() + self._limits.first_message_ms / 1000
         while True:
             hold = writer.full or self._lanes.full
             if listening == hold:
                 listening = not hold
                 wait.register(reads, select.POLLIN) if listening else wait.unregister(reads)
-            left = None if self._session.heard else max(0.0, deadline - time.monotonic()) * 1000
-            events = dict(wait.poll(left))
-            if not events and left is not None and time.monotonic() >= deadline:
+            events = dict(wait.poll(self._patience(deadline)))
+            now = time.monotonic()
+            if not events or now - nudged > BUSY_NUDGE_SECONDS:
+                nudged = now
+                self._lanes.nudge()
+            if not events and not self._session.heard and now >= deadline:
                 self._limits.warn(f"no message within {self._limits.first_message_ms} ms; the server ends")
                 raise _End(1, 0.0)
             if self._signals.descriptor in events and self._signals.stop_wanted():
@@ -126,6 +132,12 @@ class Pump:
                 followed = True  # only now, so that the first answer does not wait for it
                 if self._signals.follow_parent():
                     raise _End(0, 0.0)
+
+    def _patience(self, deadline: float) -> float | None:
+        """How many milliseconds the wait may last; None, for ever, when there is nothing to look after."""
+        if self._lanes.waiting:
+            return NUDGE_SECONDS * 1000
+        return None if self._session.heard else max(0.0, deadline - time.monotonic()) * 1000
 
     def _take(self, reads: int, writer: Writer) -> None:
         """Read once and serve every message that is now complete."""
