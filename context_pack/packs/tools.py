@@ -218,14 +218,19 @@ class _Input:
 
     def __attrs_post_init__(self) -> None:
         self.handlers = {
-            "create": lambda command, _: to_record(self.writer.create(command), anchors=False),
+            "create": lambda command, call: to_record(
+                self.writer.create(command, call.check), anchors=False
+            ),
             "get": lambda command, _: to_record(self.reader.get(command), anchors=False),
             "list": lambda command, _: self._list(command),
             "batch": self._batch,
             "set_status": lambda command, call: self._mutation(
                 self.writer.set_status(command, call.check), None
             ),
-            "delete_pack": lambda command, _: {"id": self.writer.delete(command), "deleted": True},
+            "delete_pack": lambda command, call: {
+                "id": self.writer.delete(command, call.check),
+                "deleted": True,
+            },
             "verify": self._verify,
             "repair": self._repair,
         }

@@ -102,7 +102,6 @@ def test_a_mutation_cancelled_in_the_queue_is_neither_applied_nor_answered(
     assert stray(client) == []  # whatever had come for the second would be here
 
 
-@pytest.mark.xfail(strict=True, reason="the use cases do not check for a withdrawal once they have the lock")
 @pytest.mark.clause("MCP-31")
 def test_a_mutation_cancelled_while_it_waits_for_the_lock_is_neither_applied_nor_answered(
     client: StdioClient, tmp_path: Path

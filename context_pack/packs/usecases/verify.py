@@ -65,6 +65,7 @@ class PackVerifier:
                 after = put_ref(after, one.section.key, ref)
 
         def change(stored: Pack) -> Pack:
+            check()
             _check_draft(stored, command)
             # The revision is the one looked at above, and so is the content.
             return advanced(stored, after, self.clock.now())

@@ -1,7 +1,8 @@
 """Changing packs: create, edit, set the status, delete.
 
 Order of checks, always: arguments, pack found, revision, state, content. Arguments are planned before the
-store is asked; files are read before its lock is taken; under the lock there is only a pure function.
+store is asked; files are read before its lock is taken; under the lock there is only a pure function, and
+its first question is whether the caller still wants the change.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class PackWriter:
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
 
-    def create(self, command: Create) -> Pack:
+    def create(self, command: Create, check: Check = unwatched) -> Pack:
         """Make a new draft; its name must be free among live packs."""
         if command.ttl_minutes is None:
             raise ttl_required("say how many minutes the pack is to live")
@@ -71,6 +72,7 @@ class PackWriter:
         expires_at = expiry(now, command.ttl_minutes)
 
         def make(pack_id: str) -> Pack:
+            check()
             return Pack(
                 id=pack_id,
                 name=name,
@@ -91,7 +93,7 @@ class PackWriter:
         handle_of(target)
         planned(operation)
         plan = planned(operation, self._resolver(check).anchored)
-        return self._change(target, [plan], batch=False)
+        return self._change(target, [plan], check, batch=False)
 
     def batch(self, target: Addressed, operations: Sequence[Operation], check: Check = unwatched) -> Written:
         """Carry out several operations as one change: all or nothing, one revision.
@@ -110,7 +112,7 @@ class PackWriter:
             for index, operation in enumerate(operations):
                 with indexed(index):
                     plans.append(planned(operation, anchored))
-        return self._change(target, plans, batch=True)
+        return self._change(target, plans, check, batch=True)
 
     def set_status(self, command: SetStatus, check: Check = unwatched) -> Pack:
         """Finalize or reopen; a pack that already has the status stays as it is.
@@ -127,16 +129,22 @@ class PackWriter:
         after = self._finalized(pack, check) if deed is Deed.FINALIZE else evolve(pack, status=Status.DRAFT)
 
         def change(stored: Pack) -> Pack:
+            check()
             check_seen(stored, command)
             # The revision is the one looked at above, and so is the content.
             return advanced(stored, after, self.clock.now())
 
         return self.store.update(pack.id, change)
 
-    def delete(self, command: DeletePack) -> str:
+    def delete(self, command: DeletePack, check: Check = unwatched) -> str:
         """Remove a pack; returns its id."""
         pack_id = located_id(self.store, command)
-        self.store.delete(pack_id, lambda pack: check_seen(pack, command))
+
+        def agreed(pack: Pack) -> None:
+            check()
+            check_seen(pack, command)
+
+        self.store.delete(pack_id, agreed)
         return pack_id
 
     def _finalized(self, pack: Pack, check: Check) -> Pack:
@@ -156,10 +164,11 @@ class PackWriter:
         ]
         return evolve(pack, sections=sections, status=Status.FINALIZED)
 
-    def _change(self, target: Addressed, plans: Sequence[Plan], batch: bool) -> Written:
+    def _change(self, target: Addressed, plans: Sequence[Plan], check: Check, *, batch: bool) -> Written:
         """One read-modify-write: revision, then state, then content."""
 
         def change(pack: Pack) -> Pack:
+            check()
             check_seen(pack, target)
             for index, plan in enumerate(plans):
                 with indexed(index if batch else None):
