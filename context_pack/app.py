@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from attrs import frozen
+from attrs import field, frozen
 
+from context_pack.code import tools as code_tools
+from context_pack.code.domain.access import UnkeptAccess
+from context_pack.code.ports import AccessLog
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.packs import prompts as pack_prompts
 from context_pack.packs import resources as pack_resources
@@ -30,6 +33,7 @@ class Ports:
     clock: Clock
     source: SourceTree
     packs: PackStore
+    access: AccessLog = field(factory=UnkeptAccess)
 
 
 def build(
@@ -46,8 +50,12 @@ def build(
     """
     metrics = Metrics()
     packs = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes))
+    tools = (
+        *pack_tools.build(*packs),
+        *code_tools.build(ports.source, ports.access, ports.clock),
+    )
     return Registry(
-        tools={tool.name: tool for tool in pack_tools.build(*packs)},
+        tools={tool.name: tool for tool in tools},
         resources=[pack_resources.build(*packs), stats_family(metrics)],
         prompts={prompt.name: prompt for prompt in pack_prompts.build(ports.packs)},
         monotonic=ports.clock.monotonic,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from context_pack.kernel.ports import Clock, IdSource
     from context_pack.toolkit.registry import Registry
     from context_pack_adapters.mcp.session import Session
+    from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.pack_news import PackNews
 
 
@@ -27,6 +28,7 @@ def open_ports(settings: Settings) -> Ports:
 
     from context_pack.app import Ports
     from context_pack.kernel.paths import PathPolicy
+    from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.pack_store import FilePackStore
     from context_pack_adapters.stores.source_tree import DiskSourceTree
     from context_pack_adapters.system import SystemClock, SystemIds
@@ -36,6 +38,7 @@ def open_ports(settings: Settings) -> Ports:
         clock=clock,
         source=DiskSourceTree(Path(settings.source_root), PathPolicy(settings.deny)),
         packs=FilePackStore(Path(settings.root), clock, ids),
+        access=AccessFiles(Path(settings.root), clock),
     )
 
 
@@ -45,7 +48,7 @@ def memory_ports(
     """The ports in memory, over the given files; the real clock and randomness unless others are given."""
     from context_pack.app import Ports
     from context_pack.kernel.paths import PathPolicy
-    from context_pack_adapters.inmemory import MemoryPackStore, MemorySourceTree
+    from context_pack_adapters.inmemory import MemoryAccessLog, MemoryPackStore, MemorySourceTree
     from context_pack_adapters.system import SystemClock, SystemIds
 
     time = clock or SystemClock()
@@ -53,6 +56,7 @@ def memory_ports(
         clock=time,
         source=MemorySourceTree(files, PathPolicy(deny)),
         packs=MemoryPackStore(time, ids or SystemIds()),
+        access=MemoryAccessLog(time),
     )
 
 
@@ -76,6 +80,7 @@ class Connection:
         self._lock = Lock()
         self._news: PackNews | None = None
         self._session: Session | None = None
+        self._access: AccessFiles | None = None
         self.registry: Registry | None = None
 
     def open(self, send: Callable[[bytes], None]) -> Session:
@@ -96,14 +101,19 @@ class Connection:
             return self.registry
 
     def _build(self) -> Registry:
+        from pathlib import Path
+
         from attrs import evolve
 
         from context_pack.app import build
+        from context_pack_adapters.stores.access_files import AccessFiles
         from context_pack_adapters.stores.pack_news import AnnouncingPackStore
 
         ports = open_ports(self._settings)
+        packs = AnnouncingPackStore(ports.packs, self._pack_news().came_or_went)
+        self._access = AccessFiles(Path(self._settings.root), ports.clock)
         return build(
-            evolve(ports, packs=AnnouncingPackStore(ports.packs, self._pack_news().came_or_went)),
+            evolve(ports, packs=packs, access=self._access),
             max_source_bytes=self._settings.max_source_bytes,
             rate_limits=self._settings.rate_limits,
             report=self._log.finished,
@@ -150,6 +160,11 @@ class Connection:
         except (OSError, RuntimeError) as error:  # the latter from a call that still counts itself
             self._log.write("warn", f"the statistics were not kept: {type(error).__name__}")
 
+    def keep_access(self) -> None:
+        """Leave which files were read for the connections to come."""
+        if self._access is not None:
+            self._access.flush()
+
 
 def serve(settings: Settings) -> int:
     """Be the stdio server until the conversation ends; returns the exit code.
@@ -171,5 +186,6 @@ def serve(settings: Settings) -> int:
     except Exception as error:  # an end in words, whatever is wrong with this installation
         log.alarm("serve", error)
         return 1
+    connection.keep_access()
     connection.keep_stats()
     return code

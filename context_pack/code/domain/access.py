@@ -7,7 +7,7 @@ that one more read brings an old file back with all its history.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from attrs import evolve, frozen
@@ -48,3 +48,14 @@ def ranked(items: Iterable[ContextItem], now: datetime, budget: int = ACTIVE_ITE
     scored = [evolve(item, score=score(item.count, item.last_access, now)) for item in items]
     scored.sort(key=lambda item: (-item.score, item.path))
     return [evolve(item, archived=place >= budget) for place, item in enumerate(scored)]
+
+
+class UnkeptAccess:
+    """An access log that remembers nothing, for whoever embeds the tools without one."""
+
+    def record(self, path: RelativePath, at: datetime) -> None:
+        """Forget it."""
+
+    def items(self) -> Sequence[ContextItem]:
+        """Nothing."""
+        return ()

@@ -16,6 +16,7 @@ from enum import Enum
 from attrs import define, field, frozen
 
 FILL = "\0"
+MOST_NESTED = 20
 
 LINE_COMMENT = r"//[^\n]*+"
 BLOCK_COMMENT = r"/\*(?s:.*?)(?:\*/|\Z)"
@@ -113,6 +114,7 @@ def blank(text: str) -> str:
     return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
+_IN_CODE = re.compile(r"'(?:[^'\\\n]|\\(?s:.))*+'|[{}\"`]")
 _NESTING = re.compile(r"/\*|\*/")
 
 
@@ -140,3 +142,41 @@ def _plain(escape: re.Match[str]) -> str:
         return str(escape[4])
     value = int(digits, 16)
     return chr(value) if value < 0xD800 or 0xE000 <= value <= 0x10FFFF else FILL
+
+
+def interpolated(quote: str, *openings: str) -> End:
+    """Finds the end of a string with code in it, whose code may hold strings of its own."""
+    marks = re.compile("|".join([r"\\(?s:.)", re.escape(quote), *map(re.escape, openings)]))
+
+    def end(text: str, opening: re.Match[str]) -> int:
+        at = _string_end(text, opening.end(), marks, quote, MOST_NESTED)
+        return len(text) if at < 0 else at
+
+    return end
+
+
+def _string_end(text: str, at: int, marks: re.Pattern[str], quote: str, left: int) -> int:
+    """Past the closing quote, -1 where there is none or strings nest too deep."""
+    while (mark := marks.search(text, at)) is not None:
+        at = mark.end()
+        if mark[0] == quote:
+            return at
+        if mark[0][0] != "\\":
+            at = _code_end(text, at, marks, quote, left - 1) if left else -1
+            if at < 0:
+                return -1
+    return -1
+
+
+def _code_end(text: str, at: int, marks: re.Pattern[str], quote: str, left: int) -> int:
+    """Past the brace that closes code inside a string."""
+    depth = 1
+    while depth and (mark := _IN_CODE.search(text, at)) is not None:
+        at = mark.end()
+        if mark[0] in "{}":
+            depth += 1 if mark[0] == "{" else -1
+        elif mark[0] == quote:
+            at = _string_end(text, at, marks, quote, left)
+            if at < 0:
+                return -1
+    return -1 if depth else at

@@ -15,18 +15,19 @@ from collections.abc import Iterator, Sequence
 from attrs import define, field, frozen
 
 from context_pack.code.domain.imports.python_library import STANDARD_LIBRARY
-from context_pack.code.domain.imports.tree import Found, Imports, TreeView, ancestors, folder_of, join, within
+from context_pack.code.domain.imports.tree import (
+    Found,
+    Imports,
+    TreeView,
+    Unparsable,
+    ancestors,
+    folder_of,
+    join,
+    within,
+)
 
 ENDINGS = (".py", ".pyi")
 _PARSED = "<imports>"
-
-
-class Unparsable(Exception):
-    """The text is not Python; `line` says where."""
-
-    def __init__(self, line: int) -> None:
-        super().__init__(line)
-        self.line = line
 
 
 @frozen

@@ -26,6 +26,14 @@ class TreeView(Protocol):
         """The text of a file, or None when it cannot be read."""
 
 
+class Unparsable(Exception):
+    """A text that its language's own parser refuses; `line` says where."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(line)
+        self.line = line
+
+
 @frozen
 class Imports:
     """What a file imports: paths inside the root in the order found, and the names that led to none."""

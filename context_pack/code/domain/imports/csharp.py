@@ -1,0 +1,155 @@
+"""Usings of C#: a namespace is the files of its folder that declare it, a type is the file of its name.
+
+C# ties neither to the other, so only what a project's folders spell is found: namespaces are looked for from
+where the file's own namespace begins, from the nearest project file (whose root namespace its folders leave
+out) and from the folder that project is in. Folders may hold several parts of a name (`Shop.Core`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from attrs import define, frozen
+
+from context_pack.code.domain.imports.lexing import (
+    BLOCK_COMMENT,
+    DOUBLE_QUOTED,
+    LINE_COMMENT,
+    SINGLE_QUOTED,
+    comment,
+    interpolated,
+    lexer,
+    opaque,
+    string,
+)
+from context_pack.code.domain.imports.namespaces import Origin, folders_of, origin
+from context_pack.code.domain.imports.tree import Found, Imports, TreeView, ancestors, folder_of, within
+
+MOST_LOOKED_INTO = 200
+
+
+def _raw_end(text: str, opening: re.Match[str]) -> int:
+    quotes = opening[0].lstrip("$@")
+    end = text.find(quotes, opening.end())
+    while end >= 0 and text[end + len(quotes) : end + len(quotes) + 1] == '"':
+        end += 1
+    return len(text) if end < 0 else end + len(quotes)
+
+
+_CSHARP = lexer(
+    comment(LINE_COMMENT),
+    comment(BLOCK_COMMENT),
+    comment(r"^[ \t]*+#[^\n]*+"),
+    opaque(r'\$*+"{3,}+', _raw_end),
+    opaque(r'(?:@\$?|\$@)"(?:[^"]|"")*+"?'),
+    opaque(r'\$"', interpolated('"', "{")),
+    string(DOUBLE_QUOTED),
+    opaque(SINGLE_QUOTED),
+)
+_USING = re.compile(
+    r"(?<![\w.])(?:global\s++)?+using\s++(?P<static>static\s++)?+(?:(?P<alias>@?\w++)\s*+=\s*+)?+"
+    r"(?:global\s*+::\s*+)?+(?P<name>@?\w++(?:\s*+\.\s*+@?\w++)*+)\s*+(?:<[^;(){}]*+>)?+\s*+;"
+)
+_NAMESPACE = re.compile(r"(?<![\w.])namespace\s++(@?\w++(?:\s*+\.\s*+@?\w++)*+)\s*+[;{]")
+_DECLARES = r"^[ \t]*+namespace[ \t]++{}[ \t]*+(?:[;{{]|//|/\*|\r?$)"
+_ROOT_NAMESPACE = re.compile(r"<RootNamespace>\s*([\w.]+)\s*</RootNamespace>")
+
+
+@frozen
+class Using:
+    """One using; `type` when it names a type, statically or by another name."""
+
+    name: tuple[str, ...]
+    type: bool
+
+    @property
+    def written(self) -> str:
+        """The name as it was written."""
+        return ".".join(self.name)
+
+
+@frozen
+class Head:
+    """What a file says about itself and others."""
+
+    namespace: tuple[str, ...]
+    usings: tuple[Using, ...]
+
+
+def parse(text: str) -> Head:
+    """The first namespace and the usings of a file."""
+    code = _CSHARP.mask(text)
+    own = _NAMESPACE.search(code)
+    usings = (
+        Using(_parts(each["name"]), bool(each["static"] or each["alias"])) for each in _USING.finditer(code)
+    )
+    return Head(() if own is None else _parts(own[1]), tuple(dict.fromkeys(usings)))
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(part.strip().removeprefix("@") for part in name.split("."))
+
+
+def resolve(head: Head, path: str, view: TreeView) -> Imports:
+    """The files that the usings of the file at `path` lead to."""
+    projects = _Projects(view, tuple(dict.fromkeys(_origins(head, folder_of(path), view))))
+    found = Found()
+    for using in head.usings:
+        files = projects.type_files(using.name) if using.type else []
+        found.add(using.written, files or projects.namespace_files(using.name))
+    return found.imports()
+
+
+def _origins(head: Head, here: str, view: TreeView) -> Iterator[Origin]:
+    """The folders that names may begin in, the surest first."""
+    if head.namespace:
+        yield origin(here, head.namespace, dotted=True)
+    for folder in ancestors(here):
+        project = min((name for name in view.files(folder) if name.endswith(".csproj")), default=None)
+        if project is not None:
+            named = _ROOT_NAMESPACE.search(view.text(within(folder, project)) or "")
+            yield Origin(folder, tuple((named[1] if named else project.removesuffix(".csproj")).split(".")))
+            if folder:
+                yield Origin(folder_of(folder))
+            break
+    yield Origin("")
+    yield Origin("src")
+
+
+@define
+class _Projects:
+    """The folders in which namespaces are looked for; how many files are looked into is bounded."""
+
+    view: TreeView
+    origins: Sequence[Origin]
+    _left: int = MOST_LOOKED_INTO
+
+    def _folders(self, name: tuple[str, ...]) -> list[str]:
+        found: dict[str, None] = {}
+        for start in self.origins:
+            for spelled in start.spelled(name):
+                if spelled or start.omitted:
+                    found.update(dict.fromkeys(folders_of(spelled, start.folder, self.view)))
+        return list(found)
+
+    def type_files(self, name: tuple[str, ...]) -> list[str]:
+        """The file of a type, or of the type around a nested one."""
+        for length in range(len(name), 1, -1):
+            file = f"{name[length - 1]}.cs"
+            for folder in self._folders(name[: length - 1]):
+                if file in self.view.files(folder):
+                    return [within(folder, file)]
+        return []
+
+    def namespace_files(self, name: tuple[str, ...]) -> list[str]:
+        """The files in the folders of a namespace that declare it."""
+        declares = re.compile(_DECLARES.format(re.escape(".".join(name))), re.MULTILINE)
+        found: list[str] = []
+        for folder in self._folders(name):
+            for file in sorted(each for each in self.view.files(folder) if each.endswith(".cs")):
+                self._left -= 1
+                text = self.view.text(within(folder, file)) if self._left >= 0 else None
+                if text is not None and declares.search(text):
+                    found.append(within(folder, file))
+        return found

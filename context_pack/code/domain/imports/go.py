@@ -1,0 +1,105 @@
+"""Imports of Go: a package of the own module is every file of its folder that is neither a test nor hidden.
+
+The nearest go.mod names the module; modules beside it count where a local `replace` or a go.work above names
+them. Everything else, the standard library included, is external.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from context_pack.code.domain.imports.lexing import (
+    BLOCK_COMMENT,
+    DOUBLE_QUOTED,
+    LINE_COMMENT,
+    SINGLE_QUOTED,
+    comment,
+    lexer,
+    opaque,
+    string,
+)
+from context_pack.code.domain.imports.tree import Found, Imports, TreeView, folder_of, join, nearest, within
+
+_GO = lexer(
+    comment(LINE_COMMENT),
+    comment(BLOCK_COMMENT),
+    string(DOUBLE_QUOTED),
+    string(r"`[^`]*+`?"),
+    opaque(SINGLE_QUOTED),
+)
+_PACKAGE = re.compile(r"\s*+package\s++\w++[\s;]*+")
+_IMPORT = re.compile(r"import\b\s*+(?:\(([^()]*+)\)|(?:[\w.]++\s*+)?+((?:\"\0*+\"|`\0*+`)))[\s;]*+")
+_TEXT = re.compile(r"\"\0++\"|`\0++`")
+
+_COMMENT = re.compile(r"//[^\n]*+")
+_MODULE = re.compile(r"^[ \t]*+module[ \t]++[\"`]?([^\s\"`()]++)", re.MULTILINE)
+_REPLACED = re.compile(
+    r"^[ \t]*+(?:replace[ \t]++)?(\S++)(?:[ \t]++v\S++)?[ \t]++=>[ \t]++(\.{1,2}(?:/\S*+)?)", re.MULTILINE
+)
+_USED = re.compile(r"^[ \t]*+(?:use[ \t]++)?[\"`]?(\.{1,2}(?:/[^\s\"`]*+)?)", re.MULTILINE)
+
+
+def parse(text: str) -> tuple[str, ...]:
+    """The imported packages, in order; they can only stand between the package clause and the rest."""
+    code = _GO.mask(text)
+    match = _PACKAGE.match(code)
+    names: list[str] = []
+    while match is not None and (match := _IMPORT.match(code, match.end())) is not None:
+        group = 1 if match[1] is not None else 2
+        for literal in _TEXT.finditer(code, *match.span(group)):
+            names.append(text[literal.start() + 1 : literal.end() - 1])
+    return tuple(names)
+
+
+def resolve(names: Sequence[str], path: str, view: TreeView) -> Imports:
+    """The files of the packages that are in the root."""
+    here = folder_of(path)
+    modules = sorted(set(_modules(here, view)), key=lambda module: (-len(module[0]), module))
+    found = Found()
+    for name in names:
+        found.add(
+            name, next(filter(None, (_files(place, view) for place in _places(name, here, modules))), None)
+        )
+    return found.imports()
+
+
+def _places(name: str, here: str, modules: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """The folders a package may be in, the most specific module first."""
+    if name.startswith(("./", "../")):
+        place = join(here, name)
+        if place is not None:
+            yield place
+        return
+    for module, folder in modules:
+        if name == module or name.startswith(f"{module}/"):
+            yield within(folder, name[len(module) + 1 :])
+
+
+def _files(folder: str, view: TreeView) -> list[str]:
+    names = (name for name in view.files(folder) if name.endswith(".go") and not name.endswith("_test.go"))
+    return [within(folder, name) for name in sorted(names) if not name.startswith(("_", "."))]
+
+
+def _modules(here: str, view: TreeView) -> Iterator[tuple[str, str]]:
+    """The modules that a file can see inside the root, as (import path, folder)."""
+    own = nearest(view, here, "go.mod")
+    if own is not None:
+        text, folder = _plain(view.text(own)), folder_of(own)
+        yield from ((name, folder) for name in _MODULE.findall(text)[:1])
+        for name, written in _REPLACED.findall(text):
+            place = join(folder, written)
+            if place is not None:
+                yield name.strip('"`'), place
+    shared = nearest(view, here, "go.work")
+    if shared is None:
+        return
+    for written in _USED.findall(_plain(view.text(shared))):
+        place = join(folder_of(shared), written)
+        if place is not None and "go.mod" in view.files(place):
+            text = _plain(view.text(within(place, "go.mod")))
+            yield from ((name, place) for name in _MODULE.findall(text)[:1])
+
+
+def _plain(text: str | None) -> str:
+    return "" if text is None else _COMMENT.sub("", text)

@@ -1,0 +1,201 @@
+"""Imports of Java and Kotlin: classes, nested classes, static members, whole packages, functions.
+
+A class is the file of its name in the folder of its package; a package is every file of its folder. Folders
+are looked for from where the importing file's own package begins, in the source sets beside it
+(`src/main/java`, `src/test/kotlin`, …) and in the modules around it. A Kotlin name without a file of its own
+is looked for among the declarations of its package.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from attrs import define, field, frozen
+
+from context_pack.code.domain.imports.lexing import (
+    BLOCK_COMMENT,
+    DOUBLE_QUOTED,
+    LINE_COMMENT,
+    SINGLE_QUOTED,
+    Lexer,
+    comment,
+    lexer,
+    nested_comment,
+    opaque,
+    string,
+)
+from context_pack.code.domain.imports.namespaces import Origin, origin
+from context_pack.code.domain.imports.tree import (
+    Found,
+    Imports,
+    TreeView,
+    ancestors,
+    folder_of,
+    is_folder,
+    name_of,
+    within,
+)
+
+ENDINGS = (".java", ".kt")
+LANGUAGE_FOLDERS = ("java", "kotlin")
+MOST_MODULES = 300
+MOST_DECLARING = 64
+_PLATFORM = ("java", "javax", "jakarta", "kotlin", "kotlinx", "android", "androidx", "jdk")
+
+_QUOTED = (opaque(r'"""(?s:.*?)(?:"""|\Z)'), string(DOUBLE_QUOTED), opaque(SINGLE_QUOTED))
+_JAVA = lexer(comment(LINE_COMMENT), comment(BLOCK_COMMENT), *_QUOTED)
+_KOTLIN = lexer(comment(LINE_COMMENT), comment(r"/\*", nested_comment), *_QUOTED)
+_NAME = r"[\w$`]++(?:\s*+\.\s*+[\w$`]++)*+"
+_PACKAGE = re.compile(
+    rf"(?:^|;)\s*+(?:@[\w.:]++\s*+(?:\([^()]*+\)\s*+)?+)*+package\s++({_NAME})", re.MULTILINE
+)
+_IMPORT = re.compile(
+    rf"(?:^|;)[ \t]*+import\s++(?P<static>static\s++)?+(?P<name>{_NAME})(?P<all>\s*+\.\s*+\*)?+"
+    r"(?:\s++as\s++[\w`]++)?+[ \t]*+(?=[;\r\n]|\Z)",
+    re.MULTILINE,
+)
+_DECLARED = r"\b(?:fun|val|var|class|object|interface|typealias)\b[^\n=]*?(?<![\w$]){}(?![\w$])"
+
+
+@frozen
+class Import:
+    """One import; `member` for a static one, `all` for one that ends in a star."""
+
+    name: tuple[str, ...]
+    member: bool
+    all: bool
+
+    @property
+    def written(self) -> str:
+        """The name as it was written."""
+        return ".".join(self.name) + (".*" if self.all else "")
+
+
+@frozen
+class Head:
+    """What a file says about itself and others."""
+
+    package: tuple[str, ...]
+    imports: tuple[Import, ...]
+
+
+def parser(*, kotlin: bool) -> Callable[[str], Head]:
+    """A parser of one of the two languages."""
+    return lambda text: parse(text, _KOTLIN if kotlin else _JAVA)
+
+
+def parse(text: str, language: Lexer = _JAVA) -> Head:
+    """The package and the imports of a file."""
+    code = language.mask(text)
+    package = _PACKAGE.search(code)
+    imports = (
+        Import(_parts(found["name"]), bool(found["static"]), bool(found["all"]))
+        for found in _IMPORT.finditer(code)
+    )
+    return Head(() if package is None else _parts(package[1]), tuple(dict.fromkeys(imports)))
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(part.strip(" \t\r\n`") for part in name.split("."))
+
+
+def resolve(head: Head, path: str, view: TreeView) -> Imports:
+    """The files that the imports of the file at `path` lead to."""
+    sources = _Sources(view, origin(folder_of(path), head.package))
+    found = Found()
+    for each in head.imports:
+        found.add(each.written, sources.files(each))
+    return found.imports()
+
+
+@define
+class _Sources:
+    """The folders in which packages are looked for."""
+
+    view: TreeView
+    own: Origin
+    _around: list[Origin] | None = field(default=None, init=False)
+
+    def files(self, each: Import) -> list[str]:
+        """Where an import leads: near first, then in the modules around."""
+        near = [self.own, *(Origin(folder, self.own.omitted) for folder in self._sets(self.own.folder))]
+        found = self._in(near, each)
+        if found or each.name[0] in _PLATFORM:
+            return found
+        if self._around is None:
+            self._around = [Origin(folder, self.own.omitted) for folder in self._modules()]
+        return self._in(self._around, each)
+
+    def _in(self, origins: Sequence[Origin], each: Import) -> list[str]:
+        if each.all and not each.member:
+            found = {
+                file for folder in self._packages(origins, each.name) for file in self._sources_in(folder)
+            }
+            return sorted(found) or self._class(origins, each.name)
+        name = each.name[:-1] if each.member and not each.all else each.name
+        return (
+            self._class(origins, name)
+            or self._class(origins, each.name)
+            or self._declaring(origins, each.name)
+        )
+
+    def _packages(self, origins: Sequence[Origin], name: tuple[str, ...]) -> Iterator[str]:
+        """The folders of a package."""
+        for start in origins:
+            for spelled in start.spelled(name):
+                folder = "/".join(filter(None, (start.folder, *spelled)))
+                if spelled and is_folder(self.view, folder):
+                    yield folder
+
+    def _sources_in(self, folder: str) -> Iterator[str]:
+        return (within(folder, name) for name in sorted(self.view.files(folder)) if name.endswith(ENDINGS))
+
+    def _class(self, origins: Sequence[Origin], name: tuple[str, ...]) -> list[str]:
+        """The file of a class, or of the class around a nested one."""
+        for length in range(len(name), 1, -1):
+            *package, last = name[:length]
+            for folder in self._packages(origins, tuple(package)):
+                names = [last + ending for ending in ENDINGS]
+                names += [last.removesuffix("Kt") + ".kt"] if last.endswith("Kt") else []
+                hit = next((each for each in names if each in self.view.files(folder)), None)
+                if hit is not None:
+                    return [within(folder, hit)]
+        return []
+
+    def _declaring(self, origins: Sequence[Origin], name: tuple[str, ...]) -> list[str]:
+        """The Kotlin files of a package that declare a name."""
+        declared = re.compile(_DECLARED.format(re.escape(name[-1])))
+        found: dict[str, None] = {}
+        for folder in self._packages(origins, name[:-1]):
+            files = [file for file in self._sources_in(folder) if file.endswith(".kt")]
+            for file in files[:MOST_DECLARING]:
+                text = self.view.text(file)
+                if text is not None and name[-1] in text and declared.search(_KOTLIN.mask(text)):
+                    found[file] = None
+        return list(found)
+
+    def _sets(self, folder: str) -> Iterator[str]:
+        """The source folders beside one, as in `src/main/java` and `src/test/kotlin`."""
+        source = next((place for place in ancestors(folder) if name_of(place) == "src"), None)
+        if source is not None:
+            yield from self._set_folders(source)
+
+    def _set_folders(self, source: str) -> Iterator[str]:
+        for each in sorted(self.view.folders(source)):
+            languages = self.view.folders(within(source, each))
+            yield from (f"{source}/{each}/{name}" for name in LANGUAGE_FOLDERS if name in languages)
+        yield source
+
+    def _modules(self) -> Iterator[str]:
+        """The source folders of the modules around, up to two folders deep."""
+        looked = 0
+        for place in ancestors(self.own.folder):
+            for module in sorted(self.view.folders(place)):
+                inner = within(place, module)
+                for each in (inner, *(within(inner, name) for name in sorted(self.view.folders(inner)))):
+                    looked += 1
+                    if looked > MOST_MODULES:
+                        return
+                    if "src" in self.view.folders(each):
+                        yield from self._set_folders(within(each, "src"))

@@ -1,0 +1,60 @@
+"""The languages whose imports are known, by the name that `kernel.languages` gives them.
+
+A language's module is loaded with the first file of its kind: most projects need one or two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from attrs import frozen
+
+from context_pack.code.domain.imports.tree import Imports, TreeView
+
+
+@frozen
+class Language:
+    """How the imports of a language are found: in the text, then in the tree."""
+
+    parse: Callable[[str], Any]
+    resolve: Callable[[Any, str, TreeView], Imports]
+
+
+@cache
+def language_named(name: str) -> Language | None:
+    """The language of that name, or None if its imports are not known."""
+    home: Any
+    match name:
+        case "python":
+            from context_pack.code.domain.imports import python as home
+        case "javascript" | "jsx" | "typescript" | "tsx" | "vue" | "svelte":
+            return _javascript(name)
+        case "go":
+            from context_pack.code.domain.imports import go as home
+        case "rust":
+            from context_pack.code.domain.imports import rust as home
+        case "java" | "kotlin":
+            from context_pack.code.domain.imports import jvm
+
+            return Language(jvm.parser(kotlin=name == "kotlin"), jvm.resolve)
+        case "c" | "cpp" | "objectivec":
+            from context_pack.code.domain.imports import c_family as home
+        case "ruby":
+            from context_pack.code.domain.imports import ruby as home
+        case "php":
+            from context_pack.code.domain.imports import php as home
+        case "csharp":
+            from context_pack.code.domain.imports import csharp as home
+        case _:
+            return None
+    return Language(home.parse, home.resolve)
+
+
+def _javascript(name: str) -> Language:
+    from context_pack.code.domain.imports import javascript
+
+    if name in ("vue", "svelte"):
+        return Language(javascript.parse_component, javascript.resolve)
+    return Language(javascript.parser(jsx=name != "typescript"), javascript.resolve)

@@ -1,0 +1,138 @@
+"""The tools of the code family: `read_file` here, `grep_codebase` in `search_tools`, joined by `build`.
+
+Everything that names a JSON field of `read_file`'s answer is here; what a call means is in the use case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from context_pack.code.domain.roles import module_of, role_of
+from context_pack.code.family import FAMILY
+from context_pack.code.ports import AccessLog
+from context_pack.code.usecases.read_file import Dependency, FileRead, FileReader, ReadFile
+from context_pack.kernel.instants import format_instant
+from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.toolkit.call import Call
+from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
+
+READ_ABOUT = """\
+Read a text file of the project, whole or a range of lines, with its language, size and role; on request \
+with the files it imports (dependencies) and their contents."""
+
+_TEXT, _COUNT = {"type": "string"}, {"type": "integer"}
+_MAYBE_TEXT = {"anyOf": [_TEXT, {"type": "null"}]}
+_MAYBE_COUNT = {"anyOf": [_COUNT, {"type": "null"}]}
+
+
+def _object(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required or properties)}
+
+
+READ_SCHEMA = _object(
+    file=_object(
+        ("path", "content", "size", "lines", "language"),
+        path=_TEXT,
+        content=_TEXT,
+        size=_COUNT,
+        lines=_COUNT,
+        language=_TEXT,
+        range=_object(startLine=_COUNT, endLine=_COUNT),
+    ),
+    dependencies={
+        "type": "array",
+        "items": _object(
+            ("path", "type", "level", "language", "size", "lines", "content"),
+            path=_TEXT,
+            type=_TEXT,
+            level=_COUNT,
+            language=_TEXT,
+            size=_MAYBE_COUNT,
+            lines=_MAYBE_COUNT,
+            content=_MAYBE_TEXT,
+            omitted=_TEXT,
+        ),
+    },
+    metadata=_object(
+        ("module", "role", "lastModified"),
+        module=_TEXT,
+        role=_TEXT,
+        lastModified=_TEXT,
+        external={"type": "array", "items": _TEXT},
+    ),
+)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def build(tree: SourceTree, access: AccessLog, clock: Clock) -> tuple[Tool, ...]:
+    """Every tool of the family over these ports."""
+    return (read_tool(FileReader(tree), access, clock.now),)
+
+
+def read_tool(reader: FileReader, access: AccessLog, now: Callable[[], datetime]) -> Tool:
+    """`read_file`; that a file was read is recorded after the reply has gone."""
+
+    def run(command: ReadFile, call: Call) -> Answer:
+        read = reader.read(command, call.check)
+        call.after(lambda: access.record(read.source.path, now()))
+        return json_answer(_record(read))
+
+    return tool(
+        "read_file",
+        "Read a file",
+        READ_ABOUT,
+        FAMILY,
+        ReadFile,
+        run,
+        READS,
+        output_schema=READ_SCHEMA,
+        long_answers=True,
+    )
+
+
+def _record(read: FileRead) -> dict[str, Any]:
+    source = read.source
+    file: dict[str, Any] = {
+        "path": source.path.value,
+        "content": read.content,
+        "size": source.size,
+        "lines": read.lines,
+        "language": read.language,
+    }
+    if read.span is not None:
+        file["range"] = {"startLine": read.span.start, "endLine": read.span.end}
+    metadata: dict[str, Any] = {
+        "module": module_of(source.path),
+        "role": role_of(source.path, read.language).value,
+        "lastModified": _instant(source.modified_ns),
+    }
+    if read.external is not None:
+        metadata["external"] = list(read.external)
+    return {"file": file, "dependencies": list(map(_dependency, read.dependencies)), "metadata": metadata}
+
+
+def _dependency(dependency: Dependency) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "path": dependency.path,
+        "type": "import",
+        "level": dependency.level,
+        "language": dependency.language,
+        "size": dependency.size,
+        "lines": dependency.lines,
+        "content": dependency.content,
+    }
+    if dependency.omitted is not None:
+        record["omitted"] = dependency.omitted
+    return record
+
+
+def _instant(nanoseconds: int) -> str:
+    """A file's time in whole seconds; a time outside the calendar is the nearest inside it."""
+    try:
+        return format_instant(_EPOCH + timedelta(microseconds=nanoseconds // 1000), whole_seconds=True)
+    except OverflowError:
+        edge = datetime.max if nanoseconds > 0 else datetime.min
+        return format_instant(edge.replace(tzinfo=UTC), whole_seconds=True)

@@ -1,0 +1,179 @@
+"""Reading one file: its text or a range of it, and on request the files that it imports.
+
+The file is never cut; only the contents of its dependencies share a budget. Reading changes nothing: that it
+happened is told afterwards, by whoever serves the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from attrs import field, frozen
+
+from context_pack.code.domain.imports.kept import ParsedImports
+from context_pack.code.domain.imports.table import language_named
+from context_pack.code.domain.imports.tree import Imports, Unparsable
+from context_pack.code.usecases.source_view import SourceView
+from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.graph import Graph
+from context_pack.kernel.languages import language_of
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
+from context_pack.toolkit.arguments import arg, boolean, integer, text
+
+MAX_BYTES = 1_048_576
+MAX_DEPTH = 1
+BUDGET_CHARS = 80_000
+LONGEST_PATH = 4096
+
+Check = Callable[[], None]
+"""Returns while the caller still wants the answer, raises when not."""
+
+_NO_FILE = {"hint": "there is something, but no regular file; name a file"}
+_TOO_LARGE = {"maxBytes": MAX_BYTES}
+_UNREADABLE = {"hint": "the system did not let the file be read"}
+_REFUSALS: dict[Reason, tuple[Code, str, dict[str, object]]] = {
+    Reason.MISSING: (Code.NOT_FOUND, "File not found", {}),
+    Reason.NOT_A_FILE: (Code.NOT_FOUND, "File not found", {**_NO_FILE}),
+    Reason.OUTSIDE: (Code.PERMISSION_DENIED, "Permission denied", {}),
+    Reason.DENIED: (Code.PERMISSION_DENIED, "Permission denied", {}),
+    Reason.IO: (Code.PERMISSION_DENIED, "Permission denied", {**_UNREADABLE}),
+    Reason.TOO_LARGE: (Code.TOO_LARGE, "File too large", {**_TOO_LARGE}),
+    Reason.BINARY: (Code.NOT_TEXT, "Not a text file", {}),
+    Reason.NOT_UTF8: (Code.NOT_TEXT, "Not a text file", {}),
+}
+_OMITTED = {Reason.TOO_LARGE: "size", Reason.BINARY: "not text", Reason.NOT_UTF8: "not text"}
+
+
+@frozen
+class ReadFile:
+    """What `read_file` is asked."""
+
+    path: str = arg(text(1, LONGEST_PATH), "File path relative to the project root")
+    include_deps: bool = arg(
+        boolean(), "Add the files it imports, with contents", name="includeDeps", default=False
+    )
+    max_depth: int = arg(
+        integer(0, MAX_DEPTH), "Levels of imports; 0 for none", name="maxDepth", default=MAX_DEPTH
+    )
+    start_line: int | None = arg(integer(1), "First line, from 1", name="startLine", default=None)
+    end_line: int | None = arg(integer(1), "Last line, included", name="endLine", default=None)
+
+
+@frozen
+class Span:
+    """Lines `start` to `end` of a file, both included; an empty file has the span 1 to 0."""
+
+    start: int
+    end: int
+
+
+@frozen
+class Dependency:
+    """A file that the read one imports; without content when that is too much, too large or no text."""
+
+    path: str
+    level: int
+    language: str
+    size: int | None
+    lines: int | None
+    content: str | None
+    omitted: str | None = None
+
+
+@frozen
+class FileRead:
+    """A file as it was read; `external` is None when imports were not asked for."""
+
+    source: SourceFile
+    language: str
+    lines: int
+    content: str
+    span: Span | None
+    dependencies: tuple[Dependency, ...] = ()
+    external: tuple[str, ...] | None = None
+
+
+@frozen
+class FileReader:
+    """Reads files of the source tree."""
+
+    tree: SourceTree
+    parsed: ParsedImports = field(factory=ParsedImports)
+
+    def read(self, command: ReadFile, check: Check = lambda: None) -> FileRead:
+        """The file, and what it imports if that is wanted.
+
+        Raises:
+            Failure: the path is refused or cannot be read, the range is none, or the imports do not parse.
+        """
+        if command.start_line and command.end_line and command.start_line > command.end_line:
+            raise invalid("'startLine' must not be after 'endLine'", "startLine")
+        source = self._source(RelativePath.lenient(command.path))
+        content, span, lines = _cut(source.text, command.start_line, command.end_line)
+        language = language_of(source.path.value)
+        if not (command.include_deps and command.max_depth):
+            return FileRead(source, language, lines, content, span)
+        imports = self._imports(source, language)
+        graph = Graph({source.path.value: imports.paths})
+        levels = graph.reach([source.path.value], command.max_depth)
+        found = self._dependencies(((path, level) for path, level in levels.items() if level), check)
+        external = tuple(sorted(imports.external))
+        return FileRead(source, language, lines, content, span, tuple(found), external)
+
+    def _source(self, path: RelativePath) -> SourceFile:
+        found = self.tree.read(path, MAX_BYTES)
+        if isinstance(found, Unreadable):
+            code, message, details = _REFUSALS[found.reason]
+            raise Failure(code, message, details)
+        return found
+
+    def _imports(self, source: SourceFile, name: str) -> Imports:
+        language = language_named(name)
+        if language is None:
+            return Imports()
+        try:
+            parsed = self.parsed.of(name, language, source.text)
+        except Unparsable as fault:
+            details = {
+                "path": source.path.value,
+                "details": f"Syntax error at line {fault.line}",
+                "hint": "read the file without includeDeps",
+            }
+            raise Failure(Code.INVALID_DATA, "Failed to parse imports", details) from None
+        return language.resolve(parsed, source.path.value, SourceView(self.tree, MAX_BYTES))
+
+    def _dependencies(self, levels: Iterable[tuple[str, int]], check: Check) -> Iterator[Dependency]:
+        """Each dependency by path; contents come while they fit the budget, whatever went before them."""
+        left = BUDGET_CHARS
+        for path, level in sorted(levels):
+            check()
+            found = self.tree.read(RelativePath(path), MAX_BYTES)
+            language = language_of(path)
+            if isinstance(found, SourceFile):
+                fits = len(found.text) <= left
+                left -= len(found.text) if fits else 0
+                content, omitted = (found.text, None) if fits else (None, "budget")
+                count = count_lines(found.text)
+                yield Dependency(path, level, language, found.size, count, content, omitted)
+            elif found.reason in _OMITTED:
+                yield Dependency(path, level, language, None, None, None, _OMITTED[found.reason])
+
+
+def count_lines(content: str) -> int:
+    """How many lines there are; a final newline adds none."""
+    return content.count("\n") + (not content.endswith("\n") and bool(content))
+
+
+def _cut(content: str, start: int | None, end: int | None) -> tuple[str, Span | None, int]:
+    """The wanted lines with their endings, which lines they are, and how many the whole has."""
+    lines = count_lines(content)
+    if start is None and end is None:
+        return content, None, lines
+    first = max(1, min(start or 1, lines))
+    last = min(end or lines, lines)
+    if not lines:
+        return "", Span(1, 0), 0
+    pieces = content.split("\n")
+    kept = "\n".join(pieces[first - 1 : last])
+    return kept + ("\n" if last < len(pieces) else ""), Span(first, max(first, last)), lines
