@@ -27,6 +27,7 @@ from context_pack.toolkit.faults import problems_of, strict_validator
 C = TypeVar("C")
 
 _META = "context_pack.argument"
+_spell = json.JSONEncoder(ensure_ascii=False).encode  # made once: making one costs more than a small encoding
 
 
 @frozen
@@ -171,6 +172,6 @@ def _validator(command: type) -> Any:
 def key_of(arguments: Mapping[str, Any]) -> str | None:
     """A text that is equal only for equal arguments of equal types; None for what is not JSON."""
     try:
-        return json.dumps(arguments, ensure_ascii=False)
+        return _spell(arguments)
     except (TypeError, ValueError, RecursionError):
         return None

@@ -18,6 +18,9 @@ from context_pack.toolkit.arguments import Schema, schema_of
 from context_pack.toolkit.call import Call
 
 
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 @frozen
 class Answer:
     """What a tool returns: text for the model, the same as an object where the tool's result is JSON.
@@ -34,8 +37,7 @@ class Answer:
 
 def json_answer(value: Mapping[str, Any], *, is_error: bool = False) -> Answer:
     """A JSON result as compact text and, unless it is an error, as structured content."""
-    body = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return Answer(body, None if is_error else value, is_error)
+    return Answer(_compact(value), None if is_error else value, is_error)
 
 
 @frozen
