@@ -171,6 +171,8 @@ def _validator(command: type) -> Any:
 
 def key_of(arguments: Mapping[str, Any]) -> str | None:
     """A text that is equal only for equal arguments of equal types; None for what is not JSON."""
+    if not arguments:
+        return "{}"
     try:
         return _spell(arguments)
     except (TypeError, ValueError, RecursionError):

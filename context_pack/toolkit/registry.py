@@ -92,7 +92,7 @@ class Registry:
         spent = (self.monotonic() - start) * 1000
         kind = failure.kind.value if failure is not None else ("refused" if answer.is_error else None)
         self.metrics.record(name, spent, kind)
-        self.report(Finished(name, kind is None, spent, len(answer.text.encode("utf-8", "surrogatepass"))))
+        self.report(Finished(name, kind is None, spent, size_of(answer.text)))
         return answer
 
     def entries(self) -> list[ResourceEntry]:
@@ -118,6 +118,11 @@ class Registry:
             while len(self._commands) > KEPT_COMMANDS:
                 self._commands.popitem(last=False)
         return command
+
+
+def size_of(text: str) -> int:
+    """The bytes of a text; an ASCII text, the usual one, is not encoded for it."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def describe(tool: Tool) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from context_pack.kernel.errors import Failure
 from context_pack.toolkit.arguments import Schema, schema_of
 from context_pack.toolkit.call import Call
 
-
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 

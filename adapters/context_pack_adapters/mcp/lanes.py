@@ -137,6 +137,7 @@ class Lanes:
             "read": _Lane("read", READERS, lock, self._finish),
             "write": _Lane("write", 1, lock, self._finish),
         }
+        self._all = tuple(self._lanes.values())
         self._serial = 0
         self._last_write: dict[str, _Mutation] = {}
         self._pulse: threading.Thread | None = None
@@ -148,8 +149,8 @@ class Lanes:
 
     @property
     def waiting(self) -> bool:
-        """Whether reads wait that a further thread might serve; then `nudge` is due soon."""
-        return self._lanes["read"].may_grow
+        """Whether jobs wait; then `nudge` is due soon."""
+        return any(lane.queue for lane in self._all)
 
     def nudge(self) -> None:
         """Let another thread join if the reads make no headway."""

@@ -100,7 +100,7 @@ class Pump:
         if threading.get_ident() == self._main:
             self._inline.append(frame)
         elif self._writer is not None:
-            self._writer.send(frame)
+            self._writer.send(frame, more=self._lanes.waiting)
 
     def _converse(self, reads: int, writer: Writer) -> None:
         wait = select.poll()
@@ -114,11 +114,13 @@ class Pump:
             if listening == hold:
                 listening = not hold
                 wait.register(reads, select.POLLIN) if listening else wait.unregister(reads)
-            events = dict(wait.poll(self._patience(deadline)))
+            events = dict(wait.poll(self._patience(writer, deadline)))
             now = time.monotonic()
             if not events or now - nudged > BUSY_NUDGE_SECONDS:
                 nudged = now
                 self._lanes.nudge()
+                if writer.unsent:
+                    writer.push()
             if not events and not self._session.heard and now >= deadline:
                 self._limits.warn(f"no message within {self._limits.first_message_ms} ms; the server ends")
                 raise _End(1, 0.0)
@@ -133,9 +135,9 @@ class Pump:
                 if self._signals.follow_parent():
                     raise _End(0, 0.0)
 
-    def _patience(self, deadline: float) -> float | None:
+    def _patience(self, writer: Writer, deadline: float) -> float | None:
         """How many milliseconds the wait may last; None, for ever, when there is nothing to look after."""
-        if self._lanes.waiting:
+        if self._lanes.waiting or writer.unsent:
             return NUDGE_SECONDS * 1000
         return None if self._session.heard else max(0.0, deadline - time.monotonic()) * 1000
 
@@ -176,5 +178,6 @@ class Pump:
         self._session.finish()
         self._session.cancel_all()
         self._flush_inline(writer)
+        writer.push()
         writer.flush(end.grace)
         return end.code

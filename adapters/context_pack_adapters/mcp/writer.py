@@ -2,7 +2,8 @@
 
 Senders append to one queue, and whichever thread holds the drain writes everything queued in one go. The
 reader thread only writes what fits the pipe at once; the rest is handed to a thread of the writer's own, so
-that a client that does not read its replies can never stop the server from reading its requests.
+that a client that does not read its replies can never stop the server from reading its requests. Small
+replies that others follow at once may be put off a moment, to go out together.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from collections.abc import Callable
 PIPE_ATOMIC = 4096
 """What a pipe that polls as writable takes without blocking."""
 BATCH_BYTES = 256 * 1024
+PUT_OFF_BYTES = 16 * 1024
 FULL_BYTES = 32 * 1024 * 1024
 
 
@@ -40,20 +42,33 @@ class Writer:
         """Whether so much is unsent that no more requests should be read."""
         return self._size > FULL_BYTES
 
-    def send(self, frame: bytes) -> None:
-        """Send from a worker thread; may wait for the peer to read."""
+    @property
+    def unsent(self) -> bool:
+        """Whether something was put off that nobody is writing."""
+        return bool(self._queue) and not self._drain.locked()
+
+    def send(self, frame: bytes, *, more: bool = False) -> None:
+        """Send from a worker thread; may wait for the peer to read.
+
+        With `more` to come at once it may be put off: then the reader thread calls `push` soon.
+        """
         with self._room:
             while self._size > FULL_BYTES and not self.closed:
                 self._room.wait()
             self._size += len(frame)
         self._queue.append(frame)
-        self._write_queued()
+        if not more or self._size > PUT_OFF_BYTES:
+            self._write_queued()
 
     def offer(self, frames: bytes) -> None:
         """Send from the reader thread; never waits."""
         with self._room:
             self._size += len(frames)
         self._queue.append(frames)
+        self.push()
+
+    def push(self) -> None:
+        """Send what is queued, from the reader thread; never waits."""
         if self._size <= PIPE_ATOMIC and self._poll.poll(0):
             self._write_queued()
             return

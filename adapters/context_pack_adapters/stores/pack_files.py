@@ -104,7 +104,7 @@ class PackFiles:
     def _watch(self) -> None:
         """Begin to be told of changes; not for the first look, which may be this process's only one."""
         self._unwatch()
-        if self.was_looked_at:
+        if self.was_looked_at and self._seen:
             self._changes = self._begin_watch(self.folder)
 
     def _unwatch(self) -> None:

@@ -47,7 +47,8 @@ class PackReader:
         """The same as Markdown, within the budget."""
         _check_budget(command.max_tokens)
         most = command.max_tokens * BYTES_PER_TOKEN
-        return list_text(self.list(command), _filter(command), self.clock.now(), most)
+        wanted = _filter(command)
+        return list_text(chosen(self.store.all(), wanted), wanted, self.clock.now(), most)
 
     def render(self, command: RenderPack, check: Check = unwatched) -> Rendered:
         """A page of the pack with its code.
