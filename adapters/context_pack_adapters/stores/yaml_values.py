@@ -1,0 +1,132 @@
+"""What stands in a YAML file: plain scalars of the YAML 1.2 core schema, aliases within bounds, complaints.
+
+The pure rules behind `yaml_core`, which reads whole files. An alias is the very value it names, never one
+around itself. Values are shared and not copied, so that a file which names a name which names a name costs
+nothing to read; but whoever writes the value out would pay, so what aliases add is counted and bounded.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, NamedTuple
+
+MOST_ALIASED = 1_000_000
+"""How much all aliases of a file may add to it, in characters and values."""
+MOST_DIGITS = 3_000
+"""Python refuses to spell longer whole numbers."""
+
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOL = {word: value for value, word in ((True, "true"), (False, "false"))}
+_BOOL |= {form: value for word, value in _BOOL.items() for form in (word.title(), word.upper())}
+_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NOT_FINITE = {"inf": math.inf, "Inf": math.inf, "INF": math.inf}
+_NAN = frozenset({".nan", ".NaN", ".NAN"})
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NUMBER_STARTS = frozenset("-+.0123456789")
+
+
+class Malformed(ValueError):
+    """The text is not what it should be: why, without quoting it, and where (lines and columns from 1)."""
+
+    def __init__(self, reason: str, line: int | None = None, column: int | None = None) -> None:
+        self.reason, self.line, self.column = reason, line, column
+        place = "" if line is None else f", line {line}"
+        super().__init__(reason + place + ("" if column is None else f", column {column}"))
+
+
+def at(event: Any, reason: str) -> Malformed:
+    """A complaint about what an event of the parser brings."""
+    return Malformed(reason, event.start_mark.line + 1, event.start_mark.column + 1)
+
+
+def core_scalar(text: str) -> Any:
+    """What a plain scalar means under the core schema.
+
+    Raises:
+        Malformed: a number of so many digits that nobody could write it again.
+    """
+    if text[:1] in _NUMBER_STARTS:
+        return _number(text)
+    if text in _NULL:
+        return None
+    return _BOOL.get(text, text)
+
+
+def _number(text: str) -> Any:
+    """A number, or the text itself."""
+    if _INT.fullmatch(text):
+        if len(text) > MOST_DIGITS:
+            raise Malformed(f"a number of more than {MOST_DIGITS} digits")
+        return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    sign, _, word = text.rpartition(".")
+    if word in _NOT_FINITE and sign in ("", "-", "+"):
+        return -_NOT_FINITE[word] if sign == "-" else _NOT_FINITE[word]
+    return math.nan if text in _NAN else text
+
+
+def is_whole(value: Any) -> bool:
+    """Whether no text in the value holds half a character, which no UTF-8 could carry."""
+    if isinstance(value, str):
+        return _SURROGATE.search(value) is None
+    if isinstance(value, dict):
+        return all(map(is_whole, value)) and all(map(is_whole, value.values()))
+    return not isinstance(value, list) or all(map(is_whole, value))
+
+
+class _Size(NamedTuple):
+    """What a value weighs when it is written out: characters and values in it, and its depth."""
+
+    weight: int
+    depth: int
+
+
+class Anchors:
+    """The named values of a document, and how much its aliases have added so far."""
+
+    def __init__(self, max_depth: int) -> None:
+        self._max_depth = max_depth
+        self._values: dict[str, Any] = {}
+        self._unfinished: set[str] = set()
+        self._sizes: dict[int, _Size] = {}
+        self._added = 0
+
+    def open(self, name: str) -> None:
+        """A list or mapping of that name begins."""
+        self._unfinished.add(name)
+
+    def close(self, name: str, value: Any) -> None:
+        """The value of that name is complete."""
+        self._unfinished.discard(name)
+        self._values[name] = value
+
+    def follow(self, event: Any, depth: int) -> Any:
+        """The value that an alias at this depth stands for."""
+        if event.anchor in self._unfinished:
+            raise at(event, "a recursive alias: it stands inside of what it names")
+        if event.anchor not in self._values:
+            raise at(event, "an alias of a name that nothing before it has")
+        value = self._values[event.anchor]
+        size = self._measured(value)
+        self._added += size.weight
+        if self._added > MOST_ALIASED:
+            raise at(event, "aliases that would make the file many times larger")
+        if depth + size.depth > self._max_depth:
+            raise at(event, f"nested deeper than {self._max_depth} levels")
+        return value
+
+    def _measured(self, value: Any) -> _Size:
+        """The size of a value; one inside it that was an alias itself is not measured again."""
+        if not isinstance(value, dict | list):
+            return _Size(1 + len(str(value)), 0)
+        known = self._sizes.get(id(value))
+        if known is None:
+            inner = [*value, *value.values()] if isinstance(value, dict) else value
+            sizes = [self._measured(item) for item in inner]
+            weight = 1 + sum(size.weight for size in sizes)
+            known = _Size(weight, 1 + max((size.depth for size in sizes), default=0))
+            self._sizes[id(value)] = known
+        return known

@@ -1,0 +1,161 @@
+"""The YAML 1.2 core reader: what words mean, what is refused and where, and that nothing can blow it up."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from context_pack_adapters.stores.yaml_core import Malformed, Rules, load
+
+SCALARS: dict[str, Any] = {
+    "2026-02-13T10:00:00Z": "2026-02-13T10:00:00Z", "2026-02-13": "2026-02-13", "12:30:45": "12:30:45",
+    "yes": "yes", "No": "No", "on": "on", "OFF": "OFF", "y": "y", "1_000": "1_000", "0b11": "0b11",
+    "null": None, "Null": None, "NULL": None, "~": None, "": None, "nULL": "nULL",
+    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False, "tRUE": "tRUE",
+    "0": 0, "-0": 0, "+7": 7, "-19": -19, "007": 7, "0o17": 15, "0x1F": 31, "0xfF": 255, "-0x1": "-0x1",
+    "0o8": "0o8", "1.5": 1.5, "-.5": -0.5, "1.": 1.0, "1e3": 1000.0, "+12e-02": 0.12, "6.02E+23": 6.02e23,
+    "1e": "1e", ".": ".",
+    "0x": "0x", "=": "=", "<<": "<<", "'1'": "1", '"true"': "true", "'~'": "~", '""': "",
+    "!!str 1": "1", "!!int 1": 1, "!!float 1": 1.0, "!!bool true": True, "!!null ''": None, "! 1": "1",
+}  # fmt: skip
+
+
+def refused(text: str | bytes, **rules: Any) -> Malformed:
+    """The complaint about a text that must not be read."""
+    with pytest.raises(Malformed) as told:
+        load(text, Rules(**rules))
+    return told.value
+
+
+@pytest.mark.clause("BD-10")
+@pytest.mark.parametrize("text", SCALARS)
+def test_a_scalar_means_what_the_core_schema_says(text: str) -> None:
+    for spelled in (f"a: {text}", f"- {text}", f"{{a: {text} }}"):
+        value = load(spelled)
+        found = value[0] if isinstance(value, list) else value["a"]
+        assert (found, type(found)) == (SCALARS[text], type(SCALARS[text]))
+
+
+@pytest.mark.clause("BD-10")
+def test_numbers_that_are_not_finite_are_refused_unless_asked_for() -> None:
+    assert load("[.inf, +.Inf, -.INF]", Rules(finite=False)) == [math.inf, math.inf, -math.inf]
+    assert math.isnan(load("a: .NaN", Rules(finite=False))["a"])
+    for text in (".inf", "-.INF", ".nan", "1e999", "-1e400", "!!float 1" + "0" * 400):
+        told = refused(f"a: 1\nb: {text}")
+        assert (told.reason, told.line, told.column) == ("a number that is not finite", 2, 4)
+
+
+@pytest.mark.clause("BD-10")
+def test_a_key_is_its_text_or_must_be_text() -> None:
+    assert load("404: x\ntrue: y\n~: z\n'1': w") == {"404": "x", "true": "y", "~": "z", "1": "w"}
+    assert refused("a: 1\n404: x", text_keys=True).line == 2
+    assert refused("1: a\n'1': b").reason == "a key appears twice"
+
+
+@pytest.mark.clause("BD-11")
+@pytest.mark.parametrize(
+    ("text", "words", "line"),
+    [
+        ("a: 1\nb: 2\na: 3", "a key appears twice", 3),
+        ("a:\n  b: 1\n  b: 2", "a key appears twice", 3),
+        ("a: &x [1, *x]", "recursive alias", 1),
+        ("a: &x\n  b:\n    c: *x", "recursive alias", 3),
+        ("&x {a: 1, b: *x}", "recursive alias", 1),
+        ("a: *nothing", "an alias of a name", 1),
+        ("&k a: 1\n*k : 2", "an alias as a key", 2),
+        ("? [a]\n: b", "a key is not text", 1),
+        ("a: !!python/name:os.system x", "a tag", 1),
+        ("a: !custom x", "a tag", 1),
+        ("a: !!int x", "a tag", 1),
+        ("a: !!seq {}", "a tag", 1),
+        ("a: !!timestamp 2026-01-01", "a tag", 1),
+        ("a: 1\n---\nb: 2", "more than one document", 2),
+        ("", "it is empty", None),
+        ("# nothing\n", "it is empty", None),
+        ("a: 1\nb: [", "not valid YAML", 3),
+        ("a: 1\nb: 'c", "not valid YAML", 2),
+        ("a:\n\t- b", "not valid YAML", 2),
+        ("a: 1\nb: \x01", "not valid YAML", 2),
+        ("a: b: c", "not valid YAML", 1),
+        ("%YAML 3.0\n---\na", "not valid YAML", 1),
+        ('a: "\\ud800"', "", None),
+        ("a: " + "9" * 5000, "more than 3000 digits", 1),
+        ("a: 0x" + "f" * 5000, "more than 3000 digits", 1),
+    ],
+)
+def test_what_is_refused_says_why_and_where(text: str, words: str, line: int | None) -> None:
+    told = refused(text)
+    assert words in told.reason
+    assert line is None or told.line == line
+    assert told.line is None or f"line {told.line}" in str(told)
+
+
+@pytest.mark.clause("BD-11")
+def test_bytes_that_are_not_utf8_are_refused_at_their_line() -> None:
+    assert (refused(b"a: 1\nb: \xff").reason, refused(b"a: 1\nb: \xff").line) == ("not UTF-8", 2)
+    assert load(b"\xef\xbb\xbfa: \xc3\xbc") == {"a": "ü"}
+
+
+@pytest.mark.clause("BD-11")
+def test_an_alias_is_the_value_it_names_and_a_name_may_be_given_again() -> None:
+    assert load("a: &x {b: [1]}\nc: *x\nd: &x 2\ne: *x") == {"a": {"b": [1]}, "c": {"b": [1]}, "d": 2, "e": 2}
+    assert load("- &a [&a 1, *a]\n- *a") == [[1, 1], [1, 1]]
+    assert load("<<: &x {a: 1}\nb: *x") == {"<<": {"a": 1}, "b": {"a": 1}}
+    for text in ("a: &x 1", "a: *x", "a: !!str 1", "!!map {}", "&k a: 1"):
+        assert refused(text, plain=True).line == 1
+
+
+@pytest.mark.clause("BD-11")
+def test_aliases_cannot_make_a_small_file_large_or_deep() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
+    start = time.monotonic()
+    assert "many times larger" in refused("\n".join(lines)).reason
+    long_text = "a: &a " + "x" * 100_000 + "\nb: [" + ", ".join(["*a"] * 20) + "]"
+    assert "many times larger" in refused(long_text).reason
+    deep = ["a0: &a0 []"] + [f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 200)]
+    assert "nested deeper than 100" in refused("\n".join(deep)).reason
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.clause("BD-11")
+def test_no_depth_makes_it_recurse() -> None:
+    limit = sys.getrecursionlimit()
+    for filling in ("[", "{a: ", "- ", "? ", "a: &a [*a,", "&a [", "!!seq ["):
+        told = refused(filling * (400_000 // len(filling)))
+        assert told.reason
+    assert refused("[" * 101 + "]" * 101).reason == "nested deeper than 100 levels"
+    assert load("[" * 100 + "]" * 100)
+    assert sys.getrecursionlimit() == limit
+
+
+@pytest.mark.clause("BD-11")
+@given(st.text(max_size=120) | st.binary(max_size=120))
+@example("%TAG ! tag:x,2000:\n---\na: !b c")
+@example("\ufeffa: 1")
+def test_whatever_is_given_is_a_value_or_refused(data: str | bytes) -> None:
+    with suppress(Malformed):
+        load(data)
+
+
+# What YAML 1.1 scanners call printable and no line break.
+TEXTS = st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn", "Zl", "Zp"), exclude_characters="\ufeff"))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.clause("BD-10")
+@given(VALUES)
+def test_json_is_yaml(value: Any) -> None:
+    assert load(json.dumps({"v": value}, ensure_ascii=False)) == {"v": value}
