@@ -1,8 +1,9 @@
-"""Spawn to `initialize` answer: this server beside a one-tool server on the official SDK and a bare interpreter.
+"""Spawn to `initialize` answer: this server, a one-tool server on the official SDK, a bare interpreter.
 
   python benches/side_by_side/startup.py [--quick]
 
-Rounds alternate between the three, so that a noisy moment hits all of them; medians and their ratios are printed.
+Rounds alternate between the three, so that a noisy moment hits all of them; medians and their ratios are
+printed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def main() -> None:
     """Measure and print."""
     rounds = 3 if "--quick" in sys.argv else 15
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "adapters")]), "CONTEXT_PACK_LOG": "off"}
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "adapters")])
+    env = {**os.environ, "PYTHONPATH": paths, "CONTEXT_PACK_LOG": "off"}
     ours: list[float] = []
     peer: list[float] = []
     bare: list[float] = []

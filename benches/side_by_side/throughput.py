@@ -1,9 +1,10 @@
-"""Pipelined calls per second over stdio: `ping` and a cached `tools/call`, beside the official SDK.
+"""Calls per second over stdio, beside the official SDK: `ping` and a cached `tools/call`.
 
   python benches/side_by_side/throughput.py [--quick]
 
-Our tool call is `output` (the list of packs), checked, dispatched, answered from the store's cache; the peer's tool
-returns a constant.
+Our tool call is `output` (the list of packs, of none and of three), checked, dispatched, answered from the
+store's cache; the peer's tool returns a constant. Rounds alternate between the two, so that a noisy moment
+hits both.
 """
 
 from __future__ import annotations
@@ -12,11 +13,17 @@ import os
 import statistics
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from wire import OURS, PEER, Server, line
 
 ROOT = Path(__file__).resolve().parents[2]
+PEER_SHARE = 5
+"""The peer gets this many times fewer calls, to take about as long."""
+
+Make = Callable[[int], bytes]
 
 
 def ping(number: int) -> bytes:
@@ -24,36 +31,80 @@ def ping(number: int) -> bytes:
     return line({"jsonrpc": "2.0", "id": number, "method": "ping"})
 
 
-def tool_call(name: str, number: int) -> bytes:
+def tool_call(name: str, number: int, **arguments: object) -> bytes:
     """A tools/call request."""
-    return line({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": name, "arguments": {}}})
+    params = {"name": name, "arguments": arguments}
+    return line({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
+
+
+def ours_call(number: int) -> bytes:
+    """The list of packs."""
+    return tool_call("output", number)
+
+
+def peers_call(number: int) -> bytes:
+    """A constant."""
+    return tool_call("echo", number)
+
+
+def requests(make: Make, count: int) -> list[bytes]:
+    """So many of them."""
+    return [make(number) for number in range(1, count + 1)]
+
+
+def pipelined(
+    title: str, ours: Server, peer: Server, mine: Make, theirs: Make, count: int, rounds: int
+) -> None:
+    """Print both rates and their ratio."""
+    many, few = requests(mine, count), requests(theirs, count // PEER_SHARE)
+    fast: list[float] = []
+    slow: list[float] = []
+    for _ in range(rounds):
+        fast.append(ours.pipelined(many))
+        slow.append(peer.pipelined(few))
+    a, b = statistics.median(fast), statistics.median(slow)
+    rates = f"context-pack {a:9.0f}/s   official SDK {b:7.0f}/s"
+    print(f"{title:24} {rates}   ratio {a / b:5.1f}   (must be at least 10)")
+
+
+def one_by_one(title: str, ours: Server, peer: Server, mine: Make, theirs: Make, count: int) -> None:
+    """Print the median time of a call with nothing else in flight, and the ratio."""
+    a, b = (median_ms(ours, requests(mine, count)), median_ms(peer, requests(theirs, count // PEER_SHARE)))
+    print(f"{title:24} context-pack {a:9.3f} ms  official SDK {b:7.3f} ms  ratio {b / a:5.1f}")
+
+
+def median_ms(server: Server, asked: list[bytes]) -> float:
+    """The median of single calls in milliseconds."""
+    times: list[float] = []
+    for request in asked:
+        start = time.perf_counter()
+        server.ask(request)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times) * 1000
 
 
 def main() -> None:
     """Measure and print."""
-    count, rounds = (2_000, 1) if "--quick" in sys.argv else (20_000, 5)
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "adapters")]), "CONTEXT_PACK_LOG": "off"}
-    with tempfile.TemporaryDirectory() as folder:
-        ours, peer = Server(OURS, Path(folder), env), Server(PEER, Path(folder), env)
-        ours.ask(tool_call("output", 1))
-        peer.ask(tool_call("echo", 1))
-        for title, mine, theirs in (
-            ("ping", [ping(n) for n in range(1, count + 1)], [ping(n) for n in range(1, count // 5 + 1)]),
-            (
-                "tools/call",
-                [tool_call("output", n) for n in range(1, count + 1)],
-                [tool_call("echo", n) for n in range(1, count // 5 + 1)],
-            ),
-        ):
-            fast: list[float] = []
-            slow: list[float] = []
-            for _ in range(rounds):
-                fast.append(ours.pipelined(mine))
-                slow.append(peer.pipelined(theirs))
-            a, b = statistics.median(fast), statistics.median(slow)
-            print(f"{title:12} context-pack {a:9.0f}/s   official SDK {b:7.0f}/s   ratio {a / b:5.1f}   (must be at least 10)")
-        ours.close()
-        peer.close()
+    count, rounds = (2_000, 1) if "--quick" in sys.argv else (8_000, 7)
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "adapters")])
+    env = {**os.environ, "PYTHONPATH": paths, "CONTEXT_PACK_LOG": "off"}
+    with tempfile.TemporaryDirectory() as empty, tempfile.TemporaryDirectory() as filled:
+        ours, full = Server(OURS, Path(empty), env), Server(OURS, Path(filled), env)
+        peer = Server(PEER, Path(empty), env)
+        for number in range(3):
+            full.ask(tool_call("input", number, action="create", ttl_minutes=60, title=f"Pack {number}"))
+            full.stdout.readline()  # the reply, or the news of the list
+        ours.ask(ours_call(0))
+        peer.ask(peers_call(0))
+        print("pipelined")
+        pipelined("  ping", ours, peer, ping, ping, count, rounds)
+        pipelined("  tools/call, no packs", ours, peer, ours_call, peers_call, count, rounds)
+        pipelined("  tools/call, three packs", full, peer, ours_call, peers_call, count, rounds)
+        print("one in flight, median")
+        one_by_one("  ping", ours, peer, ping, ping, count // 2)
+        one_by_one("  tools/call, no packs", ours, peer, ours_call, peers_call, count // 2)
+        for server in (ours, full, peer):
+            server.close()
 
 
 if __name__ == "__main__":
