@@ -143,8 +143,8 @@ def python_1(folder: Path) -> Said:
 
 def typescript_1(folder: Path) -> Said:
     """The official TypeScript SDK 1.x."""
-    script = [referees.node((20, 0)), str(HERE / "js/sdk_1.mjs")]
     modules = referees.node_packages(referees.TYPESCRIPT_SDK_1)
+    script = [referees.node((20, 0)), str(HERE / "js/sdk_1.mjs")]
     said: Said = referees.transcript([*script, str(modules)], plan(folder, legacy=True), folder)
     return said
 
@@ -153,8 +153,8 @@ def typescript_2(mode: str) -> Callable[[Path], Said]:
     """The official TypeScript client 2.x."""
 
     def run(folder: Path) -> Said:
-        script = [referees.node((20, 0)), str(HERE / "js/client_2.mjs")]
         modules = referees.node_packages(referees.TYPESCRIPT_CLIENT_2)
+        script = [referees.node((20, 0)), str(HERE / "js/client_2.mjs")]
         given = plan(folder, legacy=mode == "legacy")
         said: Said = referees.transcript([*script, str(modules), mode], given, folder)
         return said
@@ -251,9 +251,9 @@ def test_the_client_reads_packs_as_markdown(said: Said) -> None:
 def test_the_client_lists_and_reads_resources(said: Said, version: str) -> None:
     made = said["created"]["structuredContent"]["payload"]["id"]
     listed = [resource["uri"] for resource in said["resources"]["resources"]]
-    assert listed == [f"context://pack/{made}", "context://stats"]
+    assert {f"context://pack/{made}", "context://stats"} <= set(listed)
     templates = [each["uriTemplate"] for each in said["templates"]["resourceTemplates"]]
-    assert templates == ["context://pack/{id}"]
+    assert "context://pack/{id}" in templates
     (content,) = said["read"]["contents"]
     assert content["mimeType"] == "text/markdown"
     assert content["text"] == text_of(said["shown"])
@@ -265,8 +265,8 @@ def test_the_client_lists_and_reads_resources(said: Said, version: str) -> None:
 
 @pytest.mark.clause("MCP-43", "MCP-52")
 def test_the_client_lists_and_gets_prompts(said: Said) -> None:
-    names = [prompt["name"] for prompt in said["prompts"]["prompts"]]
-    assert names == ["hand_over", "take_over", "review_with_pack"]
+    names = {prompt["name"] for prompt in said["prompts"]["prompts"]}
+    assert {"hand_over", "take_over", "review_with_pack"} <= names
     (message,) = said["prompt"]["messages"]
     assert message["role"] == "user"
     assert json.dumps(PACK) in message["content"]["text"]
