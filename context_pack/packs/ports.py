@@ -9,6 +9,13 @@ from attrs import frozen
 
 from context_pack.packs.domain.model import Pack
 
+Waiting = Callable[[], None]
+"""Asked again and again while the store waits for a lock; what it raises ends the wait, with nothing done."""
+
+
+def patiently() -> None:
+    """For callers that wait as long as it takes."""
+
 
 class PackStore(Protocol):
     """Where packs live. Every method sees only live packs: an expired one is not there.
@@ -17,7 +24,7 @@ class PackStore(Protocol):
     `malformed_pack`, `migration_required`; what `change` raises passes through and leaves the pack as it was.
     """
 
-    def create(self, make: Callable[[str], Pack], name: str | None) -> Pack:
+    def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
 
     def get(self, pack_id: str) -> Pack:
@@ -29,13 +36,13 @@ class PackStore(Protocol):
     def all(self) -> Sequence[Pack]:
         """Every live pack, in no particular order; fails closed when one file is malformed."""
 
-    def update(self, pack_id: str, change: Callable[[Pack], Pack]) -> Pack:
+    def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored.
 
         A `change` that returns an equal pack writes nothing.
         """
 
-    def delete(self, pack_id: str, check: Callable[[Pack], None]) -> None:
+    def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
 
 

@@ -416,3 +416,33 @@ def test_any_series_of_actions_leaves_a_store_as_it_leaves_a_dictionary(which: s
     case = machine.TestCase()  # type: ignore[attr-defined]
     case.settings = settings(max_examples=10, stateful_step_count=15, deadline=None)
     case.runTest()
+
+
+class Withdrawn(Exception):
+    """The caller has gone."""
+
+
+@pytest.mark.clause("ST-19")
+def test_a_writer_whose_caller_withdraws_stops_waiting_at_once(shelf: Shelf) -> None:
+    """The store waits ten seconds by itself; the callers below are gone at the first question."""
+    made = shelf.put("busy")
+    inside, go_on = threading.Event(), threading.Event()
+
+    def slow(pack: Pack) -> Pack:
+        inside.set()
+        assert go_on.wait(60)
+        return raised(pack)
+
+    def withdraw() -> None:
+        raise Withdrawn
+
+    with ThreadPoolExecutor(1) as pool:
+        writer = pool.submit(shelf.store.update, made.id, slow)
+        assert inside.wait(10)
+        with pytest.raises(Withdrawn):
+            shelf.store.update(made.id, raised, withdraw)
+        with pytest.raises(Withdrawn):
+            shelf.store.delete(made.id, lambda _: None, withdraw)
+        assert not writer.done()
+        go_on.set()
+        assert writer.result(10).revision == 2

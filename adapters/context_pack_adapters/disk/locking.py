@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 
@@ -37,11 +38,12 @@ class PathLock:
         self.acquire()
         return self
 
-    def acquire(self) -> None:
-        """Take the lock, waiting until the timeout."""
+    def acquire(self, waiting: Callable[[], None] = lambda: None) -> None:
+        """Take the lock, waiting until the timeout; what `waiting` raises meanwhile ends the wait."""
         deadline = time.monotonic() + self._timeout
         wait = _FIRST_WAIT
         while not self.attempt():
+            waiting()
             left = deadline - time.monotonic()
             if left <= 0:
                 raise _timed_out(os.path.basename(self._path), self._timeout)

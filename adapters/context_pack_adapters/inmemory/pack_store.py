@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -11,8 +12,10 @@ from context_pack.kernel.ids import PACK_ID_BYTES, pack_id
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.ttl import is_expired
 from context_pack.packs.domain.model import Pack
+from context_pack.packs.ports import Waiting, patiently
 
 LOCK_SECONDS = 10.0
+_ASK_SECONDS = 0.02
 _CREATE = ".create"
 _MOST_DRAWS = 100
 
@@ -46,10 +49,10 @@ class MemoryPackStore:
         now = self._clock.now()
         return [pack for pack in list(self._packs.values()) if not is_expired(pack.expires_at, now)]
 
-    def create(self, make: Callable[[str], Pack], name: str | None) -> Pack:
+    def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
-        with self._locked(_CREATE):
-            self._purge()
+        with self._locked(_CREATE, waiting):
+            self._purge(waiting)
             taken = next((pack for pack in self.all() if name is not None and pack.name == name), None)
             if taken is not None:
                 message = "a live pack already has that name; choose another or use that pack"
@@ -60,10 +63,10 @@ class MemoryPackStore:
                     return self._packs.setdefault(fresh, make(fresh))
             raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
 
-    def update(self, pack_id: str, change: Callable[[Pack], Pack]) -> Pack:
+    def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored."""
         self.get(pack_id)
-        with self._locked(pack_id):
+        with self._locked(pack_id, waiting):
             pack = self.get(pack_id)
             changed = change(pack)
             if (changed.id, changed.name) != (pack.id, pack.name):
@@ -71,27 +74,31 @@ class MemoryPackStore:
             self._packs[pack_id] = changed
             return changed
 
-    def delete(self, pack_id: str, check: Callable[[Pack], None]) -> None:
+    def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
         self.get(pack_id)
-        with self._locked(pack_id):
+        with self._locked(pack_id, waiting):
             check(self.get(pack_id))
             del self._packs[pack_id]
 
-    def _purge(self) -> None:
+    def _purge(self, waiting: Waiting) -> None:
         """Drop what is expired; a writer that was just in time to extend one is waited for."""
         for key, pack in list(self._packs.items()):
             if is_expired(pack.expires_at, self._clock.now()):
-                with self._locked(key):
+                with self._locked(key, waiting):
                     found = self._packs.get(key)
                     if found is not None and is_expired(found.expires_at, self._clock.now()):
                         del self._packs[key]
 
     @contextmanager
-    def _locked(self, name: str) -> Iterator[None]:
+    def _locked(self, name: str, waiting: Waiting) -> Iterator[None]:
         # Locks stay when their pack is gone: one that somebody waits for must not be replaced.
         lock = self._locks.setdefault(name, threading.Lock())
-        if not lock.acquire(timeout=self._lock_timeout):
+        deadline = time.monotonic() + self._lock_timeout
+        while not lock.acquire(timeout=max(0.0, min(_ASK_SECONDS, deadline - time.monotonic()))):
+            waiting()
+            if time.monotonic() < deadline:
+                continue
             hint = "another call is writing; wait a moment, read the pack again and retry"
             message = f"{name}.lock stayed locked for {self._lock_timeout:g} s: {hint}"
             details = {"lock": f"{name}.lock", "timeout_seconds": self._lock_timeout, "hint": hint}

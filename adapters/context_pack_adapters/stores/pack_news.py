@@ -13,7 +13,7 @@ from threading import Lock
 
 from context_pack.kernel.ids import is_pack_id
 from context_pack.packs.domain.model import Pack
-from context_pack.packs.ports import PackStore
+from context_pack.packs.ports import PackStore, Waiting, patiently
 from context_pack_adapters.disk.watch import FolderWatch
 
 SUFFIX = ".md"
@@ -83,13 +83,13 @@ class AnnouncingPackStore:
         """Every live pack."""
         return self._store.all()
 
-    def create(self, make: Callable[[str], Pack], name: str | None) -> Pack:
+    def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store a new pack, then tell."""
-        pack = self._store.create(make, name)
+        pack = self._store.create(make, name, waiting)
         self._announce(pack.id)
         return pack
 
-    def delete(self, pack_id: str, check: Callable[[Pack], None]) -> None:
+    def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove a pack, then tell."""
-        self._store.delete(pack_id, check)
+        self._store.delete(pack_id, check, waiting)
         self._announce(pack_id)

@@ -20,6 +20,7 @@ from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.ttl import is_expired
 from context_pack.packs.domain.model import Pack
+from context_pack.packs.ports import Waiting, patiently
 from context_pack_adapters.disk.atomic import (
     create_exclusive,
     ensure_folder,
@@ -36,6 +37,7 @@ from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, PackFil
 LOCK_SECONDS = 10.0
 CREATE_LOCK = ".create.lock"
 _SWEEP_SECONDS = 600.0
+_BURY_SECONDS = 1.0
 _PURGE_SECONDS = 0.25
 _MOST_FILES_NAMED = 100
 _MOST_DRAWS = 100
@@ -82,7 +84,7 @@ class FilePackStore:
             raise _refusal(found.broken)
         return live
 
-    def create(self, make: Callable[[str], Pack], name: str | None) -> Pack:
+    def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
         with translated("packs"):
             ensure_folder(self._folder)
@@ -91,14 +93,14 @@ class FilePackStore:
         if not self._files.was_looked_at:
             # Parsing everything takes long; done here, it is not done while others wait for the lock.
             self._files.all()
-        with self._locked(CREATE_LOCK):
-            self._check_free(name)
+        with self._locked(CREATE_LOCK, waiting):
+            self._check_free(name, waiting)
             return self._create(make)
 
-    def update(self, pack_id: str, change: Callable[[Pack], Pack]) -> Pack:
+    def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored."""
         self.get(pack_id)
-        with self._locked(pack_id + LOCK_SUFFIX) as lock:
+        with self._locked(pack_id + LOCK_SUFFIX, waiting) as lock:
             pack = self._read_locked(pack_id, lock)
             changed = change(pack)
             if changed == pack:
@@ -106,6 +108,8 @@ class FilePackStore:
             if (changed.id, changed.name) != (pack.id, pack.name):
                 raise Failure(Code.INTERNAL, "a change gave the pack another id or name; report this bug")
             data = pack_format.encode(changed)
+            if is_expired(pack.expires_at, self._clock.now()):
+                raise _not_found("id", pack_id)
             with translated(pack_id + SUFFIX):
                 mode = os.stat(self._path(pack_id + SUFFIX)).st_mode
                 write_atomic(self._folder, pack_id + SUFFIX, data, mode)
@@ -113,10 +117,10 @@ class FilePackStore:
         self._sweep_temporaries()
         return changed
 
-    def delete(self, pack_id: str, check: Callable[[Pack], None]) -> None:
+    def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
         self.get(pack_id)
-        with self._locked(pack_id + LOCK_SUFFIX) as lock:
+        with self._locked(pack_id + LOCK_SUFFIX, waiting) as lock:
             check(self._read_locked(pack_id, lock))
             with translated(pack_id + SUFFIX):
                 self._remove(pack_id, lock)
@@ -157,14 +161,14 @@ class FilePackStore:
                     return pack
         raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
 
-    def _check_free(self, name: str) -> None:
+    def _check_free(self, name: str, waiting: Waiting) -> None:
         """Refuse a name that a live pack has."""
         found = self._files.named(name)
         if found.broken:
             raise _refusal(found.broken)
         live, expired = _sorted_out(found.packs, self._clock.now())
         # A writer that read an expired one just in time could still extend it: its lock settles it.
-        taken = live or [pack for pack in expired if not self._bury(pack.id)]
+        taken = live or [pack for pack in expired if not self._bury(pack.id, waiting)]
         if taken:
             raise Failure(
                 Code.NAME_CONFLICT,
@@ -172,10 +176,19 @@ class FilePackStore:
                 {"name": name, "id": taken[0].id},
             )
 
-    def _bury(self, pack_id: str) -> bool:
-        """Remove an expired pack, waiting for its lock; False if it turns out to live."""
-        with self._locked(pack_id + LOCK_SUFFIX) as lock:
-            return self._remove_expired(pack_id, lock)
+    def _bury(self, pack_id: str, waiting: Waiting) -> bool:
+        """Remove an expired pack, waiting a moment for its lock; False if it turns out to live.
+
+        A writer holds the lock for far less than that, and looks at the expiry again before it writes: who
+        holds it longer will not bring the pack back.
+        """
+        try:
+            with self._locked(pack_id + LOCK_SUFFIX, waiting, _BURY_SECONDS) as lock:
+                return self._remove_expired(pack_id, lock)
+        except Failure as failure:
+            if failure.code is not Code.LOCK_TIMEOUT:
+                raise
+            return True
 
     def _remove_expired(self, pack_id: str, lock: PathLock) -> bool:
         found = self._files.read(pack_id)
@@ -217,10 +230,10 @@ class FilePackStore:
         return os.path.join(self._folder, name)
 
     @contextmanager
-    def _locked(self, name: str) -> Iterator[PathLock]:
-        lock = PathLock(self._path(name), self._lock_timeout)
+    def _locked(self, name: str, waiting: Waiting, seconds: float | None = None) -> Iterator[PathLock]:
+        lock = PathLock(self._path(name), self._lock_timeout if seconds is None else seconds)
         with translated(name):
-            lock.acquire()
+            lock.acquire(waiting)
         try:
             yield lock
         finally:

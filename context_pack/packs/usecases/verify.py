@@ -70,7 +70,7 @@ class PackVerifier:
             # The revision is the one looked at above, and so is the content.
             return advanced(stored, after, self.clock.now())
 
-        return Repaired(self.store.update(pack.id, change), tuple(moved))
+        return Repaired(self.store.update(pack.id, change, check), tuple(moved))
 
     def _checked(self, pack: Pack, resolver: Resolver) -> tuple[Checked, ...]:
         return tuple(Checked(section, ref, resolver(ref)) for section, ref in pack.refs)

@@ -86,7 +86,7 @@ class PackWriter:
                 expires_at=expires_at,
             )
 
-        return self.store.create(make, name)
+        return self.store.create(make, name, check)
 
     def apply(self, target: Addressed, operation: Operation, check: Check = unwatched) -> Written:
         """Carry out one operation."""
@@ -134,7 +134,7 @@ class PackWriter:
             # The revision is the one looked at above, and so is the content.
             return advanced(stored, after, self.clock.now())
 
-        return self.store.update(pack.id, change)
+        return self.store.update(pack.id, change, check)
 
     def delete(self, command: DeletePack, check: Check = unwatched) -> str:
         """Remove a pack; returns its id."""
@@ -144,7 +144,7 @@ class PackWriter:
             check()
             check_seen(pack, command)
 
-        self.store.delete(pack_id, agreed)
+        self.store.delete(pack_id, agreed, check)
         return pack_id
 
     def _finalized(self, pack: Pack, check: Check) -> Pack:
@@ -179,7 +179,7 @@ class PackWriter:
                     after = plan.change(after, now)
             return advanced(pack, after, now, always=any(plan.deed is Deed.TOUCH for plan in plans))
 
-        pack = self.store.update(located_id(self.store, target), change)
+        pack = self.store.update(located_id(self.store, target), change, check)
         return Written(pack, tuple(_part(plan, pack) for plan in plans))
 
     def _resolver(self, check: Check) -> Resolver:
