@@ -144,6 +144,12 @@ def parse(command: type[C], arguments: Mapping[str, Any]) -> C:
     return _converter().structure(arguments, command)  # type: ignore[no-any-return]
 
 
+def prepare(command: type) -> None:
+    """Load and compile now what the first call of this command would otherwise wait for."""
+    _validator(command)
+    _converter()
+
+
 @cache
 def _converter() -> Any:
     """One cattrs converter that knows the wire names."""

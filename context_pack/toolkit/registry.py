@@ -10,7 +10,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.arguments import key_of, parse
+from context_pack.toolkit.arguments import key_of, parse, prepare
 from context_pack.toolkit.call import Call, Cancelled
 from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.metrics import Metrics
@@ -58,6 +58,12 @@ class Registry:
     def describe(self) -> list[dict[str, Any]]:
         """Every tool as `tools/list` shows it, in a fixed order."""
         return [describe(self.tools[name]) for name in self.tools]
+
+    def warm(self) -> None:
+        """Load and compile what the first call of any tool would wait for; for a quiet moment."""
+        for tool in self.tools.values():
+            for command in tool.commands.values():
+                prepare(command)
 
     def mutates(self, name: str, arguments: Mapping[str, Any]) -> bool:
         """Whether this call would change something; unknown tools change nothing."""

@@ -131,7 +131,10 @@ class Methods:
     # -- what needs the registry
 
     def _list_tools(self, exchange: Exchange) -> Job | None:
-        return self._fixed_list(exchange, Catalog.tools)
+        job = self._fixed_list(exchange, Catalog.tools)
+        if job is not None:  # who lists the tools for the first time will call one
+            job.after(lambda: self._shelf.registry().warm())
+        return job
 
     def _list_prompts(self, exchange: Exchange) -> Job | None:
         return self._fixed_list(exchange, Catalog.prompts)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from operator import is_
+
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import invalid
@@ -25,6 +29,34 @@ from context_pack.packs.usecases.resolving import Check, Resolver, unwatched
 from context_pack.packs.usecases.target import located
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
 
+_MINUTE = timedelta(minutes=1)
+
+
+@frozen
+class _Listed:
+    """The list as it was last written, and until when it reads the same."""
+
+    command: ListText
+    packs: Sequence[Pack]
+    since: datetime
+    until: datetime
+    text: str
+
+    def holds(self, command: ListText, packs: Sequence[Pack], now: datetime) -> bool:
+        """Whether the same would be written again; a pack that has not changed is the same object."""
+        return (
+            command == self.command
+            and self.since <= now <= self.until
+            and len(packs) == len(self.packs)
+            and all(map(is_, packs, self.packs))
+        )
+
+
+def _same_until(packs: Sequence[Pack], now: datetime) -> datetime:
+    """The end of the first whole minute of life that ends: lives are written in minutes or more."""
+    ends = [pack.expires_at - (pack.expires_at - now) // _MINUTE * _MINUTE for pack in packs]
+    return min(ends, default=now + _MINUTE)
+
 
 @frozen
 class PackReader:
@@ -34,6 +66,7 @@ class PackReader:
     tree: SourceTree
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
+    _last: list[_Listed | None] = field(factory=lambda: [None], init=False, eq=False, repr=False)
 
     def get(self, named: Named) -> Pack:
         """The pack."""
@@ -47,8 +80,14 @@ class PackReader:
         """The same as Markdown, within the budget."""
         _check_budget(command.max_tokens)
         most = command.max_tokens * BYTES_PER_TOKEN
+        packs, now = self.store.all(), self.clock.now()
+        last = self._last[0]
+        if last is not None and last.holds(command, packs, now):
+            return last.text
         wanted = _filter(command)
-        return list_text(chosen(self.store.all(), wanted), wanted, self.clock.now(), most)
+        text = list_text(chosen(packs, wanted), wanted, now, most)
+        self._last[0] = _Listed(command, packs, now, _same_until(packs, now), text)
+        return text
 
     def render(self, command: RenderPack, check: Check = unwatched) -> Rendered:
         """A page of the pack with its code.

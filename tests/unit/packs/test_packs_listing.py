@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from context_pack.packs.usecases.commands import ListText
+from context_pack.packs.usecases.read import PackReader
+
 SUMMARY = ["id", "name", "title", "brief", "tags", "status", "revision", "created_at", "updated_at"]
 SUMMARY += ["expires_at", "ttl_remaining_seconds", "ttl_remaining_human"]
 
@@ -114,3 +117,19 @@ def test_an_answer_that_would_be_too_large_shows_fewer_and_says_so(desk: Any) ->
         if not answer["has_more"]:
             break
     assert seen == answer["total"] == 220
+
+
+@pytest.mark.clause("PK-32")
+def test_a_list_that_was_written_before_is_the_list_that_would_be_written_now(desk: Any) -> None:
+    """The list is remembered between calls; a second reader, who remembers nothing, is asked each time."""
+    packs = [desk.create(title=f"P{index}", ttl_minutes=index + 1) for index in range(3)]
+    desk.clock.advance(seconds=20)
+    packs.append(desk.create(title="later", ttl_minutes=2))
+    for step in range(300):
+        desk.clock.advance(seconds=1, microseconds=7)
+        if step % 50 == 49 and step < 120:
+            desk.change(packs[2], "set_meta", title=f"changed {step}")
+        fresh = PackReader(desk.store, desk.tree, desk.clock, desk.settings)
+        assert desk.output() == fresh.list_text(ListText())
+        assert desk.output(query="P") == fresh.list_text(ListText(query="P"))
+    assert desk.output() == "No context packs found."
