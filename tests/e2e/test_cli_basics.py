@@ -71,6 +71,10 @@ def test_a_group_of_commands_lists_its_commands(cli: CommandLine, group: str) ->
         (["call", "inptu"], "input"),
         (["tools", "ouput"], "output"),
         (["--versio"], "--version"),
+        (["--jsn", "doctor"], "--json"),
+        (["packs", "--rot", "x", "list"], "--root"),
+        (["packs", "verify", "--strct"], "--strict"),
+        (["packs", "delete", "auth", "--revison", "5"], "--revision"),
     ],
 )
 def test_an_unknown_word_suggests_the_nearest(cli: CommandLine, words: list[str], meant: str) -> None:
@@ -89,6 +93,11 @@ def test_wrong_usage_is_told_in_words_with_exit_code_two(cli: CommandLine, words
     assert done.code == 2
     assert done.out == ""
     assert done.err.startswith("context-pack: ")
+
+
+@pytest.mark.clause("CLI-02")
+def test_what_is_said_to_be_required_is(cli: CommandLine) -> None:
+    assert cli("call").err.splitlines()[0] == "context-pack: the following arguments are required: TOOL"
 
 
 @pytest.mark.clause("CLI-03")
@@ -172,6 +181,28 @@ def test_places_on_the_command_line_win_over_the_environment(cli: CommandLine) -
     )
     assert done.json["settings"]["storage root"] == str(cli.folder / "store")
     assert done.json["settings"]["source root"] == str(cli.folder / "here")
+
+
+@pytest.mark.clause("CLI-04")
+def test_options_for_every_command_may_stand_before_it_and_the_last_one_counts(cli: CommandLine) -> None:
+    (cli.folder / "here").mkdir()
+    expected = cli("doctor", "--json", "--root", "store", "--source-root", "here").json["settings"]
+    places = ("--root", "store", "--source-root", "here")
+    assert cli(*places, "--json", "doctor").json["settings"] == expected
+    assert cli("--root=x", "--json", "doctor", *places).json["settings"] == expected
+    assert cli("--root", "store", "packs", "--json", "list").json == {"count": 0, "packs": []}
+    assert cli(*places, "--version").code == 0
+    assert cli("--json").code == 2
+
+
+@pytest.mark.clause("CLI-04")
+def test_places_alone_are_those_of_the_server(cli: CommandLine, spawn: Spawn) -> None:
+    (cli.folder / "here").mkdir()
+    client = spawn("unframed", command=[*MAIN, "--root", "store", "--source-root", "here"])
+    client.initialize()
+    made = client.payload("input", {"action": "create", "ttl_minutes": 5})["payload"]
+    assert client.end()[0] == 0
+    assert (cli.folder / "store" / "packs" / f"{made['id']}.md").is_file()
 
 
 @pytest.mark.clause("CLI-04")

@@ -119,6 +119,17 @@ def test_a_pack_that_is_not_there_is_told_in_words(shop: Shop) -> None:
         assert "not_found" in done.err
 
 
+@pytest.mark.clause("CLI-05")
+def test_a_pack_whose_name_looks_like_an_option_is_named_after_two_dashes(shop: Shop) -> None:
+    pack = shop.pack("-rf")
+    assert f"- id: {pack.id}\n" in shop("packs", "show", "--", "-rf").out
+    assert "1 ref, ok" in shop("packs", "verify", "--strict", "--", "-rf").out
+    assert shop("packs", "export", "-o", "out.md", "--", "-rf").out == "out.md\n"
+    refused = shop("packs", "delete", "-rf")
+    assert (refused.code, "goes after '--'" in refused.err) == (2, True)
+    assert shop("packs", "delete", "--", "-rf") == (0, f"deleted {pack.id}\n", "")
+
+
 @pytest.mark.clause("CLI-42")
 def test_verify_passes_while_code_stays_or_moves_and_fails_when_it_changes(shop: Shop) -> None:
     pack = shop.pack()

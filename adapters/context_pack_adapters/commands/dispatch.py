@@ -12,9 +12,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from context_pack.kernel.errors import Failure
+from context_pack_adapters.commands.arguments import EVERYWHERE, Parser, before_command, near_option
 from context_pack_adapters.commands.shell import Shell, Usage, nearest
 from context_pack_adapters.commands.terminal import Terminal, standard_terminal
 from context_pack_adapters.commands.trouble import words_for
@@ -53,6 +54,7 @@ Usage:
   context-pack                     serve MCP on stdin and stdout; this is what a client starts
   context-pack COMMAND [ARGUMENTS]
   context-pack COMMAND --help      the arguments of a command, with examples
+  context-pack COMMAND -- -NAME    what comes after -- is never an option
 
 Commands:
 """
@@ -72,23 +74,11 @@ Environment (defaults in brackets):
 """
 
 
-class Parser(argparse.ArgumentParser):
-    """An argument parser that complains in one line and names the help."""
-
-    def error(self, message: str) -> NoReturn:
-        """Refuse the arguments.
-
-        Raises:
-            Usage: always.
-        """
-        raise Usage(f"{message}\nTry '{self.prog} --help'.")
-
-
 def run(argv: Sequence[str]) -> int:
     """Run one command line and return its exit code."""
     terminal = standard_terminal()
     try:
-        code = _answer(list(argv), terminal)
+        code = _answer(argv, terminal)
         terminal.flush()
     except Usage as wrong:
         terminal.complain(str(wrong))
@@ -108,8 +98,13 @@ def run(argv: Sequence[str]) -> int:
     return code
 
 
-def _answer(words: list[str], terminal: Terminal) -> int:
+def _answer(argv: Sequence[str], terminal: Terminal) -> int:
     """Answer the words that are no command, or run the one that is."""
+    options, words = before_command(argv, groups())
+    if not words:
+        if "--json" in options:
+            raise Usage("which command?\nTry 'context-pack --help'.")
+        words = ["serve"]
     first = words[0]
     if first in {"-V", "--version", "version"}:
         from context_pack import __version__
@@ -126,7 +121,8 @@ def _answer(words: list[str], terminal: Terminal) -> int:
             raise Usage(f"which of these?\n{group_text(words[0]).rstrip()}")
         terminal.raw(group_text(words[0]))
         return DONE
-    return _perform(*find_command(words), terminal)
+    name, arguments = find_command(words)
+    return _perform(name, [*options, *arguments], terminal)
 
 
 def groups() -> list[str]:
@@ -145,20 +141,24 @@ def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
         if name in COMMANDS:
             return name, list(words[length:])
     first = words[0]
-    if first in groups():
-        known = [name.split()[1] for name in COMMANDS if name.startswith(f"{first} ")]
-        hint = nearest(words[1], known)
-        raise Usage(f"unknown command '{first} {words[1]}'{hint}\n{group_text(first).rstrip()}")
-    what = "option" if first.startswith("-") else "command"
-    hint = nearest(first, [*COMMANDS, *groups(), "--help", "--version"])
-    raise Usage(f"unknown {what} {first!r}{hint}\nTry 'context-pack --help'.")
+    group = first if first in groups() else ""
+    word = words[1] if group else first
+    if word.startswith("-"):
+        hint = near_option(word, ["--help", "--version", *EVERYWHERE])
+        raise Usage(f"unknown option {word!r}{hint}\nTry 'context-pack --help'.")
+    if group:
+        known = [name.split()[1] for name in COMMANDS if name.startswith(f"{group} ")]
+        hint = nearest(word, known)
+        raise Usage(f"unknown command '{group} {word}'{hint}\n{group_text(group).rstrip()}")
+    hint = nearest(word, [*COMMANDS, *groups()])
+    raise Usage(f"unknown command {word!r}{hint}\nTry 'context-pack --help'.")
 
 
 def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
     """Load the command's module, parse its arguments, run it."""
     module = import_module(f"context_pack_adapters.commands.{COMMANDS[name].module}")
     try:
-        options = parser_for(name, module).parse_intermixed_args(list(arguments))
+        options = parser_for(name, module).read(arguments)
     except SystemExit as end:  # argparse has printed the help
         return int(end.code or 0)
     settings = _settings_for(options)

@@ -1,0 +1,106 @@
+"""How the words of a command line are read: options anywhere, `--`, unknown options."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from context_pack_adapters.commands.arguments import Parser, before_command, near_option
+from context_pack_adapters.commands.dispatch import COMMANDS, groups, parser_for
+from context_pack_adapters.commands.shell import Usage
+
+
+def parser(name: str) -> Parser:
+    """The parser of a command."""
+    return parser_for(name, import_module(f"context_pack_adapters.commands.{COMMANDS[name].module}"))
+
+
+@pytest.mark.clause("CLI-05")
+@pytest.mark.parametrize(
+    "words, packs",
+    [
+        (["--", "-rf"], ["-rf"]),
+        (["auth", "--", "--json", "--"], ["auth", "--json", "--"]),
+        (["--", "auth", "-h"], ["auth", "-h"]),
+        (["--"], []),
+        (["-12", "- and -"], ["-12", "- and -"]),
+    ],
+)
+def test_a_word_after_two_dashes_is_never_an_option(words: list[str], packs: list[str]) -> None:
+    found = parser("packs verify").read([*words])
+    assert (found.packs, found.json) == (packs, False)
+
+
+@pytest.mark.clause("CLI-05")
+def test_options_before_two_dashes_are_options() -> None:
+    found = parser("packs delete").read(["--revision", "7", "--json", "--", "--force"])
+    assert (found.packs, found.revision, found.json) == (["--force"], 7, True)
+
+
+@pytest.mark.clause("CLI-02")
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("word", ["--sorce-root", "--sorce-root=x", "-source-root", "--SOURCE-ROOT"])
+def test_every_command_names_the_option_that_was_meant(name: str, word: str) -> None:
+    with pytest.raises(Usage, match="did you mean '--source-root'") as refused:
+        parser(name).read([word])
+    assert f"context-pack {name} --help" in str(refused.value)
+
+
+@pytest.mark.clause("CLI-02")
+def test_an_unknown_option_is_told_before_what_is_missing() -> None:
+    with pytest.raises(Usage, match="did you mean '--compact'"):
+        parser("packs show").read(["--compct"])
+
+
+@pytest.mark.clause("CLI-02")
+def test_an_option_like_no_other_is_refused_with_those_there_are() -> None:
+    with pytest.raises(Usage, match="there are -h, --help, --all, --strict, --json, --root, --source-root"):
+        parser("packs verify").read(["--xyzzy"])
+
+
+@pytest.mark.clause("CLI-02", "CLI-05")
+def test_a_name_taken_for_an_option_is_told_where_it_goes() -> None:
+    with pytest.raises(Usage, match="A name that begins with '-' goes after '--'"):
+        parser("packs show").read(["-rf"])
+
+
+@pytest.mark.clause("CLI-02")
+@pytest.mark.parametrize(
+    "word, hint",
+    [
+        ("-j", "; did you mean '--json'?"),
+        ("-R", "; did you mean '--root'?"),
+        ("-x", ""),
+        ("-", ""),
+        ("--", ""),
+        ("--jason", "; did you mean '--json'?"),
+        ("--zzz", ""),
+    ],
+)
+def test_the_nearest_option_is_a_near_one(word: str, hint: str) -> None:
+    assert near_option(word, ["-h", "--help", "--json", "--root"]) == hint
+
+
+@pytest.mark.clause("CLI-04")
+@pytest.mark.parametrize(
+    "words, options, others",
+    [
+        (["packs", "list", "--json"], [], ["packs", "list", "--json"]),
+        (["--root", "a", "packs", "list"], ["--root", "a"], ["packs", "list"]),
+        (["packs", "--json", "--root=a", "list", "--x"], ["--json", "--root=a"], ["packs", "list", "--x"]),
+        (["--source-root", "packs", "packs"], ["--source-root", "packs"], ["packs"]),
+        (["call", "--json", "input"], [], ["call", "--json", "input"]),
+        (["--json"], ["--json"], []),
+    ],
+)
+def test_options_for_every_command_may_stand_before_it(
+    words: list[str], options: list[str], others: list[str]
+) -> None:
+    assert before_command(words, groups()) == (options, others)
+
+
+@pytest.mark.clause("CLI-02", "CLI-04")
+def test_an_option_before_the_command_needs_its_value() -> None:
+    with pytest.raises(Usage, match="--source-root: expected one argument"):
+        before_command(["--json", "--source-root"], groups())
