@@ -37,7 +37,9 @@ _WORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 def configure(parser: ArgumentParser) -> None:
     """The tool, its arguments, and how to print."""
     parser.add_argument("tool", metavar="TOOL", help="a name that 'context-pack tools' lists")
-    parser.add_argument("arguments", nargs="*", metavar="JSON | key=value", help="the tool's arguments")
+    parser.add_argument(
+        "arguments", nargs="*", default=[], metavar="JSON | key=value", help="the tool's arguments"
+    )
     parser.add_argument("--json", action="store_true", help="print the raw MCP result")
 
 
