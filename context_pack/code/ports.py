@@ -1,4 +1,4 @@
-"""What the code use cases ask of the world besides the kernel's ports: a search engine, and a memory of reads."""
+"""What the code use cases ask of the world besides the kernel's ports: a search, and a memory of reads."""
 
 from __future__ import annotations
 

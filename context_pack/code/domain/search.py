@@ -70,13 +70,13 @@ def hit_in(path: str, lines: Sequence[str], index: int, start: int) -> Hit:
     )
 
 
-def shown(line: str, start: int = 0) -> str:
-    """The line in at most 500 characters, cut around `start` and marked where it was cut."""
-    if len(line) <= SHOWN_CHARS:
+def shown(line: str, start: int = 0, most: int = SHOWN_CHARS) -> str:
+    """The line in at most `most` characters, cut around `start` and marked where it was cut."""
+    if len(line) <= most:
         return line
-    first = max(0, min(start - _LEAD, len(line) - SHOWN_CHARS + 1))
+    first = max(0, min(start - _LEAD, len(line) - most + 1))
     if first == 0:
-        return line[: SHOWN_CHARS - 1] + ELLIPSIS
-    if first + SHOWN_CHARS - 1 >= len(line):
+        return line[: most - 1] + ELLIPSIS
+    if first + most - 1 >= len(line):
         return ELLIPSIS + line[first:]
-    return ELLIPSIS + line[first : first + SHOWN_CHARS - 2] + ELLIPSIS
+    return ELLIPSIS + line[first : first + most - 2] + ELLIPSIS

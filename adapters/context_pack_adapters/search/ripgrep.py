@@ -1,0 +1,230 @@
+"""The ripgrep engine: `rg` counts the matching lines of files we name, and we show the first of them.
+
+Which files count, what is text and what a pattern means are decided by us, so that `rg` only has to match:
+it is told exact paths and a pattern written out for it, and trusted with files that look to it as they look
+to us. The rest of the files, and whatever it cannot do, go to the pure engine. `rg` opens files by path; so
+what it found is taken only if file and folders are afterwards what they were before, and every shown line is
+read by ourselves.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+
+from attrs import define, field
+
+from context_pack.code.domain.search import Found, Hit
+from context_pack.code.domain.search_pattern import Pattern
+from context_pack.code.domain.search_ripgrep import RipgrepSource
+from context_pack_adapters.search.deadline import Deadline
+from context_pack_adapters.search.folders import Folders
+from context_pack_adapters.search.listing import Snapshot
+from context_pack_adapters.search.matching import Matcher, Spot
+from context_pack_adapters.search.regex_walk import hits_in, search
+from context_pack_adapters.search.ripgrep_process import Run
+from context_pack_adapters.search.shelf import Known, Shelf
+
+ARGUMENT_BYTES = 30_000 if os.name == "nt" else min(1_000_000, os.sysconf("SC_ARG_MAX") // 2)
+"""What one command line may hold; the environment needs room too."""
+FOUND, NOTHING = 0, 1
+_ALWAYS = (
+    *("--no-config", "--color=never", "--no-messages", "--no-ignore", "--hidden", "--no-heading"),
+    *("--text", "--encoding=none", "--with-filename", "--null", "--case-sensitive", "--no-crlf"),
+)
+
+
+class Unusable(Exception):
+    """`rg` did not do what it was asked: the pure engine must."""
+
+
+def trusts(known: Known, source: RipgrepSource) -> bool:
+    """Whether a file looks to `rg` as it looks to us."""
+    if not known.is_text or known.is_odd:
+        return False
+    return known.reach <= source.reach and not (known.has_returns and source.no_returns)
+
+
+@define
+class RipgrepSearch:
+    """One search with `rg`."""
+
+    binary: str
+    shelf: Shelf
+    snapshot: Snapshot
+    pattern: Pattern
+    source: RipgrepSource
+    limit: int
+    deadline: Deadline
+    files: int = 0
+    counts: dict[str, int] = field(factory=dict)
+    states: dict[str, Known] = field(factory=dict)
+
+    def search(self, paths: Sequence[str]) -> Found:
+        """The lines of these files that match.
+
+        Raises:
+            TimedOut: it takes too long.
+            Unusable: `rg` failed.
+        """
+        with self.shelf.open() as folders:
+            others = self._count(paths, folders)
+            others += self._doubtful()
+            mine = self._details(folders, others)
+        rest = search(self.shelf, sorted(others), self.pattern, self.limit, self.deadline)
+        hits = sorted([*mine, *rest.hits], key=lambda hit: (hit.path, hit.line))
+        return Found(
+            tuple(hits[: self.limit]), sum(self.counts.values()) + rest.total, self.files + rest.files
+        )
+
+    def _count(self, paths: Sequence[str], folders: Folders) -> list[str]:
+        """Let `rg` count what it is trusted with; returns the other files.
+
+        It starts on what was known of the files before, while we look whether that is still so.
+        """
+        assumed = [path for path in paths if self._assumed(path)]
+        batches = _batches(assumed)
+        with ExitStack() as stack:
+            run = stack.enter_context(self._run(["--count"], batches[0])) if batches else None
+            fresh, others = self._sort(paths, folders)
+            if run is not None:
+                self._take_counts(run)
+        for batch in batches[1:]:
+            with self._run(["--count"], batch) as run:
+                self._take_counts(run)
+        for path, total in fresh.items():
+            self.counts.pop(path, None)
+            if total:
+                self.counts[path] = total
+        for batch in _batches([path for path, total in fresh.items() if total is None]):
+            with self._run(["--count"], batch) as run:
+                self._take_counts(run)
+        self.counts = {path: count for path, count in self.counts.items() if path in self.states}
+        self.files = len(self.states)
+        return others
+
+    def _assumed(self, path: str) -> bool:
+        known = self.shelf.remembered(path)
+        return known is not None and trusts(known, self.source) and path != "-"
+
+    def _sort(self, paths: Sequence[str], folders: Folders) -> tuple[dict[str, int | None], list[str]]:
+        """Look at every file: those that `rg` is only now trusted with, and those that it is not.
+
+        A text that had to be read is searched while it is at hand, unless that could take long.
+        """
+        fresh: dict[str, int | None] = {}
+        others: list[str] = []
+        matcher = Matcher(self.pattern, self.deadline)
+        for path, known in zip(paths, self.shelf.survey(paths, self.deadline), strict=True):
+            seen, text = known, ""
+            if seen is None:
+                self.deadline.left()
+                seen, text = self.shelf.read(path, folders, keep=False)
+            if trusts(seen, self.source) and path != "-":
+                self.states[path] = seen
+                if known is None:
+                    at_hand = self.pattern.is_tame and not seen.has_long_lines
+                    fresh[path] = matcher.in_text(text, 0, False).total if at_hand else None
+            elif seen.is_text:
+                others.append(path)
+        return fresh, others
+
+    def _run(self, options: Sequence[str], paths: Sequence[str]) -> Run:
+        words = [self.binary, *_ALWAYS, *options, f"--regexp={self.source.text}", "--", *paths]
+        try:
+            return Run(words, self.snapshot.top, self.deadline)
+        except OSError as error:
+            raise Unusable(str(error)) from error
+
+    def _take_counts(self, run: Run) -> None:
+        for path, count in _records(run):
+            self.counts[path] = int(count)
+
+    def _doubtful(self) -> list[str]:
+        """Matching files that are not surely what they were while `rg` read them; they are no longer ours."""
+        if not self.counts:
+            return []
+        paths = list(self.counts)
+        if self.snapshot.unchanged(self.deadline):
+            now = self.shelf.survey(paths, self.deadline)
+            doubtful = [path for path, known in zip(paths, now, strict=True) if known != self.states[path]]
+        else:
+            doubtful = paths
+        for path in doubtful:
+            self._hand_over(path)
+        return doubtful
+
+    def _hand_over(self, path: str) -> None:
+        del self.counts[path]
+        self.files -= 1
+
+    def _details(self, folders: Folders, others: list[str]) -> list[Hit]:
+        """The first hits, read by ourselves; a file that has changed meanwhile is handed over."""
+        chosen: list[str] = []
+        room = self.limit
+        for path in sorted(self.counts):
+            if room <= 0:
+                break
+            chosen.append(path)
+            room -= self.counts[path]
+        # What can take long is left to `rg`, which cannot.
+        easy = self.pattern.is_tame or self.pattern.may_be_empty
+        places = {} if easy or not chosen else self._places(chosen)
+        matcher = Matcher(self.pattern, self.deadline)
+        hits: list[Hit] = []
+        for path in chosen:
+            known, text = self.shelf.read(path, folders, keep=False)
+            spots: list[Spot] = []
+            if known.state == self.states[path].state:
+                if easy:
+                    spots = matcher.in_text(text, self.limit, known.has_long_lines).spots
+                else:
+                    spots = list(_spots(text, places.get(path, {})))
+            if len(spots) == min(self.limit, self.counts[path]):
+                hits.extend(hits_in(path, text, spots))
+            else:
+                self._hand_over(path)
+                others.append(path)
+        return hits
+
+    def _places(self, paths: Sequence[str]) -> dict[str, dict[int, int]]:
+        """Line and byte of the first match in the first lines of each file, both from 1."""
+        options = ["--only-matching", "--replace=", "--line-number", "--column", f"--max-count={self.limit}"]
+        found: dict[str, dict[int, int]] = {}
+        with self._run(options, paths) as run:
+            for path, place in _records(run):
+                line, column, _ = place.split(":", 2)
+                found.setdefault(path, {}).setdefault(int(line), int(column))
+        return found
+
+
+def _batches(paths: Sequence[str]) -> list[list[str]]:
+    """The paths in groups that fit on a command line."""
+    batches: list[list[str]] = []
+    left = 0
+    for path in paths:
+        size = (len(path) if path.isascii() else len(os.fsencode(path))) + 16
+        if size > left:
+            batches.append([])
+            left = ARGUMENT_BYTES
+        batches[-1].append(path)
+        left -= size
+    return batches
+
+
+def _records(run: Run) -> Iterator[tuple[str, str]]:
+    """The lines of the output: a path and what is said of it."""
+    answer = run.finish()
+    if answer.code not in (FOUND, NOTHING):
+        raise Unusable(f"exit code {answer.code}")
+    for line in answer.output.split(b"\n")[:-1]:
+        path, _, value = line.partition(b"\0")
+        yield os.fsdecode(path), value.decode("ascii")
+
+
+def _spots(text: str, places: dict[int, int]) -> Iterator[Spot]:
+    lines = text.split("\n")
+    for line, column in places.items():
+        before = lines[line - 1].encode()[: column - 1]
+        yield Spot(line - 1, len(before.decode("utf-8", "ignore")))

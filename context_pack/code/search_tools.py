@@ -1,0 +1,149 @@
+"""The tool `grep_codebase`: everything that names a JSON field of its answer.
+
+An answer stays within the budget of every answer. Should the found lines weigh more, the lines around them
+are shortened first, then left out, and only then are matches left out from the end; the answer says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import evolve
+
+from context_pack.code.domain.search import Hit, shown
+from context_pack.code.ports import CodeSearch
+from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
+from context_pack.kernel.ports import Clock
+from context_pack.toolkit.call import Call
+from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, tool
+
+GREP_ABOUT = """\
+Search the project's text files for a regular expression, line by line; respects .gitignore. Matches come \
+with line, column and two lines of context. For exact text; use filePattern to search fewer files."""
+MOST_BYTES = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN
+ENVELOPE_BYTES = 2_000
+"""Room for everything beside the matches."""
+SHORT_CONTEXT_CHARS = 120
+
+_TEXT, _COUNT = {"type": "string"}, {"type": "integer"}
+_LINES = {"type": "array", "items": _TEXT}
+
+
+def _object(required: Sequence[str], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+GREP_SCHEMA = _object(
+    ("matches", "totalMatches", "filesSearched"),
+    matches={
+        "type": "array",
+        "items": _object(
+            ("file", "line", "column", "text", "context"),
+            file=_TEXT,
+            line=_COUNT,
+            column=_COUNT,
+            text=_TEXT,
+            context=_object(("before", "after"), before=_LINES, after=_LINES),
+        ),
+    },
+    pattern=_TEXT,
+    totalMatches=_COUNT,
+    filesSearched=_COUNT,
+    searchTime=_COUNT,
+    truncated={"type": "boolean"},
+    message=_TEXT,
+)
+
+
+def grep_tool(family: Family, search: CodeSearch, clock: Clock) -> Tool:
+    """`grep_codebase` over a search engine."""
+    searcher = CodeSearcher(search, clock.monotonic)
+
+    def run(command: GrepCodebase, call: Call) -> Answer:
+        return json_answer(_record(command, searcher.search(command, call)))
+
+    return tool(
+        "grep_codebase",
+        "Search the code",
+        GREP_ABOUT,
+        family,
+        GrepCodebase,
+        run,
+        READS,
+        output_schema=GREP_SCHEMA,
+        long_answers=True,
+    )
+
+
+def _record(command: GrepCodebase, searched: Searched) -> dict[str, Any]:
+    found = searched.found
+    if not found.total:
+        return {
+            "matches": [],
+            "totalMatches": 0,
+            "filesSearched": found.files,
+            "message": f"No matches found for pattern '{command.pattern}'",
+        }
+    matches = fitted(found.hits, MOST_BYTES - ENVELOPE_BYTES)
+    record: dict[str, Any] = {
+        "matches": matches,
+        "pattern": command.pattern,
+        "totalMatches": found.total,
+        "filesSearched": found.files,
+        "searchTime": searched.milliseconds,
+    }
+    if len(matches) < found.total:
+        record["truncated"] = True
+    if len(matches) < len(found.hits):
+        record["message"] = (
+            f"Only {len(matches)} of {len(found.hits)} matches fit into {DEFAULT_MAX_TOKENS} tokens; "
+            "narrow the pattern or filePattern to see the others"
+        )
+    return record
+
+
+def fitted(hits: Sequence[Hit], most: int) -> list[dict[str, Any]]:
+    """The hits as JSON in at most `most` bytes: less around them where needed, then fewer of them."""
+    matches: list[dict[str, Any]] = []
+    for chars in (None, SHORT_CONTEXT_CHARS, 0):
+        matches = [_match(hit if chars is None else _narrowed(hit, chars)) for hit in hits]
+        if sum(map(_weight, matches)) <= most:
+            return matches
+    kept = 0
+    for match in matches:
+        most -= _weight(match)
+        if most < 0:
+            break
+        kept += 1
+    return matches[:kept]
+
+
+def _narrowed(hit: Hit, chars: int) -> Hit:
+    """The hit with the lines around it shortened, or without them."""
+    if not chars:
+        return evolve(hit, before=(), after=())
+    return evolve(
+        hit,
+        before=tuple(shown(line, most=chars) for line in hit.before),
+        after=tuple(shown(line, most=chars) for line in hit.after),
+    )
+
+
+def _match(hit: Hit) -> dict[str, Any]:
+    return {
+        "file": hit.path,
+        "line": hit.line,
+        "column": hit.column,
+        "text": hit.text,
+        "context": {"before": list(hit.before), "after": list(hit.after)},
+    }
+
+
+def _weight(match: Mapping[str, Any]) -> int:
+    """The bytes of a match in the answer, with its comma."""
+    return (
+        len(json.dumps(match, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")) + 1
+    )

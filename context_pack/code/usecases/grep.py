@@ -1,0 +1,57 @@
+"""`grep_codebase`: what a call may ask, and the search itself with its time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from context_pack.code.domain.search import DEFAULT_HITS, MAX_HITS, MAX_PATTERN_CHARS, Found, Query
+from context_pack.code.ports import CodeSearch
+from context_pack.toolkit.arguments import arg, boolean, integer, text
+from context_pack.toolkit.call import Call
+
+MAX_GLOB_CHARS = 1000
+
+
+@frozen
+class GrepCodebase:
+    """The arguments of `grep_codebase`."""
+
+    pattern: str = arg(text(1, MAX_PATTERN_CHARS), "Regular expression, matched line by line")
+    file_pattern: str | None = arg(
+        text(0, MAX_GLOB_CHARS),
+        'Glob of the files to search (e.g. "**/*.ts"); without "/" it is compared with the name',
+        name="filePattern",
+        default=None,
+    )
+    case_sensitive: bool = arg(boolean(), "Whether case matters", name="caseSensitive", default=False)
+    limit: int = arg(integer(1, MAX_HITS), "Most matches to return", default=DEFAULT_HITS)
+
+
+@frozen
+class Searched:
+    """What was found, and how long it took."""
+
+    found: Found
+    milliseconds: int
+
+
+@frozen
+class CodeSearcher:
+    """Searches the tree; `monotonic` gives seconds."""
+
+    search_engine: CodeSearch
+    monotonic: Callable[[], float]
+
+    def search(self, command: GrepCodebase, call: Call) -> Searched:
+        """The lines that match.
+
+        Raises:
+            Failure: `invalid_data` for a pattern or glob that means nothing, `timed_out`.
+            Cancelled: the caller has withdrawn the call.
+        """
+        start = self.monotonic()
+        query = Query(command.pattern, command.file_pattern, command.case_sensitive, command.limit)
+        found = self.search_engine.search(query, call)
+        return Searched(found, round((self.monotonic() - start) * 1000))
