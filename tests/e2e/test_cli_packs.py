@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -243,6 +244,46 @@ def test_export_goes_where_it_is_told(shop: Shop) -> None:
     assert shop("packs", "export", pack.id).out == f"{pack.id}.md\n"
     assert shop("packs", "export", pack.id, "-o", "-").out.startswith("[LEGEND]\n")
     assert shop("packs", "export", pack.id, "--output", "other.md").out == "other.md\n"
-    failed = shop("packs", "export", pack.id, "-o", "absent/folder.md")
-    assert failed.code == 1
-    assert "absent/folder.md" in failed.err
+    for force in ([], ["--force"]):
+        failed = shop("packs", "export", pack.id, "-o", "absent/folder.md", *force)
+        assert (failed.code, failed.out) == (1, "")
+        assert failed.err == "context-pack: absent/folder.md: No such file or directory\n"
+
+
+@pytest.mark.clause("CLI-45")
+def test_export_into_a_folder_names_the_file_after_the_pack(shop: Shop) -> None:
+    shop.pack("Login & co/2")
+    docs = shop.folder / "docs"
+    docs.mkdir()
+    assert shop("packs", "export", "Login & co/2", "-o", "docs").out == "docs/Login-co-2.md\n"
+    assert shop("packs", "export", "Login & co/2", "-o", "docs/", "--html").out == "docs/Login-co-2.html\n"
+    assert shop("packs", "export", "Login & co/2", "-o", "docs").code == 2
+    assert shop("packs", "export", "Login & co/2", "-o", "docs", "--force").code == 0
+    assert sorted(path.name for path in docs.iterdir()) == ["Login-co-2.html", "Login-co-2.md"]
+    assert (docs / "Login-co-2.md").read_text("utf-8").startswith("[LEGEND]\n")
+    absent = shop("packs", "export", "Login & co/2", "-o", "absent/")
+    assert (absent.code, "no folder absent/" in absent.err) == (2, True)
+
+
+@pytest.mark.clause("CLI-45")
+def test_export_tells_of_trouble_without_names_of_its_own(shop: Shop) -> None:
+    shop.pack("auth")
+    (shop.folder / "auth.md").mkdir()
+    for words in (["--force"], ["-o", "auth.py/x.md", "--force"], ["-o", "x" * 300, "--force"]):
+        failed = shop("packs", "export", "auth", *words)
+        assert (failed.code, failed.out) == (1, ""), words
+        assert "tmp" not in failed.err
+    assert sorted(path.name for path in shop.folder.iterdir()) == [".agents", "auth.md", "auth.py"]
+
+
+@pytest.mark.clause("CLI-45")
+def test_export_writes_into_a_pipe_and_leaves_it_in_its_place(shop: Shop) -> None:
+    shop.pack("auth")
+    pipe = shop.folder / "pipe"
+    os.mkfifo(pipe)
+    reads = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert shop("packs", "export", "auth", "-o", "pipe").code == 2
+    assert shop("packs", "export", "auth", "-o", "pipe", "--force").code == 0
+    assert os.read(reads, 100).startswith(b"[LEGEND]\n")
+    os.close(reads)
+    assert pipe.is_fifo()

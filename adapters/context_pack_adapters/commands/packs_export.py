@@ -7,7 +7,8 @@ unless --force says otherwise.
 Examples:
   context-pack packs export auth                  writes auth.md
   context-pack packs export auth --html           writes auth.html
-  context-pack packs export auth -o docs/auth.md
+  context-pack packs export auth -o docs/login.md
+  context-pack packs export auth -o docs          writes docs/auth.md, if docs is a folder
   context-pack packs export auth -o -             writes to stdout
 """
 
@@ -17,6 +18,7 @@ import os
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from context_pack_adapters.commands.shell import Shell, Usage
@@ -31,7 +33,7 @@ Export = Callable[["Workspace", "Pack", Namespace], str]
 def configure(parser: ArgumentParser) -> None:
     """Which pack, and where to."""
     parser.add_argument("pack", metavar="ID|NAME", help="the pack")
-    parser.add_argument("-o", "--output", metavar="FILE", help="the file, or - for stdout; else by the name")
+    parser.add_argument("-o", "--output", metavar="FILE|DIR", help="the file, its folder, or - for stdout")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--html", action="store_true", help="write a self-contained HTML page")
     form.add_argument("--compact", action="store_true", help="leave out the code excerpts")
@@ -47,7 +49,7 @@ def run(options: Namespace, shell: Shell) -> int:
     if options.output == "-":
         shell.terminal.raw(text)
         return 0
-    path = options.output or f"{file_stem(pack)}{suffix}"
+    path = destination(options.output or "", f"{file_stem(pack)}{suffix}")
     write(path, text, replace=options.force)
     shell.terminal.line(path)
     return 0
@@ -76,26 +78,59 @@ def file_stem(pack: Pack) -> str:
     return words or pack.id
 
 
+def destination(output: str, name: str) -> str:
+    """The file to write: `output`, or `name` in the folder that it is, or here.
+
+    Raises:
+        Usage: it is spelled like a folder, and there is none.
+    """
+    if not output or os.path.isdir(output):
+        return os.path.join(output, name)
+    if not os.path.basename(output):
+        raise Usage(f"there is no folder {output}; make it first, or name a file")
+    return output
+
+
 def write(path: str, text: str, *, replace: bool) -> None:
     """Write a text file; an existing one only if it may be replaced, and then in one step.
 
     Raises:
         Usage: the file is there and may not be replaced.
+        OSError: it cannot be written; names `path`, and leaves what was there.
     """
     data = text.encode("utf-8", "backslashreplace")
-    if not replace:
-        try:
-            with open(path, "xb") as file:
-                file.write(data)
-        except FileExistsError:
-            raise Usage(f"{path} exists; --force replaces it") from None
-        return
-    beside = f"{path}.{os.getpid()}.tmp"
     try:
-        with open(beside, "xb") as file:
+        if replace and os.path.exists(path) and not os.path.isfile(path):
+            _write(path, data, "wb")  # a device or a pipe takes the text; it is not to be replaced
+        elif replace:
+            _replace(path, data)
+        else:
+            _write(path, data, "xb")
+    except FileExistsError:
+        raise Usage(f"{path} exists; --force replaces it") from None
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from None
+
+
+def _write(path: str, data: bytes, mode: str) -> None:
+    """Write everything; of a new file (`xb`) no part is left behind when that fails."""
+    with open(path, mode) as file:
+        try:
             file.write(data)
+            file.flush()
+        except OSError:
+            if mode == "xb":
+                os.unlink(path)
+            raise
+
+
+def _replace(path: str, data: bytes) -> None:
+    """Put a whole file in the place of what is there."""
+    beside = os.path.join(os.path.dirname(path), f".{os.urandom(8).hex()}.tmp")
+    try:
+        _write(beside, data, "xb")
         os.replace(beside, path)
     except OSError:
-        if os.path.exists(beside):
+        with suppress(OSError):
             os.unlink(beside)
         raise
