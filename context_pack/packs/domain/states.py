@@ -16,8 +16,9 @@ from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.packs.domain.model import Ref
-from context_pack.packs.domain.places import MOST_PLACES, by_context, identical
+from context_pack.packs.domain.places import MOST_PLACES, identical
 from context_pack.packs.domain.source import SourceText
+from context_pack.packs.domain.surroundings import by_context
 
 Candidate = tuple[RelativePath, SourceText]
 
