@@ -1,0 +1,18 @@
+"""What of a project may be asked about by scope: what the path policy allows, and folders of packages."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from context_pack.kernel.paths import PathPolicy
+
+PACKAGES = "node_modules"
+
+
+@frozen
+class ScopePolicy(PathPolicy):
+    """The path policy, but a context in a folder of packages is no secret; a scan never goes there."""
+
+    def denies_name(self, name: str) -> bool:
+        """Whether a path with this segment is denied, wherever the segment stands."""
+        return name != PACKAGES and super().denies_name(name)

@@ -1,0 +1,1 @@
+"""Directory contexts: what each folder holds, told beside the code, and whether that is still true."""

@@ -1,0 +1,48 @@
+"""The two fingerprints of a folder: of its files' times and sizes, and of their contents.
+
+Both are rows, one per regular file directly in the folder (hidden ones too, the context file not), sorted by
+UTF-16 code units, joined by line feeds, hashed, cut to eight digits. `stat` is what dotcontext computes, to
+the bit: it counts milliseconds in a double, which rounds some of them up. `content` survives what every clone
+and checkout does to times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from hashlib import sha256
+from math import floor
+
+DIGITS = 8
+
+
+class Method(StrEnum):
+    """What a fingerprint is taken of."""
+
+    STAT = "stat"
+    CONTENT = "content"
+
+
+def stat_row(name: str, modified_ns: int, size: int) -> str:
+    """A file's row in the fingerprint of times and sizes."""
+    seconds, nanoseconds = divmod(modified_ns, 1_000_000_000)
+    # As JavaScript has it: a double, and floored only after the sum was rounded.
+    return f"{name}:{floor(float(seconds * 1000) + nanoseconds / 1e6)}:{size}"
+
+
+def content_row(name: str, digest: str) -> str:
+    """A file's row in the fingerprint of contents; `digest` is the SHA-256 of its bytes, in hexadecimal."""
+    return f"{name}:{digest}"
+
+
+def fingerprint(rows: Iterable[str]) -> str:
+    """The fingerprint of these rows, in whatever order they come."""
+    ordered = list(rows)
+    joined = "\n".join(ordered)
+    # Plain order and the order of UTF-16 code units differ only beyond the first 65 536 characters.
+    ordered.sort(key=None if joined.isascii() else _code_units)
+    return sha256("\n".join(ordered).encode()).hexdigest()[:DIGITS]
+
+
+def _code_units(row: str) -> bytes:
+    return row.encode("utf-16-be")

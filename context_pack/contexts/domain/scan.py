@@ -1,0 +1,156 @@
+"""Which folders of a project are looked at, which files are sources, and which folders are worth a context.
+
+The walk itself is an adapter's; these are its rules. A folder is kept when its own sources are large enough,
+when it is the root, or when a folder below it is kept; the others with sources are counted as skipped, and
+those without any are not counted at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Protocol, TypeVar
+
+from attrs import evolve, frozen
+
+from context_pack.contexts.domain.model import CONFIG_FILE, CONTEXT_FILE, ROOT_SCOPE
+from context_pack.toolkit.limits import BYTES_PER_TOKEN
+
+IGNORE_FILES = (".gitignore", ".contextignore")
+DEFAULT_MIN_TOKENS = 4096
+DEFAULT_MAX_DEPTH = 10
+SKIPPED_FOLDERS = frozenset(
+    {
+        *("node_modules", "bower_components", "vendor", "Pods", "venv", "__pycache__"),
+        *("dist", "build", "_build", "out", "obj", "target", "coverage"),
+        *("_site", "storybook-static", "tmp", "temp"),
+    }
+)
+SOURCE_EXTENSIONS = frozenset(
+    {
+        *(
+            "ts",
+            "tsx",
+            "js",
+            "jsx",
+            "mjs",
+            "cjs",
+            "vue",
+            "svelte",
+            "py",
+            "pyi",
+            "rs",
+            "go",
+            "java",
+            "kt",
+            "kts",
+        ),
+        *("c", "cpp", "cc", "h", "hpp", "cs", "rb", "php", "swift", "scala", "ex", "exs", "hs", "lua", "r"),
+        *("sql", "sh", "bash", "zsh", "yaml", "yml", "json", "toml", "xml", "html", "css", "scss"),
+        *("md", "mdx", "txt", "rst", "tf", "hcl", "dockerfile", "graphql", "gql", "proto"),
+    }
+)
+SOURCE_NAMES = frozenset(
+    {
+        *("Dockerfile", "docker-compose.yaml", "docker-compose.yml", "Makefile", "CMakeLists.txt"),
+        *("Cargo.toml", "go.mod", "pyproject.toml", "setup.py", "setup.cfg", "Gemfile", "Rakefile"),
+    }
+)
+
+
+@frozen
+class Rules:
+    """How a project wants to be scanned; `ignore` are lines of gitignore syntax, after those of its files."""
+
+    min_tokens: float = DEFAULT_MIN_TOKENS
+    max_depth: float = DEFAULT_MAX_DEPTH
+    ignore: tuple[str, ...] = ()
+
+
+def read_rules(config: object) -> tuple[Rules, int]:
+    """The rules that a parsed configuration spells, and how many of its settings were not understood.
+
+    Each setting counts alone; whatever else is in there belongs to other tools.
+    """
+    if config is None:
+        return Rules(), 0
+    if not isinstance(config, Mapping):
+        return Rules(), 1
+    fits = {"min_tokens": _is_number, "max_depth": _is_number, "ignore": _are_texts}
+    given = {name: config[name] for name in fits if config.get(name) is not None}
+    good: dict[str, Any] = {name: value for name, value in given.items() if fits[name](value)}
+    if "ignore" in good:
+        good["ignore"] = tuple(good["ignore"])
+    return evolve(Rules(), **good), len(given) - len(good)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def is_entered(name: str) -> bool:
+    """Whether a folder of that name is looked into, as far as its name decides."""
+    return not name.startswith(".") and name not in SKIPPED_FOLDERS
+
+
+@lru_cache(maxsize=16_384)
+def is_source(name: str) -> bool:
+    """Whether a file of that name is a source."""
+    if name in SOURCE_NAMES:
+        return True
+    if name in (CONTEXT_FILE, CONFIG_FILE):
+        return False
+    _, dot, extension = name.rpartition(".")
+    return bool(dot) and extension.lower() in SOURCE_EXTENSIONS
+
+
+def tokens_of(source_bytes: int) -> int:
+    """The tokens of sources of that size, estimated."""
+    return -(-source_bytes // BYTES_PER_TOKEN)
+
+
+def parent_of(scope: str) -> str | None:
+    """The scope that a scope lies in; None for the root."""
+    if scope == ROOT_SCOPE:
+        return None
+    return scope.rpartition("/")[0] or ROOT_SCOPE
+
+
+class Scanned(Protocol):
+    """What the choice of folders needs to know of one."""
+
+    @property
+    def scope(self) -> str:
+        """Its path from the root, or `.`."""
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """The names of the sources directly in it."""
+
+    @property
+    def source_bytes(self) -> int:
+        """The size of those together."""
+
+
+F = TypeVar("F", bound=Scanned)
+
+
+def kept(folders: Sequence[F], min_tokens: float) -> tuple[list[F], int]:
+    """The folders that are worth a context, sorted by scope, and how many with sources are not."""
+    chosen: set[str] = {ROOT_SCOPE}
+    for folder in folders:
+        if folder.sources and (min_tokens <= 0 or tokens_of(folder.source_bytes) >= min_tokens):
+            scope: str | None = folder.scope
+            while scope is not None and scope not in chosen:
+                chosen.add(scope)
+                scope = parent_of(scope)
+    skipped = sum(1 for folder in folders if folder.sources and folder.scope not in chosen)
+    return sorted((folder for folder in folders if folder.scope in chosen), key=_scope), skipped
+
+
+def _scope(folder: Scanned) -> str:
+    return folder.scope

@@ -1,0 +1,146 @@
+"""What the context use cases ask of the world: projects, their folders, the YAML of a file, and a memory.
+
+A `Folder` is one folder as it was when it was looked at; a project gives the same object again as long as
+nothing in it has changed, so what was found out about it can be kept in its `memo`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from typing import Any, Protocol
+
+from attrs import field, frozen
+
+from context_pack.contexts.domain.scan import Rules
+
+Check = Callable[[], None]
+"""Returns while the caller still wants the answer, raises when not."""
+
+
+def unwatched() -> None:
+    """A check for callers that never withdraw."""
+
+
+class Refusal(Enum):
+    """Why a place cannot be had."""
+
+    NOT_ALLOWED = "not allowed"
+    NOT_A_FOLDER = "not a readable folder"
+    OUTSIDE = "outside the root"
+    UNREADABLE = "cannot be read"
+
+
+class Folder(Protocol):
+    """One folder of a project at one moment."""
+
+    @property
+    def scope(self) -> str:
+        """Its path from the root with `/` between the parts, or `.`."""
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """The names of the sources directly in it, sorted."""
+
+    @property
+    def source_bytes(self) -> int:
+        """The size of those together."""
+
+    @property
+    def warnings(self) -> int:
+        """How many names in it had to be left out."""
+
+    @property
+    def memo(self) -> dict[str, Any]:
+        """A place for what was found out about the folder as it is; gone when anything in it changes."""
+
+    def stat_fingerprint(self) -> str:
+        """The fingerprint of times and sizes."""
+
+    def content_fingerprint(self, check: Check) -> str | None:
+        """The fingerprint of contents; None when a file cannot be read."""
+
+    def context(self) -> bytes | Refusal | None:
+        """The bytes of its context file; None when there is none."""
+
+
+@frozen
+class Scan:
+    """Every folder of a project that its rules let in, and what had to be left out.
+
+    As with folders, a project in which nothing has changed gives the same scan again, and `memo` with it.
+    """
+
+    folders: Sequence[Folder]
+    rules: Rules
+    warnings: int
+    memo: dict[str, Any] = field(factory=dict, init=False, eq=False, repr=False)
+
+
+class Project(Protocol):
+    """One root and what is below it; nothing outside can be reached."""
+
+    @property
+    def root(self) -> str:
+        """The root as callers are shown it."""
+
+    def scan(self, check: Check) -> Scan | None:
+        """All folders; None when the root cannot be listed."""
+
+    def find(self, scope: str) -> Folder | Refusal | None:
+        """The folder that a caller's scope leads to; None when there is none."""
+
+    def inside(self, scope: str) -> Sequence[str]:
+        """The scopes of the folders directly in one, as far as a scan would enter them, sorted."""
+
+    def text(self, scope: str, name: str) -> str | None:
+        """The text of a file in a folder; None when it is no text, too large or not to be read."""
+
+    def write(self, scope: str, name: str, before: bytes | None, after: bytes) -> bool:
+        """Put a file in place of `before` (None: nothing) in one step; False when that is no longer there."""
+
+
+class Projects(Protocol):
+    """The projects that may be asked about."""
+
+    def open(self, path: str | None) -> Project | Refusal:
+        """The project at a path, taken from the source root; None is the source root itself."""
+
+    def shown(self, path: str) -> str:
+        """A path as callers are shown it: absolute, not resolved."""
+
+
+@frozen
+class Malformed:
+    """A file that is not YAML as we read it; the reason does not quote it."""
+
+    reason: str
+
+
+class ContextFormat(Protocol):
+    """The YAML of context files: YAML 1.2 core in, edits of text out."""
+
+    def parse(self, data: bytes) -> Any | Malformed:
+        """The plain value that a file spells."""
+
+    def compose(self, record: Mapping[str, Any]) -> bytes:
+        """A new file with these fields in this order."""
+
+    def commented(self, data: bytes) -> frozenset[str]:
+        """The fields, nested ones as `a.b`, with a comment among their lines."""
+
+    def revise(self, data: bytes, changes: Mapping[str, Any]) -> bytes | None:
+        """The file with these fields (nested ones as `a.b`) set, or removed where the value is None.
+
+        Every other character stays as it is. None when that cannot be done safely.
+        """
+
+
+class DerivedMemory(Protocol):
+    """Remembers what was generated, so that a later change by a person can be noticed."""
+
+    def recall(self, root: str, scope: str) -> Mapping[str, str]:
+        """The digest of each generated field of a scope."""
+
+    def remember(self, root: str, digests: Mapping[str, Mapping[str, str]]) -> None:
+        """Keep the digests of scopes, in place of older ones of the same scopes."""

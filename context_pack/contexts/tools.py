@@ -1,0 +1,183 @@
+"""The tools `list_contexts`, `check_freshness` and `query_context`: the JSON of their answers and refusals.
+
+The shapes are those of the format's first tool, with a few added fields. Each tool refuses in its own shape,
+whatever the cause: bad arguments look like a missing context with another error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from context_pack.contexts.domain.freshness import State
+from context_pack.contexts.ports import ContextFormat, Projects
+from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
+from context_pack.contexts.usecases.listing import ContextLister, Entry, Listing
+from context_pack.contexts.usecases.query import Checked, ContextQueries, Found, Refused
+from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.call import Call
+from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool
+
+Body = dict[str, Any]
+
+LIST_ABOUT = """\
+List the folders that have, or should have, a .context.yaml (what the folder holds, decisions, constraints), \
+each fresh, stale or missing. Call this first to discover scopes."""
+CHECK_ABOUT = "Check whether a folder's .context.yaml is fresh, stale (the files changed since) or missing."
+QUERY_ABOUT = """\
+Read a folder's .context.yaml: summary, files, interfaces, decisions, constraints, dependencies, … \
+or only the fields in filter."""
+
+_TEXT, _WHOLE, _OBJECT = {"type": "string"}, {"type": "integer"}, {"type": "object"}
+LIST_ANSWER = {
+    "type": "object",
+    "properties": {
+        "root": _TEXT,
+        "total_directories": _WHOLE,
+        "skipped_directories": _WHOLE,
+        "tracked": _WHOLE,
+        "warnings": _WHOLE,
+        "entries": {"type": "array", "items": _OBJECT},
+    },
+    "required": ["root", "total_directories", "skipped_directories", "tracked", "entries"],
+}
+CHECK_ANSWER = {
+    "type": "object",
+    "properties": {"scope": _TEXT, "state": _TEXT, "fingerprint": _OBJECT, "last_updated": _TEXT},
+    "required": ["scope", "state"],
+}
+QUERY_ANSWER = {
+    "type": "object",
+    "properties": {"found": {"type": "boolean"}, "scope": _TEXT, "context": _OBJECT},
+    "required": ["found", "scope"],
+}
+
+
+def build(projects: Projects, form: ContextFormat) -> tuple[Tool, ...]:
+    """The three tools over these ports."""
+    lister, queries = ContextLister(projects, form), ContextQueries(projects, form)
+    listing = partial(_list, lister)
+    checking = partial(_check, queries)
+    querying = partial(_query, queries)
+    long: dict[str, Any] = {"long_answers": True, "tolerant": True}
+    return (
+        tool(
+            "list_contexts", "List directory contexts", LIST_ABOUT, _family(list_refusal), ListContexts,
+            listing, output_schema=LIST_ANSWER, **long,
+        ),
+        tool(
+            "check_freshness", "Check a context's freshness", CHECK_ABOUT, _family(check_refusal),
+            CheckFreshness, checking, output_schema=CHECK_ANSWER, tolerant=True,
+        ),
+        tool(
+            "query_context", "Read a directory context", QUERY_ABOUT, _family(query_refusal), QueryContext,
+            querying, output_schema=QUERY_ANSWER, **long,
+        ),
+    )  # fmt: skip
+
+
+def _list(lister: ContextLister, command: ListContexts, call: Call) -> Answer:
+    found = lister.list(command, call.check)
+    if isinstance(found, Refused):
+        root = command.path if found.root is None else found.root
+        return json_answer({**list_refusal({"path": root}), **_refused(found)}, is_error=True)
+    return json_answer(listing_body(found))
+
+
+def listing_body(found: Listing) -> Body:
+    """A list as JSON."""
+    return {
+        "root": found.root,
+        "total_directories": len(found.entries),
+        "skipped_directories": found.skipped,
+        "tracked": found.tracked,
+        "warnings": found.warnings,
+        "entries": [entry_body(entry) for entry in found.entries],
+    }
+
+
+def entry_body(entry: Entry) -> Body:
+    """One folder of a list as JSON."""
+    body: Body = {"scope": entry.scope, "state": entry.state.value, "has_context": entry.has_context}
+    if entry.has_context:
+        body["last_updated"], body["summary"] = entry.last_updated, entry.summary
+    if entry.reason is not None:
+        body["reason"] = entry.reason
+    return body
+
+
+def _check(queries: ContextQueries, command: CheckFreshness, call: Call) -> Answer:
+    found = queries.check(command, call.check)
+    if isinstance(found, Refused):
+        return json_answer({**check_refusal({"scope": command.scope}), **_refused(found)}, is_error=True)
+    return json_answer(freshness_body(command.scope, found))
+
+
+def freshness_body(scope: str, found: Checked) -> Body:
+    """A freshness as JSON."""
+    freshness = found.freshness
+    body: Body = {
+        "scope": scope,
+        "state": freshness.state.value,
+        "fingerprint": {
+            "stored": freshness.stored,
+            "computed": freshness.computed,
+            "method": freshness.method.value,
+        },
+        "last_updated": found.last_updated,
+    }
+    return {**body, "warnings": found.warnings} if found.warnings else body
+
+
+def _query(queries: ContextQueries, command: QueryContext, _: Call) -> Answer:
+    found = queries.query(command)
+    if isinstance(found, Refused):
+        return json_answer({**query_refusal({"scope": command.scope}), **_refused(found)}, is_error=True)
+    return json_answer(context_body(command.scope, found))
+
+
+def context_body(scope: str, found: Found) -> Body:
+    """A context as JSON."""
+    body: Body = {"found": True, "scope": scope, "context": found.context}
+    return {**body, "unknown_fields": list(found.unknown)} if found.unknown else body
+
+
+def _refused(found: Refused) -> Body:
+    return {"error": found.error} if found.reason is None else {"error": found.error, "reason": found.reason}
+
+
+def list_refusal(arguments: Mapping[str, Any]) -> Body:
+    """What a list says when there is none."""
+    root = {"root": _given(arguments, "path"), "total_directories": 0, "skipped_directories": 0}
+    return {**root, "tracked": 0, "entries": []}
+
+
+def check_refusal(arguments: Mapping[str, Any]) -> Body:
+    """What a freshness check says when there is nothing to check."""
+    return {"scope": _given(arguments, "scope"), "state": State.MISSING.value}
+
+
+def query_refusal(arguments: Mapping[str, Any]) -> Body:
+    """What a query says when there is no context."""
+    return {"found": False, "scope": _given(arguments, "scope")}
+
+
+def _given(arguments: Mapping[str, Any], name: str) -> str:
+    value = arguments.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _family(shape: Callable[[Mapping[str, Any]], Body]) -> Family:
+    """The family's errors in one tool's shape."""
+
+    def error(failure: Failure, failed: Failed) -> Answer:
+        details = dict(failure.details)
+        if failure.code is Code.INVALID_DATA:
+            words = f"Invalid arguments: {failure.message}"
+            more: Body = {"details": details["problems"]} if "problems" in details else {}
+        else:
+            words, more = failure.message, details
+        return json_answer({**shape(failed.arguments), "error": words, **more}, is_error=True)
+
+    return Family("contexts", error)
