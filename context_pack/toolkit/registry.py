@@ -116,11 +116,11 @@ class Registry:
         """The structured command; the same arguments are not checked twice."""
         text = key_of(arguments)
         if text is None or len(text) > KEPT_KEY_CHARS:
-            return parse(tool.choose(arguments), arguments)
+            return _parsed(tool, arguments)
         key = (tool.name, text)
         command: Any = self._commands.get(key)
         if command is None:
-            self._commands[key] = command = parse(tool.choose(arguments), arguments)
+            self._commands[key] = command = _parsed(tool, arguments)
             while len(self._commands) > KEPT_COMMANDS:
                 self._commands.popitem(last=False)
         return command
@@ -129,6 +129,15 @@ class Registry:
 def size_of(text: str) -> int:
     """The bytes of a text; an ASCII text, the usual one, is not encoded for it."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _parsed(tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    """The structured command; a tolerant tool is not told of arguments that it does not know."""
+    command = tool.choose(arguments)
+    if tool.tolerant:
+        known = {name for name, _, _ in arguments_of(command)}
+        arguments = {name: value for name, value in arguments.items() if name in known}
+    return parse(command, arguments)
 
 
 def describe(tool: Tool) -> dict[str, Any]:

@@ -96,7 +96,8 @@ class Tool:
 
     `choose` picks the command class from the raw arguments (an action tool decides here, and may refuse);
     `run` serves the structured command; `mutates` says whether these arguments would change anything, so that
-    the server can keep mutations in order.
+    the server can keep mutations in order. A `tolerant` tool ignores arguments that it does not know, where a
+    contract wants that.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Tool:
     output_schema: Schema | None = None
     mutates: Callable[[Mapping[str, Any]], bool] = _never
     long_answers: bool = False
+    tolerant: bool = False
     selector: Schema | None = field(default=None)
 
     def input_schema(self) -> Schema:
