@@ -143,3 +143,13 @@ def test_a_listen_stream_ends_with_a_result_when_the_input_ends(client: StdioCli
     assert last["result"]["resultType"] == "complete"
     assert last["result"]["_meta"][META + "subscriptionId"] == "ear"
     assert client.wait() == 0
+
+
+@pytest.mark.clause("MCP-81", "MCP-85", "MCP-86")
+def test_a_legacy_client_that_has_the_list_hears_when_another_process_changes_it(
+    client: StdioClient, other: CommandLine
+) -> None:
+    assert "result" in client.request("resources/list")
+    new = made(other)
+    until(client, LIST_CHANGED)
+    assert new in str(client.request("resources/list")["result"])

@@ -154,6 +154,8 @@ class Methods:
 
     def _list_resources(self, exchange: Exchange) -> Job:
         def work(_: Job) -> bytes:
+            if exchange.envelope is None:
+                self._subscriptions.listed()  # first, so that no change falls between the list and the watch
             return self._results.of(
                 exchange, *features.list_resources(self._shelf.catalog(), exchange.params)
             )

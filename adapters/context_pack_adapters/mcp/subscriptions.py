@@ -43,6 +43,7 @@ class Subscriptions:
         self._told = False
         self.greeted = False
         """Whether a legacy client has shaken hands and so hears of changed lists."""
+        self._listed = False
 
     @property
     def watched(self) -> frozenset[str]:
@@ -52,9 +53,15 @@ class Subscriptions:
 
     @property
     def watching(self) -> bool:
-        """Whether anybody subscribed to a URI or listens for changed lists."""
+        """Whether anybody subscribed to a URI, listens for changed lists, or keeps a list it was given."""
         with self._lock:
-            return bool(self._legacy) or any(listener.uris or listener.lists for listener in self._listeners)
+            return bool(self._legacy or self._listed) or any(listener.uris or listener.lists for listener in self._listeners)
+
+    def listed(self) -> None:
+        """A legacy client has got the list; if it has shaken hands, it counts on hearing when it changes."""
+        if self.greeted and not self._listed:
+            self._listed = True
+            self._tell()
 
     def subscribe(self, uri: str) -> None:
         """A legacy client wants to hear of this resource; asking twice is the same as once."""
@@ -88,6 +95,7 @@ class Subscriptions:
         with self._lock:
             ended, self._listeners = self._listeners, []
             self._legacy.clear()
+            self._listed = False
             for listener in ended:
                 listener.end()
         self._tell()

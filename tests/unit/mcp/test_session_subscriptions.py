@@ -202,3 +202,18 @@ def test_no_message_overtakes_the_acknowledgement_or_follows_the_end(peer: Peer,
     for stream in streams.values():
         assert stream.count("acknowledged") == stream.count("end") == 1
         assert (stream[0], stream[-1]) == ("acknowledged", "end")
+
+
+@pytest.mark.clause("MCP-85")
+def test_a_legacy_client_that_has_the_list_is_watched_for_and_a_stranger_is_not(
+    peer: Peer, modern: Modern
+) -> None:
+    peer.result("resources/list", {})
+    peer.result("resources/list", modern({}))
+    assert peer.watches == []
+    peer.result("initialize", {})
+    peer.result("resources/list", {})
+    peer.result("resources/list", {})
+    assert (peer.watches, peer.session.watched) == ([True], frozenset())
+    peer.session.finish()
+    assert peer.watches == [True, False]
