@@ -55,7 +55,9 @@ class Subscriptions:
     def watching(self) -> bool:
         """Whether anybody subscribed to a URI, listens for changed lists, or keeps a list it was given."""
         with self._lock:
-            return bool(self._legacy or self._listed) or any(listener.uris or listener.lists for listener in self._listeners)
+            if self._legacy or self._listed:
+                return True
+            return any(listener.uris or listener.lists for listener in self._listeners)
 
     def listed(self) -> None:
         """A legacy client has got the list; if it has shaken hands, it counts on hearing when it changes."""
