@@ -1,0 +1,180 @@
+"""Where bundles are: named by the environment or by `bundles.yaml`, else found in the source root.
+
+The first of the three that is there decides alone. Ids are folder names, or what `bundles.yaml` says, made
+unique in a fixed order. What is wrong with an entry is a diagnostic, and the others count. `bundles.yaml`
+names folders inside the source root only; the environment is of whoever runs the server and may name any.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from context_pack.bundles.domain.manifest import MANIFEST
+from context_pack.bundles.domain.model import Diagnostic
+from context_pack.bundles.ports import Document, Flaw, Place
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import Reason
+from context_pack_adapters.disk.rooted import Rooted
+
+LIST_FILE = "bundles.yaml"
+MOST_FOLDERS = 10_000
+
+
+class Located(NamedTuple):
+    """A bundle's folder, and what it wants to be called."""
+
+    folder: str
+    name: str
+    shown: str
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+class Search:
+    """One search for bundles; `diagnostics` is what was wrong on the way."""
+
+    def __init__(self, source_root: Path, policy: PathPolicy) -> None:
+        self._root = os.path.abspath(source_root)
+        self._rooted = Rooted(source_root, policy)
+        self.diagnostics: list[Diagnostic] = []
+
+    def given(self, folders: Sequence[str]) -> Iterator[Located]:
+        """Bundles that the environment names; a manifest may stand for its folder."""
+        for text in folders:
+            folder = os.path.abspath(os.path.join(self._root, os.path.expanduser(text)))
+            if os.path.basename(folder) == MANIFEST and not os.path.isdir(folder):
+                folder = os.path.dirname(folder)
+            if os.path.isfile(os.path.join(folder, MANIFEST)):
+                yield Located(folder, os.path.basename(folder), self._shown(folder))
+            else:
+                self._complain(f"CONTEXT_PACK_BUNDLES names {self._shown(folder)}, which has no {MANIFEST}")
+
+    def listed(self, found: Document | Flaw) -> Iterator[Located]:
+        """Bundles that `bundles.yaml` names."""
+        if isinstance(found, Flaw):
+            self._complain(found.reason, LIST_FILE)
+            return
+        entries = found.value.get("bundles") if isinstance(found.value, Mapping) else None
+        if not isinstance(entries, list):
+            self._complain("$.bundles must be a list of bundles", LIST_FILE)
+            return
+        for number, entry in enumerate(entries):
+            located = self._entry(entry, f"$.bundles[{number}]")
+            if located is not None:
+                yield located
+
+    def found(self) -> Iterator[Located]:
+        """Bundles in the source root and one folder down."""
+        if self._is_bundle(""):
+            yield Located(self._root, os.path.basename(self._root), ".")
+        for name in self._folders():
+            if self._is_bundle(f"{name}/"):
+                yield Located(os.path.join(self._root, name), name, name)
+
+    def _entry(self, entry: Any, place: str) -> Located | None:
+        path = entry.get("path") if isinstance(entry, Mapping) else None
+        if not isinstance(path, str) or not path.strip():
+            self._complain(f"{place}.path must be the folder of a bundle", LIST_FILE)
+            return None
+        try:
+            prefix = self._inside(path.strip())
+        except Failure as failure:
+            words = f"{place}.path is no folder inside the source root: {failure.message}"
+            self._complain(words, LIST_FILE)
+            return None
+        state = self._state(prefix)
+        if state is not None:
+            why = "leads out of the source root" if state is Reason.OUTSIDE else f"has no {MANIFEST}"
+            self._complain(f"{place}.path {why}", LIST_FILE)
+            return None
+        folder = os.path.join(self._root, prefix.rstrip("/"))
+        own, about, tags = entry.get("id"), entry.get("description"), entry.get("tags")
+        if not isinstance(own, str) or not own.strip():
+            own = os.path.basename(os.path.normpath(folder))
+        return Located(
+            os.path.normpath(folder),
+            own,
+            prefix.rstrip("/") or ".",
+            about if isinstance(about, str) else None,
+            tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
+        )
+
+    def _inside(self, path: str) -> str:
+        """A path as the prefix of what is in it; empty for the source root itself."""
+        parts = path.replace("\\", "/").split("/")
+        if parts[0] and all(part in ("", ".") for part in parts):
+            return ""
+        return RelativePath.lenient(path).value + "/"
+
+    def _is_bundle(self, prefix: str) -> bool:
+        # Looked for before it is opened: in most folders there is none.
+        return os.path.lexists(os.path.join(self._root, prefix + MANIFEST)) and self._state(prefix) is None
+
+    def _state(self, prefix: str) -> Reason | None:
+        """Why there is no manifest below a prefix that may be read; None if there is one."""
+        try:
+            opened = self._rooted.open(RelativePath(prefix + MANIFEST))
+        except Failure:
+            return Reason.DENIED
+        if isinstance(opened, Reason):
+            return opened
+        os.close(opened.descriptor)
+        return None
+
+    def _folders(self) -> list[str]:
+        """The folders right in the source root, by name; too many to look at are too many to be bundles."""
+        try:
+            with os.scandir(self._root) as entries:
+                names = [entry.name for entry in entries if _is_folder(entry)]
+        except OSError:
+            self._complain("the source root cannot be listed")
+            return []
+        if len(names) > MOST_FOLDERS:
+            self._complain(f"only the first {MOST_FOLDERS} folders of the source root were looked at")
+        return sorted(names)[:MOST_FOLDERS]
+
+    def _shown(self, folder: str) -> str:
+        """A folder as people are told of it: from the source root, or by its name alone."""
+        inside = os.path.join(self._root, "")
+        if folder == self._root:
+            return "."
+        return folder.removeprefix(inside) if folder.startswith(inside) else os.path.basename(folder)
+
+    def _complain(self, words: str, file: str | None = None) -> None:
+        self.diagnostics.append(Diagnostic("error", words, file))
+
+
+def placed(located: Sequence[Located]) -> dict[Place, str]:
+    """Each folder once, under an id of its own."""
+    places: dict[Place, str] = {}
+    ids: set[str] = set()
+    folders: set[str] = set()
+    for one in located:
+        real = os.path.realpath(one.folder)
+        if real in folders:
+            continue
+        folders.add(real)
+        name = _whole(one.name) or "bundle"
+        own, number = name, 1
+        while own in ids:
+            number += 1
+            own = f"{name}-{number}"
+        ids.add(own)
+        places[Place(own, _whole(one.shown), one.description, one.tags)] = one.folder
+    return places
+
+
+def _whole(name: str) -> str:
+    """A file name that UTF-8 can carry."""
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False

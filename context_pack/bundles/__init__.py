@@ -1,0 +1,1 @@
+"""Bundles of typed entities: exports with their dependencies and schemas, neighbours, documents."""

@@ -1,0 +1,1 @@
+"""What bundles are: entities, references, schemas, and the rules about them; nothing here touches a file."""

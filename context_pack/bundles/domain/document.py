@@ -1,0 +1,139 @@
+"""An entity as a document that people read: title, fields by their schema titles, related entities by type.
+
+Values come from files and must not forge the document: texts of several lines are contained, texts on one
+line stay on it and open no block. A reference is shown with the title of what it names.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from attrs import frozen
+
+from context_pack.bundles.domain.model import Bundle, Entity
+from context_pack.bundles.domain.words import title_of, words_of
+from context_pack.kernel.markdown import contained, fenced, single_line
+
+MOST_NESTED = 4
+"""How deep lists in lists are shown as lists; deeper values are shown as JSON."""
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
+_BLOCK_START = re.compile(r"\A(\d*)(?=[#>~`+*=|.)[-])")
+
+
+def document(bundle: Bundle, entity: Entity, related: Sequence[Entity]) -> str:
+    """The whole document: the entity, then its related entities by type."""
+    lines = [f"# {_line(entity.title)}", "", *_Writer(bundle, entity).lines()]
+    if related:
+        lines += ["", "## Related entities"]
+        for name, group in _by_type(related).items():
+            lines += ["", f"### {_line(_type_title(bundle, name))}"]
+            for one in group:
+                lines += ["", f"#### {_line(one.title)}", "", *_Writer(bundle, one).lines()]
+    return "\n".join(lines) + "\n"
+
+
+def _by_type(entities: Sequence[Entity]) -> dict[str, list[Entity]]:
+    groups: dict[str, list[Entity]] = {}
+    for entity in entities:
+        groups.setdefault(entity.type, []).append(entity)
+    return groups
+
+
+def _type_title(bundle: Bundle, name: str) -> str:
+    schema = bundle.schemas.get(name)
+    return (None if schema is None else title_of(schema.value)) or name
+
+
+@frozen(eq=False)
+class _Writer:
+    """Writes one entity."""
+
+    bundle: Bundle
+    entity: Entity
+
+    @cached_property
+    def named(self) -> dict[str, Entity]:
+        """The entities that this one refers to."""
+        return {edge.target.id: edge.target for edge in self.bundle.edges[self.entity.id]}
+
+    def lines(self) -> Iterator[str]:
+        """What every entity has, then its fields in the order of the file, each under its title."""
+        entity = self.entity
+        yield f"- **Type:** {_line(_type_title(self.bundle, entity.type))}"
+        yield f"- **ID:** {_line(entity.id)}"
+        yield f"- **Last modified:** {entity.modified}"
+        kind, schema = self.bundle.kinds[entity.type], self.bundle.schemas.get(entity.type)
+        properties = schema.value.get("properties") if schema is not None else None
+        named: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
+        told = {kind.id_field, *(name for name in ("title", "name") if entity.data.get(name) == entity.title)}
+        for name, value in entity.data.items():
+            if name not in told and not _is_empty(value):
+                label = title_of(named.get(name)) or words_of(name)
+                yield from self._field(_line(label), value, named.get(name))
+
+    def _field(self, label: str, value: Any, schema: Any) -> Iterator[str]:
+        if isinstance(value, str) and len(value.strip().splitlines()) > 1:
+            yield from ("", f"**{label}:**", "", contained(value.strip()), "")
+        elif isinstance(value, Mapping | list):
+            yield f"- **{label}:**"
+            yield from self._nested(value, _inner(schema), 1)
+        else:
+            yield f"- **{label}:** {self._scalar(value)}"
+
+    def _nested(self, value: Any, schema: Any, depth: int) -> Iterator[str]:
+        """A list or mapping as an indented list."""
+        indent = "  " * depth
+        if depth >= MOST_NESTED:
+            text = json.dumps(value, ensure_ascii=False, indent=2)
+            yield from (f"{indent}{line}" for line in fenced(text, "json").splitlines())
+            return
+        properties = schema.get("properties") if isinstance(schema, Mapping) else None
+        named: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
+        entries: list[tuple[str, Any, Any]]
+        if isinstance(value, Mapping):
+            titles = {name: title_of(named.get(name)) or words_of(name) for name in value}
+            entries = [(f"**{_line(titles[name])}:**", one, named.get(name)) for name, one in value.items()]
+        else:
+            entries = [("", one, schema) for one in value]
+        for number, (head, one, inner) in enumerate(entries, 1):
+            if isinstance(one, Mapping | list) and one:
+                yield f"{indent}- {head or f'{number}:'}"
+                yield from self._nested(one, _inner(inner), depth + 1)
+            else:
+                text = self._scalar(one)
+                yield (
+                    f"{indent}- {head} {text}"
+                    if head
+                    else f"{indent}- {_BLOCK_START.sub(_escaped, text, count=1)}"
+                )
+
+    def _scalar(self, value: Any) -> str:
+        if isinstance(value, str):
+            other = self.named.get(value)
+            title = "" if other is None or other.title == other.id else f" — {_line(other.title)}"
+            return _line(value) + title
+        return json.dumps(value, ensure_ascii=False)
+
+
+def _inner(schema: Any) -> Any:
+    """The schema of a list's items, or the schema itself."""
+    items = schema.get("items") if isinstance(schema, Mapping) else None
+    return items if isinstance(items, Mapping) else schema
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value in ("", [], {})
+
+
+def _line(text: str) -> str:
+    """A text on one line that opens no HTML."""
+    return _MARKUP.sub(r"\\<", single_line(text))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """The start of a line, kept from opening a block."""
+    return f"{found[1]}\\"

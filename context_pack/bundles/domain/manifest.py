@@ -1,0 +1,165 @@
+"""What a manifest and a bundle type say: which types there are, where their files are, how they relate.
+
+Both are files of people and of other tools, so they are read leniently: what is wrong is a diagnostic that
+names the file and the place in it (`$.entities[2].entityType`), and the rest counts. Only a manifest without
+a bundle type, or a bundle type without a list of entities, makes a bundle that does not load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from attrs import define, field, frozen
+
+from context_pack.bundles.domain.model import Diagnostic, EntityKind, Relation
+
+MANIFEST = "sdd-bundle.yaml"
+DEFAULT_ID_FIELD = "id"
+
+
+@frozen
+class Manifest:
+    """What `sdd-bundle.yaml` says; paths are as written."""
+
+    name: str
+    type_path: str
+    schema_paths: Mapping[str, str]
+    directories: Mapping[str, str]
+
+
+@frozen
+class BundleType:
+    """The types of a bundle in their order, and its declared relations in theirs."""
+
+    kinds: tuple[EntityKind, ...]
+    relations: tuple[Relation, ...]
+
+
+@define
+class Complaints:
+    """What is wrong with one file, by place."""
+
+    file: str
+    found: list[Diagnostic] = field(factory=list)
+
+    def add(self, place: str, words: str, severity: str = "error") -> None:
+        """One more."""
+        self.found.append(Diagnostic(severity, f"{place} {words}", self.file))
+
+
+def read_manifest(value: Any, name: str) -> tuple[Manifest | None, list[Diagnostic]]:
+    """The manifest that a file's value is, or None; `name` is for a bundle that has none of its own."""
+    told = Complaints(MANIFEST)
+    if not isinstance(value, Mapping):
+        told.add("$", "must be a mapping")
+        return None, told.found
+    if value.get("kind") != "Bundle":
+        told.add("$.kind", "should be Bundle", "warning")
+    spec = _mapping(value, "spec", "$", told)
+    type_path = spec.get("bundleTypeDefinition")
+    if not isinstance(type_path, str) or not type_path.strip():
+        told.add("$.spec.bundleTypeDefinition", "must be the path of the bundle type")
+        return None, told.found
+    own = _mapping(value, "metadata", "$", told).get("name")
+    schemas = _mapping(_mapping(spec, "schemas", "$.spec", told), "documents", "$.spec.schemas", told)
+    layout = _mapping(_mapping(spec, "layout", "$.spec", told), "documents", "$.spec.layout", told)
+    directories = {type_: entry.get("dir") for type_, entry in layout.items() if isinstance(entry, Mapping)}
+    return (
+        Manifest(
+            name=own if isinstance(own, str) and own.strip() else name,
+            type_path=type_path,
+            schema_paths=dict(_texts(schemas, "$.spec.schemas.documents", told)),
+            directories={type_: dir_ for type_, dir_ in directories.items() if isinstance(dir_, str)},
+        ),
+        told.found,
+    )
+
+
+def read_bundle_type(value: Any, file: str, manifest: Manifest) -> tuple[BundleType | None, list[Diagnostic]]:
+    """The bundle type that a file's value is, or None."""
+    told = Complaints(file)
+    entries = value.get("entities") if isinstance(value, Mapping) else None
+    if not isinstance(entries, list):
+        told.add("$.entities", "must be a list of entity types")
+        return None, told.found
+    kinds: dict[str, EntityKind] = {}
+    for number, entry in enumerate(entries):
+        kind = _kind(entry, f"$.entities[{number}]", manifest, told)
+        if kind is not None and kinds.setdefault(kind.name, kind) is not kind:
+            told.add(f"$.entities[{number}].entityType", "names a type a second time; the first one counts")
+    relations = value.get("relations")
+    if relations is not None and not isinstance(relations, list):
+        told.add("$.relations", "must be a list")
+        relations = None
+    found = (
+        _relation(entry, f"$.relations[{number}]", kinds, told)
+        for number, entry in enumerate(relations or ())
+    )
+    return BundleType(tuple(kinds.values()), tuple(filter(None, found))), told.found
+
+
+def _kind(entry: Any, place: str, manifest: Manifest, told: Complaints) -> EntityKind | None:
+    """One type of entity; the manifest's schema path wins, its directory only fills a gap."""
+    if not isinstance(entry, Mapping):
+        told.add(place, "must be an object")
+        return None
+    name = entry.get("entityType")
+    if not isinstance(name, str) or not name.strip():
+        told.add(f"{place}.entityType", "must be the name of a type")
+        return None
+    directory = _text(entry, "directory", place, told) or manifest.directories.get(name)
+    if directory is None:
+        told.add(f"{place}.directory", "must be the folder of the type's files")
+        return None
+    return EntityKind(
+        name=name,
+        id_field=_text(entry, "idField", place, told) or DEFAULT_ID_FIELD,
+        directory=directory,
+        schema_path=manifest.schema_paths.get(name) or _text(entry, "schemaPath", place, told),
+    )
+
+
+def _relation(entry: Any, place: str, kinds: Mapping[str, EntityKind], told: Complaints) -> Relation | None:
+    """One declared relation; its target's type is the owner of the id, so only its source matters."""
+    if not isinstance(entry, Mapping):
+        told.add(place, "must be an object")
+        return None
+    source, field_ = entry.get("fromEntity"), entry.get("fromField")
+    if not isinstance(field_, str) or not field_:
+        told.add(f"{place}.fromField", "must be the name of a field")
+        return None
+    if not isinstance(source, str) or source not in kinds:
+        told.add(f"{place}.fromEntity", "must be the name of a type of this bundle")
+        return None
+    return Relation(source, field_)
+
+
+def _mapping(value: Mapping[str, Any], key: str, place: str, told: Complaints) -> Mapping[str, Any]:
+    """The mapping at a key; an empty one if there is none."""
+    found = value.get(key)
+    if found is None:
+        return {}
+    if not isinstance(found, Mapping):
+        told.add(f"{place}.{key}", "must be a mapping")
+        return {}
+    return found
+
+
+def _texts(found: Mapping[str, Any], place: str, told: Complaints) -> Iterator[tuple[str, str]]:
+    for key, value in found.items():
+        if isinstance(value, str) and value.strip():
+            yield key, value
+        else:
+            told.add(f"{place}.{key}", "must be a path")
+
+
+def _text(entry: Mapping[str, Any], key: str, place: str, told: Complaints) -> str | None:
+    """The text at a key, or None; something else there is complained about."""
+    value = entry.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value.strip():
+        told.add(f"{place}.{key}", "must be a text")
+        return None
+    return value

@@ -1,0 +1,213 @@
+"""Bundles as values: entities of declared types, the references between them, and what was wrong with files.
+
+An entity owns its texts: the JSON that exports are joined from is made once per entity, because an unchanged
+bundle is exported again and again. A reference is what an entity says; an edge is a reference whose target
+exists. Ids are unique in a bundle, so an id alone names an entity.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from attrs import frozen
+
+from context_pack.kernel.digest import canonical_json
+from context_pack.kernel.graph import Graph
+
+
+class Sort(StrEnum):
+    """What a diagnostic is about."""
+
+    FILE = "file"
+    SCHEMA = "schema"
+    DUPLICATE = "duplicate"
+    REFERENCE = "reference"
+    ORPHAN = "orphan"
+
+
+@frozen
+class Diagnostic:
+    """Something wrong that did not keep the rest from working."""
+
+    severity: str
+    message: str
+    file: str | None = None
+    entity_type: str | None = None
+    entity_id: str | None = None
+    sort: Sort = Sort.FILE
+
+    def record(self) -> dict[str, str]:
+        """The diagnostic as answers show it."""
+        found = {"severity": self.severity, "message": self.message, "filePath": self.file}
+        found |= {"entityType": self.entity_type, "entityId": self.entity_id}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+class Field(NamedTuple):
+    """Where an entity says its reference: the dotted path without indexes, and what people call it."""
+
+    name: str
+    display_name: str
+
+
+class Reference(NamedTuple):
+    """An id that an entity names."""
+
+    field: Field
+    target: str
+
+
+@frozen
+class Relation:
+    """A relation that the bundle type declares."""
+
+    from_entity: str
+    from_field: str
+
+
+@frozen
+class EntityKind:
+    """A type of entity: where its files and its schema are, and which field holds the id."""
+
+    name: str
+    id_field: str
+    directory: str
+    schema_path: str | None
+
+
+@frozen(eq=False)
+class Entity:
+    """One entity as its file says it; `modified` is the instant the export calls `lastModified`."""
+
+    type: str
+    id: str
+    data: Mapping[str, Any]
+    file: str
+    modified: str
+    references: tuple[Reference, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What people call it: its title or name, else its id."""
+        for name in ("title", "name"):
+            value = self.data.get(name)
+            if isinstance(value, str) and value.strip():
+                return value
+        return self.id
+
+    @cached_property
+    def text(self) -> str:
+        """The exported entity as JSON."""
+        return compact(exported(self))
+
+    @cached_property
+    def canonical(self) -> str:
+        """The exported entity in the JSON that digests are taken of."""
+        return canonical_json(exported(self))
+
+    @cached_property
+    def address(self) -> str:
+        """Type and id as JSON."""
+        return compact({"entityType": self.type, "entityId": self.id})
+
+    @cached_property
+    def canonical_address(self) -> str:
+        """Type and id in the JSON that digests are taken of."""
+        return canonical_json({"entityType": self.type, "entityId": self.id})
+
+
+def exported(entity: Entity) -> dict[str, Any]:
+    """An entity as exports show it."""
+    return {
+        "entityType": entity.type,
+        "id": entity.id,
+        "data": entity.data,
+        "lastModified": entity.modified,
+    }
+
+
+def compact(value: Any) -> str:
+    """A value as JSON on one line, in its own order."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+class Edge(NamedTuple):
+    """A reference whose target is there."""
+
+    source: Entity
+    target: Entity
+    field: Field
+
+
+@frozen(eq=False)
+class Schema:
+    """The JSON Schema of a type, as its file says it."""
+
+    value: Mapping[str, Any]
+
+    @cached_property
+    def text(self) -> str:
+        """The schema as JSON."""
+        return compact(self.value)
+
+    @cached_property
+    def canonical(self) -> str:
+        """The schema in the JSON that digests are taken of."""
+        return canonical_json(self.value)
+
+
+@frozen(eq=False)
+class Bundle:
+    """A loaded bundle: everything that could be read, and what was wrong with the rest.
+
+    `entities` are in the order of loading; `edges` and `broken` are by the id of the entity that refers.
+    """
+
+    name: str
+    kinds: Mapping[str, EntityKind]
+    schemas: Mapping[str, Schema]
+    entities: Mapping[str, Entity]
+    edges: Mapping[str, tuple[Edge, ...]]
+    broken: Mapping[str, tuple[Diagnostic, ...]]
+    diagnostics: tuple[Diagnostic, ...]
+
+    def find(self, entity_type: str, entity_id: str) -> Entity | None:
+        """The entity of that type with that id."""
+        found = self.entities.get(entity_id)
+        return found if found is not None and found.type == entity_type else None
+
+    @cached_property
+    def graph(self) -> Graph[str]:
+        """Which id refers to which."""
+        return Graph({source: [edge.target.id for edge in edges] for source, edges in self.edges.items()})
+
+    @cached_property
+    def referrers(self) -> Mapping[str, tuple[Edge, ...]]:
+        """The edges that lead to an id, in the order of their sources."""
+        found: dict[str, list[Edge]] = {}
+        for edges in self.edges.values():
+            for edge in edges:
+                found.setdefault(edge.target.id, []).append(edge)
+        return {target: tuple(edges) for target, edges in found.items()}
+
+    def orphans(self) -> Iterator[Entity]:
+        """Entities that refer to nothing and that nothing refers to; an edge to itself does not count."""
+        for entity in self.entities.values():
+            edges = (*self.edges.get(entity.id, ()), *self.referrers.get(entity.id, ()))
+            if all(edge.source is edge.target for edge in edges):
+                yield entity
+
+    def troubles(self, shown: Sequence[Entity]) -> list[Diagnostic]:
+        """What an answer that shows these entities has to say: of loading, and their broken references."""
+        return [*self.diagnostics, *(told for entity in shown for told in self.broken.get(entity.id, ()))]
+
+
+@frozen(eq=False)
+class Unloadable:
+    """A bundle that does not load, and why."""
+
+    diagnostics: tuple[Diagnostic, ...]

@@ -1,0 +1,76 @@
+"""Patterns of a schema that cannot hang whoever uses them.
+
+A schema's patterns are ECMAScript and foreign: they may be wrong, and they may be of the kind that takes
+longer than the universe lasts. Each is compiled once with `regex`, which can stop: a search that takes longer
+than `PATIENCE` is given up, and the pattern is not used again. So a schema can cost at most that much per
+pattern, however many entities there are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import define, field
+
+PATIENCE = 0.2
+"""Seconds that one search may take."""
+LONGEST = 5_000
+"""Characters; a longer pattern is not compiled."""
+
+
+@define
+class Patterns:
+    """The patterns of one schema, compiled when they are first needed.
+
+    `faulty` are those that are no patterns, `spent` those that took too long.
+    """
+
+    faulty: dict[str, str] = field(factory=dict)
+    spent: dict[str, None] = field(factory=dict)
+    _compiled: dict[str, Any] = field(factory=dict)
+
+    def found(self, pattern: str, text: str) -> bool | None:
+        """Whether the pattern is found in the text; None if that cannot be said."""
+        compiled = self.compiled(pattern)
+        if compiled is None or pattern in self.spent:
+            return None
+        try:
+            return compiled.search(text, timeout=PATIENCE) is not None
+        except TimeoutError:
+            self.spent[pattern] = None
+            return None
+
+    def compiled(self, pattern: str) -> Any:
+        """The compiled pattern; None for a text that is none, with the reason in `faulty`."""
+        if pattern not in self._compiled:
+            self._compiled[pattern] = self._compile(pattern)
+        return self._compiled[pattern]
+
+    def _compile(self, pattern: str) -> Any:
+        import regex
+
+        if len(pattern) > LONGEST:
+            self.faulty[pattern] = f"longer than {LONGEST} characters"
+            return None
+        try:
+            return regex.compile(_ended(pattern))
+        except (regex.error, OverflowError, ValueError) as error:
+            self.faulty[pattern] = str(error).partition("\n")[0][:200]
+        except RecursionError:
+            self.faulty[pattern] = "nested too deep"
+        return None
+
+
+def _ended(pattern: str) -> str:
+    """The pattern with `$` as ECMAScript means it: the very end, not the place before a last line break."""
+    out: list[str] = []
+    escaped = inside = False
+    for char in pattern:
+        if char == "$" and not escaped and not inside:
+            out.append(r"\Z")
+            continue
+        if not escaped:
+            inside = char == "[" or (inside and char != "]")
+        escaped = char == "\\" and not escaped
+        out.append(char)
+    return "".join(out)

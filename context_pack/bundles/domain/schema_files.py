@@ -1,0 +1,132 @@
+"""The schema files of a bundle as one closed world: `$ref` finds what is in it, and nothing anywhere else.
+
+Every file is known by its place in the bundle and, if it says so, by its `$id`. A relative `$ref` is looked
+for where the standard says (against the `$id`) and where people mean it (beside the file). Nothing is ever
+fetched: what is not in the world is a reference to nothing.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import islice
+from typing import Any
+from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
+
+from context_pack.bundles.domain.problems import clipped, problem_words
+from context_pack.kernel.paths import RelativePath
+
+HOME = "https://bundle.invalid/"
+MOST_FLAWS = 3
+REFERRING = ("$ref", "$dynamicRef")
+# Places that hold values, not schemas.
+_VALUES = frozenset({"const", "enum", "default", "examples"})
+
+
+def uri_of(path: str) -> str:
+    """What a file of the bundle is called inside its world."""
+    return HOME + quote(path)
+
+
+def refs_in(schema: Any) -> Iterator[str]:
+    """Every `$ref` in a schema, in the order of the file."""
+    if isinstance(schema, list):
+        for item in schema:
+            yield from refs_in(item)
+    elif isinstance(schema, Mapping):
+        for key, value in schema.items():
+            if key in REFERRING and isinstance(value, str):
+                yield value
+            elif key not in _VALUES:
+                yield from refs_in(value)
+
+
+def file_of(ref: str, path: str) -> RelativePath | None:
+    """The file of the bundle that a `$ref` in the file at `path` means; None if it means none.
+
+    Raises:
+        Failure: the reference leaves the bundle.
+    """
+    place = urldefrag(ref).url
+    if not place or urlsplit(place).scheme or place.startswith("//"):
+        return None
+    if place.startswith("/"):
+        return RelativePath.parse(unquote(place))
+    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(place)))
+    return RelativePath.parse(joined)
+
+
+class SchemaWorld:
+    """These schema files, as values by path.
+
+    `flaws` is what is wrong with each file, by path; one that is no schema at all is not part of the world.
+    """
+
+    def __init__(self, documents: Mapping[str, Any]) -> None:
+        self.flaws = {path: list(schema_flaws(value)) for path, value in documents.items()}
+        self.documents = {path: value for path, value in documents.items() if not self.flaws[path]}
+        self.registry = _registry(self.documents)
+        for path, value in self.documents.items():
+            self.flaws[path] += _lost_refs(value, self.resolver(path))
+
+    def resolver(self, path: str) -> Any:
+        """What finds the references of the file at that path."""
+        return self.registry.resolver(base_uri=uri_of(path))
+
+
+def schema_flaws(schema: Any) -> Iterator[str]:
+    """Why a value is no schema, by the standard's own schema; the first few reasons."""
+    if not isinstance(schema, Mapping):
+        yield "$ must be an object"
+        return
+    try:
+        for error in islice(_standard().iter_errors(schema), MOST_FLAWS):
+            yield problem_words(error)
+    except RecursionError:
+        yield "$ is nested too deep to be checked"
+
+
+@cache
+def _standard() -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(Draft202012Validator.META_SCHEMA)
+
+
+def _lost_refs(schema: Any, resolver: Any) -> Iterator[str]:
+    """A flaw for every `$ref` that finds nothing in the world."""
+    for ref in dict.fromkeys(refs_in(schema)):
+        try:
+            resolver.lookup(ref)
+        except Exception:
+            # Pointers into values of the wrong kind fail in many ways; all of them mean the same.
+            yield f"$ref {clipped(ref)} leads to nothing in the bundle"
+
+
+def _registry(documents: Mapping[str, Any]) -> Any:
+    from referencing import Registry
+    from referencing.jsonschema import DRAFT202012
+
+    known = {path: DRAFT202012.create_resource(value) for path, value in documents.items()}
+    resources: dict[str, Any] = {uri_of(path): resource for path, resource in known.items()}
+    bases = {path: _base(path, value) for path, value in documents.items()}
+    for path, resource in known.items():
+        resources.setdefault(_plain(bases[path]), resource)
+    for path, value in documents.items():
+        for ref in refs_in(value):
+            standard, beside = _plain(urljoin(bases[path], ref)), _plain(urljoin(uri_of(path), ref))
+            meant = resources.get(standard) or resources.get(beside)
+            if meant is not None:
+                resources.setdefault(standard, meant)
+                resources.setdefault(beside, meant)
+    return Registry().with_resources(resources.items())
+
+
+def _base(path: str, schema: Mapping[str, Any]) -> str:
+    own = schema.get("$id")
+    return urljoin(uri_of(path), own) if isinstance(own, str) else uri_of(path)
+
+
+def _plain(uri: str) -> str:
+    return urldefrag(uri).url

@@ -1,0 +1,26 @@
+"""Field names as people read them: `ownerActorId` is `Owner Actor ID`, `relatedIds` is `Related IDs`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any
+
+# Acronyms stay together (`HTTPPort` is two words), `IDs` is one, digits belong to the word before them.
+_WORD = re.compile(r"IDs(?![a-z])|[A-Z]+(?![a-z])[0-9]*|[A-Z]?[^\W_A-Z]+|[^\W_]+")
+_SPECIAL = {"id": "ID", "ids": "IDs"}
+
+
+@lru_cache(maxsize=4096)
+def words_of(field: str) -> str:
+    """A field name split into words, each with a capital."""
+    leaf = field.rpartition(".")[2]
+    words = [_SPECIAL.get(word.lower(), word[:1].upper() + word[1:]) for word in _WORD.findall(leaf)]
+    return " ".join(words) or leaf
+
+
+def title_of(schema: Any) -> str | None:
+    """The title that a schema gives to its property; None if it has none that says something."""
+    title = schema.get("title") if isinstance(schema, Mapping) else None
+    return title if isinstance(title, str) and title.strip() else None

@@ -1,0 +1,81 @@
+"""What the bundle use cases ask of the world: where bundles are, and the files of one as parsed values.
+
+Files come as values because parsing is the adapter's work; what a value means is decided here. An adapter
+gives the very same `Document` again while its file has not changed, so that "is it the same object?" is all
+that the core has to ask before it reuses what it made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol, TypeVar
+
+from attrs import frozen
+
+from context_pack.bundles.domain.model import Diagnostic
+from context_pack.kernel.paths import RelativePath
+
+T = TypeVar("T")
+
+
+@frozen(eq=False)
+class Document:
+    """A file that was read whole: its value, and when it was last modified; both of the same moment."""
+
+    path: str
+    value: Any
+    modified_ns: int
+
+
+@frozen
+class Flaw:
+    """A file or folder that cannot be used, and why; the words name the place in the file."""
+
+    path: str
+    reason: str
+    severity: str = "error"
+
+
+class BundleFiles(Protocol):
+    """The files of one bundle; no path and no link leads out of it."""
+
+    def document(self, path: RelativePath) -> Document | Flaw:
+        """One JSON or YAML file."""
+
+    def folder(self, path: RelativePath | None) -> Iterable[Document | Flaw] | Flaw:
+        """The `.yaml` and `.yml` files right in a folder (None: the bundle's), by name, as they come."""
+
+
+@frozen
+class Place:
+    """Where a bundle was found: its id, and what people are told of it."""
+
+    id: str
+    path: str
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+
+
+@frozen
+class Discovery:
+    """The bundles that were found, in a fixed order, and what was wrong with the search."""
+
+    places: tuple[Place, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class BundleStore(Protocol):
+    """Where bundles are found."""
+
+    def discover(self, again: bool = False) -> Discovery:
+        """The bundles that are known; `again` looks for them anew."""
+
+    def files(self, place: Place) -> BundleFiles:
+        """The files of a bundle."""
+
+    def load(self, place: Place, make: Callable[[BundleFiles, T | None], T], check: Callable[[], None]) -> T:
+        """What `make` makes of the files and of what it made last time, one call at a time per bundle.
+
+        What `make` or `check` raises passes through, and the last thing made stays; `check` is called while
+        another call is waited for.
+        """

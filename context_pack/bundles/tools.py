@@ -1,0 +1,161 @@
+"""The tools `export_context`, `get_context` and `export_entity_markdown`: from commands to one envelope.
+
+Everything that names a field of an answer is here: `{ok, tool, data, bundleId, meta, diagnostics}`, and for
+failures `{ok, tool, error: {code, message, details}}` with one of three codes. Answers are built as text and
+read back, so that whoever changes an answer never changes what the bundle keeps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from context_pack.bundles.domain.model import Diagnostic, compact
+from context_pack.bundles.domain.yaml_text import yaml_text
+from context_pack.bundles.ports import BundleStore
+from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
+from context_pack.bundles.usecases.document import write_document
+from context_pack.bundles.usecases.export import export
+from context_pack.bundles.usecases.neighbours import look_around, neighbour_record, target_record
+from context_pack.bundles.usecases.shelf import Opened, Shelf
+from context_pack.kernel.errors import Code, Failure, Kind
+from context_pack.kernel.ports import Clock
+from context_pack.toolkit.call import Call
+from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool
+
+EXPORT, NEAR, DOCUMENT = "export_context", "get_context", "export_entity_markdown"
+
+EXPORT_ABOUT = """\
+Export entities of a spec bundle (features, requirements, …) with all they depend on, their relations and \
+JSON Schemas, as one complete JSON or YAML snapshot to work from offline."""
+NEAR_ABOUT = (
+    "Look up one entity of a spec bundle and its neighbours, both what it references and what references it."
+)
+DOCUMENT_ABOUT = (
+    "Write one entity of a spec bundle, with what it depends on, as a readable Markdown document."
+)
+
+_OBJECT = {"type": "object"}
+ANSWER_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "ok": {"type": "boolean"},
+        "tool": {"type": "string"},
+        "data": _OBJECT,
+        "bundleId": {"type": "string"},
+        "meta": _OBJECT,
+        "diagnostics": {"type": "array", "items": _OBJECT},
+    },
+    "required": ["ok", "tool", "data", "bundleId", "meta", "diagnostics"],
+}
+
+
+def bundle_error(failure: Failure, failed: Failed) -> Answer:
+    """A failure in the shape that the three tools share."""
+    error = {"code": _code(failure), "message": failure.message, "details": dict(failure.details)}
+    return json_answer({"ok": False, "tool": failed.tool, "error": error}, is_error=True)
+
+
+def _code(failure: Failure) -> str:
+    if failure.code is Code.NOT_FOUND:
+        return "NOT_FOUND"
+    callers_doing = failure.kind is Kind.VALIDATION or failure.code is Code.RATE_LIMITED
+    return "BAD_REQUEST" if callers_doing else "INTERNAL"
+
+
+FAMILY = Family("bundles", bundle_error)
+
+
+def build(store: BundleStore, clock: Clock) -> tuple[Tool, ...]:
+    """The three tools over these ports."""
+    answers = _Answers(Shelf(store), clock)
+    long: dict[str, Any] = {"output_schema": ANSWER_SCHEMA, "long_answers": True}
+    return (
+        tool(EXPORT, "Export context", EXPORT_ABOUT, FAMILY, ExportContext, answers.export, **long),
+        tool(NEAR, "Entity and neighbours", NEAR_ABOUT, FAMILY, GetContext, answers.near, **long),
+        tool(
+            DOCUMENT, "Entity as Markdown", DOCUMENT_ABOUT, FAMILY, ExportMarkdown, answers.document, **long
+        ),
+    )
+
+
+@frozen(eq=False)
+class _Answers:
+    """Serves the commands."""
+
+    shelf: Shelf
+    clock: Clock
+
+    def export(self, command: ExportContext, call: Call) -> Answer:
+        """`export_context`; its data is text already."""
+        made = self.shelf.serve(command.bundle_id, call, lambda opened: export(opened, command, self.clock))
+        text = _envelope(EXPORT, made.bundle_id, made.data, made.meta, made.diagnostics)
+        structured = json.loads(text)
+        return Answer(yaml_text(structured) if command.format == "yaml" else text, structured)
+
+    def near(self, command: GetContext, call: Call) -> Answer:
+        """`get_context`."""
+
+        def work(opened: Opened) -> Answer:
+            around = look_around(opened, command)
+            bundle, shown = opened.bundle, around.neighbours
+            ids = {name: kind.id_field for name, kind in bundle.kinds.items()}
+            data = {
+                "target": target_record(around.entity, ids[around.entity.type], command.fields),
+                "related": [
+                    neighbour_record(one, ids[one.entity.type], command.include_related) for one in shown
+                ],
+            }
+            meta = {
+                "bundleId": opened.id,
+                "relatedCount": len(shown),
+                "totalRelated": around.total,
+                "truncated": around.total > len(shown),
+                "depth": command.depth,
+                "maxRelated": command.max_related,
+                "includeRelated": command.include_related,
+            }
+            told = bundle.troubles([around.entity, *(one.entity for one in shown)])
+            return _answer(NEAR, opened.id, data, meta, told)
+
+        return self.shelf.serve(command.bundle_id, call, work)
+
+    def document(self, command: ExportMarkdown, call: Call) -> Answer:
+        """`export_entity_markdown`."""
+
+        def work(opened: Opened) -> Answer:
+            made = write_document(opened, command)
+            related = [{"entityType": one.type, "id": one.id} for one in made.related]
+            data = {
+                "markdown": made.markdown,
+                "entityType": made.entity.type,
+                "entityId": made.entity.id,
+                "includedDependencies": related,
+            }
+            meta = {
+                "bundleId": opened.id,
+                "dependencyCount": len(related),
+                "dependencyDepth": made.depth,
+                "characterCount": len(made.markdown),
+            }
+            told = opened.bundle.troubles([made.entity, *made.related])
+            return _answer(DOCUMENT, opened.id, data, meta, told)
+
+        return self.shelf.serve(command.bundle_id, call, work)
+
+
+def _answer(
+    name: str, bundle_id: str, data: Mapping[str, Any], meta: Mapping[str, Any], told: Sequence[Diagnostic]
+) -> Answer:
+    text = _envelope(name, bundle_id, compact(data), meta, [one.record() for one in told])
+    return Answer(text, json.loads(text))
+
+
+def _envelope(
+    name: str, bundle_id: str, data: str, meta: Mapping[str, Any], told: Sequence[Mapping[str, str]]
+) -> str:
+    head, tail = {"ok": True, "tool": name}, {"bundleId": bundle_id, "meta": meta, "diagnostics": told}
+    return f'{compact(head)[:-1]},"data":{data},{compact(tail)[1:]}'

@@ -1,0 +1,1 @@
+"""What can be done with bundles: find, load, export, look around, check."""

@@ -1,0 +1,35 @@
+"""One entity as a readable document: `export_entity_markdown`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from context_pack.bundles.domain.document import document
+from context_pack.bundles.domain.model import Entity
+from context_pack.bundles.usecases.commands import ExportMarkdown
+from context_pack.bundles.usecases.export import select
+from context_pack.bundles.usecases.shelf import Address, Opened, require
+
+
+class Written(NamedTuple):
+    """A document, the entity it is about, those it shows besides, and how far it went for them."""
+
+    markdown: str
+    entity: Entity
+    related: Sequence[Entity]
+    depth: int
+
+
+def write_document(opened: Opened, command: ExportMarkdown) -> Written:
+    """The document of an entity.
+
+    Raises:
+        Failure: `not_found`.
+    """
+    bundle = opened.bundle
+    found = require(bundle, opened.id, [Address(command.entity_type, command.entity_id)])
+    chosen = select(bundle, found, command.dependency_depth if command.include_dependencies else 0)
+    return Written(
+        document(bundle, found[0], chosen.dependencies), found[0], chosen.dependencies, chosen.depth
+    )

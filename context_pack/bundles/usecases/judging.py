@@ -1,0 +1,165 @@
+"""What decides about the files of one type: its schema, its references, and the judgement of each file.
+
+The schema files of a bundle, with those they refer to, are one closed world; it is made anew when any of them
+has changed, and everything is judged again by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from context_pack.bundles.domain.manifest import MANIFEST, BundleType
+from context_pack.bundles.domain.model import Diagnostic, Entity, EntityKind, Schema, Sort
+from context_pack.bundles.domain.modified import last_modified
+from context_pack.bundles.domain.references import References
+from context_pack.bundles.domain.schema_files import SchemaWorld, file_of, refs_in
+from context_pack.bundles.domain.validation import Validation
+from context_pack.bundles.ports import BundleFiles, Document, Flaw
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.paths import RelativePath
+
+Found = Document | Flaw
+
+
+@frozen(eq=False)
+class Judged:
+    """What one file came to: an entity, or what is wrong with the file."""
+
+    source: Found
+    entity: Entity | None
+    problems: tuple[Diagnostic, ...]
+
+
+@frozen(eq=False)
+class Judge:
+    """Decides about the files of one type."""
+
+    kind: EntityKind
+    references: References
+    validation: Validation | None = None
+    schema: Schema | None = None
+    schema_file: str = ""
+
+    def judge(self, found: Found) -> Judged:
+        """What a file comes to."""
+        name = self.kind.name
+        if isinstance(found, Flaw):
+            return Judged(found, None, (told(found, entity_type=name),))
+        if not isinstance(found.value, Mapping):
+            return Judged(found, None, (_wrong(found, name, "$ must be a mapping of fields"),))
+        key = found.value.get(self.kind.id_field)
+        if not isinstance(key, str) or not key.strip():
+            words = f"$.{self.kind.id_field} must be the id, a text"
+            return Judged(found, None, (_wrong(found, name, words),))
+        problems = () if self.validation is None else self.validation.problems(found.value)
+        return Judged(
+            found,
+            Entity(
+                type=name,
+                id=key,
+                data=found.value,
+                file=found.path,
+                modified=last_modified(found.value.get("lastModifiedDate"), found.modified_ns),
+                references=self.references.of(found.value),
+            ),
+            tuple(Diagnostic("error", words, found.path, name, key, Sort.SCHEMA) for words in problems),
+        )
+
+    def flaws(self) -> list[Diagnostic]:
+        """What has proved wrong with the schema while entities were judged by it."""
+        flaws = [] if self.validation is None else self.validation.flaws
+        return [_schema_flaw(self.schema_file, words, self.kind.name) for words in flaws]
+
+
+def told(flaw: Flaw, **about: Any) -> Diagnostic:
+    """A flaw as a diagnostic."""
+    return Diagnostic(flaw.severity, flaw.reason, flaw.path, **about)
+
+
+def document_at(files: BundleFiles, path: str, file: str, place: str) -> Found:
+    """The file at a path that a file names at a place; a path that leaves the bundle is that file's flaw."""
+    try:
+        return files.document(RelativePath.lenient(path))
+    except Failure as failure:
+        return Flaw(file, f"{place} is no path inside the bundle: {failure.message}")
+
+
+@frozen(eq=False)
+class SchemaSources:
+    """The schema files of a bundle: those of its types, and those that these refer to."""
+
+    found: Mapping[str, Found]
+    by_type: Mapping[str, Found]
+
+    @property
+    def all(self) -> tuple[Found, ...]:
+        """Every file, in the order in which they were met."""
+        return (*self.by_type.values(), *self.found.values())
+
+    def judges(self, layout: BundleType) -> tuple[dict[str, Judge], list[Diagnostic]]:
+        """A judge for every type, and what is wrong with the schemas."""
+        documents = {path: found.value for path, found in self.found.items() if isinstance(found, Document)}
+        world = SchemaWorld(documents)
+        flawed = dict.fromkeys(found for found in self.all if isinstance(found, Flaw))
+        diagnostics = [told(flaw) for flaw in flawed]
+        diagnostics += [_schema_flaw(path, words) for path, flaws in world.flaws.items() for words in flaws]
+        judges = {kind.name: self._judge(kind, layout, world) for kind in layout.kinds}
+        return judges, diagnostics
+
+    def _judge(self, kind: EntityKind, layout: BundleType, world: SchemaWorld) -> Judge:
+        relations = [relation for relation in layout.relations if relation.from_entity == kind.name]
+        found = self.by_type.get(kind.name)
+        if not isinstance(found, Document) or not isinstance(found.value, Mapping):
+            return Judge(kind, References(relations, None, None))
+        resolver = world.resolver(found.path) if found.path in world.documents else None
+        return Judge(
+            kind,
+            References(relations, found.value, resolver),
+            Validation(found.path, world),
+            Schema(found.value),
+            found.path,
+        )
+
+
+def read_schemas(files: BundleFiles, layout: BundleType) -> SchemaSources:
+    """The schema files of every type, and every file of the bundle that they refer to."""
+    by_type: dict[str, Found] = {}
+    found: dict[str, Found] = {}
+    waiting: list[Document] = []
+    for kind in layout.kinds:
+        if kind.schema_path is None:
+            continue
+        one = document_at(files, kind.schema_path, MANIFEST, f"the schema of {kind.name}")
+        by_type[kind.name] = one
+        if isinstance(one, Document) and one.path not in found:
+            found[one.path] = one
+            waiting.append(one)
+    while waiting:
+        document = waiting.pop(0)
+        for ref in refs_in(document.value):
+            path = _path_of(ref, document.path)
+            if path is None or path.value in found:
+                continue
+            one = found[path.value] = files.document(path)
+            if isinstance(one, Document):
+                waiting.append(one)
+    return SchemaSources(found, by_type)
+
+
+def _path_of(ref: str, path: str) -> RelativePath | None:
+    """The file that a `$ref` means; one that leaves the bundle means none, and leads nowhere."""
+    try:
+        return file_of(ref, path)
+    except Failure:
+        return None
+
+
+def _wrong(found: Document, entity_type: str, words: str) -> Diagnostic:
+    return Diagnostic("error", words, found.path, entity_type)
+
+
+def _schema_flaw(path: str, words: str, entity_type: str | None = None) -> Diagnostic:
+    return Diagnostic("error", f"schema: {words}", path, entity_type, sort=Sort.SCHEMA)

@@ -1,0 +1,195 @@
+"""From files to a bundle: read what is there, say what is wrong, and reuse whatever has not changed.
+
+A file is judged once: its entity, its references and what its schema finds wrong are kept with the document
+they were made of. When no document is another one than last time, the last bundle itself is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from attrs import define, field, frozen
+
+from context_pack.bundles.domain.manifest import (
+    MANIFEST,
+    BundleType,
+    Manifest,
+    read_bundle_type,
+    read_manifest,
+)
+from context_pack.bundles.domain.model import Bundle, Diagnostic, Edge, Entity, EntityKind, Sort, Unloadable
+from context_pack.bundles.ports import BundleFiles, Flaw
+from context_pack.bundles.usecases.judging import Found, Judge, Judged, document_at, read_schemas, told
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.paths import RelativePath
+
+PULSE = 64
+"""After how many files a long load looks whether it is still wanted."""
+
+Pulse = Callable[[int], None]
+
+
+@frozen(eq=False)
+class Head:
+    """What must be there before anything else: the manifest and the bundle type."""
+
+    sources: tuple[Found, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    manifest: Manifest | None = None
+    layout: BundleType | None = None
+
+    @property
+    def loads(self) -> bool:
+        """Whether there is a bundle to speak of."""
+        return self.layout is not None
+
+
+@frozen(eq=False)
+class Loaded:
+    """A bundle with everything it was made of; `heads` are the files besides the entities'."""
+
+    bundle: Bundle | Unloadable
+    heads: tuple[Found, ...] = ()
+    judges: Mapping[str, Judge] = field(factory=dict)
+    head_diagnostics: tuple[Diagnostic, ...] = ()
+    files: Mapping[tuple[str, str], Judged] = field(factory=dict)
+
+
+def load(files: BundleFiles, before: Loaded | None, name: str, pulse: Pulse) -> Loaded:
+    """The bundle in these files; `before` is what they made last time, `name` is for a bundle without one."""
+    head = read_head(files, name)
+    if head.manifest is None or head.layout is None:
+        return Loaded(Unloadable(head.diagnostics))
+    schemas = read_schemas(files, head.layout)
+    heads = (*head.sources, *schemas.all)
+    if before is None or not _same(before.heads, heads):
+        judges, flaws = schemas.judges(head.layout)
+        before = None
+    else:
+        judges, flaws = dict(before.judges), []
+    troubles = (*head.diagnostics, *flaws) if before is None else before.head_diagnostics
+    look = _Look(files, {} if before is None else before.files, pulse)
+    for judge in judges.values():
+        look.at(judge)
+    if before is not None and not look.fresh and len(look.judged) == len(before.files):
+        return before
+    bundle = linked(head.manifest.name, judges, look.judged, troubles)
+    return Loaded(bundle, heads, judges, troubles, look.judged)
+
+
+def read_head(files: BundleFiles, name: str) -> Head:
+    """The manifest and the bundle type, as far as they can be read."""
+    first = files.document(RelativePath(MANIFEST))
+    if isinstance(first, Flaw):
+        return Head((first,), (told(first),))
+    manifest, troubles = read_manifest(first.value, name)
+    if manifest is None:
+        return Head((first,), tuple(troubles))
+    second = document_at(files, manifest.type_path, MANIFEST, "$.spec.bundleTypeDefinition")
+    if isinstance(second, Flaw):
+        return Head((first, second), (*troubles, told(second)), manifest)
+    layout, more = read_bundle_type(second.value, second.path, manifest)
+    return Head((first, second), (*troubles, *more), manifest, layout)
+
+
+@define
+class _Look:
+    """One look at every entity's file; what is known already is not judged again."""
+
+    files: BundleFiles
+    known: Mapping[tuple[str, str], Judged]
+    pulse: Pulse
+    judged: dict[tuple[str, str], Judged] = field(factory=dict)
+    fresh: int = 0
+
+    def at(self, judge: Judge) -> None:
+        """Look at the files of one type."""
+        for found in self._files_of(judge.kind):
+            if len(self.judged) % PULSE == 0:
+                self.pulse(len(self.judged))
+            key = (judge.kind.name, found.path)
+            known = self.known.get(key)
+            if known is None or not _is_same(known.source, found):
+                known = judge.judge(found)
+                self.fresh += 1
+            self.judged[key] = known
+
+    def _files_of(self, kind: EntityKind) -> Iterator[Found]:
+        try:
+            place = _folder(kind.directory)
+        except Failure as failure:
+            words = f"the directory of {kind.name} is no path inside the bundle: {failure.message}"
+            yield Flaw(MANIFEST, words)
+            return
+        found = self.files.folder(place)
+        if isinstance(found, Flaw):
+            yield found
+            return
+        yield from (one for one in found if one.path != MANIFEST)
+
+
+def _folder(directory: str) -> RelativePath | None:
+    """The path of a type's folder; None is the bundle itself."""
+    parts = directory.strip().replace("\\", "/").split("/")
+    if parts[0] == "." and all(part in ("", ".") for part in parts):
+        return None
+    return RelativePath.lenient(directory.strip())
+
+
+def linked(
+    name: str,
+    judges: Mapping[str, Judge],
+    judged: Mapping[tuple[str, str], Judged],
+    troubles: Iterable[Diagnostic],
+) -> Bundle:
+    """The bundle of these files: every id once, and every reference an edge or broken."""
+    entities: dict[str, Entity] = {}
+    diagnostics = list(troubles)
+    for one in judged.values():
+        diagnostics.extend(one.problems)
+        if one.entity is not None:
+            first = entities.setdefault(one.entity.id, one.entity)
+            if first is not one.entity:
+                diagnostics.append(_duplicate(first, one.entity))
+    for judge in judges.values():
+        diagnostics.extend(judge.flaws())
+    edges: dict[str, tuple[Edge, ...]] = {}
+    broken: dict[str, tuple[Diagnostic, ...]] = {}
+    for entity in entities.values():
+        good = [(reference, entities.get(reference.target)) for reference in entity.references]
+        edges[entity.id] = tuple(
+            Edge(entity, to, reference.field) for reference, to in good if to is not None
+        )
+        lost = [
+            _broken(entity, reference.field.name, reference.target) for reference, to in good if to is None
+        ]
+        if lost:
+            broken[entity.id] = tuple(lost)
+    return Bundle(
+        name=name,
+        kinds={judge.kind.name: judge.kind for judge in judges.values()},
+        schemas={type_: judge.schema for type_, judge in judges.items() if judge.schema is not None},
+        entities=entities,
+        edges=edges,
+        broken=broken,
+        diagnostics=tuple(diagnostics),
+    )
+
+
+def _duplicate(first: Entity, second: Entity) -> Diagnostic:
+    words = f"the id '{second.id}' is already that of the {first.type} in {first.file}; this file is left out"
+    return Diagnostic("error", words, second.file, second.type, second.id, Sort.DUPLICATE)
+
+
+def _broken(entity: Entity, name: str, target: str) -> Diagnostic:
+    words = f"broken reference: {name} names '{target}', which no entity of the bundle has as its id"
+    return Diagnostic("error", words, entity.file, entity.type, entity.id, Sort.REFERENCE)
+
+
+def _same(ones: tuple[Found, ...], others: tuple[Found, ...]) -> bool:
+    """Whether nothing has changed between two readings."""
+    return len(ones) == len(others) and all(map(_is_same, ones, others))
+
+
+def _is_same(one: Found, other: Found) -> bool:
+    return one is other or (isinstance(one, Flaw) and one == other)

@@ -1,0 +1,116 @@
+"""One entity and what is around it, both ways: `get_context`.
+
+Neighbours come nearest first; among equals, what an entity refers to comes before what refers to it. Each is
+told once, with the edge by which it was first met, as seen from the nearer end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from context_pack.bundles.domain.model import Bundle, Entity, exported
+from context_pack.bundles.usecases.commands import GetContext
+from context_pack.bundles.usecases.shelf import Address, Opened, require
+from context_pack.kernel.graph import Graph
+
+REFERENCES, REFERENCED_BY = "references", "referencedBy"
+SUMMARY = ("title", "name", "status", "state")
+
+
+class Step(NamedTuple):
+    """From one entity to the next: which way the reference goes, and by which field."""
+
+    to: Entity
+    relation: str
+    field: str
+
+
+class Neighbour(NamedTuple):
+    """An entity near another: how far away, and the step that led to it."""
+
+    entity: Entity
+    distance: int
+    step: Step
+
+
+class Around(NamedTuple):
+    """An entity and its neighbours; `total` counts also those that were left out."""
+
+    entity: Entity
+    neighbours: Sequence[Neighbour]
+    total: int
+
+
+def look_around(opened: Opened, command: GetContext) -> Around:
+    """The entity and its neighbours.
+
+    Raises:
+        Failure: `not_found`.
+    """
+    bundle = opened.bundle
+    (entity,) = require(bundle, opened.id, [Address(command.entity_type, command.id)])
+    found = list(_neighbours(bundle, entity, command.depth))
+    return Around(entity, found[: command.max_related], len(found))
+
+
+def _neighbours(bundle: Bundle, start: Entity, depth: int) -> Iterator[Neighbour]:
+    steps = _Steps(bundle)
+    distances = Graph(steps).reach([start.id], depth)
+    met = {start.id}
+    for key, distance in distances.items():
+        for step in steps.of(key):
+            # The order of the search is that of its result, so the first step to meet an entity is its own.
+            if step.to.id in distances and step.to.id not in met:
+                met.add(step.to.id)
+                yield Neighbour(step.to, distance + 1, step)
+
+
+class _Steps(Mapping[str, Sequence[str]]):
+    """The edges both ways, as a graph asks for them."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        self._bundle = bundle
+
+    def of(self, key: str) -> Iterator[Step]:
+        """The steps that lead away from an entity."""
+        for edge in self._bundle.edges.get(key, ()):
+            yield Step(edge.target, REFERENCES, edge.field.name)
+        for edge in self._bundle.referrers.get(key, ()):
+            yield Step(edge.source, REFERENCED_BY, edge.field.name)
+
+    def __getitem__(self, key: str) -> Sequence[str]:
+        return [step.to.id for step in self.of(key)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._bundle.entities)
+
+    def __len__(self) -> int:
+        return len(self._bundle.entities)
+
+
+def target_record(entity: Entity, id_field: str, fields: Sequence[str] | None) -> dict[str, Any]:
+    """The entity itself: all of its data, or the wanted fields and its id, in the order of the file."""
+    record = exported(entity)
+    if fields is not None:
+        kept = {id_field, *fields}
+        record["data"] = {name: value for name, value in entity.data.items() if name in kept}
+    return record
+
+
+def neighbour_record(neighbour: Neighbour, id_field: str, detail: str) -> dict[str, Any]:
+    """A neighbour: what it is and how it was met; its data as far as it is wanted."""
+    entity = neighbour.entity
+    record: dict[str, Any] = {
+        "id": entity.id,
+        "entityType": entity.type,
+        "relation": neighbour.step.relation,
+        "field": neighbour.step.field,
+        "distance": neighbour.distance,
+    }
+    if detail == "full":
+        record["data"] = entity.data
+    elif detail == "summary":
+        kept = (id_field, *SUMMARY)
+        record["data"] = {name: value for name, value in entity.data.items() if name in kept}
+    return record

@@ -1,0 +1,145 @@
+"""Which bundle a call means: the named one, or the only one that loads; sought anew when nothing is found.
+
+A search is kept until a call finds nothing by it, so that a bundle made later is seen. What a bundle's files
+say is never older than the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from attrs import frozen
+
+from context_pack.bundles.domain.model import Bundle, Diagnostic, Entity, Unloadable
+from context_pack.bundles.ports import BundleFiles, BundleStore, Discovery, Place
+from context_pack.bundles.usecases.loading import Loaded, load, read_head
+from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.toolkit.call import Call
+
+R = TypeVar("R")
+
+
+@frozen(eq=False)
+class Opened:
+    """A bundle that was asked for, and its id."""
+
+    id: str
+    bundle: Bundle
+
+
+@frozen
+class Address:
+    """An entity as callers name it."""
+
+    type: str
+    id: str
+
+
+@frozen(eq=False)
+class Shelf:
+    """The bundles that calls can open."""
+
+    store: BundleStore
+
+    def serve(self, bundle_id: str | None, call: Call, work: Callable[[Opened], R]) -> R:
+        """What `work` makes of the bundle; where nothing is found, bundles are searched for once more.
+
+        Raises:
+            Failure: `not_found`, `invalid_data`, or whatever `work` raises.
+        """
+        known = self.store.discover()
+        try:
+            return work(self._opened(known, bundle_id, call))
+        except Failure as failure:
+            if failure.code is not Code.NOT_FOUND:
+                raise
+            fresh = self.store.discover(again=True)
+            if fresh == known:
+                raise
+        return work(self._opened(fresh, bundle_id, call))
+
+    def bundles(self, call: Call) -> list[tuple[Place, Bundle | Unloadable]]:
+        """Every bundle that is found now, loaded or not."""
+        found = self.store.discover(again=True)
+        return [(place, self._loaded(place, call)) for place in found.places]
+
+    def places(self) -> Sequence[Place]:
+        """The bundles that load, without their entities."""
+        return [place for place in self._known().places if self._loads(place)]
+
+    def _known(self) -> Discovery:
+        known = self.store.discover()
+        return known if known.places else self.store.discover(again=True)
+
+    def _opened(self, known: Discovery, bundle_id: str | None, call: Call) -> Opened:
+        place = self._named(known, bundle_id) if bundle_id else self._only(known)
+        bundle = self._loaded(place, call)
+        if isinstance(bundle, Unloadable):
+            raise _does_not_load(place, bundle.diagnostics)
+        return Opened(place.id, bundle)
+
+    def _named(self, known: Discovery, bundle_id: str) -> Place:
+        for place in known.places:
+            if place.id == bundle_id:
+                return place
+        message = "there is no bundle of that id; availableBundles are those that load"
+        details = {"bundleId": bundle_id, "availableBundles": self._available(known)}
+        raise Failure(Code.NOT_FOUND, message, details | _of_search(known))
+
+    def _only(self, known: Discovery) -> Place:
+        """The only bundle that loads."""
+        loading = [place for place in known.places if self._loads(place)]
+        if len(loading) == 1:
+            return loading[0]
+        if loading:
+            names = [place.id for place in loading]
+            raise invalid(
+                "there are several bundles; say which by bundleId", "bundleId", availableBundles=names
+            )
+        if known.places:
+            place = known.places[0]
+            raise _does_not_load(place, read_head(self.store.files(place), place.id).diagnostics)
+        words = "there is no bundle: no sdd-bundle.yaml in the source root or one folder down"
+        raise Failure(Code.NOT_FOUND, words, {"availableBundles": [], **_of_search(known)})
+
+    def _available(self, known: Discovery) -> list[str]:
+        return [place.id for place in known.places if self._loads(place)]
+
+    def _loads(self, place: Place) -> bool:
+        return read_head(self.store.files(place), place.id).loads
+
+    def _loaded(self, place: Place, call: Call) -> Bundle | Unloadable:
+        def pulse(count: int) -> None:
+            call.check()
+            call.progress(count, None, f"loading {place.id}")
+
+        def make(files: BundleFiles, before: Loaded | None) -> Loaded:
+            return load(files, before, place.id, pulse)
+
+        return self.store.load(place, make, call.check).bundle
+
+
+def require(bundle: Bundle, bundle_id: str, wanted: Sequence[Address]) -> list[Entity]:
+    """The entities of these addresses, each once.
+
+    Raises:
+        Failure: `not_found`, with every missing one in `details.notFound`.
+    """
+    found = {address: bundle.find(address.type, address.id) for address in wanted}
+    missing = [address for address, entity in found.items() if entity is None]
+    if missing:
+        words = f"the bundle has no such entity: {len(missing)} of {len(found)} are missing; see notFound"
+        names = [{"entityType": address.type, "entityId": address.id} for address in missing]
+        raise Failure(Code.NOT_FOUND, words, {"notFound": names, "bundleId": bundle_id})
+    return [entity for entity in found.values() if entity is not None]
+
+
+def _does_not_load(place: Place, diagnostics: Sequence[Diagnostic]) -> Failure:
+    details = {"bundleId": place.id, "diagnostics": [told.record() for told in diagnostics]}
+    return Failure(Code.NOT_FOUND, f"the bundle {place.id} does not load; see the diagnostics", details)
+
+
+def _of_search(known: Discovery) -> dict[str, object]:
+    told = [diagnostic.record() for diagnostic in known.diagnostics]
+    return {"diagnostics": told} if told else {}
