@@ -173,16 +173,67 @@ def test_verify_goes_on_after_a_pack_that_is_not_there(shop: Shop) -> None:
 
 
 @pytest.mark.clause("CLI-42")
-def test_verify_without_packs_passes_and_with_a_broken_one_fails(shop: Shop) -> None:
+def test_verify_without_packs_passes(shop: Shop) -> None:
     assert shop("packs", "verify") == (0, "No context packs found.\n", "")
-    shop.pack()
-    broken = shop.folder / ".agents/mcp/context_pack/packs/pk_aaaaaaaa.md"
-    broken.write_text("---\nnonsense\n---\n")
+    assert shop("packs", "verify", "auth", "--all").code == 2
+
+
+def broken(shop: Shop) -> str:
+    """The path of a file that is named like a pack and holds none."""
+    path = shop.folder / ".agents/mcp/context_pack/packs/pk_aaaaaaaa.md"
+    path.write_text("---\nnonsense\n---\n")
+    return str(path)
+
+
+@pytest.mark.clause("CLI-42")
+def test_verify_checks_the_healthy_packs_beside_a_malformed_one_and_fails(shop: Shop) -> None:
+    shop.pack("auth")
+    shop.pack("billing")
+    path = broken(shop)
+    done = shop("packs", "verify")
+    assert done.code == 1
+    assert sorted(re.findall("(auth|billing) — .* 1 ref, ok", done.out)) == ["auth", "billing"]
+    assert "pk_aaaaaaaa: malformed_pack: a pack file is malformed\n" in done.err
+    assert f"{path}: " in done.err
+    told = shop("packs", "verify", "--json").json
+    assert (told["ok"], sorted(pack["name"] for pack in told["packs"])) == (False, ["auth", "billing"])
+    assert [(one["pack"], one["code"]) for one in told["failed"]] == [("pk_aaaaaaaa", "malformed_pack")]
+
+
+@pytest.mark.clause("CLI-42")
+def test_verify_passes_over_an_expired_pack_beside_a_malformed_one(shop: Shop) -> None:
+    pack = shop.pack("auth")
+    path = Path(broken(shop)).with_name(f"{pack.id}.md")
+    path.write_text(re.sub("expires_at: .*", "expires_at: '2001-01-01T00:00:00Z'", path.read_text()))
     done = shop("packs", "verify")
     assert (done.code, done.out) == (1, "")
-    assert "malformed_pack" in done.err
-    assert "pk_aaaaaaaa.md" in done.err
-    assert shop("packs", "verify", "auth", "--all").code == 2
+    assert pack.id not in done.err
+
+
+@pytest.mark.clause("CLI-40")
+def test_list_says_which_file_keeps_it_from_listing_and_what_to_do(shop: Shop) -> None:
+    shop.pack("auth")
+    path = broken(shop)
+    done = shop("packs", "list")
+    assert (done.code, done.out) == (1, "")
+    first, second, third = done.err.splitlines()
+    assert first == "context-pack: malformed_pack: a pack file is malformed"
+    assert second.startswith(f"context-pack:   {path}: ")
+    assert "mend it or move it away" in third
+    Path(path).unlink()
+    assert shop("packs", "list").code == 0
+
+
+@pytest.mark.clause("CLI-43")
+def test_repair_of_all_goes_on_beside_a_malformed_pack_and_fails(shop: Shop) -> None:
+    draft, done = shop.pack("auth"), shop.pack("billing")
+    shop.finalize(done)
+    shop.source("# a new line\n" + CODE)
+    broken(shop)
+    repaired = shop("packs", "repair", "--all", "--json")
+    assert repaired.code == 1
+    assert [pack["id"] for pack in repaired.json["packs"]] == [draft.id]
+    assert [one["pack"] for one in repaired.json["failed"]] == ["pk_aaaaaaaa"]
 
 
 @pytest.mark.clause("CLI-43")

@@ -18,7 +18,6 @@ from context_pack.kernel.errors import Failure
 from context_pack_adapters.commands.arguments import EVERYWHERE, Parser, before_command, near_option
 from context_pack_adapters.commands.shell import Shell, Usage, nearest
 from context_pack_adapters.commands.terminal import Terminal, standard_terminal
-from context_pack_adapters.commands.trouble import words_for
 from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import Settings, read_settings, resolve_source_root, working_directory
 
@@ -165,12 +164,12 @@ def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
     log = Log(settings.log_level if settings.log_level_given else "warn")
     for complaint in settings.complaints:
         log.write("warn", complaint)
+    shell = Shell(settings, terminal, log)
     try:
-        code: int = module.run(options, Shell(settings, terminal, log))
+        code: int = module.run(options, shell)
         return code
     except Failure as failure:
-        for line in words_for(failure):
-            terminal.complain(line)
+        shell.complain(failure)
     except (Usage, OSError, ImportError):
         raise
     except Exception as error:

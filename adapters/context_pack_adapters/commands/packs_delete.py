@@ -12,8 +12,7 @@ from argparse import ArgumentParser, Namespace
 
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.commands.packs_repair import mutate
-from context_pack_adapters.commands.shell import Shell, Usage, ask
-from context_pack_adapters.commands.trouble import words_for
+from context_pack_adapters.commands.shell import Shell, Usage, as_json, ask
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -28,7 +27,7 @@ def run(options: Namespace, shell: Shell) -> int:
     if options.revision is not None and len(options.packs) > 1:
         raise Usage("--revision goes with one pack")
     deleted: list[str] = []
-    code = 0
+    failures: dict[str, Failure] = {}
     with shell.workspace() as workspace:
         for handle in options.packs:
             try:
@@ -37,14 +36,13 @@ def run(options: Namespace, shell: Shell) -> int:
                 else:
                     gone = ask(workspace, action="delete_pack", id=handle, expected_revision=options.revision)
             except Failure as failure:
-                code = 1
-                for line in words_for(failure):
-                    shell.terminal.complain(f"{handle}: {line}")
+                failures[handle] = failure
                 continue
             deleted.append(gone["id"])
+    shell.complain_of(failures)
     if options.json:
-        shell.terminal.json({"ok": code == 0, "deleted": deleted})
+        shell.terminal.json({"ok": not failures, "deleted": deleted, "failed": as_json(failures)})
     else:
         for pack_id in deleted:
             shell.terminal.line(f"deleted {pack_id}")
-    return code
+    return 1 if failures else 0

@@ -14,8 +14,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters.commands.shell import Shell, Usage, ask, every_pack
-from context_pack_adapters.commands.trouble import words_for
+from context_pack_adapters.commands.shell import Shell, Usage, as_json, ask, readable_packs
 
 if TYPE_CHECKING:
     from context_pack_adapters.workspace import Workspace
@@ -35,22 +34,20 @@ def run(options: Namespace, shell: Shell) -> int:
     if bool(options.packs) == options.all:
         raise Usage("say which packs, or --all")
     done: list[dict[str, Any]] = []
-    code = 0
     with shell.workspace() as workspace:
-        handles = options.packs or [pack["id"] for pack in every_pack(workspace, status="draft")]
+        handles, failures = readable_packs(shell, workspace, "draft") if options.all else (options.packs, {})
         for handle in handles:
             try:
                 done.append(mutate(workspace, handle, "repair"))
             except Failure as failure:
-                code = 1
-                for line in words_for(failure):
-                    shell.terminal.complain(f"{handle}: {line}")
+                failures[handle] = failure
+    shell.complain_of(failures)
     if options.json:
-        shell.terminal.json({"ok": code == 0, "packs": done})
-        return code
-    for pack in done:
-        _tell(pack, shell)
-    return code
+        shell.terminal.json({"ok": not failures, "packs": done, "failed": as_json(failures)})
+    else:
+        for pack in done:
+            _tell(pack, shell)
+    return 1 if failures else 0
 
 
 def mutate(workspace: Workspace, handle: str, action: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Check that every ref still finds its code.
 
 A ref holds when its code is where it was, has moved as it is, or was never anchored but is there. Exit code 1
-when one does not hold (changed, ambiguous or stale), so that a CI job or a pre-commit hook can use it.
+when one does not hold (changed, ambiguous or stale) or a pack cannot be read; the other packs are checked all
+the same. So a CI job or a pre-commit hook can use it.
 
 Examples:
   context-pack packs verify                    every pack
@@ -18,8 +19,7 @@ from typing import Any
 
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.commands.packs_list import called
-from context_pack_adapters.commands.shell import Shell, Usage, ask, every_pack
-from context_pack_adapters.commands.trouble import words_for
+from context_pack_adapters.commands.shell import Shell, Usage, as_json, ask, readable_packs
 
 HOLDS = frozenset({"exact", "moved", "unanchored"})
 HOLDS_STRICTLY = frozenset({"exact"})
@@ -47,27 +47,25 @@ def run(options: Namespace, shell: Shell) -> int:
         raise Usage("give either packs or --all")
     holding = HOLDS_STRICTLY if options.strict else HOLDS
     verified: list[dict[str, Any]] = []
-    sound = True
     with shell.workspace() as workspace:
-        handles = options.packs or [pack["id"] for pack in every_pack(workspace)]
+        handles, failures = (options.packs, {}) if options.packs else readable_packs(shell, workspace)
         for handle in handles:
             try:
                 pack = ask(workspace, action="get", id=handle)
                 found = ask(workspace, action="verify", id=pack["id"])
             except Failure as failure:
-                sound = False
-                for line in words_for(failure):
-                    shell.terminal.complain(f"{handle}: {line}")
+                failures[handle] = failure
                 continue
             ok = all(ref["state"] in holding for ref in found["refs"])
-            sound = sound and ok
             verified.append({**found, "name": pack["name"], "title": pack["title"], "ok": ok})
+    sound = not failures and all(pack["ok"] for pack in verified)
+    shell.complain_of(failures)
     if options.json:
-        shell.terminal.json({"ok": sound, "packs": verified})
+        shell.terminal.json({"ok": sound, "packs": verified, "failed": as_json(failures)})
     else:
         for pack in verified:
             _tell(pack, shell)
-        if not handles:
+        if not verified and not failures:
             shell.terminal.line("No context packs found.")
     return 0 if sound else 1
 

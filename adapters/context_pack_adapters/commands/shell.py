@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.ids import is_pack_id
 from context_pack_adapters.commands.terminal import Terminal
+from context_pack_adapters.commands.trouble import words_for
 from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import Settings
 
@@ -23,6 +27,21 @@ class Shell(NamedTuple):
     settings: Settings
     terminal: Terminal
     log: Log
+
+    @property
+    def packs_folder(self) -> str:
+        """Where the pack files are."""
+        return os.path.join(self.settings.root, "packs")
+
+    def complain(self, failure: Failure, about: str = "") -> None:
+        """Tell on stderr what failed."""
+        for line in words_for(failure, self.packs_folder):
+            self.terminal.complain(f"{about}: {line}" if about else line)
+
+    def complain_of(self, failures: Mapping[str, Failure]) -> None:
+        """Tell what failed with which packs."""
+        for pack, failure in failures.items():
+            self.complain(failure, pack)
 
     def registry(self) -> Registry:
         """Every tool over the real ports, without the rate limits of a connection."""
@@ -44,8 +63,6 @@ def ask(workspace: Workspace, **arguments: Any) -> dict[str, Any]:
     Raises:
         Failure: the tool refused.
     """
-    from context_pack.kernel.errors import Code, Failure
-
     given = {name: value for name, value in arguments.items() if value is not None}
     answer = json.loads(workspace.call("input", given).text)
     if answer.get("error"):
@@ -61,6 +78,45 @@ def every_pack(workspace: Workspace, **filters: Any) -> Iterator[dict[str, Any]]
         page = ask(workspace, action="list", limit=PAGE, offset=offset, **filters)
         yield from page["packs"]
         offset, more = offset + page["count"], page["has_more"]
+
+
+class Found(NamedTuple):
+    """The ids of the packs that can be read, and why the other files named like packs cannot, by id."""
+
+    ids: list[str]
+    broken: dict[str, Failure]
+
+
+def readable_packs(shell: Shell, workspace: Workspace, status: str | None = None) -> Found:
+    """Every pack; where a malformed file makes the list fail, each file on its own.
+
+    Raises:
+        Failure: the store cannot be read at all.
+    """
+    try:
+        return Found([pack["id"] for pack in every_pack(workspace, status=status)], {})
+    except Failure as failure:
+        if failure.code not in {Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED}:
+            raise
+    found = Found([], {})
+    names = sorted(os.path.splitext(name) for name in os.listdir(shell.packs_folder))
+    for pack_id in (stem for stem, suffix in names if suffix == ".md" and is_pack_id(stem)):
+        try:
+            pack = ask(workspace, action="get", id=pack_id)
+        except Failure as reason:
+            if reason.code is not Code.NOT_FOUND:  # that is one which has expired
+                found.broken[pack_id] = reason
+            continue
+        if status in (None, pack["status"]):
+            found.ids.append(pack_id)
+    return found
+
+
+def as_json(failures: Mapping[str, Failure]) -> list[dict[str, str]]:
+    """Which packs something could not be done with, and why."""
+    return [
+        {"pack": pack, "code": failure.code, "message": failure.message} for pack, failure in failures.items()
+    ]
 
 
 class Usage(Exception):

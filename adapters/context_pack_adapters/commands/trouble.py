@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from context_pack.kernel.errors import Failure
+from context_pack.kernel.errors import Code, Failure
 
 MOST_LINES = 20
+ADVICE = "mend it or move it away; until then the other packs answer by id, and 'packs verify' checks them"
 
 
-def words_for(failure: Failure) -> list[str]:
-    """The lines that tell a person what failed and where."""
-    lines = [f"{failure.code}: {failure.message}", *(f"  {line}" for line in _details(failure.details))]
+def words_for(failure: Failure, folder: str = "") -> list[str]:
+    """The lines that tell a person what failed and where; `folder` is where the pack files are."""
+    details = _details(failure.details, folder)
+    lines = [f"{failure.code}: {_message(failure)}", *(f"  {line}" for line in details)]
     if len(lines) > MOST_LINES:
-        return [*lines[:MOST_LINES], f"  and {len(lines) - MOST_LINES} more"]
+        lines = [*lines[:MOST_LINES], f"  and {len(lines) - MOST_LINES} more"]
+    if folder and failure.code in {Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED}:
+        lines.append(f"  {ADVICE}")
     return lines
 
 
-def _details(details: Mapping[str, Any]) -> Iterator[str]:
+def _message(failure: Failure) -> str:
+    """The message; where it speaks of its own details, the same for somebody who reads them as lines."""
+    files = failure.details.get("files", ())
+    if failure.code is not Code.MALFORMED_PACK or not files:
+        return failure.message
+    count = failure.details.get("count", len(files))
+    return "a pack file is malformed" if count == 1 else f"{count} pack files are malformed"
+
+
+def _details(details: Mapping[str, Any], folder: str) -> Iterator[str]:
     """The details that a person can act on."""
     for file in details.get("files", ()):
-        yield f"{file.get('file')}: {file.get('reason')}"
+        yield f"{os.path.join(folder, str(file.get('file')))}: {file.get('reason')}"
     for ref in details.get("refs", ()):
         yield f"{ref.get('section')}/{ref.get('ref')} {ref.get('path')}: {ref.get('reason')}"
     for problem in details.get("problems", ())[1:]:
