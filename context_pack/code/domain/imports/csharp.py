@@ -49,7 +49,7 @@ _CSHARP = lexer(
 )
 _USING = re.compile(
     r"(?<![\w.])(?:global\s++)?+using\s++(?P<static>static\s++)?+(?:(?P<alias>@?\w++)\s*+=\s*+)?+"
-    r"(?:global\s*+::\s*+)?+(?P<name>@?\w++(?:\s*+\.\s*+@?\w++)*+)\s*+(?:<[^;(){}]*+>)?+\s*+;"
+    r"(?:global\s*+::\s*+)?+(?P<name>@?\w++(?:\s*+\.\s*+@?\w++)*+)\s*+(?:<[^;(){}]*+(?<=>))?+\s*+;"
 )
 _NAMESPACE = re.compile(r"(?<![\w.])namespace\s++(@?\w++(?:\s*+\.\s*+@?\w++)*+)\s*+[;{]")
 _DECLARES = r"^[ \t]*+namespace[ \t]++{}[ \t]*+(?:[;{{]|//|/\*|\r?$)"

@@ -1,7 +1,7 @@
 """Imports of Go: a package of the own module is every file of its folder that is neither a test nor hidden.
 
-The nearest go.mod names the module; modules beside it count where a local `replace` or a go.work above names
-them. Everything else, the standard library included, is external.
+The go.mod files above a file name its module and those around it; modules beside them count where a local
+`replace` or a go.work names them. Everything else, the standard library included, is external.
 """
 
 from __future__ import annotations
@@ -19,7 +19,16 @@ from context_pack.code.domain.imports.lexing import (
     opaque,
     string,
 )
-from context_pack.code.domain.imports.tree import Found, Imports, TreeView, folder_of, join, nearest, within
+from context_pack.code.domain.imports.tree import (
+    Found,
+    Imports,
+    TreeView,
+    ancestors,
+    folder_of,
+    join,
+    nearest,
+    within,
+)
 
 _GO = lexer(
     comment(LINE_COMMENT),
@@ -83,9 +92,10 @@ def _files(folder: str, view: TreeView) -> list[str]:
 
 def _modules(here: str, view: TreeView) -> Iterator[tuple[str, str]]:
     """The modules that a file can see inside the root, as (import path, folder)."""
-    own = nearest(view, here, "go.mod")
-    if own is not None:
-        text, folder = _plain(view.text(own)), folder_of(own)
+    for folder in ancestors(here):
+        if "go.mod" not in view.files(folder):
+            continue
+        text = _plain(view.text(within(folder, "go.mod")))
         yield from ((name, folder) for name in _MODULE.findall(text)[:1])
         for name, written in _REPLACED.findall(text):
             place = join(folder, written)

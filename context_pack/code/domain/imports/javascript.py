@@ -78,10 +78,10 @@ _NAMED = re.compile(
     + r"\s*+[,)])"
 )
 _NAMES = [f"{quote}{number}" for number in range(1, 6) for quote in "dst"]
-_SCRIPT = re.compile(
-    r"<script\b((?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+)>(.*?)</script\s*+>", re.DOTALL | re.IGNORECASE
+_MARKUP = re.compile(
+    r"<!--|<script\b(?P<attributes>(?:[^>\"']|\"[^\"]*+\"|'[^']*+'){0,999}+)>", re.IGNORECASE
 )
-_HTML_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_SCRIPT_END = re.compile(r"</script\s*+>", re.IGNORECASE)
 _IS_TYPED = re.compile(r"\blang\s*=\s*[\"']?ts\b")
 
 
@@ -106,9 +106,25 @@ def _specifiers(text: str, code: str) -> Iterator[str]:
 def parse_component(text: str) -> tuple[str, ...]:
     """The literal names that the scripts of a component import."""
     found: dict[str, None] = {}
-    for attributes, body in _SCRIPT.findall(_HTML_COMMENT.sub("", text)):
+    for attributes, body in _scripts(text):
         found.update(dict.fromkeys(parse(body, jsx=_IS_TYPED.search(attributes) is None)))
     return tuple(found)
+
+
+def _scripts(text: str) -> Iterator[tuple[str, str]]:
+    """The attributes and the body of each script that is no comment and has an end."""
+    at = 0
+    while (mark := _MARKUP.search(text, at)) is not None:
+        if mark["attributes"] is None:
+            at = text.find("-->", mark.end()) + 3
+            if at < 3:
+                return
+            continue
+        end = _SCRIPT_END.search(text, mark.end())
+        if end is None:
+            return
+        yield mark["attributes"], text[mark.end() : end.start()]
+        at = end.end()
 
 
 def resolve(specifiers: Sequence[str], path: str, view: TreeView) -> Imports:

@@ -15,13 +15,15 @@ from attrs import define, field
 from context_pack.code.domain.imports.lexing import Kind, masked
 
 MOST_NESTED = 60
+MOST_IN_VAIN = 200
+"""How many slashes may turn out to begin no regular expression before none is taken for one."""
 SPARE_STEPS = 10_000
 """How many marks may be looked at besides one for every two characters."""
 
 _MARK = re.compile(r"//[^\n]*+|/\*|[\"'`/{}()]")
 _MARK_OR_TAG = re.compile(r"//[^\n]*+|/\*|[\"'`/{}()<]")
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\(?s:.))*+\"?|'(?:[^'\\\n]|\\(?s:.))*+'?")
-_REGEX = re.compile(r"/(?![*/])(?:[^\\/\[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*+\])++/[A-Za-z]*+")
+_REGEX = re.compile(r"/(?![*/])(?:[^\\/\[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n]){0,999}+\]){1,999}+/[A-Za-z]*+")
 _IN_TEMPLATE = re.compile(r"\\(?s:.)|`|\$\{")
 _TAG = re.compile(r"<(?:>|[A-Za-z_$][\w$.:-]*+(?!\s*+(?:,|extends\b|=>|\()))")
 _IN_TAG = re.compile(r"//[^\n]*+|/\*|\"[^\"]*+\"|'[^']*+'|/>|[{}<>();,\"']")
@@ -81,6 +83,7 @@ class _Scanner:
     _steps_left: int
     spans: list[_Span] = field(factory=list)
     _depth: int = 0
+    _regexes_in_vain: int = 0
 
     def code(self, at: int, *, nested: bool) -> int:
         """Scan code to the end, or to the brace that closes it; where that is, -1 if it never comes."""
@@ -120,10 +123,13 @@ class _Scanner:
         """The end of a regular expression or an element, if it is one."""
         if not place.wants_value(seen):
             return None
-        if seen == "/":
-            found = _REGEX.match(self.text, start)
-            return None if found is None else self._span(start, found.end(), Kind.OPAQUE)
-        return self._element(start)
+        if seen == "<":
+            return self._element(start)
+        found = _REGEX.match(self.text, start) if self._regexes_in_vain < MOST_IN_VAIN else None
+        if found is None:
+            self._regexes_in_vain += 1
+            return None
+        return self._span(start, found.end(), Kind.OPAQUE)
 
     def _count(self) -> None:
         """One step more; without JSX every step goes forward, so that only guesses can be too many."""

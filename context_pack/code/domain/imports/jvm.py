@@ -47,9 +47,7 @@ _QUOTED = (opaque(r'"""(?s:.*?)(?:"""|\Z)'), string(DOUBLE_QUOTED), opaque(SINGL
 _JAVA = lexer(comment(LINE_COMMENT), comment(BLOCK_COMMENT), *_QUOTED)
 _KOTLIN = lexer(comment(LINE_COMMENT), comment(r"/\*", nested_comment), *_QUOTED)
 _NAME = r"[\w$`]++(?:\s*+\.\s*+[\w$`]++)*+"
-_PACKAGE = re.compile(
-    rf"(?:^|;)\s*+(?:@[\w.:]++\s*+(?:\([^()]*+\)\s*+)?+)*+package\s++({_NAME})", re.MULTILINE
-)
+_PACKAGE = re.compile(rf"(?:^|;)[ \t]*+package\s++({_NAME})", re.MULTILINE)
 _IMPORT = re.compile(
     rf"(?:^|;)[ \t]*+import\s++(?P<static>static\s++)?+(?P<name>{_NAME})(?P<all>\s*+\.\s*+\*)?+"
     r"(?:\s++as\s++[\w`]++)?+[ \t]*+(?=[;\r\n]|\Z)",
@@ -183,6 +181,8 @@ class _Sources:
 
     def _set_folders(self, source: str) -> Iterator[str]:
         for each in sorted(self.view.folders(source)):
+            if "test" in each.lower() and "test" not in self.own.folder.lower():
+                continue  # nothing but tests sees tests
             languages = self.view.folders(within(source, each))
             yield from (f"{source}/{each}/{name}" for name in LANGUAGE_FOLDERS if name in languages)
         yield source

@@ -4,7 +4,8 @@ The masked text has the length of the original: comments become spaces (line fee
 string becomes FILL between its quotes, and whatever else is no code becomes FILL altogether. A pattern that
 finds an import in the masked text reads the literal at the same place of the original. A lexer is a table
 of tokens; each is a pattern for the whole token or, where no pattern can say it, for its opening together
-with a function that finds its end. Quantifiers are possessive: no text makes a lexer go back.
+with a function that finds its end. Quantifiers are possessive and an end is not looked for again and again
+in vain: no text makes a lexer slow.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ SINGLE_QUOTED = r"'(?:[^'\\\n]|\\(?s:.))*+'?"
 STRING_IN_CODE = r'"(\0*+)"|\'(\0*+)\'|`(\0*+)`'
 """A string in masked text, whatever its quotes."""
 
+MOST_IN_VAIN = 5
+"""How often the end of one kind of token may be missing before its openings are taken for code."""
+
 End = Callable[[str, re.Match[str]], int]
+"""Where the token with this opening ends; -1 when it does not, and is none."""
 
 
 class Kind(Enum):
@@ -57,6 +62,17 @@ def string(pattern: str) -> Token:
     return Token(Kind.STRING, pattern)
 
 
+def closed_string(quote: str, inside: str) -> Token:
+    """A string that may go over many lines, and is none if it never ends."""
+    whole = re.compile(f"{quote}(?:{inside})*+{quote}")
+
+    def end(text: str, opening: re.Match[str]) -> int:
+        found = whole.match(text, opening.start())
+        return -1 if found is None else found.end()
+
+    return Token(Kind.STRING, quote, end)
+
+
 def opaque(pattern: str, end: End | None = None) -> Token:
     """Something that is no code and no plain string: it vanishes whole."""
     return Token(Kind.OPAQUE, pattern, end)
@@ -81,13 +97,19 @@ class Lexer:
     def mask(self, text: str) -> str:
         """The text with everything but code masked."""
         pieces: list[str] = []
+        in_vain: dict[int, int] = {}
         at = 0
         while (match := self._pattern.search(text, at)) is not None:
-            token = self.tokens[int((match.lastgroup or "t0")[1:])]
-            end = match.end() if token.end is None else token.end(text, match)
-            end = max(end, match.start() + 1)
-            pieces.append(text[at : match.start()])
-            pieces.append(masked(token.kind, text[match.start() : end]))
+            number = int((match.lastgroup or "t0")[1:])
+            token = self.tokens[number]
+            start, end, kind = match.start(), match.end(), token.kind
+            if token.end is not None:
+                end = token.end(text, match) if in_vain.get(number, 0) < MOST_IN_VAIN else -1
+                if end < 0:
+                    in_vain[number] = in_vain.get(number, 0) + 1
+                    end, kind = match.end(), Kind.CODE
+            pieces.append(text[at:start])
+            pieces.append(masked(kind, text[start:end]))
             at = end
         pieces.append(text[at:])
         return "".join(pieces)

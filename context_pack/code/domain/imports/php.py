@@ -17,6 +17,7 @@ from attrs import frozen
 from context_pack.code.domain.imports.lexing import (
     BLOCK_COMMENT,
     FILL,
+    closed_string,
     comment,
     interpolated,
     lexer,
@@ -42,7 +43,7 @@ _LABEL = re.compile(r"\w+")
 def _heredoc_end(text: str, opening: re.Match[str]) -> int:
     label = _LABEL.findall(opening[0])[-1]
     found = re.compile(rf"^[ \t]*+{label}\b", re.MULTILINE).search(text, opening.end())
-    return len(text) if found is None else found.end()
+    return -1 if found is None else found.end()
 
 
 _PHP = lexer(
@@ -50,7 +51,7 @@ _PHP = lexer(
     comment(r"(?://|#(?!\[))(?:[^\n?]|\?(?!>))*+"),
     comment(BLOCK_COMMENT),
     opaque(r"<<<[ \t]*+[\"']?[A-Za-z_]\w*+[\"']?\r?\n", _heredoc_end),
-    string(r"'(?:[^'\\]|\\(?s:.))*+'"),
+    closed_string("'", r"[^'\\]|\\(?s:.)"),
     string(r'"(?:[^"\\{$]|\\(?s:.)|\{(?!\$)|\$(?!\{))*+"'),
     opaque(r'"', interpolated('"', "{$", "${")),
     opaque(r"`", interpolated("`", "{$", "${")),
@@ -105,7 +106,9 @@ def _files(text: str, code: str) -> Iterator[Required]:
         if match["here"] or match["from"]:
             above = int(match["up"] or 1)
             up = 0 if match["here"] else above if match["from"].upper() == "__DIR__" else above - 1
-        yield Required(literal(text, *match.span(group)), up)
+        name = literal(text, *match.span(group))
+        if group == "single" or "$" not in name:
+            yield Required(name, up)
 
 
 def _names(code: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -117,8 +117,9 @@ class _Finder:
         for name in statement.names or ():
             inner = next((file for package in packages if (file := self._file(package, [name]))), None)
             if name == "*" or inner is None:
-                # Only a package without a file of its own can be there and still not have the name.
-                yield f"{dotted}{name}" if packages and name != "*" else statement.written, own
+                # A package without a file of its own can be there and still not have the name.
+                whole = name != "*" and (packages or not statement.module)
+                yield f"{dotted}{name}" if whole else statement.written, own
             else:
                 yield name, inner
 

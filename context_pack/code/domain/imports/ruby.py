@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from attrs import frozen
 
 from context_pack.code.domain.imports.lexing import (
+    closed_string,
     code,
     comment,
     interpolated,
@@ -43,7 +44,7 @@ def _heredoc_end(text: str, opening: re.Match[str]) -> int:
     last = re.compile(rf"^[ \t]*+{labels[-1]}[ \t]*+\r?$", re.MULTILINE)
     line = text.find("\n", opening.end())
     found = None if line < 0 else last.search(text, line + 1)
-    return opening.end() if found is None else found.end()
+    return -1 if found is None else found.end()
 
 
 def _percent_end(text: str, opening: re.Match[str]) -> int:
@@ -58,7 +59,15 @@ def _percent_end(text: str, opening: re.Match[str]) -> int:
             depth -= 1
         elif mark[0] == first:
             depth += 1
-    return opening.end() if depth else at
+    return -1 if depth else at
+
+
+_REGEX = re.compile(r"/(?:[^/\\\n\[]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n]){0,999}+\]){1,999}+/[a-z]*+")
+
+
+def _regex_end(text: str, opening: re.Match[str]) -> int:
+    found = _REGEX.match(text, opening.start())
+    return -1 if found is None else found.end()
 
 
 _RUBY = lexer(
@@ -69,8 +78,8 @@ _RUBY = lexer(
     comment(r"#[^\n]*+"),
     opaque(r"<<[~-][\"'`]?[A-Za-z_]\w*+[\"'`]?|(?<![\w)\]}\"'])<<[\"']?[A-Z_]\w*+[\"']?", _heredoc_end),
     opaque(r"(?<![\w)\]}\"'])%[qQwWiIrsx]?[(\[{<|!/^]", _percent_end),
-    opaque(r"(?<=[\s(,=~!|&{\[;])/(?![\s=/])(?:[^/\\\n\[]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*+\])++/[a-z]*+"),
-    string(r"'(?:[^'\\]|\\(?s:.))*+'"),
+    opaque(r"(?<=[\s(,=~!|&{\[;])/(?![\s=/])", _regex_end),
+    closed_string("'", r"[^'\\]|\\(?s:.)"),
     string(r'"(?:[^"\\#]|\\(?s:.)|#(?!\{))*+"'),
     opaque(r'"', interpolated('"', "#{")),
     opaque(r"`", interpolated("`", "#{")),

@@ -120,9 +120,10 @@ class _Scope:
             self._modules.pop()
 
     def enter(self, name: str) -> None:
-        """An inline module begins."""
+        """An inline module begins; far down nobody counts them."""
         self._depth += 1
-        self._modules.append((name, self._depth))
+        if len(self._modules) < MOST_NESTED:
+            self._modules.append((name, self._depth))
 
 
 @define

@@ -1,0 +1,49 @@
+"""Small projects, one per language, each in one text file: a line `=== path`, then that file's content.
+
+In one file, because the projects' own files are no tests, no modules and no configuration of this house.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attrs import frozen
+
+from context_pack.code.usecases.read_file import FileReader, ReadFile
+from context_pack_adapters.inmemory import MemorySourceTree
+
+PROJECTS = Path(__file__).resolve().parent.parent / "fixtures" / "imports"
+LANGUAGES = sorted(path.stem for path in PROJECTS.glob("*.txt"))
+
+
+@frozen
+class Imported:
+    """The paths that a file depends on, and its external names."""
+
+    paths: list[str]
+    external: list[str]
+
+
+def project(language: str) -> dict[str, str]:
+    """The files of a language's project."""
+    files: dict[str, str] = {}
+    text = (PROJECTS / f"{language}.txt").read_text("utf-8")
+    for part in text.split("=== ")[1:]:
+        path, _, content = part.partition("\n")
+        files[path] = content
+    return files
+
+
+def imported(files: dict[str, str], path: str) -> Imported:
+    """What `read_file` says that a file imports."""
+    read = FileReader(MemorySourceTree(dict(files))).read(ReadFile(path=path, include_deps=True))
+    assert read.external is not None
+    return Imported([each.path for each in read.dependencies], list(read.external))
+
+
+def plant(files: dict[str, str], root: Path) -> None:
+    """Write a project to a folder."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode())
