@@ -13,6 +13,7 @@ from typing import Any
 
 from attrs import frozen
 
+from context_pack.bundles.domain.json_view import JsonView
 from context_pack.bundles.domain.model import Diagnostic, compact
 from context_pack.bundles.domain.yaml_text import yaml_text
 from context_pack.bundles.ports import BundleStore
@@ -93,8 +94,10 @@ class _Answers:
         """`export_context`; its data is text already."""
         made = self.shelf.serve(command.bundle_id, call, lambda opened: export(opened, command, self.clock))
         text = _envelope(EXPORT, made.bundle_id, made.data, made.meta, made.diagnostics)
+        if command.format == "json":
+            return Answer(text, JsonView(text))
         structured = json.loads(text)
-        return Answer(yaml_text(structured) if command.format == "yaml" else text, structured)
+        return Answer(yaml_text(structured), structured)
 
     def near(self, command: GetContext, call: Call) -> Answer:
         """`get_context`."""

@@ -1,4 +1,4 @@
-"""Bundles in dictionaries: parsed values by path, with the identities and the searching of the store on disk."""
+"""Bundles in dictionaries: parsed values by path, searched and remembered as the store on disk does it."""
 
 from __future__ import annotations
 

@@ -10,22 +10,24 @@ import json
 import math
 from typing import Any
 
-from context_pack_adapters.stores.yaml_core import MAX_DEPTH, Malformed, decoded, load
+from context_pack_adapters.stores.yaml_core import MAX_DEPTH, Malformed, Rules, decoded, load
 from context_pack_adapters.stores.yaml_values import MOST_DIGITS, is_whole
 
 YAML_SUFFIXES = (".yaml", ".yml")
 
 
-def parse(data: bytes, name: str) -> Any:
+def parse(data: bytes, name: str, max_depth: int = MAX_DEPTH) -> Any:
     """The value of a file of that name.
 
     Raises:
         Malformed: it holds none.
     """
-    return load(data) if name.endswith(YAML_SUFFIXES) else parse_json(data)
+    if name.endswith(YAML_SUFFIXES):
+        return load(data, Rules(max_depth=max_depth))
+    return parse_json(data, max_depth)
 
 
-def parse_json(data: bytes) -> Any:
+def parse_json(data: bytes, max_depth: int = MAX_DEPTH) -> Any:
     """The value that a JSON text spells.
 
     Raises:
@@ -37,9 +39,9 @@ def parse_json(data: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise Malformed(f"not valid JSON: {error.msg}", error.lineno, error.colno) from None
     except RecursionError:
-        raise Malformed(f"nested deeper than {MAX_DEPTH} levels") from None
-    if _is_deeper(value, MAX_DEPTH):
-        raise Malformed(f"nested deeper than {MAX_DEPTH} levels")
+        raise Malformed(f"nested deeper than {max_depth} levels") from None
+    if _is_deeper(value, max_depth):
+        raise Malformed(f"nested deeper than {max_depth} levels")
     if "\\u" in text and not is_whole(value):
         raise Malformed("half a character (a lone surrogate)")
     return value
