@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping
 
 from attrs import field, frozen
 
+from context_pack.bundles import resources as bundle_resources
+from context_pack.bundles import tools as bundle_tools
+from context_pack.bundles.ports import BundleStore, NoBundles
 from context_pack.code import tools as code_tools
 from context_pack.code.domain.access import UnkeptAccess
 from context_pack.code.ports import AccessLog
@@ -34,6 +37,7 @@ class Ports:
     source: SourceTree
     packs: PackStore
     access: AccessLog = field(factory=UnkeptAccess)
+    bundles: BundleStore = field(factory=NoBundles)
 
 
 def build(
@@ -53,10 +57,11 @@ def build(
     tools = (
         *pack_tools.build(*packs),
         *code_tools.build(ports.source, ports.access, ports.clock),
+        *bundle_tools.build(ports.bundles, ports.clock),
     )
     return Registry(
         tools={tool.name: tool for tool in tools},
-        resources=[pack_resources.build(*packs), stats_family(metrics)],
+        resources=[pack_resources.build(*packs), bundle_resources.build(ports.bundles), stats_family(metrics)],
         prompts={prompt.name: prompt for prompt in pack_prompts.build(ports.packs)},
         monotonic=ports.clock.monotonic,
         limiter=RateLimiter(dict(rate_limits or {})),

@@ -29,6 +29,7 @@ def open_ports(settings: Settings) -> Ports:
     from context_pack.app import Ports
     from context_pack.kernel.paths import PathPolicy
     from context_pack_adapters.stores.access_files import AccessFiles
+    from context_pack_adapters.stores.bundle_files import FileBundleStore
     from context_pack_adapters.stores.pack_store import FilePackStore
     from context_pack_adapters.stores.source_tree import DiskSourceTree
     from context_pack_adapters.system import SystemClock, SystemIds
@@ -39,6 +40,7 @@ def open_ports(settings: Settings) -> Ports:
         source=DiskSourceTree(Path(settings.source_root), PathPolicy(settings.deny)),
         packs=FilePackStore(Path(settings.root), clock, ids),
         access=AccessFiles(Path(settings.root), clock),
+        bundles=FileBundleStore(Path(settings.source_root), PathPolicy(settings.deny), settings.bundles),
     )
 
 

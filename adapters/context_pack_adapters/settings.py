@@ -36,6 +36,7 @@ VARIABLES: Mapping[str, str] = {
     "CONTEXT_PACK_MAX_SOURCE_BYTES": "largest source file that a ref can show",
     "CONTEXT_PACK_DENY": "globs of names that are never read, besides the usual ones",
     "CONTEXT_PACK_RATE_LIMITS": "calls per minute and connection",
+    "CONTEXT_PACK_BUNDLES": "folders of the bundles, instead of looking for them",
 }
 
 
@@ -51,6 +52,7 @@ class Settings(NamedTuple):
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES
     deny: tuple[str, ...] = ()
     rate_limits: Mapping[str, int] = SEED_RATE_LIMITS
+    bundles: tuple[str, ...] = ()
     complaints: tuple[str, ...] = ()
 
 
@@ -73,6 +75,9 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
         max_source_bytes=reader.whole("CONTEXT_PACK_MAX_SOURCE_BYTES", DEFAULT_MAX_SOURCE_BYTES, **sizes),
         deny=tuple(glob for glob in map(str.strip, environ.get("CONTEXT_PACK_DENY", "").split(",")) if glob),
         rate_limits=reader.read("CONTEXT_PACK_RATE_LIMITS", parse_rate_limits, SEED_RATE_LIMITS),
+        bundles=tuple(
+            filter(None, map(str.strip, environ.get("CONTEXT_PACK_BUNDLES", "").split(os.pathsep)))
+        ),
         complaints=tuple(reader.complaints),
     )
 

@@ -42,6 +42,11 @@ COMMANDS: Mapping[str, Entry] = {
     "packs repair": Entry("packs_repair", "rewrite the refs whose code has moved"),
     "packs delete": Entry("packs_delete", "delete packs"),
     "packs export": Entry("packs_export", "write a rendered pack to a file"),
+    "bundles list": Entry("bundles_list", "list the bundles"),
+    "bundles check": Entry("bundles_check", "check files, schemas, ids and references of bundles"),
+    "bundles export": Entry("bundles_export", "export entities with what they depend on"),
+    "bundles graph": Entry("bundles_graph", "draw an export as a Mermaid diagram"),
+    "bundles stale": Entry("bundles_stale", "compare an earlier export with the bundle as it is now"),
     "stats": Entry("stats", "what the tools have done in past connections"),
     "doctor": Entry("doctor", "what is configured, what is missing, how to mend it"),
 }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from context_pack_adapters.inmemory.access_log import MemoryAccessLog
+from context_pack_adapters.inmemory.bundles import MemoryBundleStore
 from context_pack_adapters.inmemory.clock import FixedClock
 from context_pack_adapters.inmemory.ids import SeededIds
 from context_pack_adapters.inmemory.pack_store import MemoryPackStore
 from context_pack_adapters.inmemory.source_tree import MemorySourceTree
 
-__all__ = ["FixedClock", "MemoryAccessLog", "MemoryPackStore", "MemorySourceTree", "SeededIds"]
+__all__ = ["FixedClock", "MemoryAccessLog", "MemoryBundleStore", "MemoryPackStore", "MemorySourceTree", "SeededIds"]
