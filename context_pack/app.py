@@ -61,7 +61,11 @@ def build(
     )
     return Registry(
         tools={tool.name: tool for tool in tools},
-        resources=[pack_resources.build(*packs), bundle_resources.build(ports.bundles), stats_family(metrics)],
+        resources=[
+            pack_resources.build(*packs),
+            bundle_resources.build(ports.bundles),
+            stats_family(metrics),
+        ],
         prompts={prompt.name: prompt for prompt in pack_prompts.build(ports.packs)},
         monotonic=ports.clock.monotonic,
         limiter=RateLimiter(dict(rate_limits or {})),

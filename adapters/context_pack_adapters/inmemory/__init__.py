@@ -9,4 +9,11 @@ from context_pack_adapters.inmemory.ids import SeededIds
 from context_pack_adapters.inmemory.pack_store import MemoryPackStore
 from context_pack_adapters.inmemory.source_tree import MemorySourceTree
 
-__all__ = ["FixedClock", "MemoryAccessLog", "MemoryBundleStore", "MemoryPackStore", "MemorySourceTree", "SeededIds"]
+__all__ = [
+    "FixedClock",
+    "MemoryAccessLog",
+    "MemoryBundleStore",
+    "MemoryPackStore",
+    "MemorySourceTree",
+    "SeededIds",
+]
