@@ -29,6 +29,7 @@ class TreeSearch:
     """Searches the files under `root`; safe to share between threads.
 
     `engine` is `rg`, `pure`, or `auto` for ripgrep where there is one; without one, `rg` is `pure` too.
+    `search_path` is where an `rg` is looked for first: the process's own PATH unless given.
     """
 
     def __init__(
@@ -36,11 +37,13 @@ class TreeSearch:
         root: Path,
         policy: PathPolicy,
         engine: str = AUTO,
+        search_path: str | None = None,
         seconds: float = SECONDS,
         room: int = ROOM_BYTES,
     ) -> None:
         place = os.path.abspath(root)
         self._wish = engine
+        self._search_path = search_path
         self._seconds = seconds
         self._listing = Listing(place, policy, EXCLUDED_FOLDERS)
         self._shelf = Shelf(place, policy, room)
@@ -55,7 +58,7 @@ class TreeSearch:
             return None
         from context_pack_adapters.search.ripgrep_process import find_binary
 
-        return find_binary(os.environ.get("PATH", ""))
+        return find_binary(os.environ.get("PATH", "") if self._search_path is None else self._search_path)
 
     @property
     def engine(self) -> str:

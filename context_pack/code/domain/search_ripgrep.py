@@ -3,8 +3,8 @@
 Classes are written out as code points and folded letters as their cases, so that no rule of another dialect
 is asked. A line of a file may end in `\\r\\n`: no part takes the `\\r`, and the end of the line may stand
 before it. Words and digits (`\\w`, `\\d`, `\\b`) are left to ripgrep's tables, and the pattern is trusted
-with characters every table has long agreed on; what else needs a table is written for ASCII and trusted with ASCII
-alone. Look-around, back-references and the like have no words here.
+with characters every table has long agreed on; what else needs a table is written for ASCII and trusted
+with ASCII alone. Look-around, back-references and the like have no words here.
 """
 
 from __future__ import annotations

@@ -1,0 +1,215 @@
+"""Both engines over one hard tree: the same answers, and the answers of a plain third opinion."""
+
+from __future__ import annotations
+
+import stat
+import sysconfig
+from pathlib import Path
+
+import pytest
+from search_corpus import COUNTED, Line, expected, lines_of, plant
+
+from context_pack.code.domain.search import Found, Query, hit_in
+from context_pack.kernel.paths import PathPolicy
+from context_pack.toolkit.call import QuietCall
+from context_pack_adapters.search.code_search import TreeSearch
+from context_pack_adapters.search.ripgrep_process import find_binary
+
+RG = find_binary(sysconfig.get_path("scripts"))
+
+PATTERNS = [
+    "foo", "FOO", "Foo", "foo bar", "needle", "jwt.sign", r"jwt\.sign", "nothing-like-this", "a", "e", " ",
+    r"\.", r"\(", r"\{",
+    "^foo", "foo$", "^foo$", "^$", r"^\s*$", r"\s$", r"^\s+\S", "^", "$", "^.", ".$", ".", ".*", ".+foo",
+    "foo.*foo", "x*", "x+", "o{2}",
+    "o{2,}", "o{1,2}?", "(foo|bar)", "foo|bar|baz", "TODO|FIXME", "(?:b|f)(?:ar|oo)", "f(o)o", "(fo+)+ ",
+    "a?b?c?$", "[fb]oo", "[^f]oo",
+    "[a-f]+$", "[^a-z]+", "[^ -~]", r"[\w.]+", r"\w+", r"\w+\(", r"\W", r"\d", r"\d+", r"\D+", r"\s",
+    r"\S+", r"\bfoo\b", r"\bfoo", r"foo\b",
+    r"\Boo", r"\B", r"\b", r"o\B", r"[\s,]+foo", r"[\W_]foo", r"[^\w\s]", r"[^\W\d]+", r"\x66oo",
+    r"\u0066oo", r"\t", r"\r", r"foo\r",
+    r"[\r\n]", r"\r$", r"lone \r", r"foo\s", r"foo.", r"foo\W", r"foo[^x]", r"foo[^x]?$", r"foo\s*$",
+    r"nul \x00", r"\0", "naïve", "NAÏVE",
+    "größe", "GRÖSSE", "straße", "STRASSE", "strasse", "ſ", "s", "k", "K", "\u212a", "i", "I", "İ", "ı",
+    "σ", "Σ", "ς", "ж", "Ж", "数据",
+    "[à-ü]", "[а-я]+", "[Α-Ω]", r"\u0300", "\U0001f600", ".\u200d", "\u00a0", "\u2028", "\u0085", "\u200b",
+    r"\p{Lu}", r"\p{Greek}+", r"\pN",
+    r"\P{L}", "foo(?=.)", "foo(?!.)", r"(?<=\s)foo", r"(?<!\s)foo", r"(\w)\1", r"(a|b)\1", "fo++",
+    "(?>fo+)o", r"foo\Kbar| \Kbar", "(?i)FOO",
+    "(?i:f)OO", "(?s)foo.", "(?m)^foo", "(aa|ab)+", "(a+)+b", "(a|aa)+$", r"^(\s*)\S.*$", "[[]", r"[\]]",
+    "[]]", "[^]]$", r"a\[0\]", r"&&|\|\|",
+    r"\$z", r"y \?", '"q"', r"^(?:.{5})", r"^.{500,}$", "x{600}", "(?:x|y){50}", "end$", "end", r"\S\s\S",
+    "o", "(?:)", "()", "(foo)?", "(?:foo)*b",
+    r"interface.*Context", r"[A-Z]\w+Context", r"function \w+\(\)", r"^import .* from", r"\w+\s*=\s*\w+",
+    r"\bclass\b.*:", r"[A-Za-z_]\w*\(\)",
+]  # fmt: skip
+OWN = {
+    "import {e}": r"import \{e\}",
+    "[[:alpha:]]+": "[A-Za-z]+",
+    r"\Qa[0]\E": r"a\[0\]",
+    r"\x{1F600}": "\U0001f600",
+    "(?x) foo \\s bar": r"foo\sbar",
+    "(?-i)FOO": "(?-i:FOO)",
+    r"foo\nbar": "(?!)",
+    r"\<foo\>": "<foo>",
+    r"foo\z": r"foo\Z",
+}
+"""Patterns whose meaning is not that of `regex`, and how `regex` says them."""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpus on disk."""
+    root = tmp_path_factory.mktemp("corpus") / "root"
+    root.mkdir()
+    plant(root)
+    return root
+
+
+class Counting:
+    """A ripgrep that leaves a mark for each run."""
+
+    def __init__(self, folder: Path) -> None:
+        assert RG is not None
+        self.folder = folder
+        self.log = folder / "runs"
+        script = folder / "rg"
+        script.write_text(
+            f'#!/bin/sh\ncase "$*" in *--version*) ;; *) echo run >> "{self.log}" ;; esac\nexec "{RG}" "$@"\n'
+        )
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+
+    @property
+    def runs(self) -> int:
+        """How often it was asked to search."""
+        return self.log.read_text().count("run") if self.log.exists() else 0
+
+
+@pytest.fixture(scope="module")
+def ripgrep(tmp_path_factory: pytest.TempPathFactory) -> Counting:
+    """The ripgrep of the tests."""
+    if RG is None:
+        pytest.skip("no ripgrep here")
+    return Counting(tmp_path_factory.mktemp("bin"))
+
+
+@pytest.fixture(scope="module")
+def engines(tree: Path, ripgrep: Counting) -> tuple[TreeSearch, TreeSearch]:
+    """Both engines, warm: what they know of the files is from an earlier search."""
+    fast = TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder))
+    pure = TreeSearch(tree, PathPolicy(), "pure")
+    assert (fast.engine, pure.engine) == ("rg", "pure")
+    for engine in (fast, pure):
+        engine.search(Query("warm up"), QuietCall())
+    return fast, pure
+
+
+def judged(found: Found, wanted: list[Line], limit: int) -> None:
+    """Compare an answer with the third opinion."""
+    assert found.total == len(wanted)
+    assert found.files == len(COUNTED)
+    assert list(found.hits) == [
+        hit_in(line.path, lines_of(COUNTED[line.path]), line.line - 1, line.column - 1)
+        for line in wanted[:limit]
+    ]
+
+
+@pytest.mark.clause("CD-50", "CD-51", "CD-52", "CD-53", "CD-55", "CD-56", "CD-58", "CD-59", "CD-62", "CD-65")
+@pytest.mark.parametrize("fold", [True, False])
+@pytest.mark.parametrize("pattern", [*PATTERNS, *OWN])
+def test_both_engines_find_what_regex_finds_line_by_line(
+    engines: tuple[TreeSearch, TreeSearch], pattern: str, fold: bool
+) -> None:
+    wanted = expected(OWN.get(pattern, pattern), fold)
+    for limit in (100, 7):
+        query = Query(pattern, None, not fold, limit)
+        for engine in engines:
+            judged(engine.search(query, QuietCall()), wanted, limit)
+
+
+@pytest.mark.clause("CD-65")
+def test_the_corpus_has_the_size_it_should() -> None:
+    assert 2 * len([*PATTERNS, *OWN]) >= 200
+    assert len(COUNTED) >= 30
+
+
+@pytest.mark.clause("CD-66", "CD-67")
+@pytest.mark.parametrize(
+    "pattern, is_asked",
+    [
+        ("foo", True),
+        (r"\bfoo\w*", True),
+        ("(a|aa)+$", True),
+        ("foo(?=b)", False),
+        (r"(\w)\1", False),
+        ("fo++", False),
+    ],
+)
+def test_ripgrep_is_asked_for_what_it_can_run_and_for_nothing_else(
+    engines: tuple[TreeSearch, TreeSearch], ripgrep: Counting, pattern: str, is_asked: bool
+) -> None:
+    before = ripgrep.runs
+    engines[0].search(Query(pattern), QuietCall())
+    assert (ripgrep.runs > before) is is_asked
+    before = ripgrep.runs
+    engines[1].search(Query(pattern), QuietCall())
+    assert ripgrep.runs == before
+
+
+@pytest.mark.clause("CD-60", "CD-65")
+@pytest.mark.parametrize(
+    "glob",
+    [
+        "*.txt",
+        "**/*.py",
+        "nested/**",
+        "!*.txt",
+        "*.{md,ts}",
+        "sub/*",
+        "nested/*",
+        "/README.md",
+        "cr*.txt",
+        "{nested,sub}/**/*.{txt,log}",
+    ],
+)
+def test_both_engines_search_the_files_that_a_glob_means(
+    engines: tuple[TreeSearch, TreeSearch], glob: str
+) -> None:
+    fast, pure = (engine.search(Query("foo", glob, limit=100), QuietCall()) for engine in engines)
+    assert fast == pure
+    assert 0 < pure.files < len(COUNTED)
+
+
+@pytest.mark.clause("CD-65")
+def test_a_cold_engine_answers_as_a_warm_one(
+    tree: Path, ripgrep: Counting, engines: tuple[TreeSearch, TreeSearch]
+) -> None:
+    for pattern in ("foo", r"\w+ \w+ \w+", "^.*$"):
+        query = Query(pattern, limit=100)
+        answers = [engine.search(query, QuietCall()) for engine in engines]
+        answers.append(TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder)).search(query, QuietCall()))
+        answers.append(TreeSearch(tree, PathPolicy(), "pure").search(query, QuietCall()))
+        answers.append(TreeSearch(tree, PathPolicy(), "pure", room=0).search(query, QuietCall()))
+        assert all(answer == answers[0] for answer in answers)
+
+
+@pytest.mark.clause("CD-67")
+def test_without_a_ripgrep_that_runs_the_pure_engine_answers(tree: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "rg"
+    broken.write_text("#!/bin/sh\necho ripgrep 0.1\ncase $* in *--version*) exit 0;; esac\nexit 2\n")
+    broken.chmod(0o755)
+    failing = TreeSearch(tree, PathPolicy(), "rg", str(tmp_path))
+    assert failing.binary == str(broken)
+    assert failing.search(Query("foo"), QuietCall()) == TreeSearch(tree, PathPolicy(), "pure").search(
+        Query("foo"), QuietCall()
+    )
+
+
+@pytest.mark.clause("CD-58")
+def test_the_policy_of_whoever_runs_the_server_holds_for_both(tree: Path, ripgrep: Counting) -> None:
+    policy = PathPolicy(("*.ts", "nested/deep/**"))
+    engines = (TreeSearch(tree, policy, "rg", str(ripgrep.folder)), TreeSearch(tree, policy, "pure"))
+    fast, pure = (engine.search(Query("foo|jwt", limit=100), QuietCall()) for engine in engines)
+    assert fast == pure
+    assert {"code.ts", "nested/deep/back.txt"}.isdisjoint(hit.path for hit in pure.hits)
+    assert pure.files == len(COUNTED) - 3

@@ -1,0 +1,86 @@
+"""What a pattern cannot match without."""
+
+from __future__ import annotations
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+
+from context_pack.code.domain.search_literals import alternatives, lead_of, needs_of
+from context_pack.code.domain.search_syntax import read_pattern
+
+
+def needed(pattern: str) -> list[str]:
+    """The literals of which every match must hold one."""
+    return [literal.text for literal in needs_of(read_pattern(pattern, True))]
+
+
+@pytest.mark.clause("CD-65")
+@pytest.mark.parametrize(
+    "pattern, expected",
+    [
+        ("foo", ["foo"]),
+        ("foo.*longer", ["longer"]),
+        ("jwt.sign", ["sign"]),
+        (r"\w+Error", ["Error"]),
+        ("TODO|FIXME", ["TODO", "FIXME"]),
+        ("(?:get|set)Name", ["Name"]),
+        ("(?:getter|setter)X", ["getter", "setter"]),
+        ("(foo)+bar?", ["foo"]),
+        ("(foo)?bar", ["bar"]),
+        ("(foo)*", []),
+        ("a|b", []),
+        ("foo|b*", []),
+        ("x", []),
+        ("(?=foo)", []),
+        ("foo(?!barbaz)", ["foo"]),
+        ("(?>atomic)", ["atomic"]),
+        (r"one\ntwo", ["one"]),
+        ("|".join(f"word{number}" for number in range(20)), []),
+    ],
+)
+def test_the_best_literals_of_a_pattern(pattern: str, expected: list[str]) -> None:
+    assert needed(pattern) == expected
+
+
+def test_what_a_match_begins_with() -> None:
+    leads = {pattern: lead_of(read_pattern(pattern, False)) for pattern in ("foo.*", ".foo", "x", "a|b", "")}
+    assert {pattern: lead and lead.text for pattern, lead in leads.items()} == {
+        "foo.*": "foo", ".foo": None, "x": "x", "a|b": None, "": None,
+    }  # fmt: skip
+
+
+def test_a_choice_of_plain_texts_is_known_as_one() -> None:
+    def texts(pattern: str) -> list[str]:
+        return [literal.text for literal in alternatives(read_pattern(pattern, False))]
+
+    assert texts("TODO|FIXME") == ["TODO", "FIXME"]
+    assert texts("(a|bc)") == ["a", "bc"]
+    assert texts("a|b+") == []
+    assert texts("a|") == []
+    assert texts("a") == []
+
+
+def test_parts_of_different_case_rules_are_not_joined() -> None:
+    found = needs_of(read_pattern("(?i)ab(?-i)cde", False))
+    assert [(literal.text, literal.fold) for literal in found] == [("cde", False)]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["ab", "cd", "a|b", "(ab|cd)", "(ab)?", "c*", ".", r"\w", "[ab]c", "(a(b|c)d)+", "(?:xy){2}"]
+        ),
+        min_size=1,
+        max_size=5,
+    ),
+    st.text("abcdxy", max_size=12),
+)
+@pytest.mark.clause("CD-65")
+def test_every_match_holds_one_of_the_literals(parts: list[str], line: str) -> None:
+    pattern = "".join(parts)
+    literals = needed(pattern)
+    match = regex.search(pattern, line, regex.IGNORECASE)
+    if literals and match is not None:
+        assert any(literal in match[0] for literal in literals)

@@ -1,0 +1,268 @@
+"""`grep_codebase` as a tool: arguments, answers, errors, budget; over files in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from context_pack.code.domain.search import Found, Hit, Query, hit_in, shown
+from context_pack.code.family import FAMILY
+from context_pack.code.search_tools import GREP_SCHEMA, MOST_BYTES, grep_tool
+from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.call import Call, Cancelled, QuietCall
+from context_pack.toolkit.registry import Registry
+from context_pack.toolkit.spec import Answer
+from context_pack_adapters.inmemory import FixedClock
+from context_pack_adapters.search.memory import MemorySearch
+
+FILES: dict[str, str | bytes] = {
+    "src/server/auth.ts": (
+        "// Generate JWT token\nfunction generateToken(payload) {\n"
+        "  const token = jwt.sign(payload);\n  return token;\n}\n"
+    ),
+    "src/b.py": "import os\n\ndef handle():\n    pass\n",
+    "README.md": "JWT.SIGN is used here",
+    ".env": "jwt.sign=secret\n",
+    "node_modules/x/index.js": "jwt.sign\n",
+    "dist/out.js": "jwt.sign\n",
+    "picture.png": b"\x89PNG\0jwt.sign\n",
+}
+
+
+class Fixed:
+    """A search that finds what it is told to."""
+
+    def __init__(self, found: Found | Exception) -> None:
+        self.found = found
+
+    def search(self, query: Query, call: Call) -> Found:
+        if isinstance(self.found, Exception):
+            raise self.found
+        return self.found
+
+
+def call(arguments: Mapping[str, Any], search: Any = None) -> Answer:
+    """The tool's answer."""
+    clock = FixedClock()
+    found = grep_tool(FAMILY, MemorySearch(FILES) if search is None else search, clock)
+    registry = Registry({found.name: found}, [], {}, clock.monotonic)
+    return registry.call("grep_codebase", arguments, QuietCall())
+
+
+def payload(arguments: Mapping[str, Any], search: Any = None) -> dict[str, Any]:
+    """The JSON of a successful answer, which is also its structured content."""
+    answer = call(arguments, search)
+    assert not answer.is_error, answer.text
+    record: dict[str, Any] = json.loads(answer.text)
+    assert answer.structured == record
+    return record
+
+
+def refusal(arguments: Mapping[str, Any], search: Any = None) -> dict[str, Any]:
+    """The JSON of an error."""
+    answer = call(arguments, search)
+    assert answer.is_error, answer.text
+    record: dict[str, Any] = json.loads(answer.text)
+    return record
+
+
+@pytest.mark.clause("CD-50", "CD-53", "CD-57", "CD-62")
+def test_an_answer_has_the_seeds_fields() -> None:
+    found = payload({"pattern": "jwt\\.sign"})
+    assert isinstance(found.pop("searchTime"), int)
+    assert found == {
+        "matches": [
+            {
+                "file": "README.md",
+                "line": 1,
+                "column": 1,
+                "text": "JWT.SIGN is used here",
+                "context": {"before": [], "after": []},
+            },
+            {
+                "file": "src/server/auth.ts",
+                "line": 3,
+                "column": 17,
+                "text": "  const token = jwt.sign(payload);",
+                "context": {
+                    "before": ["// Generate JWT token", "function generateToken(payload) {"],
+                    "after": ["  return token;", "}"],
+                },
+            },
+        ],
+        "pattern": "jwt\\.sign",
+        "totalMatches": 2,
+        "filesSearched": 3,
+    }
+
+
+@pytest.mark.clause("CD-62")
+def test_case_matters_when_asked() -> None:
+    assert payload({"pattern": "jwt.sign", "caseSensitive": True})["totalMatches"] == 1
+    assert payload({"pattern": "jwt.sign", "caseSensitive": False})["totalMatches"] == 2
+
+
+@pytest.mark.clause("CD-64")
+def test_no_match_is_no_error() -> None:
+    assert payload({"pattern": "nonexistent"}) == {
+        "matches": [],
+        "totalMatches": 0,
+        "filesSearched": 3,
+        "message": "No matches found for pattern 'nonexistent'",
+    }
+
+
+@pytest.mark.clause("CD-55")
+def test_the_total_counts_past_the_limit() -> None:
+    found = payload({"pattern": "e", "limit": 2})
+    assert len(found["matches"]) == 2
+    assert found["totalMatches"] > 2
+    assert found["truncated"] is True
+    assert "truncated" not in payload({"pattern": "generateToken", "limit": 1})
+
+
+@pytest.mark.clause("CD-60")
+def test_a_file_pattern_chooses_the_files() -> None:
+    found = payload({"pattern": "e", "filePattern": "**/*.py"})
+    assert found["filesSearched"] == 1
+    assert {match["file"] for match in found["matches"]} == {"src/b.py"}
+    assert payload({"pattern": "e", "filePattern": ""})["filesSearched"] == 3
+
+
+@pytest.mark.clause("CD-63")
+def test_an_invalid_pattern_is_named() -> None:
+    found = refusal({"pattern": "[invalid("})
+    assert found.pop("details").startswith("brackets that are not closed")
+    assert found == {"error": "Invalid regex pattern", "pattern": "[invalid("}
+
+
+@pytest.mark.clause("CD-61")
+@pytest.mark.parametrize("glob", ["{a,b", "[a", "a}", "a\\", "!", "{a,b}" * 9])
+def test_an_invalid_glob_is_a_wrong_parameter(glob: str) -> None:
+    found = refusal({"pattern": "a", "filePattern": glob})
+    assert found["error"] == "Invalid parameters"
+    assert found["details"][0]["path"] == "$.filePattern"
+    assert "glob" in found["details"][0]["message"]
+
+
+@pytest.mark.clause("CD-70")
+@pytest.mark.parametrize(
+    "arguments, path",
+    [
+        ({}, "$.pattern"),
+        ({"pattern": ""}, "$.pattern"),
+        ({"pattern": "a" * 201}, "$.pattern"),
+        ({"pattern": 1}, "$.pattern"),
+        ({"pattern": "a", "limit": 0}, "$.limit"),
+        ({"pattern": "a", "limit": 101}, "$.limit"),
+        ({"pattern": "a", "limit": 1.0}, "$.limit"),
+        ({"pattern": "a", "limit": None}, "$.limit"),
+        ({"pattern": "a", "caseSensitive": "yes"}, "$.caseSensitive"),
+        ({"pattern": "a", "filePattern": 3}, "$.filePattern"),
+        ({"pattern": "a", "filePattern": "a" * 1001}, "$.filePattern"),
+        ({"pattern": "a", "path": "src"}, "$.path"),
+    ],
+)
+def test_wrong_arguments_are_named_by_path(arguments: dict[str, Any], path: str) -> None:
+    found = refusal(arguments)
+    assert found["error"] == "Invalid parameters"
+    assert [fault["path"] for fault in found["details"]] == [path]
+
+
+@pytest.mark.clause("CD-70")
+def test_the_bounds_themselves_are_allowed() -> None:
+    assert payload({"pattern": "a" * 200})["totalMatches"] == 0
+    assert payload({"pattern": "e", "limit": 1})["totalMatches"] > 1
+    assert payload({"pattern": "e", "limit": 100})["totalMatches"] > 1
+
+
+@pytest.mark.clause("CD-68")
+def test_a_search_that_timed_out_says_so() -> None:
+    found = refusal({"pattern": "x"}, Fixed(Failure(Code.TIMED_OUT, "Search timed out", {"pattern": "x"})))
+    assert found == {"error": "Search timed out", "pattern": "x"}
+
+
+@pytest.mark.clause("CD-69")
+def test_a_withdrawn_call_is_not_answered() -> None:
+    with pytest.raises(Cancelled):
+        call({"pattern": "x"}, Fixed(Cancelled("tools/call")))
+
+
+def wide(count: int, text: str, context: str) -> Fixed:
+    """A search with many hits of the given lines."""
+    around = (context, context)
+    return Fixed(
+        Found(tuple(Hit(f"f{n:03}.py", n + 1, 1, text, around, around) for n in range(count)), count, count)
+    )
+
+
+@pytest.mark.clause("CD-71")
+def test_an_answer_stays_within_its_budget_and_gives_up_context_first() -> None:
+    found = payload({"pattern": "x", "limit": 100}, wide(100, "x" * 500, "y" * 500))
+    assert len(json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()) <= MOST_BYTES
+    assert len(found["matches"]) == 100
+    assert {match["text"] for match in found["matches"]} == {"x" * 500}
+    assert "truncated" not in found
+    assert found["matches"][0]["context"] == {"before": [], "after": []}
+
+
+@pytest.mark.clause("CD-71")
+def test_context_is_shortened_before_it_is_left_out() -> None:
+    found = payload({"pattern": "x", "limit": 100}, wide(100, "x" * 100, "y" * 400))
+    before = found["matches"][0]["context"]["before"]
+    assert before == ["y" * 119 + "…"] * 2
+    assert len(found["matches"]) == 100
+
+
+@pytest.mark.clause("CD-71")
+def test_matches_that_do_not_fit_are_left_out_and_named() -> None:
+    found = payload({"pattern": "x", "limit": 100}, wide(100, "数" * 500, "数" * 500))
+    assert len(json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()) <= MOST_BYTES
+    assert 40 < len(found["matches"]) < 100
+    assert found["totalMatches"] == 100
+    assert found["truncated"] is True
+    assert found["message"].startswith(f"Only {len(found['matches'])} of 100 matches fit")
+
+
+@pytest.mark.clause("CD-71")
+def test_a_small_answer_keeps_everything() -> None:
+    found = payload({"pattern": "x"}, wide(50, "x" * 100, "y" * 100))
+    assert found["matches"][0]["context"]["after"] == ["y" * 100] * 2
+    assert "message" not in found
+
+
+@pytest.mark.clause("CD-50")
+def test_the_output_schema_covers_every_answer() -> None:
+    import jsonschema
+
+    for arguments in ({"pattern": "jwt"}, {"pattern": "nothing here"}, {"pattern": "e", "limit": 1}):
+        jsonschema.validate(payload(arguments), GREP_SCHEMA)
+        assert set(payload(arguments)) <= set(GREP_SCHEMA["properties"])
+
+
+@pytest.mark.clause("CD-54")
+@pytest.mark.parametrize("length", [500, 501, 600, 5000])
+@pytest.mark.parametrize("at", [0, 1, 99, 100, 101, 250, 499])
+def test_a_long_line_is_cut_around_its_match(length: int, at: int) -> None:
+    line = "".join(chr(0x4E00 + index % 4000) for index in range(length))
+    for start in (at, length - 1 - at):
+        cut = shown(line, start)
+        assert len(cut) <= 500
+        assert line[start] in cut
+        assert cut.strip("…") in line
+        assert cut.startswith("…") is not line.startswith(cut.strip("…"))
+        assert cut.endswith("…") is not line.endswith(cut.strip("…"))
+        if length > 500:
+            assert len(cut) == 500
+
+
+@pytest.mark.clause("CD-53", "CD-54")
+def test_lines_around_a_match_are_cut_too_and_end_with_the_file() -> None:
+    lines = ["first", "long " * 200, "match", "last"]
+    hit = hit_in("a", lines, 2, 0)
+    assert (hit.line, hit.column, hit.text) == (3, 1, "match")
+    assert hit.before == ("first", ("long " * 200)[:499] + "…")
+    assert hit.after == ("last",)
