@@ -10,7 +10,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.arguments import key_of, parse, prepare
+from context_pack.toolkit.arguments import arguments_of, key_of, parse, prepare
 from context_pack.toolkit.call import Call, Cancelled
 from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.metrics import Metrics
