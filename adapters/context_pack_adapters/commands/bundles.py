@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from context_pack.app import Ports
     from context_pack.bundles.domain.model import Bundle, Diagnostic
     from context_pack.bundles.usecases.shelf import Address, Shelf
+    from context_pack.kernel.errors import Failure
+    from context_pack.toolkit.spec import Answer
 
 
 def open_shelf(shell: Shell) -> tuple[Shelf, Ports]:
@@ -41,8 +44,17 @@ def addresses(bundle: Bundle, targets: Sequence[str]) -> list[Address]:
         if named is not None and not (slash and bundle.find(type_, key)):
             found.append(Address(named.type, named.id))
         else:
-            found.append(Address(type_, key) if slash else Address("", target))
+            found.append(Address(type_ or "?", key or "?") if slash else Address("?", target))
     return found
+
+
+def refusal(answer: Answer) -> Failure:
+    """A tool's error as the failure that the command line tells in words."""
+    from context_pack.kernel.errors import Code, Failure
+
+    error = json.loads(answer.text)["error"]
+    codes = {"NOT_FOUND": Code.NOT_FOUND, "BAD_REQUEST": Code.INVALID_DATA}
+    return Failure(codes.get(error["code"], Code.INTERNAL), error["message"], error["details"])
 
 
 def told(diagnostic: Diagnostic) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from context_pack_adapters.commands.bundles import add_targets, addresses, open_shelf
+from context_pack_adapters.commands.bundles import add_targets, addresses, open_shelf, refusal
 from context_pack_adapters.commands.packs_export import write
 from context_pack_adapters.commands.shell import Shell
 
@@ -36,7 +36,7 @@ def run(options: Namespace, shell: Shell) -> int:
     shelf, ports = open_shelf(shell)
     named = shelf.serve(options.bundle, QuietCall(), lambda opened: addresses(opened.bundle, options.targets))
     asked = {
-        "targets": [{"entityType": one.type or "?", "entityId": one.id or "?"} for one in named],
+        "targets": [{"entityType": one.type, "entityId": one.id} for one in named],
         "dependencyDepth": options.depth,
         "format": options.format,
         "includeSchemas": not options.no_schemas,
@@ -45,8 +45,7 @@ def run(options: Namespace, shell: Shell) -> int:
     }
     answer = build(ports, alarm=shell.log.alarm).call("export_context", asked, QuietCall())
     if answer.is_error:
-        shell.terminal.complain(answer.text)
-        return 1
+        raise refusal(answer)
     text = answer.text if answer.text.endswith("\n") else answer.text + "\n"
     if options.output in (None, "-"):
         shell.terminal.raw(text)

@@ -15,9 +15,11 @@ from context_pack.bundles.domain.model import Bundle, Diagnostic, Entity, Unload
 from context_pack.bundles.ports import BundleFiles, BundleStore, Discovery, Place
 from context_pack.bundles.usecases.loading import Loaded, load, read_head
 from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.toolkit.arguments import clip
 from context_pack.toolkit.call import Call
 
 R = TypeVar("R")
+MOST_SHOWN = 5
 
 
 @frozen(eq=False)
@@ -129,7 +131,9 @@ def require(bundle: Bundle, bundle_id: str, wanted: Sequence[Address]) -> list[E
     found = {address: bundle.find(address.type, address.id) for address in wanted}
     missing = [address for address, entity in found.items() if entity is None]
     if missing:
-        words = f"the bundle has no such entity: {len(missing)} of {len(found)} are missing; see notFound"
+        shown = ", ".join(f"{clip(address.type)} {clip(address.id)}" for address in missing[:MOST_SHOWN])
+        more = f" and {len(missing) - MOST_SHOWN} more" if len(missing) > MOST_SHOWN else ""
+        words = f"not in the bundle: {shown}{more}"
         names = [{"entityType": address.type, "entityId": address.id} for address in missing]
         raise Failure(Code.NOT_FOUND, words, {"notFound": names, "bundleId": bundle_id})
     return [entity for entity in found.values() if entity is not None]
