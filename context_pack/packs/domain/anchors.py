@@ -1,9 +1,10 @@
 """What a ref remembers of its code, so that the code can be found again after edits.
 
 An anchor holds no source text: a SHA-256 of the excerpt (CRLF made LF, nothing else), its number of lines,
-and fingerprints of its first and last line and of up to three lines before and after. A fingerprint is the
-line's length and eight digits of its SHA-256: the length lets a search pass over almost every line unhashed.
-Fingerprints only suggest places; the digest alone decides that code is the same.
+fingerprints of its first and last line and of up to three lines before and after, and a rolling checksum. A
+fingerprint is the line's length and eight digits of its SHA-256: the length lets a search pass over almost
+every line unhashed. The checksum finds code whose first and last line stand all over its file; anchors of
+older files have none. These only suggest places; the digest alone decides that code is the same.
 """
 
 from __future__ import annotations
@@ -17,17 +18,15 @@ from attrs import frozen
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.lines import LineRange
+from context_pack.packs.domain.prints import fingerprint
+from context_pack.packs.domain.rolling import DIGITS, checksum
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.values import MAX_LINES
 
 CONTEXT_LINES = 3
 _DIGEST = re.compile("[0-9a-f]{64}")
 _PRINT = re.compile("[0-9a-f]{1,8}-[0-9a-f]{8}")
-
-
-def fingerprint(line: str) -> str:
-    """A short hash of one line: its length, then eight digits of its digest."""
-    return f"{len(line):x}-{sha256_hex(line)[:8]}"
+_ROLLING = re.compile(f"[0-9a-f]{{{DIGITS}}}")
 
 
 def _is_print(_: Any, attribute: Any, value: Any) -> None:
@@ -47,6 +46,11 @@ def _is_digest(_: Any, attribute: Any, value: Any) -> None:
         raise invalid("the anchor's digest must be 64 hexadecimal digits", attribute.name)
 
 
+def _is_checksum(_: Any, attribute: Any, value: Any) -> None:
+    if value is not None and (not isinstance(value, str) or _ROLLING.fullmatch(value) is None):
+        raise invalid(f"the anchor's checksum must be {DIGITS} hexadecimal digits", attribute.name)
+
+
 def _is_count(_: Any, attribute: Any, value: Any) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MAX_LINES:
         raise invalid(f"the anchor must span 1 to {MAX_LINES} lines", attribute.name)
@@ -62,6 +66,7 @@ class Anchor:
     after: tuple[str, ...] = attrs.field(validator=_are_prints)
     first: str = attrs.field(validator=_is_print)
     last: str = attrs.field(validator=_is_print)
+    rolling: str | None = attrs.field(default=None, validator=_is_checksum)
 
 
 def anchor_of(source: SourceText, lines: LineRange) -> Anchor | None:
@@ -81,4 +86,5 @@ def anchor_of(source: SourceText, lines: LineRange) -> Anchor | None:
         tuple(map(fingerprint, after)),
         fingerprint(inside[0]),
         fingerprint(inside[-1]),
+        checksum(inside),
     )

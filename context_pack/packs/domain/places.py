@@ -3,26 +3,30 @@
 `identical` is proof: every place it names hashes to the anchor, and when it says it is complete there is no
 other. Where the code was changed, `surroundings` has to guess. Lines are numbered from 0 inside this module.
 Theory: fingerprints start with the line's length, so that almost no line has to be hashed; the digest is
-computed only where first and last line agree, and the work spent on it is bounded.
+computed only where first and last line agree. Where too many places do (blank lines, braces), the rolling
+checksum of the whole excerpt leaves only the right ones, at a cost that depends only on the file's size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import cache
 from itertools import islice
 
 from attrs import frozen
 
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.lines import LineRange
-from context_pack.packs.domain.anchors import Anchor, fingerprint
+from context_pack.packs.domain.anchors import Anchor
+from context_pack.packs.domain.prints import Prints
+from context_pack.packs.domain.rolling import runs
 from context_pack.packs.domain.source import SourceText
 
 MOST_PLACES = 6
 NEARBY_LINES = 1_000
-MOST_WORK = 32 * 1024 * 1024
-LINE_WORK = 32
+QUICK_WORK, MOST_WORK = 2 * 1024 * 1024, 32 * 1024 * 1024
+LINE_WORK, VISIT_WORK = 32, 16
+
+Sought = tuple[str | None, bool]
+"""The anchored text if it was found; and whether it stands nowhere if it was not."""
 
 
 @frozen
@@ -38,55 +42,66 @@ def identical(anchor: Anchor, source: SourceText, near: int | None = None) -> Pl
 
     One place is found by its hashes. Then its text is known, and a plain text search finds the others.
     """
-    excerpt = _nearby(anchor, source, near) if near is not None else None
-    if excerpt is None:
-        excerpt, complete = _search(anchor, source.lines, source.lengths)
-        if excerpt is None:
-            return Places((), complete)
+    excerpt, complete = _sought(anchor, source, near)
+    return Places((), complete) if excerpt is None else copies(excerpt, source)
+
+
+def copies(excerpt: str, source: SourceText) -> Places:
+    """Every place that reads exactly like the excerpt, up to a few."""
+    last = excerpt.count("\n")
     starts = tuple(islice(source.occurrences(excerpt), MOST_PLACES))
-    ranges = tuple(LineRange(start, start + anchor.lines - 1) for start in starts)
-    return Places(ranges, len(ranges) < MOST_PLACES)
+    return Places(tuple(LineRange(start, start + last) for start in starts), len(starts) < MOST_PLACES)
 
 
-def _nearby(anchor: Anchor, source: SourceText, near: int) -> str | None:
-    """The anchored text, if it stands not far from where it was: most edits move code by a few lines."""
+def _sought(anchor: Anchor, source: SourceText, near: int | None) -> Sought:
+    """The anchored text, looked for in the order of cost: nearby, by its first and last line, by checksum."""
+    if near is not None:
+        excerpt, complete = _nearby(anchor, source, near)
+        if excerpt is not None:
+            return excerpt, True
+        if not complete and anchor.rolling is not None:
+            return _rolled(anchor, anchor.rolling, source)
+    excerpt, complete = _search(anchor, source.lines, source.lengths, source.prints)
+    if not complete and anchor.rolling is not None:
+        return _rolled(anchor, anchor.rolling, source)
+    return excerpt, complete
+
+
+def _nearby(anchor: Anchor, source: SourceText, near: int) -> Sought:
+    """The same, not far from where the code was: most edits move it by a few lines."""
     low, high = max(1, near - NEARBY_LINES), near + anchor.lines - 1 + NEARBY_LINES
     if not source.has(high):
         high = source.count
     if high - low + 1 < anchor.lines:
-        return None
+        return None, True
     lines = source.excerpt(low, high).split("\n")
-    return _search(anchor, lines, list(map(len, lines)))[0]
+    return _search(anchor, lines, list(map(len, lines)), source.prints)
 
 
-def _search(anchor: Anchor, lines: list[str], lengths: list[int]) -> tuple[str | None, bool]:
-    """The anchored text, found by its first and last line; and whether every candidate was looked at."""
+def _search(anchor: Anchor, lines: list[str], lengths: list[int], prints: Prints) -> Sought:
+    """The same, found by first and last line; not complete where too many places begin and end like it."""
     reach, work = anchor.lines - 1, 0
-    ends_alike = alike(anchor.last)
-    for start in positions(anchor.first, lines, lengths):
-        if start + reach >= len(lines) or not ends_alike(lines[start + reach]):
-            continue
-        if work > MOST_WORK:
+    most = MOST_WORK if anchor.rolling is None else QUICK_WORK
+    for start in prints.positions(anchor.first, lines, lengths):
+        work += VISIT_WORK
+        if work > most:
             return None, False
-        text = "\n".join(lines[start : start + anchor.lines])
-        work += len(text) + LINE_WORK * anchor.lines
-        if sha256_hex(text) == anchor.digest:
-            return text, True
+        if start + reach < len(lines) and prints[lines[start + reach]] == anchor.last:
+            text = "\n".join(lines[start : start + anchor.lines])
+            if sha256_hex(text) == anchor.digest:
+                return text, True
+            work += len(text) + LINE_WORK * anchor.lines
     return None, True
 
 
-def positions(print_: str, lines: list[str], lengths: list[int]) -> Iterator[int]:
-    """The lines with that fingerprint, in file order."""
-    length, same, at = int(print_.partition("-")[0], 16), alike(print_), -1
-    while True:
-        try:
-            at = lengths.index(length, at + 1)
-        except ValueError:
-            return
-        if same(lines[at]):
-            yield at
-
-
-def alike(print_: str) -> Callable[[str], bool]:
-    """A test for lines with that fingerprint; no text is hashed twice."""
-    return cache(lambda line: fingerprint(line) == print_)
+def _rolled(anchor: Anchor, rolling: str, source: SourceText) -> Sought:
+    """The same, found by its rolling checksum; only lines made to deceive could have it in many places."""
+    work = 0
+    for start in runs(source.sums, anchor.lines, rolling):
+        text = "\n".join(source.lines[start : start + anchor.lines])
+        if sha256_hex(text) == anchor.digest:
+            return text, True
+        work += len(text) + LINE_WORK * anchor.lines
+        if work > MOST_WORK:
+            return None, False
+    return None, True

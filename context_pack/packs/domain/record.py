@@ -39,7 +39,7 @@ SECTION_FIELDS = ("key", "title", "description", "refs", "diagrams")
 REF_FIELDS = ("key", "path", "lines", "title", "why", "group", "anchor")
 LINES_FIELDS = ("start", "end")
 DIAGRAM_FIELDS = ("key", "title", "mermaid", "why")
-ANCHOR_FIELDS = ("digest", "lines", "before", "after", "first", "last")
+ANCHOR_FIELDS = ("digest", "lines", "before", "after", "first", "last", "rolling")
 
 
 def to_record(pack: Pack, *, anchors: bool = True) -> Record:
@@ -104,6 +104,7 @@ def _anchor_record(anchor: Anchor | None) -> Record | None:
         "after": list(anchor.after),
         "first": anchor.first,
         "last": anchor.last,
+        "rolling": anchor.rolling,
     }
 
 

@@ -8,9 +8,13 @@ for, and never listed: cutting a few refs out of a large file costs about as muc
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
+
+from context_pack.packs.domain.prints import Prints
+from context_pack.packs.domain.rolling import beginnings
 
 CHUNK = 16 * 1024
 
@@ -22,6 +26,7 @@ class SourceText:
         # The last line drops a carriage return too when the file ends without a newline.
         normal = text.replace("\r\n", "\n").removesuffix("\r") if "\r" in text else text
         self.text = f"\n{normal}" if not text or text.endswith("\n") else f"\n{normal}\n"
+        self.prints = Prints()
         self._counts = [0]  # newlines before each chunk, as far as anybody has looked
 
     @cached_property
@@ -39,6 +44,11 @@ class SourceText:
         """The length of every line."""
         return list(map(len, self.lines))
 
+    @cached_property
+    def sums(self) -> array[int]:
+        """The rolling checksum of each beginning of the file; costs more than everything else here."""
+        return beginnings(self.lines)
+
     def has(self, line: int) -> bool:
         """Whether there is a line with that number."""
         return self._newline(line + 1) >= 0
@@ -46,6 +56,10 @@ class SourceText:
     def excerpt(self, start: int, end: int) -> str:
         """Lines `start` to `end` (1-based, both included, both there), joined by newlines."""
         return self.text[self._newline(start) + 1 : self._newline(end + 1)]
+
+    def like(self, print_: str) -> Iterator[int]:
+        """The lines with that fingerprint, in file order and counted from 0."""
+        return self.prints.positions(print_, self.lines, self.lengths)
 
     def occurrences(self, excerpt: str) -> Iterator[int]:
         """The lines at which whole lines begin that read like `excerpt`, in file order."""

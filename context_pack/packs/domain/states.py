@@ -15,8 +15,9 @@ from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
+from context_pack.packs.domain.anchors import Anchor
 from context_pack.packs.domain.model import Ref
-from context_pack.packs.domain.places import MOST_PLACES, identical
+from context_pack.packs.domain.places import MOST_PLACES, copies, identical
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.surroundings import by_context
 
@@ -83,17 +84,25 @@ def resolve(ref: Ref, source: SourceText) -> Resolution:
     there = source.has(ref.lines.end)
     if ref.anchor is None:
         return _at(State.UNANCHORED, ref.path, ref.lines, source) if there else _past_end(ref, source)
-    if there and sha256_hex(source.excerpt(ref.lines.start, ref.lines.end)) == ref.anchor.digest:
+    if there and _same(source, ref.lines, ref.anchor):
         return _at(State.EXACT, ref.path, ref.lines, source)
     places = identical(ref.anchor, source, near=ref.lines.start)
+    guess = by_context(ref.anchor, source, ref.lines) if not places.ranges else None
+    if guess is not None and not places.complete and _same(source, guess, ref.anchor):
+        places = copies(source.excerpt(guess.start, guess.end), source)
     if len(places.ranges) > 1:
         return _ambiguous([str(lines) for lines in places.ranges])
-    if places.ranges and places.complete:
+    if places.ranges:
         return _at(State.MOVED, ref.path, places.ranges[0], source)
-    lines = by_context(ref.anchor, source, ref.lines) or (ref.lines if there else None)
+    lines = guess or (ref.lines if there else None)
     if lines is None:
         return _past_end(ref, source)
     return _at(State.CHANGED, ref.path, lines, source, CHANGED_SINCE)
+
+
+def _same(source: SourceText, lines: LineRange, anchor: Anchor) -> bool:
+    """Whether these lines are the anchored code."""
+    return sha256_hex(source.excerpt(lines.start, lines.end)) == anchor.digest
 
 
 def resolve_gone(ref: Ref, others: Sequence[Candidate], complete: bool) -> Resolution:

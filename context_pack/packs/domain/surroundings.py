@@ -8,12 +8,11 @@ would show one of them is no answer. Lines are numbered from 0 inside this modul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice, product
 
 from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.packs.domain.anchors import CONTEXT_LINES, Anchor
-from context_pack.packs.domain.places import alike, positions
 from context_pack.packs.domain.source import SourceText
 
 COMMON_AFTER = 64
@@ -23,6 +22,8 @@ TELLING_CHARS = 3
 
 Votes = Sequence[tuple[int, str | None]]
 """(offset from the line sought, fingerprint of the line there; None for an end of the file)."""
+Rare = Mapping[str, list[int]]
+"""Where the lines with each fingerprint stand; nowhere for those that stand all over the file."""
 Choice = tuple[float, int, int, int]
 """What a range is worth, how far its length is from the anchored one (negative), its start and its end."""
 
@@ -33,9 +34,11 @@ def by_context(anchor: Anchor, source: SourceText, stored: LineRange) -> LineRan
     The best beginning and the best end are taken together; where only one side is known, the code keeps its
     number of lines. Two equally good answers are no answer.
     """
-    starts = _tally(_start_votes(anchor), source, stored.start - 1)
-    ends = _tally(_end_votes(anchor), source, stored.end - 1)
-    around = list(_around(anchor, source))
+    prints = {anchor.first, anchor.last, *anchor.before, *anchor.after}
+    rare = {print_: _rare(print_, source) for print_ in prints}
+    starts = _tally(_start_votes(anchor), rare, source, stored.start - 1)
+    ends = _tally(_end_votes(anchor), rare, source, stored.end - 1)
+    around = list(_around(anchor, rare, source))
     ranked = sorted(_choices(anchor, source.count, starts, ends), reverse=True)
     for _, equals in groupby(ranked, key=lambda choice: choice[:2]):
         answers = {choice[2:] for choice in equals if not _shows_surroundings(*choice[2:], around)}
@@ -82,11 +85,11 @@ def _end_votes(anchor: Anchor) -> Votes:
     return [*votes, (size + 1, None)] if size < CONTEXT_LINES else votes
 
 
-def _around(anchor: Anchor, source: SourceText) -> Iterator[tuple[int, list[int]]]:
+def _around(anchor: Anchor, rare: Rare, source: SourceText) -> Iterator[tuple[int, list[int]]]:
     """The telling lines that stood around the code: how far from its edge, and where they stand now."""
     for offset, print_ in (*_start_votes(anchor), *_end_votes(anchor)):
         if offset and print_ is not None and print_ not in (anchor.first, anchor.last):
-            places = _rare(print_, source)
+            places = rare[print_]
             if places and _telling(source.lines[places[0]]):
                 yield offset, places
 
@@ -101,12 +104,11 @@ def _shows_surroundings(start: int, end: int, around: Sequence[tuple[int, list[i
 
 
 def _rare(print_: str, source: SourceText) -> list[int]:
-    """Where lines with that fingerprint stand; nowhere when they stand all over the file."""
-    found = list(islice(positions(print_, source.lines, source.lengths), COMMON_AFTER))
+    found = list(islice(source.like(print_), COMMON_AFTER))
     return found if len(found) < COMMON_AFTER else []
 
 
-def _tally(votes: Votes, source: SourceText, stored: int) -> dict[int, float]:
+def _tally(votes: Votes, rare: Rare, source: SourceText, stored: int) -> dict[int, float]:
     """The lines that the votes point at, with what the votes for each are worth; only the best of them.
 
     Lines that stand all over the file are heard about candidates but propose none.
@@ -114,23 +116,22 @@ def _tally(votes: Votes, source: SourceText, stored: int) -> dict[int, float]:
     proposed = {stored}
     for offset, print_ in votes:
         if print_ is not None:
-            proposed.update(place - offset for place in _rare(print_, source))
-    tests = [(offset, None if print_ is None else alike(print_)) for offset, print_ in votes]
+            proposed.update(place - offset for place in rare[print_])
     worths: dict[int, float] = {}
     for candidate in proposed:
         if 0 <= candidate < source.count:
-            heard = [_worth(candidate + offset, test, offset, source) for offset, test in tests]
+            heard = [_worth(candidate + offset, print_, offset, source) for offset, print_ in votes]
             if WORTH_LINE in heard:
                 worths[candidate] = sum(heard)
     best = sorted(worths, key=lambda line: (-worths[line], line))[:MOST_CANDIDATES]
     return {line: worths[line] for line in best}
 
 
-def _worth(line: int, test: Callable[[str], bool] | None, offset: int, source: SourceText) -> float:
+def _worth(line: int, print_: str | None, offset: int, source: SourceText) -> float:
     """What this line's vote is worth."""
-    if test is None:
+    if print_ is None:
         return WORTH_EDGE if line == (-1 if offset < 0 else source.count) else 0.0
-    if not 0 <= line < source.count or not test(source.lines[line]):
+    if not 0 <= line < source.count or source.prints[source.lines[line]] != print_:
         return 0.0
     return WORTH_LINE if _telling(source.lines[line]) else WORTH_TRIVIAL
 

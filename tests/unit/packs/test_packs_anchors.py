@@ -30,13 +30,14 @@ def test_upsert_ref_stores_hashes_and_no_source(anchored: tuple[Any, str]) -> No
     desk, pack = anchored
     (ref,) = to_record(desk.store.get(pack))["sections"][0]["refs"]
     anchor = ref["anchor"]
-    assert list(anchor) == ["digest", "lines", "before", "after", "first", "last"]
+    assert list(anchor) == ["digest", "lines", "before", "after", "first", "last", "rolling"]
     assert anchor["digest"] == sha256_hex("\n".join(FUNCTION))
     assert anchor["lines"] == 3
     assert (len(anchor["before"]), len(anchor["after"])) == (3, 3)
     prints = [*anchor["before"], *anchor["after"], anchor["first"], anchor["last"]]
     assert len(set(prints)) == 8
     assert all(len(one) <= 17 for one in prints)
+    assert len(anchor["rolling"]) == 8
     assert "def load" not in str(anchor)
     assert "anchor" not in str(desk.input(action="get", id=pack))
     assert "anchor" not in desk.output(id=pack)

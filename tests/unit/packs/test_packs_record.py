@@ -120,6 +120,9 @@ def test_no_wrong_value_can_be_built(build: Callable[[], object]) -> None:
         {"before": ("1-00000000",) * 4},
         {"after": ["1-00000000"]},
         {"after": (5,)},
+        {"rolling": "0123abc"},
+        {"rolling": "0123ABCD"},
+        {"rolling": 5},
     ],
 )
 def test_an_anchor_is_made_of_hashes(wrong: dict[str, Any]) -> None:
@@ -132,6 +135,7 @@ def test_an_anchor_is_made_of_hashes(wrong: dict[str, Any]) -> None:
         "last": "0-00000000",
     }
     Anchor(**good)
+    Anchor(**good, rolling="0123abcd")
     refused(lambda: Anchor(**{**good, **wrong}))
 
 
@@ -184,6 +188,17 @@ def test_absent_optional_fields_and_anchors_are_fine() -> None:
     assert (pack.name, pack.title, pack.tags) == (None, None, ())
     assert pack.sections[0].refs[0].anchor is None
     assert from_record({**to_record(a_pack()), "sections": None}).sections == ()
+
+
+@pytest.mark.clause("AN-01")
+def test_an_anchor_of_an_older_file_has_no_checksum_and_is_read() -> None:
+    record = to_record(a_pack())
+    del record["sections"][0]["refs"][0]["anchor"]["rolling"]
+    old, new = (ref.anchor for ref in from_record(record).sections[0].refs)
+    assert old is not None
+    assert new is not None
+    assert (old.digest, old.rolling) == (new.digest, None)
+    assert new.rolling is not None
 
 
 @pytest.mark.clause("PK-07")

@@ -1,0 +1,31 @@
+"""Fingerprints of lines: short enough to be stored by the dozen, good enough to say where a line may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from context_pack.kernel.digest import sha256_hex
+
+
+def fingerprint(line: str) -> str:
+    """A short hash of one line: its length, then eight digits of its digest."""
+    return f"{len(line):x}-{sha256_hex(line)[:8]}"
+
+
+class Prints(dict[str, str]):
+    """The fingerprints of the lines of one file; none is computed before it is asked for, or twice."""
+
+    def __missing__(self, line: str) -> str:
+        print_ = self[line] = fingerprint(line)
+        return print_
+
+    def positions(self, print_: str, lines: list[str], lengths: list[int]) -> Iterator[int]:
+        """Where lines with that fingerprint stand, in order; only lines of the right length are hashed."""
+        length, at = int(print_.partition("-")[0], 16), -1
+        while True:
+            try:
+                at = lengths.index(length, at + 1)
+            except ValueError:
+                return
+            if self[lines[at]] == print_:
+                yield at
