@@ -17,6 +17,7 @@ from context_pack.packs.domain.prints import Prints
 from context_pack.packs.domain.rolling import beginnings
 
 CHUNK = 16 * 1024
+FEW = 128
 
 
 class SourceText:
@@ -82,16 +83,21 @@ class SourceText:
             if (len(self._counts) - 1) * CHUNK >= len(self.text):
                 return -1
             self._count_on()
-        chunk = self._chunk_of(number)
-        seen, at = self._counts[chunk], chunk * CHUNK - 1
-        while seen < number:
-            at = self.text.index("\n", at + 1)
-            seen += 1
-        return at
+        chunk = bisect_left(self._counts, number) - 1
+        return self._inside(number - self._counts[chunk], chunk * CHUNK)
 
-    def _chunk_of(self, number: int) -> int:
-        """The chunk with that newline in it."""
-        return bisect_left(self._counts, number) - 1
+    def _inside(self, number: int, start: int) -> int:
+        """Where the newline with that number stands in the chunk that begins at `start`, by halving it."""
+        size = CHUNK // 2
+        while size > FEW:
+            before = self.text.count("\n", start, start + size)
+            if before < number:
+                number, start = number - before, start + size
+            size //= 2
+        at = start - 1
+        for _ in range(number):
+            at = self.text.index("\n", at + 1)
+        return at
 
     def _count_on(self) -> None:
         """Count one more chunk."""
