@@ -1,4 +1,8 @@
-"""Fingerprints of lines: short enough to be stored by the dozen, good enough to say where a line may stand."""
+"""Fingerprints of lines: short enough to be stored by the dozen, good enough to say where a line may stand.
+
+A fingerprint proves nothing. It starts with the line's length, so that a search hashes only the few lines
+that have the right one, and each of them once per file.
+"""
 
 from __future__ import annotations
 
