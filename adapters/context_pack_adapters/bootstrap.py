@@ -6,7 +6,7 @@ registry is first needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
     from context_pack_adapters.mcp.session import Session
     from context_pack_adapters.stores.access_files import AccessFiles
-    from context_pack_adapters.stores.pack_news import PackNews
+    from context_pack_adapters.stores.pack_news import News, PackNews
 
 
 def open_ports(settings: Settings) -> Ports:
@@ -136,15 +136,18 @@ class Connection:
             from pathlib import Path
 
             from context_pack_adapters.stores.pack_news import PackNews
+            from context_pack_adapters.system import SystemClock
 
-            self._news = PackNews(Path(self._settings.root), self._tell)
+            self._news = PackNews(Path(self._settings.root), SystemClock(), self._tell)
         return self._news
 
-    def _tell(self, ids: Collection[str], listed: bool) -> None:
-        from context_pack.packs.resources import PREFIX
+    def _tell(self, news: News) -> None:
+        """Tell of the subscribed URIs that mean these packs, by id or by name, however they are spelled."""
+        from context_pack.packs.resources import handle_in
 
         if self._session is not None:
-            self._session.resources_changed([f"{PREFIX}{pack_id}" for pack_id in ids], listed)
+            uris = [uri for uri in sorted(self._session.watched) if news.concerns(handle_in(uri))]
+            self._session.resources_changed(uris, news.listed)
 
     def keep_stats(self) -> None:
         """Leave what the tools did for `context-pack stats`."""

@@ -35,14 +35,19 @@ def build(store: PackStore, tree: SourceTree, clock: Clock, settings: PackSettin
     )
 
 
+def handle_in(uri: str) -> str:
+    """The id or name that the URI of a pack spells; empty if it is no such URI."""
+    return unquote(uri[len(PREFIX) :]).strip() if uri.startswith(PREFIX) else ""
+
+
 def _entry(pack: Pack) -> ResourceEntry:
     return ResourceEntry(PREFIX + pack.id, pack.name or pack.id, pack.heading, pack.brief)
 
 
 def _read(reader: PackReader, clock: Clock, uri: str) -> ResourceText | None:
     """The pack of that URI; a name may stand in the id's place."""
-    handle = unquote(uri.removeprefix(PREFIX))
-    if not handle.strip():
+    handle = handle_in(uri)
+    if not handle:
         return None
     try:
         pack = reader.get(Named(id=handle))

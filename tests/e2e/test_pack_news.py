@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from stdio_client import StdioClient
 
-from context_pack import Workspace, open_workspace
+from context_pack import Pack, Workspace, open_workspace
 
+UPDATED = "notifications/resources/updated"
+LIST_CHANGED = "notifications/resources/list_changed"
 Spawn = Callable[..., StdioClient]
+FileOf = Callable[[Pack], Path]
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -23,6 +28,12 @@ SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 def other(tmp_path: Path) -> Workspace:
     """Somebody else over the same packs: this test's own process."""
     return open_workspace(source_root=tmp_path)
+
+
+@pytest.fixture
+def file_of(tmp_path: Path) -> FileOf:
+    """Where a pack is kept."""
+    return lambda pack: tmp_path / ".agents/mcp/context_pack/packs" / f"{pack.id}.md"
 
 
 def until(client: StdioClient, method: str) -> dict[str, Any]:
@@ -106,3 +117,115 @@ def test_listening_again_and_again_leaves_nothing_open(spawn: Spawn, other: Work
     other.packs.create(ttl_minutes=5)
     client.request("ping")
     assert client.end()[0] == 0
+
+
+NAME = "Login & co/2 — é"
+SPELLINGS = [
+    "context://pack/Login%20%26%20co%2F2%20%E2%80%94%20%C3%A9",
+    "context://pack/Login & co/2 — é",
+    "context://pack/%4cogin%20&%20co/2%20—%20%c3%a9",
+]
+
+
+@pytest.mark.clause("MCP-80", "MCP-87")
+@pytest.mark.parametrize("uri", SPELLINGS)
+def test_a_subscriber_by_name_hears_of_changes_under_the_uri_it_gave(
+    spawn: Spawn, other: Workspace, uri: str
+) -> None:
+    client = spawn("unframed")
+    client.initialize()
+    pack = other.packs.create(ttl_minutes=5, name=NAME)
+    assert "contents" in client.request("resources/read", {"uri": uri})["result"]
+    client.request("resources/subscribe", {"uri": uri})
+    pack = other.packs.set_meta(pack, title="Changed elsewhere")
+    assert until(client, UPDATED)["params"] == {"uri": uri}
+    other.packs.delete(pack)
+    assert until(client, UPDATED)["params"] == {"uri": uri}
+    until(client, LIST_CHANGED)
+
+
+@pytest.mark.clause("MCP-86", "MCP-87")
+def test_a_subscriber_by_name_hears_of_the_pack_that_takes_the_name(
+    client: StdioClient, other: Workspace
+) -> None:
+    client.request("resources/subscribe", {"uri": "context://pack/auth"})
+    other.packs.create(ttl_minutes=5, name="billing")
+    until(client, LIST_CHANGED)
+    client.payload("input", {"action": "create", "ttl_minutes": 5, "name": "auth"})
+    assert until(client, UPDATED)["params"] == {"uri": "context://pack/auth"}
+    assert not [one for one in client.notifications if one["method"] == UPDATED]
+
+
+@pytest.mark.clause("MCP-82", "MCP-87")
+def test_a_modern_listener_by_id_and_by_name_hears_of_both(spawn: Spawn, other: Workspace) -> None:
+    client = spawn("unframed")
+    pack = other.packs.create(ttl_minutes=5, name="auth")
+    uris = {f"context://pack/{pack.id}", "context://pack/auth"}
+    params = {"_meta": ENVELOPE, "notifications": {"resourceSubscriptions": sorted(uris)}}
+    client.send({"jsonrpc": "2.0", "id": "news", "method": "subscriptions/listen", "params": params})
+    until(client, "notifications/subscriptions/acknowledged")
+    other.packs.delete(pack)
+    told = [until(client, UPDATED)["params"] for _ in uris]
+    assert {one["uri"] for one in told} == uris
+    assert all(one["_meta"] == {SUBSCRIPTION: "news"} for one in told)
+
+
+@pytest.mark.clause("MCP-87")
+def test_what_could_not_be_read_may_have_had_any_name(
+    client: StdioClient, other: Workspace, file_of: FileOf
+) -> None:
+    kept = other.packs.create(ttl_minutes=5)
+    broken = file_of(kept).with_name("pk_aaaaaaaa.md")
+    broken.write_text("no pack")
+    client.request("resources/subscribe", {"uri": "context://pack/auth"})
+    client.request("resources/subscribe", {"uri": f"context://pack/{kept.id}"})
+    broken.unlink()
+    assert until(client, UPDATED)["params"] == {"uri": "context://pack/auth"}
+    until(client, LIST_CHANGED)
+    other.packs.delete(kept)
+    assert until(client, UPDATED)["params"] == {"uri": f"context://pack/{kept.id}"}
+
+
+def expiring(file: Path, seconds: float) -> datetime:
+    """Let the pack of a file expire sooner than can be asked for."""
+    end = datetime.now(UTC) + timedelta(seconds=seconds)
+    text = file.read_text("utf-8")
+    short = re.sub("(?m)^expires_at: .*", f"expires_at: '{end:%Y-%m-%dT%H:%M:%S.%fZ}'", text)
+    assert short != text
+    file.write_text(short, "utf-8")
+    return end
+
+
+@pytest.mark.clause("MCP-88")
+def test_a_subscriber_hears_of_an_expiry_when_it_comes(
+    client: StdioClient, other: Workspace, file_of: FileOf
+) -> None:
+    pack, gone = other.packs.create(ttl_minutes=5, name="auth"), other.packs.create(ttl_minutes=5)
+    expiring(file_of(gone), -1)
+    end = expiring(file_of(pack), 3.0)
+    uris = {"context://pack/auth", f"context://pack/{pack.id}"}
+    for uri in uris:
+        client.request("resources/subscribe", {"uri": uri})
+    assert {until(client, UPDATED)["params"]["uri"] for _ in uris} == uris
+    assert datetime.now(UTC) >= end
+    until(client, LIST_CHANGED)
+    for uri in uris:
+        assert "error" in client.request("resources/read", {"uri": uri})  # which removes the file
+    other.packs.create(ttl_minutes=5)
+    until(client, LIST_CHANGED)
+    assert client.notifications == []  # neither what had expired before, nor the same expiry again
+
+
+@pytest.mark.clause("MCP-88")
+def test_an_expiry_that_was_put_off_is_not_told(spawn: Spawn, other: Workspace, file_of: FileOf) -> None:
+    client = spawn("unframed")
+    client.initialize()
+    pack, sooner = other.packs.create(ttl_minutes=5), other.packs.create(ttl_minutes=5)
+    uri = f"context://pack/{pack.id}"
+    expiring(file_of(pack), 3.0)
+    client.request("resources/subscribe", {"uri": uri})
+    other.packs.touch_ttl(pack, ttl_minutes=5)
+    assert until(client, UPDATED)["params"] == {"uri": uri}
+    expiring(file_of(sooner), 3.0)
+    until(client, LIST_CHANGED)
+    assert client.notifications == []

@@ -1,7 +1,8 @@
 """Hears of changes in one folder without polling: inotify on Linux, a slow look elsewhere.
 
 A watch runs only while somebody listens. It reports the names of the entries that were written, renamed into
-place or removed. The folder need not exist yet: its nearest existing ancestor is watched until it does.
+place or removed, and no names when a time has come that the listener set. The folder need not exist yet: its
+nearest existing ancestor is watched until it does.
 """
 
 from __future__ import annotations
@@ -20,21 +21,30 @@ MOST_ROUNDS = 10
 LOOK_SECONDS = 1.0
 
 Report = Callable[[frozenset[str]], None]
+Due = Callable[[], float | None]
+"""In how many seconds to report, whether or not anything changes; None for never."""
 
 
 class FolderWatch:
-    """Calls `report` with the names that changed in `folder`, from a thread of its own, until `stop`."""
+    """Calls `report` with the names that changed in `folder`, from a thread of its own, until `stop`.
 
-    def __init__(self, folder: Path, report: Report) -> None:
+    What changes before `start` is reported after it. Before each wait `due` is asked, in the same thread.
+    """
+
+    def __init__(self, folder: Path, report: Report, due: Due) -> None:
         self._folder = folder
         self._report = report
+        self._due = due
+        self._events = Inotify() if has_inotify() else None
         self._wakes, self._stops = os.pipe()
         self._before = _listing(folder)
-        self._events = Inotify() if has_inotify() else None
         self._watched: Path | None = None
         if self._events is not None:
             self._follow(self._events)
         self._thread = threading.Thread(target=self._run, name="folder watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin to report."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -46,16 +56,23 @@ class FolderWatch:
     def _run(self) -> None:
         sources = [self._wakes] if self._events is None else [self._wakes, self._events.descriptor]
         while True:
-            ready, _, _ = select.select(sources, [], [], LOOK_SECONDS if self._events is None else None)
+            ready, _, _ = select.select(sources, [], [], self._patience())
             if self._wakes in ready:
                 break
-            changed = None if self._events is None else self._gather(self._events)
-            if changed is None:
+            changed = self._gather(self._events) if self._events is not None and ready else set()
+            if changed is None or self._events is None:
                 changed = self._compare()
-            if changed:
+            if changed or not ready:
                 self._report(frozenset(changed))
         for descriptor in (self._wakes, self._stops, *sources[1:]):
             os.close(descriptor)
+
+    def _patience(self) -> float | None:
+        """How long to wait for the next event."""
+        due = self._due()
+        if self._events is None:
+            return LOOK_SECONDS if due is None else min(due, LOOK_SECONDS)
+        return due
 
     def _gather(self, events: Inotify) -> set[str] | None:
         """The names of this burst of events; None when only a look at the folder can tell them."""

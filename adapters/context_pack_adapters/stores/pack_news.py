@@ -1,36 +1,62 @@
-"""Tells of packs that come, change and go, in this process or another.
+"""Tells of packs that come, change, go and expire, in this process or another.
 
 While somebody listens, the packs folder is watched, and every change is told from what is on disk, whoever
-made it. While nobody does, nothing is watched; then only this process's own creations and deletions are told,
-because a client that was promised news of the list gets them without asking.
+made it. What a pack is called and when it expires is remembered, so that its end can be told under its name
+too, and its expiry in time. While nobody does, nothing is watched; then only this process's own creations and
+deletions are told, because a client that was promised news of the list gets them without asking.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
+from attrs import frozen
+
+from context_pack.kernel.errors import Failure
 from context_pack.kernel.ids import is_pack_id
+from context_pack.kernel.ports import Clock
+from context_pack.kernel.ttl import is_expired
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.ports import PackStore, Waiting, patiently
 from context_pack_adapters.disk.watch import FolderWatch
 
 SUFFIX = ".md"
+LONGEST_WAIT = 3600.0
+"""Seconds without a look at the clock, which somebody may have set."""
+_LEARNING_SECONDS = 0.02
 
-Tell = Callable[[Collection[str], bool], None]
-"""(ids of packs that changed, whether one of them came or went)"""
+
+@frozen
+class News:
+    """Packs that changed, by id and by name, and whether one of them came or went.
+
+    With `unsure`, one of them may have had any name: its file could not be read in time, or not at all.
+    """
+
+    handles: frozenset[str]
+    listed: bool
+    unsure: bool = False
+
+    def concerns(self, handle: str) -> bool:
+        """Whether the pack of that id or name may have changed."""
+        return handle in self.handles or (self.unsure and bool(handle) and not is_pack_id(handle))
+
+
+Tell = Callable[[News], None]
 
 
 class PackNews:
     """News of the packs under one storage root, for one listener."""
 
-    def __init__(self, root: Path, tell: Tell) -> None:
+    def __init__(self, root: Path, clock: Clock, tell: Tell) -> None:
         self._folder = root / "packs"
+        self._clock = clock
         self._tell = tell
         self._lock = Lock()
         self._watch: FolderWatch | None = None
-        self._known: set[str] = set()
 
     def listen(self, wanted: bool) -> None:
         """Begin or end watching; asking twice is the same as once.
@@ -40,39 +66,124 @@ class PackNews:
         """
         with self._lock:
             if wanted and self._watch is None:
-                self._known = self._present()
-                self._watch = FolderWatch(self._folder, self._changed)
+                self._watch = _Attention(self._folder, self._clock, self._tell).begin()
                 return
             ended, self._watch = (None, self._watch) if wanted else (self._watch, None)
         if ended is not None:
             ended.stop()  # outside the lock: its last report may be on its way
 
-    def came_or_went(self, pack_id: str) -> None:
+    def came_or_went(self, pack: Pack) -> None:
         """This process has made or removed a pack; while the folder is watched, the watch tells it."""
         if self._watch is None:
-            self._tell((pack_id,), True)
+            self._tell(News(_handles(pack.id, pack.name), listed=True))
+
+
+@frozen
+class _Known:
+    """What is remembered of a pack that is there; `sure` when its file was read."""
+
+    name: str | None = None
+    expires_at: datetime | None = None
+    sure: bool = False
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether the pack has expired."""
+        return self.expires_at is not None and is_expired(self.expires_at, now)
+
+
+class _Attention:
+    """What one watch knows of the packs; everything but `begin` happens in the thread of the watch."""
+
+    def __init__(self, folder: Path, clock: Clock, tell: Tell) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._tell = tell
+        self._known: dict[str, _Known] = {}
+        self._unread: list[str] = []
+        self._begun = clock.now()
+
+    def begin(self) -> FolderWatch:
+        """Watch from now on; what is there now is not news."""
+        watch = FolderWatch(self._folder, self._changed, self._due)
+        self._known = dict.fromkeys(self._present(), _Known())
+        self._unread = list(self._known)
+        watch.start()
+        return watch
 
     def _changed(self, names: frozenset[str]) -> None:
-        ids = sorted(name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
-        packs = [pack_id for pack_id in ids if is_pack_id(pack_id)]
-        there = {pack_id for pack_id in packs if (self._folder / f"{pack_id}{SUFFIX}").exists()}
-        listed = there != self._known.intersection(packs)
-        self._known = self._known.difference(packs) | there
-        if packs:
-            self._tell(packs, listed)
+        """Tell of the packs whose files changed, and of those that have expired."""
+        now = self._clock.now()
+        ids = {name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)}
+        ids |= {pack_id for pack_id, known in self._known.items() if known.is_over(now)}
+        handles: set[str] = set()
+        listed = unsure = False
+        for pack_id in filter(is_pack_id, ids):
+            before, after = self._known.pop(pack_id, None), self._read(pack_id)
+            if after is not None and after.is_over(now):
+                after = None
+            if after is not None:
+                self._known[pack_id] = after
+            elif before is None:
+                continue
+            listed = listed or before is None or after is None
+            for known in filter(None, (before, after)):
+                handles |= _handles(pack_id, known.name)
+            # The name of a pack stays: reading it once, before or after, is enough.
+            unsure = unsure or not any(known.sure for known in (before, after) if known is not None)
+        if handles:
+            self._tell(News(frozenset(handles), listed, unsure))
 
-    def _present(self) -> set[str]:
+    def _due(self) -> float:
+        """Seconds until the next expiry; none at all while there are files to read, a few at a time."""
+        until = self._clock.monotonic() + _LEARNING_SECONDS
+        while self._unread:
+            self._learn(self._unread.pop())
+            if self._clock.monotonic() > until:
+                return 0.0
+        ends = [known.expires_at for known in self._known.values() if known.expires_at is not None]
+        left = (min(ends) - self._clock.now()).total_seconds() if ends else LONGEST_WAIT
+        return min(max(left, 0.0), LONGEST_WAIT)
+
+    def _learn(self, pack_id: str) -> None:
+        """Read a file that was there when the watch began; what happened to it since is told as a change."""
+        found = self._read(pack_id) if pack_id in self._known else None
+        if found is not None and found.is_over(self._begun):
+            del self._known[pack_id]
+        elif found is not None:
+            self._known[pack_id] = found
+
+    def _read(self, pack_id: str) -> _Known | None:
+        """What the file of a pack says; None if there is none."""
+        # Imported here, in the thread of the watch: whoever subscribes does not wait for it.
+        from context_pack_adapters.disk.atomic import read_whole
+        from context_pack_adapters.stores import pack_format
+
+        try:
+            data, _ = read_whole(str(self._folder / f"{pack_id}{SUFFIX}"), pack_format.MAX_FILE_BYTES)
+            pack = pack_format.decode(data, pack_id)
+        except FileNotFoundError:
+            return None
+        except (OSError, Failure):
+            return _Known()
+        return _Known(pack.name, pack.expires_at, sure=True)
+
+    def _present(self) -> list[str]:
         try:
             names = [path.name for path in self._folder.iterdir()]
         except OSError:
-            return set()
-        return {name.removesuffix(SUFFIX) for name in names if is_pack_id(name.removesuffix(SUFFIX))}
+            return []
+        stems = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
+        return [stem for stem in stems if is_pack_id(stem)]
+
+
+def _handles(pack_id: str, name: str | None) -> frozenset[str]:
+    return frozenset({pack_id} if name is None else {pack_id, name})
 
 
 class AnnouncingPackStore:
     """A pack store that says when this process makes or removes a pack."""
 
-    def __init__(self, store: PackStore, announce: Callable[[str], None]) -> None:
+    def __init__(self, store: PackStore, announce: Callable[[Pack], None]) -> None:
         self._store = store
         self._announce = announce
         self.get = store.get
@@ -86,10 +197,17 @@ class AnnouncingPackStore:
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store a new pack, then tell."""
         pack = self._store.create(make, name, waiting)
-        self._announce(pack.id)
+        self._announce(pack)
         return pack
 
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove a pack, then tell."""
-        self._store.delete(pack_id, check, waiting)
-        self._announce(pack_id)
+        removed: list[Pack] = []
+
+        def seen(pack: Pack) -> None:
+            check(pack)
+            removed.append(pack)
+
+        self._store.delete(pack_id, seen, waiting)
+        for pack in removed:
+            self._announce(pack)
