@@ -14,7 +14,7 @@ from context_pack.bundles import tools as bundle_tools
 from context_pack.bundles.ports import BundleStore, NoBundles
 from context_pack.code import tools as code_tools
 from context_pack.code.domain.access import UnkeptAccess
-from context_pack.code.ports import AccessLog
+from context_pack.code.ports import AccessLog, CodeSearch
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.packs import prompts as pack_prompts
 from context_pack.packs import resources as pack_resources
@@ -31,11 +31,12 @@ DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
 
 @frozen
 class Ports:
-    """Everything the core asks of the world."""
+    """Everything the core asks of the world; without a search there is no `grep_codebase`."""
 
     clock: Clock
     source: SourceTree
     packs: PackStore
+    search: CodeSearch | None = None
     access: AccessLog = field(factory=UnkeptAccess)
     bundles: BundleStore = field(factory=NoBundles)
 
@@ -56,7 +57,7 @@ def build(
     packs = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes))
     tools = (
         *pack_tools.build(*packs),
-        *code_tools.build(ports.source, ports.access, ports.clock),
+        *code_tools.build(ports.source, ports.search, ports.access, ports.clock),
         *bundle_tools.build(ports.bundles, ports.clock),
     )
     return Registry(

@@ -28,6 +28,7 @@ def open_ports(settings: Settings) -> Ports:
 
     from context_pack.app import Ports
     from context_pack.kernel.paths import PathPolicy
+    from context_pack_adapters.search.code_search import TreeSearch
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
     from context_pack_adapters.stores.pack_store import FilePackStore
@@ -35,12 +36,14 @@ def open_ports(settings: Settings) -> Ports:
     from context_pack_adapters.system import SystemClock, SystemIds
 
     clock, ids = SystemClock(), SystemIds()
+    source_root, policy = Path(settings.source_root), PathPolicy(settings.deny)
     return Ports(
         clock=clock,
-        source=DiskSourceTree(Path(settings.source_root), PathPolicy(settings.deny)),
+        source=DiskSourceTree(source_root, policy),
+        search=TreeSearch(source_root, policy, settings.grep),
         packs=FilePackStore(Path(settings.root), clock, ids),
         access=AccessFiles(Path(settings.root), clock),
-        bundles=FileBundleStore(Path(settings.source_root), PathPolicy(settings.deny), settings.bundles),
+        bundles=FileBundleStore(source_root, policy, settings.bundles),
     )
 
 
@@ -51,12 +54,14 @@ def memory_ports(
     from context_pack.app import Ports
     from context_pack.kernel.paths import PathPolicy
     from context_pack_adapters.inmemory import MemoryAccessLog, MemoryPackStore, MemorySourceTree
+    from context_pack_adapters.search.memory import MemorySearch
     from context_pack_adapters.system import SystemClock, SystemIds
 
     time = clock or SystemClock()
     return Ports(
         clock=time,
         source=MemorySourceTree(files, PathPolicy(deny)),
+        search=MemorySearch(files, PathPolicy(deny)),
         packs=MemoryPackStore(time, ids or SystemIds()),
         access=MemoryAccessLog(time),
     )

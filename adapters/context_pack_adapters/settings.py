@@ -36,6 +36,7 @@ VARIABLES: Mapping[str, str] = {
     "CONTEXT_PACK_MAX_SOURCE_BYTES": "largest source file that a ref can show",
     "CONTEXT_PACK_DENY": "globs of names that are never read, besides the usual ones",
     "CONTEXT_PACK_RATE_LIMITS": "calls per minute and connection",
+    "CONTEXT_PACK_GREP": "search engine: auto, rg or pure",
     "CONTEXT_PACK_BUNDLES": "folders of the bundles, instead of looking for them",
 }
 
@@ -52,6 +53,7 @@ class Settings(NamedTuple):
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES
     deny: tuple[str, ...] = ()
     rate_limits: Mapping[str, int] = SEED_RATE_LIMITS
+    grep: str = "auto"
     bundles: tuple[str, ...] = ()
     complaints: tuple[str, ...] = ()
 
@@ -75,6 +77,7 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
         max_source_bytes=reader.whole("CONTEXT_PACK_MAX_SOURCE_BYTES", DEFAULT_MAX_SOURCE_BYTES, **sizes),
         deny=tuple(glob for glob in map(str.strip, environ.get("CONTEXT_PACK_DENY", "").split(",")) if glob),
         rate_limits=reader.read("CONTEXT_PACK_RATE_LIMITS", parse_rate_limits, SEED_RATE_LIMITS),
+        grep=reader.read("CONTEXT_PACK_GREP", parse_engine, "auto"),
         bundles=tuple(
             filter(None, map(str.strip, environ.get("CONTEXT_PACK_BUNDLES", "").split(os.pathsep)))
         ),
@@ -109,6 +112,12 @@ def resolve_source_root(given: str, cwd: str) -> str:
 def resolve_root(given: str, source_root: str) -> str:
     """The storage root as an absolute path: `given`, or the default, taken from the source root."""
     return os.path.normpath(os.path.join(source_root, os.path.expanduser(given.strip() or DEFAULT_ROOT)))
+
+
+def parse_engine(text: str) -> str | None:
+    """The name of a search engine; None for any other word."""
+    name = text.strip().lower()
+    return name if name in ("auto", "rg", "pure") else None
 
 
 def parse_level(text: str) -> str | None:

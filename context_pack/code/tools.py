@@ -11,7 +11,8 @@ from typing import Any
 
 from context_pack.code.domain.roles import module_of, role_of
 from context_pack.code.family import FAMILY
-from context_pack.code.ports import AccessLog
+from context_pack.code.ports import AccessLog, CodeSearch
+from context_pack.code.search_tools import grep_tool
 from context_pack.code.usecases.read_file import Dependency, FileRead, FileReader, ReadFile
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock, SourceTree
@@ -67,9 +68,12 @@ READ_SCHEMA = _object(
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def build(tree: SourceTree, access: AccessLog, clock: Clock) -> tuple[Tool, ...]:
+def build(
+    tree: SourceTree, search: CodeSearch | None, access: AccessLog, clock: Clock
+) -> tuple[Tool, ...]:
     """Every tool of the family over these ports."""
-    return (read_tool(FileReader(tree), access, clock.now),)
+    reads = read_tool(FileReader(tree), access, clock.now)
+    return (reads,) if search is None else (reads, grep_tool(FAMILY, search, clock))
 
 
 def read_tool(reader: FileReader, access: AccessLog, now: Callable[[], datetime]) -> Tool:
