@@ -1,0 +1,101 @@
+"""Whatever a file holds, every parser ends soon, raises nothing of its own and stays in the root."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from import_projects import LANGUAGES, project
+
+from context_pack.code.domain.imports.javascript_text import mask
+from context_pack.code.domain.imports.lexing import FILL, Kind, masked
+from context_pack.code.domain.imports.table import language_named
+from context_pack.code.domain.imports.tree import Unparsable, join
+from context_pack.code.usecases.read_file import FileReader, ReadFile
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.languages import language_of
+from context_pack_adapters.inmemory import MemorySourceTree
+
+ENDINGS = {
+    "python": "py", "javascript": "js", "jsx": "jsx", "typescript": "ts", "tsx": "tsx", "vue": "vue",
+    "svelte": "svelte", "go": "go", "rust": "rs", "java": "java", "kotlin": "kt", "c": "c", "cpp": "cpp",
+    "objectivec": "m", "ruby": "rb", "php": "php", "csharp": "cs",
+}  # fmt: skip
+PIECES = [
+    "import ", "from ", "export ", "require ", "require(", "use ", "mod ", "using ", "package a\n", "*", ",",
+    "include ", "#include ", "require_relative ", "namespace ", "extern crate ", "<?php ", "?>", '"', "'",
+    "`", '"""', "/*", "*/", "//", "#", "\n", "\\", "${", "#{", "{$", "{", "}", "(", ")", "[", "]", "<a>", "</a>",
+    "/>", "<", "/", 'r#"', '"#', '$"', '@"', 'R"x(', ')x"', "<<~A\n", "<<<A\n", "A\n", "%q(", "=begin\n",
+    "=end\n", ";", "::", "..", "../", "./a", "a.b", " as ", "#[", '#[path="x"]', "\u2028", "é", "<script>", "</script>",
+]  # fmt: skip
+
+
+@pytest.mark.clause("CD-15")
+@pytest.mark.parametrize("name", sorted(ENDINGS))
+@settings(max_examples=50)
+@given(text=st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+def test_any_text_is_parsed_or_refused_and_leads_nowhere_outside(name: str, text: str) -> None:
+    path = f"a/b/use.{ENDINGS[name]}"
+    files: dict[str, str | bytes] = {path: text, "a/b/a.py": "", "a/x": "", ".env": "SECRET"}
+    try:
+        read = FileReader(MemorySourceTree(files)).read(ReadFile(path=path, include_deps=True))
+    except Failure as refused:
+        assert refused.message == "Failed to parse imports"  # noqa: PT017
+        return
+    assert {each.path for each in read.dependencies} <= set(files) - {path, ".env"}
+
+
+@pytest.mark.clause("CD-15")
+@pytest.mark.parametrize("name", sorted(set(ENDINGS) - {"python"}))
+@pytest.mark.parametrize("seed", range(2))
+def test_no_repeated_piece_makes_a_parser_slow(name: str, seed: int) -> None:
+    language = language_named(name)
+    assert language is not None
+    for first, piece in enumerate(PIECES):
+        text = piece + PIECES[(first * 7 + seed * 13) % len(PIECES)]
+        start = time.process_time()
+        language.parse(text * (10_000 // len(text)))
+        # Linear cost is a few hundredths of a second here; quadratic cost would be many seconds.
+        assert time.process_time() - start < 1.0, repr(text)
+
+
+@pytest.mark.clause("CD-15")
+@given(text=st.text(), jsx=st.booleans())
+def test_masking_keeps_the_length_and_the_line_feeds_outside_strings(text: str, jsx: bool) -> None:
+    code = mask(text, jsx)
+    assert len(code) == len(text)
+    assert all(char in (text[place], " ", FILL, "\n") for place, char in enumerate(code))
+
+
+@pytest.mark.clause("CD-15")
+@given(text=st.text(alphabet="'\"`ab\n\\", max_size=20))
+def test_a_masked_token_shows_at_most_its_quotes(text: str) -> None:
+    for kind in (Kind.COMMENT, Kind.STRING, Kind.OPAQUE):
+        assert len(masked(kind, text)) == len(text)
+        assert not set(masked(kind, text)[1:-1]) & set("ab")
+
+
+@pytest.mark.clause("CD-14")
+@given(folder=st.sampled_from(["", "a", "a/b", "a/b/c"]), written=st.text(alphabet="./ab", max_size=20))
+def test_joining_never_leaves_the_root(folder: str, written: str) -> None:
+    place = join(folder, written)
+    if place is not None:
+        parts = place.split("/") if place else []
+        assert ".." not in parts
+        assert "." not in parts
+        assert "" not in parts
+
+
+@pytest.mark.clause("CD-15")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_project_file_cut_anywhere_is_parsed_or_refused(language: str) -> None:
+    for path, text in project(language).items():
+        known = language_named(language_of(path))
+        for end in range(0, len(text), 17):
+            if known is not None:
+                try:
+                    known.parse(text[:end])
+                except Unparsable:
+                    assert path.endswith(".py")

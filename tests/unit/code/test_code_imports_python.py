@@ -1,0 +1,159 @@
+"""Nasty Python: syntax that does not parse, warnings, odd places, and names that mean two things."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from import_projects import imported
+
+from context_pack.code.domain.imports import python
+from context_pack.code.domain.imports.tree import Unparsable
+
+
+@pytest.mark.clause("CD-26")
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("import os\n\ndef f(:\n", 3),
+        ("x = (\n", 1),
+        ("print 'old'\n", 1),
+        ("def f():\nreturn 1\n", 2),
+        ("a = 1\n" * 14 + "b = = 2\n", 15),
+        ("x = '" + "\n", 1),
+        ("# " + "x" * 9000 + "\nx = 1\n\0\n", 3),
+        ("(" * 500 + ")" * 500, 1),
+    ],
+)
+def test_what_does_not_parse_names_its_line(text: str, line: int) -> None:
+    with pytest.raises(Unparsable) as caught:
+        python.parse(text)
+    assert caught.value.line == line
+
+
+@pytest.mark.clause("CD-26")
+@pytest.mark.parametrize("text", ["-" * 100_000 + "1", "a" + ".b" * 100_000, "f(" * 3000, "[" * 100_000])
+def test_deep_nesting_is_refused_or_read_but_never_breaks_the_reader(text: str) -> None:
+    try:
+        assert python.parse(text) == ()
+    except Unparsable as fault:
+        assert fault.line >= 1  # noqa: PT017
+
+
+@pytest.mark.clause("CD-17")
+def test_warnings_of_the_parser_are_neither_shown_nor_errors() -> None:
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        assert [each.module for each in python.parse('import a\nx = "\\d"\ny = 1 if 1 is 1 else 2\n')] == [
+            "a"
+        ]
+    assert shown == []
+
+
+@pytest.mark.clause("CD-17")
+def test_an_import_counts_wherever_it_stands() -> None:
+    text = """
+if x:
+    import a1
+elif y:
+    import a2
+else:
+    import a3
+for _ in x:
+    import b1
+else:
+    import b2
+while x:
+    import c1
+try:
+    import d1
+except E:
+    import d2
+else:
+    import d3
+finally:
+    import d4
+try:
+    import e1
+except* E:
+    import e2
+with x:
+    import f1
+match x:
+    case 1:
+        import g1
+class C:
+    def m(self):
+        async def n():
+            async for _ in x:
+                import h1
+x = lambda: __import__("no")
+exec("import no")
+"""
+    found = [each.module for each in python.parse(text)]
+    assert found == ["a1", "a2", "a3", "b1", "b2", "c1", "d1", "d2", "d3", "d4", "e1", "e2", "f1", "g1", "h1"]
+
+
+@pytest.mark.clause("CD-17")
+def test_packages_on_the_way_do_not_count_but_a_package_that_is_imported_does() -> None:
+    files = dict.fromkeys(["a/__init__.py", "a/b/__init__.py", "a/b/c.py", "a/b/d/__init__.py"], "")
+    for text, paths in [
+        ("import a.b.c", ["a/b/c.py"]),
+        ("import a.b.d", ["a/b/d/__init__.py"]),
+        ("from a.b import c", ["a/b/c.py"]),
+        ("from a.b import c, name", ["a/b/__init__.py", "a/b/c.py"]),
+        ("from a import b", ["a/b/__init__.py"]),
+        ("from a import *", ["a/__init__.py"]),
+        ("import a", ["a/__init__.py"]),
+        ("from a.b.c import anything", ["a/b/c.py"]),
+    ]:
+        assert imported({**files, "x.py": text}, "x.py").paths == paths, text
+
+
+@pytest.mark.clause("CD-17")
+def test_relative_imports_start_at_the_package_and_stop_at_the_root() -> None:
+    files = dict.fromkeys(["p/__init__.py", "p/a.py", "p/q/__init__.py", "p/q/b.py", "top.py"], "")
+    for text, paths, external in [
+        ("from . import b", [], []),
+        ("from .. import a", ["p/a.py"], []),
+        ("from ..a import x", ["p/a.py"], []),
+        ("from ... import top", ["top.py"], []),
+        ("from .... import top", [], ["....top"]),
+        ("from ....far import top", [], ["....far"]),
+        ("from .nothing import x", [], [".nothing"]),
+        ("from . import *", ["p/q/__init__.py"], []),
+    ]:
+        found = imported({**files, "p/q/b.py": text}, "p/q/b.py")
+        assert (found.paths, found.external) == (paths, external), text
+
+
+@pytest.mark.clause("CD-17")
+def test_the_root_and_its_src_come_before_the_folders_above_the_file() -> None:
+    files = {
+        "deep/er/use.py": "import mod",
+        "deep/er/mod.py": "",
+        "deep/mod.py": "",
+        "src/mod.py": "",
+        "mod.py": "",
+    }
+    for gone, path in [(None, "mod.py"), ("mod.py", "src/mod.py"), ("src/mod.py", "deep/er/mod.py")]:
+        files.pop(gone or "", None)
+        assert imported(files, "deep/er/use.py").paths == [path]
+    del files["deep/er/mod.py"]
+    assert imported(files, "deep/er/use.py").paths == ["deep/mod.py"]
+
+
+@pytest.mark.clause("CD-17")
+def test_inside_a_package_a_sibling_is_not_found_by_its_bare_name() -> None:
+    files = {"p/__init__.py": "", "p/use.py": "import sibling", "p/sibling.py": ""}
+    assert imported(files, "p/use.py").external == ["sibling"]
+
+
+@pytest.mark.clause("CD-17")
+def test_a_folder_named_like_a_library_is_not_that_library() -> None:
+    files = {
+        "use.py": "import queue\nfrom queue import Queue\nimport yaml",
+        "queue/notes.txt": "",
+        "yaml/x.md": "",
+    }
+    assert imported(files, "use.py").external == ["queue", "queue.Queue", "yaml"]
