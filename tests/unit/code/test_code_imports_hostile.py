@@ -24,11 +24,12 @@ ENDINGS = {
     "objectivec": "m", "ruby": "rb", "php": "php", "csharp": "cs",
 }  # fmt: skip
 PIECES = [
-    "import ", "from ", "export ", "require ", "require(", "use ", "mod ", "using ", "package a\n", "*", ",",
-    "include ", "#include ", "require_relative ", "namespace ", "extern crate ", "<?php ", "?>", '"', "'",
-    "`", '"""', "/*", "*/", "//", "#", "\n", "\\", "${", "#{", "{$", "{", "}", "(", ")", "[", "]", "<a>", "</a>",
-    "/>", "<", "/", 'r#"', '"#', '$"', '@"', 'R"x(', ')x"', "<<~A\n", "<<<A\n", "A\n", "%q(", "=begin\n",
-    "=end\n", ";", "::", "..", "../", "./a", "a.b", " as ", "#[", '#[path="x"]', "\u2028", "é", "<script>", "</script>",
+    "import ", "from ", "export ", "require ", "require(", "use ", "mod ", "using ", "package a\n",
+    "*", ",", "include ", "#include ", "require_relative ", "namespace ", "extern crate ", "<?php ",
+    "?>", '"', "'", "`", '"""', "/*", "*/", "//", "#", "\n", "\\", "${", "#{", "{$", "{", "}", "(",
+    ")", "[", "]", "<a>", "</a>", "/>", "<", "/", 'r#"', '"#', '$"', '@"', 'R"x(', ')x"', "<<~A\n",
+    "<<<A\n", "A\n", "%q(", "=begin\n", "=end\n", ";", "::", "..", "../", "./a", "a.b", " as ",
+    "#[", '#[path="x"]', "\u2028", "é", "<script>", "</script>",
 ]  # fmt: skip
 
 
