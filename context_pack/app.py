@@ -9,16 +9,10 @@ from collections.abc import Callable, Mapping
 
 from attrs import field, frozen
 
-from context_pack.bundles import resources as bundle_resources
-from context_pack.bundles import tools as bundle_tools
 from context_pack.bundles.ports import BundleStore, NoBundles
-from context_pack.code import tools as code_tools
 from context_pack.code.domain.access import UnkeptAccess
 from context_pack.code.ports import AccessLog, CodeSearch
 from context_pack.kernel.ports import Clock, SourceTree
-from context_pack.packs import prompts as pack_prompts
-from context_pack.packs import resources as pack_resources
-from context_pack.packs import tools as pack_tools
 from context_pack.packs.ports import PackSettings, PackStore
 from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.metrics import Metrics
@@ -53,6 +47,14 @@ def build(
 
     `rate_limits` are calls per minute and tool; `report` hears of each call and `alarm` of the unforeseen.
     """
+    # Here and not above: who only opens the ports for one feature need not load the others.
+    from context_pack.bundles import resources as bundle_resources
+    from context_pack.bundles import tools as bundle_tools
+    from context_pack.code import tools as code_tools
+    from context_pack.packs import prompts as pack_prompts
+    from context_pack.packs import resources as pack_resources
+    from context_pack.packs import tools as pack_tools
+
     metrics = Metrics()
     packs = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes))
     tools = (
