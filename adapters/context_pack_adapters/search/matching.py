@@ -17,6 +17,7 @@ import regex
 
 from context_pack.code.domain.search_literals import Literal
 from context_pack.code.domain.search_pattern import Pattern
+from context_pack.code.domain.search_walk import Cost
 from context_pack_adapters.search.deadline import Deadline, TimedOut
 
 HELD_SECONDS = 0.02
@@ -54,7 +55,7 @@ class Matcher:
         literals = pattern.choices or pattern.needs
         direct = not literals or literals == (pattern.lead,)
         self._scanners = [] if direct else [_scanner(literal) for literal in literals]
-        self._tame = pattern.is_tame
+        self._cost = pattern.cost
 
     def in_text(self, text: str, want: int, has_long_lines: bool) -> Matches:
         """The lines that match; where they are, for the first `want`.
@@ -62,7 +63,7 @@ class Matcher:
         Raises:
             TimedOut: the search has taken too long.
         """
-        if self._tame and not has_long_lines:
+        if self._is_quick(text, has_long_lines):
             return self._search(text, want)
         if not self._slow and len(text) <= HELD_CHARS:
             try:
@@ -76,6 +77,12 @@ class Matcher:
                 continue  # processor time: on a busy machine the clock may still have some left
             except MemoryError:
                 raise TimedOut from None
+
+    def _is_quick(self, text: str, has_long_lines: bool) -> bool:
+        """Whether the search cannot take long, so that it need not be watched."""
+        if self._cost is Cost.SQUARE:
+            return not has_long_lines and len(text) <= HELD_CHARS
+        return self._cost is Cost.LINEAR
 
     def _search(self, text: str, want: int, **limits: Any) -> Matches:
         if not self._scanners:

@@ -18,6 +18,7 @@ from attrs import define, field
 from context_pack.code.domain.search import Found, Hit
 from context_pack.code.domain.search_pattern import Pattern
 from context_pack.code.domain.search_ripgrep import RipgrepSource
+from context_pack.code.domain.search_walk import Cost
 from context_pack_adapters.search.deadline import Deadline
 from context_pack_adapters.search.folders import Folders
 from context_pack_adapters.search.listing import Snapshot
@@ -116,6 +117,7 @@ class RipgrepSearch:
         fresh: dict[str, int | None] = {}
         others: list[str] = []
         matcher = Matcher(self.pattern, self.deadline)
+        at_hand = self.pattern.cost is not Cost.UNKNOWN
         for path, known in zip(paths, self.shelf.survey(paths, self.deadline), strict=True):
             seen, text = known, ""
             if seen is None:
@@ -124,8 +126,7 @@ class RipgrepSearch:
             if trusts(seen, self.source) and path != "-":
                 self.states[path] = seen
                 if known is None:
-                    at_hand = self.pattern.is_tame and not seen.has_long_lines
-                    fresh[path] = matcher.in_text(text, 0, False).total if at_hand else None
+                    fresh[path] = matcher.in_text(text, 0, seen.has_long_lines).total if at_hand else None
             elif seen.is_text:
                 others.append(path)
         return fresh, others
@@ -169,7 +170,7 @@ class RipgrepSearch:
             chosen.append(path)
             room -= self.counts[path]
         # What can take long is left to `rg`, which cannot.
-        easy = self.pattern.is_tame or self.pattern.may_be_empty
+        easy = self.pattern.cost is not Cost.UNKNOWN or self.pattern.may_be_empty
         places = {} if easy or not chosen else self._places(chosen)
         matcher = Matcher(self.pattern, self.deadline)
         hits: list[Hit] = []

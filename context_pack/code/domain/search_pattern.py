@@ -12,7 +12,7 @@ from context_pack.code.domain.search_literals import Literal, Needs, alternative
 from context_pack.code.domain.search_regex import RegexSource, regex_source
 from context_pack.code.domain.search_ripgrep import RipgrepSource, ripgrep_source
 from context_pack.code.domain.search_syntax import read_pattern
-from context_pack.code.domain.search_walk import is_tame, may_be_empty
+from context_pack.code.domain.search_walk import Cost, cost_of, may_be_empty
 from context_pack.kernel.errors import Code, Failure
 
 
@@ -30,7 +30,7 @@ class Pattern:
     lead: Literal | None
     choices: Needs
     may_be_empty: bool
-    is_tame: bool
+    cost: Cost
 
 
 @lru_cache(maxsize=64)
@@ -51,7 +51,7 @@ def compiled(text: str, case_sensitive: bool) -> Pattern:
             lead_of(node),
             alternatives(node),
             may_be_empty(node),
-            is_tame(node),
+            cost_of(node),
         )
     except BadPattern as bad:
         reason = str(bad)

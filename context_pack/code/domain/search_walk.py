@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import IntEnum
 
 from context_pack.code.domain.search_nodes import (
     Atomic,
@@ -19,7 +20,7 @@ from context_pack.code.domain.search_nodes import (
     Sequence,
 )
 
-_SMALL_REPEAT = 8
+_FEW_WAYS = 64
 
 
 def nodes_of(node: Node) -> Iterator[Node]:
@@ -41,17 +42,37 @@ def _inside(node: Node) -> tuple[Node, ...]:
             return ()
 
 
-def is_tame(node: Node) -> bool:
-    """Whether the time for a line is at worst the square of its length, however unlucky: one run at most."""
-    runs = 0
+class Cost(IntEnum):
+    """How the time for a line grows with its length, however unlucky."""
+
+    LINEAR = 0
+    SQUARE = 1
+    UNKNOWN = 2
+
+
+def cost_of(node: Node) -> Cost:
+    """What an engine that tries one way after the other may need at worst.
+
+    From each place of a line there are so many ways as choices and optional parts make, times its length for
+    the one run that is allowed; two runs, a repeated group, look-around and back-references may do anything.
+    """
+    runs, ways = 0, 1
     for part in nodes_of(node):
-        if isinstance(part, (Back, Look)):
-            return False
-        if isinstance(part, Repeat) and (part.high is None or part.high > _SMALL_REPEAT):
-            runs += 1
-        if isinstance(part, Repeat) and not isinstance(part.part, (Char, Member)):
-            return False
-    return runs <= 1
+        match part:
+            case Back() | Look():
+                return Cost.UNKNOWN
+            case Choice(branches):
+                ways *= len(branches)
+            case Repeat(inner, low, high):
+                if not isinstance(inner, (Char, Member)):
+                    return Cost.UNKNOWN
+                runs += high is None
+                ways *= 1 if high is None else high - low + 1
+            case _:
+                continue
+    if runs > 1 or ways > _FEW_WAYS:
+        return Cost.UNKNOWN
+    return Cost.SQUARE if runs else Cost.LINEAR
 
 
 def may_be_empty(node: Node) -> bool:

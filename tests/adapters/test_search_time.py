@@ -1,0 +1,287 @@
+"""A search ends in time whatever the pattern, the machine or the child does, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from context_pack.code.domain.search import Query
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.paths import PathPolicy
+from context_pack.toolkit.call import Cancelled, QuietCall
+from context_pack_adapters.search.code_search import TreeSearch
+from context_pack_adapters.search.deadline import Deadline, TimedOut, in_time
+from context_pack_adapters.search.ripgrep_process import Run
+
+CATASTROPHES = {
+    "(a|aa)+$": "a" * 80 + "!",
+    r"(.*?,){30}P": "1," * 60,
+    r"(?:(?:a|b|ab)+c?)+d$": "ab" * 60 + "d!",
+    r"^(\w|\w\w)*\d$": "w" * 80,
+    r"(?=(a|aa)+$)a": "a" * 80 + "!",
+    r"((a|aa)+)\1!$": "a" * 80,
+    r"b.*a.*c.*d$": "bac" * 40_000 + "d ",
+}
+
+
+class Watched(QuietCall):
+    """A call that is withdrawn at some time."""
+
+    withdrawn = False
+
+    def check(self) -> None:
+        if self.withdrawn:
+            raise Cancelled("test")
+
+
+@contextmanager
+def ticking() -> Iterator[list[float]]:
+    """Another thread that wants to run all the time; the list has how long it had to wait."""
+    gaps: list[float] = []
+    stop = threading.Event()
+
+    def tick() -> None:
+        last = time.monotonic()
+        while not stop.wait(0.005):
+            now = time.monotonic()
+            gaps.append(now - last)
+            last = now
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        yield gaps
+    finally:
+        stop.set()
+        thread.join()
+
+
+@contextmanager
+def busy_cores() -> Iterator[None]:
+    """Twice as many busy processes as there are cores."""
+    command = [sys.executable, "-c", "while True: pass"]
+    children = [subprocess.Popen(command) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        yield
+    finally:
+        for child in children:
+            child.kill()
+            child.wait()
+
+
+def timed_out(search: TreeSearch, pattern: str) -> float:
+    """How long it took to say that the time is over."""
+    began = time.monotonic()
+    with pytest.raises(Failure) as caught:
+        search.search(Query(pattern), QuietCall())
+    assert caught.value.code is Code.TIMED_OUT
+    assert caught.value.message == "Search timed out"
+    assert caught.value.details["pattern"] == pattern
+    return time.monotonic() - began
+
+
+@pytest.mark.clause("CD-68")
+@pytest.mark.parametrize("pattern", CATASTROPHES)
+def test_a_catastrophic_pattern_ends_in_time_and_lets_others_run(pattern: str, tmp_path: Path) -> None:
+    (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
+    search = TreeSearch(tmp_path, PathPolicy(), "pure", seconds=0.5)
+    with ticking() as gaps:
+        took = timed_out(search, pattern)
+    assert 0.5 <= took < 1.5
+    assert max(gaps) < 0.5
+    (tmp_path / "trap.txt").write_text("harmless\n")
+    assert search.search(Query("harmless"), QuietCall()).total == 1
+
+
+@pytest.mark.slow
+@pytest.mark.clause("CD-68")
+def test_three_seconds_are_three_seconds_when_every_core_is_busy(tmp_path: Path) -> None:
+    (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
+    search = TreeSearch(tmp_path, PathPolicy(), "pure")
+    with busy_cores():
+        took = timed_out(search, "(a|aa)+$")
+    assert 3.0 <= took < 4.5
+
+
+@pytest.mark.clause("CD-68")
+def test_many_texts_end_in_time_too(tmp_path: Path) -> None:
+    for number in range(400):
+        (tmp_path / f"{number}.txt").write_text("a" * 24 + "!\n")
+    search = TreeSearch(tmp_path, PathPolicy(), "pure", seconds=0.3)
+    assert 0.3 <= timed_out(search, r"(a|aa)+\1$") < 1.5
+
+
+@pytest.mark.clause("CD-68", "CD-69")
+def test_a_withdrawn_call_ends_at_once(tmp_path: Path) -> None:
+    (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
+    search = TreeSearch(tmp_path, PathPolicy(), "pure")
+    call = Watched()
+    threading.Timer(0.2, lambda: setattr(call, "withdrawn", True)).start()
+    began = time.monotonic()
+    with pytest.raises(Cancelled):
+        search.search(Query("(a|aa)+$"), call)
+    assert time.monotonic() - began < 1.5
+
+
+@pytest.mark.clause("CD-68")
+def test_threads_that_were_left_behind_end_by_themselves(tmp_path: Path) -> None:
+    (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
+    search = TreeSearch(tmp_path, PathPolicy(), "pure", seconds=0.1)
+    for _ in range(3):
+        timed_out(search, "(a|aa)+$")
+    until(lambda: not any(thread.name == "search" for thread in threading.enumerate()))
+
+
+def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Wait for what must come."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; a dead child that nobody waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def stuck(tmp_path: Path) -> Path:
+    """A folder with an `rg` that tells its process id and then never ends."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script = folder / "rg"
+    script.write_text(
+        '#!/bin/sh\ncase "$*" in *--version*) echo ripgrep 15; exit 0;; esac\n'
+        f'echo $$ > "{tmp_path}/pid"\nexec sleep 600\n'
+    )
+    script.chmod(0o755)
+    return folder
+
+
+def planted(root: Path) -> Path:
+    """A tree whose one file needs `rg` for this pattern at the first search."""
+    (root / "tree").mkdir()
+    (root / "tree" / "a.txt").write_text("foo bar foo bar\n")
+    return root / "tree"
+
+
+@pytest.mark.clause("CD-68", "CD-69")
+def test_a_child_that_hangs_is_killed_at_the_deadline(tmp_path: Path, stuck: Path) -> None:
+    search = TreeSearch(planted(tmp_path), PathPolicy(), "rg", str(stuck), seconds=0.5)
+    assert timed_out(search, "foo.*bar.*foo") < 2.0
+    pid = int((tmp_path / "pid").read_text())
+    until(lambda: not is_alive(pid))
+
+
+@pytest.mark.clause("CD-69")
+def test_a_child_is_killed_when_its_call_is_withdrawn(tmp_path: Path, stuck: Path) -> None:
+    search = TreeSearch(planted(tmp_path), PathPolicy(), "rg", str(stuck), seconds=60)
+    call = Watched()
+
+    def withdraw() -> None:
+        until((tmp_path / "pid").exists)
+        call.withdrawn = True
+
+    threading.Thread(target=withdraw).start()
+    with pytest.raises(Cancelled):
+        search.search(Query("foo.*bar.*foo"), call)
+    pid = int((tmp_path / "pid").read_text())
+    until(lambda: not is_alive(pid))
+
+
+@pytest.mark.clause("CD-69")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a child ends when it next writes")
+def test_a_child_does_not_outlive_a_server_that_was_killed(tmp_path: Path, stuck: Path) -> None:
+    tree = planted(tmp_path)
+    program = (
+        "import sys\nfrom pathlib import Path\n"
+        "from context_pack.code.domain.search import Query\n"
+        "from context_pack.kernel.paths import PathPolicy\n"
+        "from context_pack.toolkit.call import QuietCall\n"
+        "from context_pack_adapters.search.code_search import TreeSearch\n"
+        "search = TreeSearch(Path(sys.argv[1]), PathPolicy(), 'rg', sys.argv[2], seconds=60)\n"
+        "search.search(Query('foo.*bar.*foo'), QuietCall())\n"
+    )
+    checkout = Path(__file__).resolve().parents[2]
+    path = os.pathsep.join([str(checkout), str(checkout / "adapters")])
+    parent = subprocess.Popen(
+        [sys.executable, "-c", program, str(tree), str(stuck)], env={**os.environ, "PYTHONPATH": path}
+    )
+    try:
+        until((tmp_path / "pid").exists)
+        pid = int(waited_for(tmp_path / "pid"))
+        assert is_alive(pid)
+    finally:
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    until(lambda: not is_alive(pid), 5.0)
+
+
+def waited_for(file: Path) -> str:
+    """What a file says once it says something."""
+    until(lambda: bool(file.read_text().strip()))
+    return file.read_text()
+
+
+@pytest.mark.clause("CD-69")
+def test_no_descriptor_is_left_open_after_a_run(tmp_path: Path) -> None:
+    before = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else []
+    with Run(["sh", "-c", "echo said; exit 3"], str(tmp_path), Deadline(30)) as run:
+        answer = run.finish()
+    assert answer == (3, b"said\n")
+    with pytest.raises(OSError, match="no-such-command"):
+        Run(["/no-such-command"], str(tmp_path), Deadline(30))
+    with Run(["sleep", "600"], str(tmp_path), Deadline(30)):
+        pass
+    assert sorted(os.listdir("/proc/self/fd")) == before if before else True
+
+
+@pytest.mark.clause("CD-69")
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+def test_a_child_sees_none_of_our_streams(tmp_path: Path) -> None:
+    ours = {os.readlink(f"/proc/self/fd/{number}") for number in (0, 1, 2)} - {os.devnull}
+    with Run(
+        ["sh", "-c", "readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2"], str(tmp_path), Deadline(30)
+    ) as run:
+        reads, writes, complains = run.finish().output.decode().split()
+    assert reads.startswith("pipe:")
+    assert writes.startswith("pipe:")
+    assert complains == os.devnull
+    assert ours.isdisjoint({reads, writes})
+
+
+def test_what_the_work_raises_reaches_the_one_who_waits() -> None:
+    def work(_: Deadline) -> None:
+        raise LookupError("inside")
+
+    with pytest.raises(LookupError, match="inside"):
+        in_time(work, 5.0, QuietCall())
+    assert in_time(lambda deadline: deadline.left() > 4, 5.0, QuietCall())
+
+
+def test_what_is_held_ends_as_soon_as_the_work_is_not_wanted() -> None:
+    ended: list[str] = []
+    deadline = Deadline(60)
+    with deadline.holding(lambda: ended.append("not any more")):
+        pass
+    with deadline.holding(lambda: ended.append("held")):
+        deadline.stop()
+        assert ended == ["held"]
+    with deadline.holding(lambda: ended.append("too late")):
+        assert ended == ["held", "too late"]
+    with pytest.raises(TimedOut):
+        deadline.left()
+    assert deadline.over()
