@@ -39,6 +39,10 @@ class Folder(Protocol):
         """Its path from the root with `/` between the parts, or `.`."""
 
     @property
+    def names(self) -> frozenset[str]:
+        """The names of all regular files directly in it."""
+
+    @property
     def sources(self) -> Sequence[str]:
         """The names of the sources directly in it, sorted."""
 

@@ -150,6 +150,11 @@ class DiskFolder:
         self._stat: str | None = None
         self._digests: Digests = {} if before is None else before._digests
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all regular files directly in it."""
+        return frozenset(row[0] for row in self.files)
+
     def is_still(self, seen: Look) -> bool:
         """Whether a later look found the very same."""
         return self.settled and self.files == seen.files and self.warnings == seen.warnings

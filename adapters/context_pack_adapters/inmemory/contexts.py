@@ -1,0 +1,201 @@
+"""Projects, folders and the memory of contexts in dictionaries.
+
+A project is the mapping of path and content, looked at on every call. There are no links, no times of its own
+(all files have the same) and nothing that cannot be read. How ignore lines hide folders is told from outside.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import Any
+
+from context_pack.contexts.domain.fingerprint import content_row, fingerprint, stat_row
+from context_pack.contexts.domain.model import CONFIG_FILE, CONTEXT_FILE, ROOT_SCOPE
+from context_pack.contexts.domain.scan import IGNORE_FILES, Rules, is_entered, is_source, read_rules
+from context_pack.contexts.ports import Check, ContextFormat, Malformed, Refusal, Scan
+from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import decode
+
+Files = MutableMapping[str, str | bytes]
+Hides = Callable[[str, str], bool]
+"""(ignore lines, scope of a folder): whether the lines hide it."""
+
+
+def hides_nothing(_: str, __: str) -> bool:
+    """No ignore lines count."""
+    return False
+
+
+class MemoryFolder:
+    """A `Folder` of a mapping."""
+
+    def __init__(self, scope: str, files: Mapping[str, bytes], modified_ns: int) -> None:
+        self.scope = scope
+        self.names = frozenset(files)
+        self.sources: Sequence[str] = sorted(filter(is_source, files))
+        self.source_bytes = sum(len(files[name]) for name in self.sources)
+        self.warnings = 0
+        self.memo: dict[str, Any] = {}
+        self._files, self._modified_ns = dict(files), modified_ns
+
+    def stat_fingerprint(self) -> str:
+        """The fingerprint of times and sizes."""
+        rows = self._counted().items()
+        return fingerprint(stat_row(name, self._modified_ns, len(data)) for name, data in rows)
+
+    def content_fingerprint(self, _: Check) -> str | None:
+        """The fingerprint of contents."""
+        return fingerprint(content_row(name, sha256_hex(data)) for name, data in self._counted().items())
+
+    def context(self) -> bytes | Refusal | None:
+        """The bytes of the context file."""
+        return self._files.get(CONTEXT_FILE)
+
+    def _counted(self) -> Mapping[str, bytes]:
+        return {name: data for name, data in self._files.items() if name != CONTEXT_FILE}
+
+
+class MemoryProject:
+    """A `Project` below one prefix of a mapping."""
+
+    def __init__(
+        self, root: str, prefix: str, files: Files, form: ContextFormat, hides: Hides, modified_ns: int
+    ) -> None:
+        self.root = root
+        self._prefix, self._files, self._format = prefix, files, form
+        self._hides, self._modified_ns = hides, modified_ns
+
+    def scan(self, check: Check) -> Scan | None:
+        """Every folder that the rules let in."""
+        rules, ignored, warnings = self._rules()
+        found: list[MemoryFolder] = []
+        for scope in self._scopes():
+            check()
+            if scope == ROOT_SCOPE or self._enters(scope, ignored, rules):
+                found.append(self._folder(scope))
+        return Scan(found, rules, warnings)
+
+    def find(self, scope: str) -> MemoryFolder | Refusal | None:
+        """The folder that a caller's scope leads to."""
+        path = self._resolved(scope)
+        if path is None:
+            return Refusal.OUTSIDE
+        return self._folder(path) if path in self._scopes() else None
+
+    def inside(self, scope: str) -> Sequence[str]:
+        """The scopes of the folders directly in one."""
+        path = self._resolved(scope)
+        rules, ignored, _ = self._rules()
+        wanted = ROOT_SCOPE if path is None else path
+        return [
+            each
+            for each in self._scopes()
+            if each != ROOT_SCOPE
+            and (posixpath.dirname(each) or ROOT_SCOPE) == wanted
+            and self._enters(each, ignored, rules)
+        ]
+
+    def text(self, scope: str, name: str) -> str | None:
+        """The text of a file in a folder."""
+        data = self._inside_of(scope).get(name)
+        text = Reason.MISSING if data is None else decode(data)
+        return None if isinstance(text, Reason) else text
+
+    def write(self, scope: str, name: str, before: bytes | None, after: bytes) -> bool:
+        """Put a file in place of another, if that is still what it was."""
+        if self._inside_of(scope).get(name) != before:
+            return False
+        self._files[posixpath.normpath(posixpath.join(self._prefix, scope, name))] = after
+        return True
+
+    def _rules(self) -> tuple[Rules, str, int]:
+        files = self._inside_of(ROOT_SCOPE)
+        config: Any = self._format.parse(files[CONFIG_FILE]) if files.get(CONFIG_FILE) else None
+        broken = isinstance(config, Malformed)
+        rules, faults = read_rules(None if broken else config)
+        texts = [files[name].decode("utf-8", "surrogateescape") for name in IGNORE_FILES if name in files]
+        return rules, "\n".join([*texts, *rules.ignore]), broken + faults
+
+    def _enters(self, scope: str, ignored: str, rules: Rules) -> bool:
+        parts = scope.split("/")
+        steps = ["/".join(parts[: number + 1]) for number in range(len(parts))]
+        if len(parts) > rules.max_depth or not all(map(is_entered, parts)):
+            return False
+        return not any(self._hides(ignored, step) for step in steps)
+
+    def _scopes(self) -> list[str]:
+        found = {ROOT_SCOPE}
+        for path in self._paths():
+            folder = posixpath.dirname(path)
+            while folder:
+                found.add(folder)
+                folder = posixpath.dirname(folder)
+        return sorted(found)
+
+    def _paths(self) -> list[str]:
+        inside = f"{self._prefix}/" if self._prefix else ""
+        return [path.removeprefix(inside) for path in self._files if path.startswith(inside)]
+
+    def _inside_of(self, scope: str) -> dict[str, bytes]:
+        """The files directly in a folder."""
+        folder = "" if scope == ROOT_SCOPE else scope
+        found = {}
+        for path in self._paths():
+            if posixpath.dirname(path) == folder:
+                content = self._files[posixpath.join(self._prefix, path)]
+                found[posixpath.basename(path)] = content.encode() if isinstance(content, str) else content
+        return found
+
+    def _folder(self, scope: str) -> MemoryFolder:
+        return MemoryFolder(scope, self._inside_of(scope), self._modified_ns)
+
+    def _resolved(self, scope: str) -> str | None:
+        """A scope from the root; None when it leads out."""
+        whole = posixpath.normpath(posixpath.join(self.root, scope.replace("\\", "/")))
+        if whole == self.root:
+            return ROOT_SCOPE
+        inside = posixpath.join(self.root, "")
+        return whole.removeprefix(inside) if whole.startswith(inside) else None
+
+
+class MemoryProjects:
+    """`Projects` of one mapping, whose root is called `/project`."""
+
+    ROOT = "/project"
+
+    def __init__(
+        self, files: Files, form: ContextFormat, hides: Hides = hides_nothing, modified_ns: int = 0
+    ) -> None:
+        self._files, self._format = files, form
+        self._hides, self._modified_ns = hides, modified_ns
+
+    def open(self, path: str | None) -> MemoryProject | Refusal:
+        """The project at a path."""
+        shown = self.shown(path or "")
+        if shown != self.ROOT and not shown.startswith(f"{self.ROOT}/"):
+            return Refusal.NOT_ALLOWED
+        prefix = shown.removeprefix(self.ROOT).strip("/")
+        if prefix and not any(each.startswith(f"{prefix}/") for each in self._files):
+            return Refusal.NOT_A_FOLDER
+        return MemoryProject(shown, prefix, self._files, self._format, self._hides, self._modified_ns)
+
+    def shown(self, path: str) -> str:
+        """A path as callers are shown it."""
+        return posixpath.normpath(posixpath.join(self.ROOT, path))
+
+
+class MemoryDerivedMemory:
+    """A `DerivedMemory` in a dictionary."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[str, dict[str, str]]] = {}
+
+    def recall(self, root: str, scope: str) -> Mapping[str, str]:
+        """The digest of each generated field of a scope."""
+        return self._known.get(root, {}).get(scope, {})
+
+    def remember(self, root: str, digests: Mapping[str, Mapping[str, str]]) -> None:
+        """Keep the digests of scopes."""
+        self._known.setdefault(root, {}).update({scope: dict(fields) for scope, fields in digests.items()})

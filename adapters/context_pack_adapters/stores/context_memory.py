@@ -1,0 +1,84 @@
+"""What was generated in contexts, remembered in one JSON file of the storage root.
+
+Scopes are kept under their project's path from the source root, so that the file means the same wherever the
+source root stands and may be shared with the project. A file that cannot be read remembers nothing: then
+fields are made again only where they look generated. Two processes that remember at once take turns.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from context_pack_adapters.disk.atomic import ensure_folder, read_whole, write_atomic
+from context_pack_adapters.disk.faults import translated
+from context_pack_adapters.disk.locking import PathLock
+
+FOLDER, FILE, LOCK = "contexts", "derived.json", ".derived.lock"
+FORMAT = 1
+MAX_BYTES = 64 * 1024 * 1024
+LOCK_SECONDS = 10.0
+
+Digests = dict[str, dict[str, dict[str, str]]]
+"""Project, scope, field: digest."""
+
+
+class FileDerivedMemory:
+    """The `DerivedMemory` on disk."""
+
+    def __init__(self, storage_root: str, source_root: str) -> None:
+        self._folder = os.path.join(storage_root, FOLDER)
+        self._source_root = os.path.realpath(source_root)
+        self._known: Digests | None = None
+
+    def recall(self, root: str, scope: str) -> Mapping[str, str]:
+        """The digest of each generated field of a scope."""
+        if self._known is None:
+            self._known = self._load()
+        return self._known.get(self._key(root), {}).get(scope, {})
+
+    def remember(self, root: str, digests: Mapping[str, Mapping[str, str]]) -> None:
+        """Keep the digests of scopes, in place of older ones of the same scopes.
+
+        Raises:
+            Failure: `io_error` or `lock_timeout`.
+        """
+        with translated(FILE):
+            ensure_folder(self._folder)
+            with PathLock(os.path.join(self._folder, LOCK), LOCK_SECONDS):
+                known = self._load()
+                project = known.setdefault(self._key(root), {})
+                before = json.dumps(project, sort_keys=True)
+                project.update({scope: dict(fields) for scope, fields in digests.items()})
+                if json.dumps(project, sort_keys=True) != before:
+                    body = json.dumps({"format": FORMAT, "projects": known}, indent=0, sort_keys=True)
+                    write_atomic(self._folder, FILE, body.encode())
+                self._known = known
+
+    def _key(self, root: str) -> str:
+        """A project's name: its path from the source root, if it lies there."""
+        real = os.path.realpath(root)
+        if real == self._source_root:
+            return "."
+        inside = os.path.join(self._source_root, "")
+        return real.removeprefix(inside).replace(os.sep, "/") if real.startswith(inside) else real
+
+    def _load(self) -> Digests:
+        try:
+            data, _ = read_whole(os.path.join(self._folder, FILE), MAX_BYTES)
+            return _checked(json.loads(data))
+        except (OSError, ValueError, RecursionError):
+            return {}
+
+
+def _checked(value: Any) -> Digests:
+    """The digests of a file; whatever is not of their shape is not there."""
+    projects = value.get("projects") if isinstance(value, dict) and value.get("format") == FORMAT else None
+    found: Digests = {}
+    for project, scopes in projects.items() if isinstance(projects, dict) else ():
+        for scope, fields in scopes.items() if isinstance(scopes, dict) else ():
+            if isinstance(fields, dict) and all(isinstance(digest, str) for digest in fields.values()):
+                found.setdefault(project, {})[scope] = fields
+    return found

@@ -1,0 +1,311 @@
+"""A context without a model: what can be said of a folder from its files, manifests and children.
+
+Pure and deterministic: the same files give the same fields. The summary is made once, when a context is made;
+the other fields can be made again whenever the folder has changed. Lists are bounded: a context is read by
+people and models.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from context_pack.contexts.domain.manifests import Manifest, joined, read_manifest
+from context_pack.contexts.domain.model import ROOT_SCOPE
+from context_pack.contexts.domain.outline import Outline
+from context_pack.contexts.domain.outline.model import first_sentence, one_line
+from context_pack.contexts.domain.outline.prose import paragraph_of, title_of
+from context_pack.contexts.domain.purposes import is_test, purpose_of, spoken, tester_of
+from context_pack.kernel.languages import language_of
+
+GENERATED = (
+    *("files", "interfaces", "exports", "dependencies.external", "dependencies.internal"),
+    *("testing", "subdirectories", "project", "structure"),
+)
+FROM_CHILDREN = frozenset({"subdirectories"})
+FROM_PROJECT = frozenset({"structure", "project"})
+"""Fields of the root that, like the former, can change although nothing in the folder itself did."""
+ALWAYS_DERIVED = ("version", "last_updated", "fingerprint", "scope")
+MAINTENANCE = """\
+Written beside the code for people and coding agents. If you change files in this folder, correct the summary
+and add decisions and constraints that the code does not show. Do not edit fingerprint or last_updated: run
+`context-pack contexts refresh`. What you write stays; only fields named in derived_fields are made again.
+Put no secrets here."""
+
+MOST_EXPORTS, MOST_INTERFACES, MOST_DEPENDENCIES, MOST_TESTS = 80, 60, 80, 40
+MOST_NAMED = 5
+README_NAMES = ("README.md", "README.rst", "README.txt", "README.mdx", "readme.md")
+ENTRY_NAMES = (
+    *(
+        "__init__.py",
+        "index.ts",
+        "index.tsx",
+        "index.js",
+        "index.mjs",
+        "mod.rs",
+        "lib.rs",
+        "doc.go",
+        "main.go",
+    ),
+    *("main.py", "main.rs", "main.ts", "__main__.py", "package-info.java"),
+)
+NO_PROGRAM = frozenset({"json", "yaml", "toml", "xml", "markdown", "text", "rst", "html", "css", "scss", ""})
+
+
+@frozen
+class Source:
+    """One source of a folder; the text is None when it cannot be read."""
+
+    name: str
+    text: str | None
+    outline: Outline
+
+
+@frozen
+class Child:
+    """A folder in the folder: its name, what its context says, how many sources it has."""
+
+    name: str
+    summary: str | None
+    sources: int
+
+
+@frozen
+class Surroundings:
+    """What a folder knows of its project: declared packages, own top folders, the name of a Go module."""
+
+    declared: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
+    module: str = ""
+    languages: tuple[str, ...] = ()
+    """The languages of all the project's sources."""
+
+
+@frozen
+class Subject:
+    """A folder to write about; `names` are all its files."""
+
+    scope: str
+    sources: Sequence[Source]
+    names: frozenset[str] = frozenset()
+    children: Sequence[Child] = ()
+    around: Surroundings = Surroundings()
+
+    @property
+    def manifest(self) -> Manifest | None:
+        """What the manifests in the folder say."""
+        found = (read_manifest(each.name, each.text) for each in self.sources if each.text is not None)
+        return joined([each for each in found if each is not None], self.names)
+
+
+def new_record(subject: Subject, fingerprint: str, moment: str) -> dict[str, Any]:
+    """A whole new context in schema order."""
+    made = generated(subject)
+    present = [name for name in GENERATED if made[name] is not None]
+    record: dict[str, Any] = {
+        "version": 1,
+        "last_updated": moment,
+        "fingerprint": fingerprint,
+        "scope": subject.scope,
+        "summary": summary_of(subject),
+        "files": made["files"],
+        "maintenance": MAINTENANCE,
+        "interfaces": made["interfaces"],
+        "dependencies": _both(made),
+        "subdirectories": made["subdirectories"],
+        "testing": made["testing"],
+        "exports": made["exports"],
+        "project": made["project"],
+        "structure": made["structure"],
+        "derived_fields": [*ALWAYS_DERIVED, *present],
+    }
+    return {name: value for name, value in record.items() if value is not None}
+
+
+def _both(made: Mapping[str, Any]) -> dict[str, Any] | None:
+    both = {name: made[f"dependencies.{name}"] for name in ("internal", "external")}
+    return {name: value for name, value in both.items() if value is not None} or None
+
+
+def generated(subject: Subject, names: Sequence[str] = GENERATED) -> dict[str, Any]:
+    """The fields of these names; None for one that has nothing to say here."""
+    return {name: _MAKERS[name](subject) or None for name in names}
+
+
+def summary_of(subject: Subject) -> str:
+    """What the folder is, in a sentence: its manifest, README or documentation; else what can be counted."""
+    manifest = subject.manifest
+    if manifest is not None and manifest.description:
+        return one_line(manifest.description)
+    readme = next((each for name in README_NAMES for each in subject.sources if each.name == name), None)
+    if readme is not None and readme.text is not None:
+        said = paragraph_of(readme.text) or title_of(readme.text)
+        if said:
+            return said
+    return _documented(subject) or _counted(subject)
+
+
+def _documented(subject: Subject) -> str:
+    """What the folder's main file says of itself."""
+    told = {each.name: each.outline.about for each in subject.sources if each.outline.about}
+    entry = next((told[name] for name in ENTRY_NAMES if name in told), "")
+    if entry:
+        return entry
+    code = [
+        each
+        for each in subject.sources
+        if language_of(each.name) not in NO_PROGRAM and not is_test(each.name)
+    ]
+    return code[0].outline.about if len(code) == 1 else ""
+
+
+def _counted(subject: Subject) -> str:
+    """A sentence for a folder that says nothing of itself."""
+    names = [each.name for each in subject.sources]
+    if not names:
+        inside = [child.name for child in subject.children]
+        return f"Holds {_listed(inside)}." if inside else "Nothing to tell yet."
+    kind = Counter(spoken(language_of(name)) for name in names).most_common(1)[0][0]
+    what = "test" if all(map(is_test, names)) else kind or "source"
+    below = f"; holds {_listed([child.name for child in subject.children])}" if subject.children else ""
+    return one_line(f"{len(names)} {what} file{'' if len(names) == 1 else 's'}: {_listed(names)}{below}.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST_NAMED])
+    return f"{shown} and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else shown
+
+
+def _told(child: Child) -> str:
+    if child.summary is not None and child.summary.strip():
+        return first_sentence(child.summary)
+    return (
+        f"{child.sources} source file{'' if child.sources == 1 else 's'}"
+        if child.sources
+        else "Holds folders"
+    )
+
+
+def _files(subject: Subject) -> list[dict[str, str]]:
+    names = [each.name for each in subject.sources]
+    found: list[dict[str, str]] = []
+    for each in subject.sources:
+        entry = {"name": each.name, "purpose": purpose_of(each.name, each.outline)}
+        tester = tester_of(each.name, names)
+        found.append(entry if tester is None else {**entry, "test_file": tester})
+    return found
+
+
+def _offered(subject: Subject) -> list[tuple[Source, Any]]:
+    """What the sources that are no tests export, with where it comes from."""
+    return [
+        (each, export)
+        for each in subject.sources
+        if not is_test(each.name)
+        for export in each.outline.exports
+    ]
+
+
+def _exports(subject: Subject) -> list[str]:
+    return list(dict.fromkeys(export.signature for _, export in _offered(subject)))[:MOST_EXPORTS]
+
+
+def _interfaces(subject: Subject) -> list[dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for source, export in _offered(subject):
+        about = export.about or f"Exported from {source.name}"
+        found.setdefault(export.name, {"name": export.name, "description": about})
+    return list(found.values())[:MOST_INTERFACES]
+
+
+def _external(subject: Subject) -> list[str]:
+    """What the manifests here declare, else which declared packages the sources here import."""
+    manifest = subject.manifest
+    if manifest is not None and manifest.depends:
+        return list(manifest.depends)[:MOST_DEPENDENCIES]
+    declared = {_folded(name): name for name in subject.around.declared}
+    used = {declared[head] for path in _imports(subject) for head in _heads(path) if head in declared}
+    return sorted(used)[:MOST_DEPENDENCIES]
+
+
+def _internal(subject: Subject) -> list[str]:
+    """Which parts of the project itself the sources import."""
+    around = subject.around
+    return sorted({path for path in _imports(subject) if _is_internal(path, around)})[:MOST_DEPENDENCIES]
+
+
+def _imports(subject: Subject) -> set[str]:
+    return {path for each in subject.sources for path in each.outline.imports}
+
+
+def _is_internal(path: str, around: Surroundings) -> bool:
+    if path.startswith((".", "crate::", "super::", "self::", "@/", "~/")):
+        return True
+    if around.module and (path == around.module or path.startswith(around.module + "/")):
+        return True
+    return path.replace("::", ".").partition(".")[0].partition("/")[0] in around.own
+
+
+def _heads(path: str) -> list[str]:
+    """The package names that an import may mean."""
+    parts = path.split("/")
+    scoped = ["/".join(parts[:number]) for number in range(1, min(len(parts), 4) + 1)]
+    return [_folded(name) for name in (*scoped, path.partition(".")[0], path.partition("::")[0])]
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "_")
+
+
+def _testing(subject: Subject) -> list[str]:
+    """How the project is tested, and which files here test which."""
+    manifest = subject.manifest
+    lines = [f"Run: {manifest.test}"] if manifest is not None and manifest.test else []
+    names = [each.name for each in subject.sources]
+    tested = {tester: name for name in names if (tester := tester_of(name, names)) is not None}
+    lines += [f"{name} tests {tested[name]}" if name in tested else name for name in names if is_test(name)]
+    return lines[:MOST_TESTS]
+
+
+def _subdirectories(subject: Subject) -> list[dict[str, str]]:
+    return [{"name": f"{child.name}/", "summary": _told(child)} for child in subject.children]
+
+
+def _structure(subject: Subject) -> list[dict[str, str]]:
+    if subject.scope != ROOT_SCOPE:
+        return []
+    return [{"path": child.name, "summary": _told(child)} for child in subject.children]
+
+
+def _project(subject: Subject) -> dict[str, str] | None:
+    if subject.scope != ROOT_SCOPE:
+        return None
+    manifest = subject.manifest
+    if manifest is None:
+        return None
+    languages = subject.around.languages
+    typed = manifest.kind == "javascript" and ("typescript" in languages or "tsx" in languages)
+    project = {
+        "name": manifest.name or "unnamed",
+        "description": manifest.description or summary_of(subject),
+        "language": "typescript" if typed else manifest.kind,
+        "framework": manifest.framework,
+        "package_manager": manifest.package_manager,
+    }
+    return {name: value for name, value in project.items() if value}
+
+
+_MAKERS: Mapping[str, Callable[[Subject], Any]] = {
+    "files": _files,
+    "interfaces": _interfaces,
+    "exports": _exports,
+    "dependencies.external": _external,
+    "dependencies.internal": _internal,
+    "testing": _testing,
+    "subdirectories": _subdirectories,
+    "project": _project,
+    "structure": _structure,
+}

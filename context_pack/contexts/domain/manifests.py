@@ -1,0 +1,200 @@
+"""What a package manifest says of its project: name, description, what it depends on, how it is tested.
+
+Each kind of manifest is read by its own small function into the same facts; what cannot be read says nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from attrs import frozen
+
+LOCK_FILES: Mapping[str, str] = {
+    "pnpm-lock.yaml": "pnpm",
+    "yarn.lock": "yarn",
+    "bun.lockb": "bun",
+    "bun.lock": "bun",
+    "package-lock.json": "npm",
+    "uv.lock": "uv",
+    "poetry.lock": "poetry",
+    "pdm.lock": "pdm",
+    "Pipfile.lock": "pipenv",
+    "Cargo.lock": "cargo",
+    "composer.lock": "composer",
+    "Gemfile.lock": "bundler",
+}
+FRAMEWORKS = (
+    *("next", "nuxt", "@angular/core", "@nestjs/core", "react", "vue", "svelte", "express", "fastify", "koa"),
+    *("django", "fastapi", "flask", "starlette", "tornado", "aiohttp", "actix-web", "axum", "rocket"),
+    *("rails", "sinatra", "laravel/framework", "symfony/framework-bundle"),
+    *("github.com/gin-gonic/gin", "github.com/labstack/echo", "github.com/gofiber/fiber"),
+)
+_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*(?P<version>[^;#\s][^;#]*)?")
+_GEM = re.compile(r"""^\s*gem ['"](?P<name>[^'"]+)['"](?:, *['"](?P<version>[^'"]+)['"])?""", re.MULTILINE)
+_GO_MODULE = re.compile(r"^module\s+(?P<name>\S+)", re.MULTILINE)
+_GO_REQUIRED = re.compile(
+    r"^(?:require\s+|\t)(?P<name>[\w.~/-]+\.[\w.~/-]+)\s+(?P<version>v\S+)(?P<rest>[^\n]*)", re.MULTILINE
+)
+_SETUP = re.compile(r"^(?P<key>name|description)\s*=\s*(?P<value>.+)$", re.MULTILINE)
+
+
+@frozen
+class Manifest:
+    """The facts of one manifest; `depends` are lines such as `express ^4.19.0`, `needs` their bare names."""
+
+    kind: str
+    name: str = ""
+    description: str = ""
+    depends: tuple[str, ...] = ()
+    test: str = ""
+    package_manager: str = ""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The names of what it depends on."""
+        return frozenset(line.partition(" ")[0] for line in self.depends)
+
+    @property
+    def framework(self) -> str:
+        """The framework it is built on, if one of the well-known is among its dependencies."""
+        known = {name.lower() for name in self.needs}
+        return next((name for name in FRAMEWORKS if name in known), "")
+
+
+def read_manifest(name: str, text: str) -> Manifest | None:
+    """The facts of a manifest of that file name; None when it is none, or cannot be read."""
+    reader = _READERS.get(name)
+    if reader is None and name.startswith("requirements") and name.endswith(".txt"):
+        reader = _requirements
+    if reader is None:
+        return None
+    try:
+        return reader(text)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def joined(manifests: list[Manifest], names: frozenset[str]) -> Manifest | None:
+    """The manifests of one folder as one: the first word counts; `names` are all files there."""
+    if not manifests:
+        return None
+    lock = next((manager for file, manager in LOCK_FILES.items() if file in names), "")
+
+    def first(values: Iterator[str]) -> str:
+        return next(filter(None, values), "")
+
+    return Manifest(
+        manifests[0].kind,
+        first(each.name for each in manifests),
+        first(each.description for each in manifests),
+        tuple(dict.fromkeys(line for each in manifests for line in each.depends)),
+        first(each.test for each in manifests),
+        lock or first(each.package_manager for each in manifests),
+    )
+
+
+def _text(value: Any) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def _versioned(table: Any, mark: str = "") -> list[str]:
+    """A table of name and version as lines."""
+    if not isinstance(table, dict):
+        return []
+    lines = []
+    for name, value in table.items():
+        version = value.get("version", "") if isinstance(value, dict) else value
+        lines.append(f"{name} {_text(version)}{mark}".strip().replace("  ", " "))
+    return lines
+
+
+def _package_json(text: str) -> Manifest:
+    data = json.loads(text)
+    scripts = data.get("scripts")
+    test = _text(scripts.get("test")) if isinstance(scripts, dict) else ""
+    manager = _text(data.get("packageManager")).partition("@")[0]
+    depends = _versioned(data.get("dependencies")) + _versioned(data.get("devDependencies"), " (dev)")
+    run = f"npm test ({test})" if test and "no test specified" not in test else ""
+    return Manifest(
+        "javascript",
+        _text(data.get("name")),
+        _text(data.get("description")),
+        tuple(depends),
+        run,
+        manager or "npm",
+    )
+
+
+def _pyproject(text: str) -> Manifest:
+    data = tomllib.loads(text)
+    tools = data.get("tool", {})
+    poetry = tools.get("poetry", {}) if isinstance(tools, dict) else {}
+    project = data.get("project", {}) or poetry
+    lines = [line for item in data.get("project", {}).get("dependencies", ()) if (line := _requirement(item))]
+    lines += [line for line in _versioned(poetry.get("dependencies")) if not line.startswith("python ")]
+    test = "pytest" if "pytest" in tools or "pytest" in text else ""
+    manager = "poetry" if poetry else "pip"
+    name, about = _text(project.get("name")), _text(project.get("description"))
+    return Manifest("python", name, about, tuple(lines), test, manager)
+
+
+def _requirement(line: str) -> str:
+    found = _REQUIREMENT.match(line.strip())
+    return f"{found['name']} {(found['version'] or '').strip()}".strip() if found else ""
+
+
+def _requirements(text: str) -> Manifest:
+    lines = (line.strip() for line in text.splitlines())
+    wanted = [line for line in lines if line and not line.startswith(("#", "-", "git+", "http"))]
+    return Manifest("python", depends=tuple(filter(None, map(_requirement, wanted))), package_manager="pip")
+
+
+def _setup(text: str) -> Manifest:
+    found = {each["key"]: each["value"].strip().strip("'\",") for each in _SETUP.finditer(text)}
+    return Manifest("python", found.get("name", ""), found.get("description", ""), package_manager="pip")
+
+
+def _cargo(text: str) -> Manifest:
+    data = tomllib.loads(text)
+    package = data.get("package", {})
+    depends = _versioned(data.get("dependencies")) + _versioned(data.get("dev-dependencies"), " (dev)")
+    name, about = _text(package.get("name")), _text(package.get("description"))
+    return Manifest("rust", name, about, tuple(depends), "cargo test", "cargo")
+
+
+def _go_mod(text: str) -> Manifest:
+    named = _GO_MODULE.search(text)
+    required = (each for each in _GO_REQUIRED.finditer(text) if "indirect" not in each["rest"])
+    depends = tuple(f"{each['name']} {each['version']}" for each in required)
+    return Manifest("go", named["name"] if named else "", "", depends, "go test ./...", "go")
+
+
+def _composer(text: str) -> Manifest:
+    data = json.loads(text)
+    depends = _versioned(data.get("require")) + _versioned(data.get("require-dev"), " (dev)")
+    name, about = _text(data.get("name")), _text(data.get("description"))
+    return Manifest("php", name, about, tuple(depends), "", "composer")
+
+
+def _gemfile(text: str) -> Manifest:
+    depends = tuple(f"{each['name']} {each['version'] or ''}".strip() for each in _GEM.finditer(text))
+    return Manifest("ruby", depends=depends, package_manager="bundler")
+
+
+_READERS: Mapping[str, Callable[[str], Manifest]] = {
+    "package.json": _package_json,
+    "pyproject.toml": _pyproject,
+    "setup.cfg": _setup,
+    "setup.py": _setup,
+    "Pipfile": lambda text: Manifest(
+        "python", depends=tuple(_versioned(tomllib.loads(text).get("packages")))
+    ),
+    "Cargo.toml": _cargo,
+    "go.mod": _go_mod,
+    "composer.json": _composer,
+    "Gemfile": _gemfile,
+}

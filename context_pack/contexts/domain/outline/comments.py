@@ -1,0 +1,82 @@
+"""The comment that a source file begins with, whatever its language; licences are not about the file."""
+
+from __future__ import annotations
+
+import re
+
+from context_pack.contexts.domain.outline.model import first_sentence
+
+HASH = frozenset(
+    {"py", "pyi", "rb", "sh", "bash", "zsh", "yaml", "yml", "toml", "r", "ex", "exs", "tf", "hcl"}
+)
+HASH |= {"dockerfile", "graphql", "gql"}
+DASHES = frozenset({"sql", "lua", "hs"})
+MARKUP = frozenset({"html", "xml", "vue", "svelte", "md", "mdx"})
+MOST_LINES = 60
+
+_SKIPPED = re.compile(
+    r"(?:#!.*|['\"]use \w+['\"];?|<\?(?:php|xml)[^\n]*|<!DOCTYPE[^\n]*|\s*)\n", re.IGNORECASE
+)
+_LEGAL = re.compile(r"copyright|licen[cs]e|all rights reserved|spdx-", re.IGNORECASE)
+_TOOLING = re.compile(
+    r"^(?:eslint|prettier|tslint|ts-|@ts-|noqa|type:|pylint|flake8|-\*-|vim:|region\b|coding[:=]|istanbul|"
+    r"jshint|global |go:build|\+build|generated|code generated)",
+    re.IGNORECASE,
+)
+_BLOCK = re.compile(r"/\*[*!]?(?P<body>.*?)\*/", re.DOTALL)
+_MARKUP = re.compile(r"<!--(?P<body>.*?)-->", re.DOTALL)
+_STARS = re.compile(r"^[ \t]*\*+[ \t]?", re.MULTILINE)
+
+
+def head_comment(text: str, extension: str) -> str:
+    """The first sentence of the first comment that says something, if the file begins with one."""
+    at = 0
+    for _ in range(8):
+        while skipped := _SKIPPED.match(text, at):
+            at = skipped.end()
+        body, at = _comment(text, at, extension)
+        if not at:
+            return ""
+        said = _said(body)
+        if said:
+            return first_sentence(said)
+    return ""
+
+
+def _comment(text: str, at: int, extension: str) -> tuple[str, int]:
+    """The comment at a place and where it ends; 0 when there is none."""
+    if extension in MARKUP:
+        found = _MARKUP.match(text, at)
+        return (found["body"], found.end()) if found else ("", 0)
+    if extension in HASH:
+        return _lines(text, at, "#")
+    if extension in DASHES:
+        return _lines(text, at, "--")
+    found = _BLOCK.match(text, at)
+    if found:
+        return _STARS.sub("", found["body"]), found.end()
+    return _lines(text, at, "//")
+
+
+def _lines(text: str, at: int, mark: str) -> tuple[str, int]:
+    """A run of lines that begin with a mark."""
+    said: list[str] = []
+    while text.startswith(mark, at) and len(said) < MOST_LINES:
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        said.append(text[at:end].lstrip(mark[0]).removeprefix("!").strip())
+        at = end + 1
+    return "\n".join(said), at if said else 0
+
+
+def _said(body: str) -> str:
+    """What a comment says, without decoration; nothing if it is a licence or an order to a tool."""
+    lines = [
+        line.strip(" \t=-*#~_/") if set(line.strip()) <= set("=-*#~_/ ") else line
+        for line in body.split("\n")
+    ]
+    text = "\n".join(line.strip() for line in lines).strip()
+    kept = "\n".join(line for line in text.split("\n") if not _TOOLING.match(line)).strip()
+    if _LEGAL.search(kept) or not re.search(r"[^\W\d_]{2}", kept):
+        return ""
+    return re.sub(r"^@(?:file|fileoverview|module|packageDocumentation)\b\s*", "", kept).split("\n@")[0]

@@ -1,0 +1,58 @@
+"""What a text for people is about: its title and its first paragraph, in Markdown or anything like it."""
+
+from __future__ import annotations
+
+import re
+
+from context_pack.contexts.domain.outline.model import Outline, first_sentence, one_line
+
+_FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_HEADING = re.compile(r"#{1,6}\s+(?P<title>.*?)\s*#*$")
+_UNDERLINE = re.compile(r"[=\-~^]{3,}\s*$")
+_BADGE = re.compile(r"\[?!\[[^\]]{0,200}\]\([^)]{0,400}\)(?:\]\([^)]{0,400}\))?|<[^>]{1,400}>")
+_LINK = re.compile(r"!?\[([^\]]{0,200})\]\([^)]{0,400}\)")
+_NO_PROSE = re.compile(r"(?:[-*+|>]|\d+\.|```|~~~|\.\. |:\w+:|\[[^\]]+\]:|={3,}|-{3,})")
+MOST_LINES = 80
+
+
+def title_of(text: str) -> str:
+    """The first heading, else nothing."""
+    lines = _lines(text)
+    for number, line in enumerate(lines):
+        heading = _HEADING.match(line)
+        if heading:
+            return one_line(_plain(heading["title"]))
+        if line.strip() and number + 1 < len(lines) and _UNDERLINE.match(lines[number + 1]):
+            return one_line(_plain(line))
+    return ""
+
+
+def paragraph_of(text: str) -> str:
+    """The first sentence of the first paragraph of prose."""
+    lines = _lines(text)
+    gathered: list[str] = []
+    for number, line in enumerate(lines):
+        plain = _plain(line)
+        underlined = number + 1 < len(lines) and bool(_UNDERLINE.match(lines[number + 1]))
+        stop = not plain or underlined or bool(_HEADING.match(line)) or bool(_NO_PROSE.match(plain))
+        if not stop:
+            gathered.append(plain)
+        elif gathered:
+            break
+    return first_sentence(" ".join(gathered))
+
+
+def outline(text: str) -> Outline:
+    """The title of a text, else what it begins with."""
+    return Outline(title_of(text) or paragraph_of(text))
+
+
+def _lines(text: str) -> list[str]:
+    body = _COMMENT.sub("", _FRONT.sub("", text[:20_000].replace("\r\n", "\n")))
+    return body.split("\n")[:MOST_LINES]
+
+
+def _plain(line: str) -> str:
+    """A line without badges, tags and marks of emphasis."""
+    return _LINK.sub(r"\1", _BADGE.sub("", line)).replace("**", "").replace("`", "").strip()

@@ -1,0 +1,75 @@
+"""Contexts as MCP resources: `context://scope/{path}`, the context and its freshness as JSON.
+
+Listed are the root and the folders directly in it that have a context: a list must not walk a large tree.
+Completion goes one folder further with every slash.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from urllib.parse import quote, unquote
+
+from context_pack.contexts.domain.model import ROOT_SCOPE, Gist
+from context_pack.contexts.ports import ContextFormat, Project, Projects, Refusal
+from context_pack.contexts.tools import freshness_body
+from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
+from context_pack.contexts.usecases.query import ContextQueries, Refused
+from context_pack.contexts.usecases.reading import ContextReader
+from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
+
+PREFIX = "context://scope/"
+TITLE = "Directory context"
+ABOUT = "What a folder holds (its .context.yaml) and whether that is still true, as JSON."
+MIME = "application/json"
+MOST_LISTED = 200
+
+
+def build(projects: Projects, form: ContextFormat) -> ResourceFamily:
+    """The resources over these ports."""
+    queries, reader = ContextQueries(projects, form), ContextReader(form)
+    return ResourceFamily(
+        prefix=PREFIX,
+        uri_template=PREFIX + "{path}",
+        name="scope",
+        title=TITLE,
+        description=ABOUT,
+        mime_type=MIME,
+        entries=lambda: list(_entries(projects, reader)),
+        read=lambda uri: _read(queries, uri),
+        complete={"path": lambda typed, _: _scopes(projects, typed)},
+    )
+
+
+def _entries(projects: Projects, reader: ContextReader) -> Iterator[ResourceEntry]:
+    project = projects.open(None)
+    if isinstance(project, Refusal):
+        return
+    for scope in [ROOT_SCOPE, *project.inside(ROOT_SCOPE)][:MOST_LISTED]:
+        folder = project.find(scope)
+        gist = None if folder is None or isinstance(folder, Refusal) else reader.gist(folder)
+        if isinstance(gist, Gist):
+            yield ResourceEntry(PREFIX + quote(scope), scope, TITLE, gist.summary, MIME)
+
+
+def _read(queries: ContextQueries, uri: str) -> ResourceText | None:
+    """The context of that URI with its freshness; None when there is none."""
+    scope = unquote(uri.removeprefix(PREFIX))
+    found = queries.query(QueryContext(scope=scope))
+    checked = queries.check(CheckFreshness(scope=scope))
+    if isinstance(found, Refused) or isinstance(checked, Refused):
+        return None
+    body = {**freshness_body(scope, checked), "context": found.context}
+    return ResourceText(uri, json.dumps(body, ensure_ascii=False, indent=2), MIME)
+
+
+def _scopes(projects: Projects, typed: str) -> Sequence[str]:
+    """The folders that what was typed may become."""
+    project = projects.open(None)
+    return [] if isinstance(project, Refusal) else _below(project, typed)
+
+
+def _below(project: Project, typed: str) -> list[str]:
+    parent = typed.rpartition("/")[0] or ROOT_SCOPE
+    known = [*([ROOT_SCOPE] if "/" not in typed else []), *project.inside(parent)]
+    return [scope for scope in known if scope.startswith(typed)]

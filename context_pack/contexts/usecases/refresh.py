@@ -1,0 +1,356 @@
+"""Making contexts and keeping them true, without ever losing a word that a person wrote.
+
+A missing context is made whole. In one that is there, only the fingerprint, the date and the fields named in
+`derived_fields` may change, and of these only what nobody has touched since it was generated; a field that
+somebody did touch leaves `derived_fields` and is theirs from then on. The summary is never made again. What
+is corrupt or of a later version is left alone, and so is a file that changes while this looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import define, field, frozen
+
+from context_pack.contexts.domain.agents import AGENTS_FILE, block_of, with_block
+from context_pack.contexts.domain.fingerprint import Method
+from context_pack.contexts.domain.freshness import Freshness, State
+from context_pack.contexts.domain.generate import (
+    FROM_CHILDREN,
+    FROM_PROJECT,
+    GENERATED,
+    Subject,
+    generated,
+    new_record,
+    summary_of,
+)
+from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE, Context
+from context_pack.contexts.domain.recognition import looks_generated
+from context_pack.contexts.domain.scan import kept
+from context_pack.contexts.ports import (
+    Check,
+    ContextFormat,
+    DerivedMemory,
+    Folder,
+    Project,
+    Refusal,
+    Scan,
+    unwatched,
+)
+from context_pack.contexts.usecases.query import Refused, refused, unscannable
+from context_pack.contexts.usecases.reading import OUTSIDE, ContextReader, fingerprint_of, freshness_of
+from context_pack.contexts.usecases.surveying import Surveyor
+from context_pack.kernel.digest import canonical_json, sha256_hex
+from context_pack.kernel.instants import format_instant
+from context_pack.kernel.ports import Clock
+
+DIGEST_DIGITS = 16
+FOLDERS_BETWEEN_SAVES = 200
+
+Progress = Callable[[int, int, str], None]
+"""(done, all, scope): told before each folder."""
+
+
+def silent(_: int, __: int, ___: str) -> None:
+    """Progress that nobody watches."""
+
+
+@frozen
+class Outcome:
+    """What became of one folder: `made`, `updated`, `unchanged` or `left`, and why it was left.
+
+    `released` are fields that are a person's from now on.
+    """
+
+    scope: str
+    deed: str
+    reason: str | None = None
+    released: tuple[str, ...] = ()
+
+
+@frozen
+class Order:
+    """What to do: which subtree, whether existing contexts count, which fingerprint (None: the usual one).
+
+    `agents` asks for the block in `AGENTS.md`, which is about the whole project.
+    """
+
+    scope: str | None = None
+    only_missing: bool = False
+    method: Method | None = None
+    agents: bool = False
+
+    @property
+    def written(self) -> Method:
+        """The fingerprint that is written."""
+        return self.method or Method.CONTENT
+
+
+@frozen
+class ContextRefresher:
+    """Makes and refreshes contexts."""
+
+    format: ContextFormat
+    memory: DerivedMemory
+    clock: Clock
+
+    def refresh(
+        self, project: Project, order: Order, check: Check = unwatched, progress: Progress = silent
+    ) -> Sequence[Outcome] | Refused:
+        """Carry out an order on a project; the outcome of every folder it was about, sorted by scope."""
+        scan = project.scan(check)
+        if scan is None:
+            return unscannable(project.root)
+        scope = order.scope
+        if scope is not None:
+            found = project.find(scope)
+            if found is None or isinstance(found, Refusal):
+                return refused(found, scope)
+            scope = found.scope
+        return _Round(self, project, scan, order, check).run(scope, progress)
+
+
+@define
+class _Round:
+    """One pass over a project."""
+
+    tools: ContextRefresher
+    project: Project
+    scan: Scan
+    order: Order
+    check: Check
+    reader: ContextReader = field(init=False)
+    surveyor: Surveyor = field(init=False)
+    digests: dict[str, dict[str, str]] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.reader = ContextReader(self.tools.format)
+        self.surveyor = Surveyor(self.project, self.scan, self.reader)
+
+    def run(self, scope: str | None, progress: Progress) -> Sequence[Outcome]:
+        """Every kept folder in a subtree, the innermost first, so that a parent can tell of its children."""
+        chosen = [
+            each
+            for each in kept(self.scan.folders, self.scan.rules.min_tokens)[0]
+            if _within(each.scope, scope)
+        ]
+        outcomes: list[Outcome] = []
+        try:
+            for number, folder in enumerate(sorted(chosen, key=_innermost_first)):
+                self.check()
+                progress(number, len(chosen), folder.scope)
+                if self.order.agents and folder.scope == ROOT_SCOPE:
+                    # The root comes last, and its fingerprint is to know the file that this writes.
+                    outcomes += self._agents(folder, chosen)
+                    folder = self._again(folder)
+                outcomes.append(self._one(folder))
+                if len(self.digests) >= FOLDERS_BETWEEN_SAVES:
+                    self._save()
+        finally:
+            self._save()
+        progress(len(chosen), len(chosen), "")
+        return sorted(outcomes, key=lambda outcome: outcome.scope)
+
+    def _agents(self, root: Folder, chosen: Sequence[Folder]) -> Iterator[Outcome]:
+        """Bring the managed block up to date; an outcome only if something happened to the file."""
+        before = self.project.text(ROOT_SCOPE, AGENTS_FILE)
+        if before is None and AGENTS_FILE in root.names:
+            yield Outcome(AGENTS_FILE, "left", "it is no text")
+            return
+        told = {each.scope: self.surveyor.summary(each) or "" for each in chosen}
+        told[ROOT_SCOPE] = told[ROOT_SCOPE] or summary_of(self.surveyor.subject(root))
+        after = with_block(before or "", block_of(told.items()))
+        if after is None:
+            yield Outcome(AGENTS_FILE, "left", "its marks do not match; mend or remove them")
+        elif after != before:
+            old = None if before is None else before.encode()
+            written = self.project.write(ROOT_SCOPE, AGENTS_FILE, old, after.encode())
+            yield Outcome(
+                AGENTS_FILE, "updated" if written else "left", None if written else "it changed meanwhile"
+            )
+
+    def _again(self, root: Folder) -> Folder:
+        found = self.project.find(ROOT_SCOPE)
+        return root if found is None or isinstance(found, Refusal) else found
+
+    def _save(self) -> None:
+        if self.digests:
+            self.tools.memory.remember(self.project.root, self.digests)
+            self.digests = {}
+
+    def _one(self, folder: Folder) -> Outcome:
+        data = folder.context()
+        if isinstance(data, Refusal):
+            return Outcome(
+                folder.scope, "left", OUTSIDE.detail if data is Refusal.OUTSIDE else "it cannot be read"
+            )
+        if data is None:
+            return self._make(folder)
+        verdict = self.reader.judge(data)
+        if not isinstance(verdict, Context):
+            return Outcome(folder.scope, "left", verdict.reason)
+        if self.order.only_missing:
+            return Outcome(folder.scope, "unchanged")
+        return self._update(folder, data, verdict)
+
+    def _make(self, folder: Folder) -> Outcome:
+        """A context for a folder that has none."""
+        stored = fingerprint_of(folder, self.order.written, self.check)
+        if stored is None:
+            return Outcome(folder.scope, "left", "a file in the folder cannot be read")
+        subject = self.surveyor.subject(folder)
+        record = new_record(subject, stored, self._now())
+        if not self.project.write(folder.scope, CONTEXT_FILE, None, self.tools.format.compose(record)):
+            return Outcome(folder.scope, "left", "the file came into being meanwhile")
+        self.surveyor.tell(folder.scope, record["summary"])
+        self._remember(folder.scope, {name: value_at(record, name) for name in GENERATED})
+        return Outcome(folder.scope, "made")
+
+    def _update(self, folder: Folder, data: bytes, context: Context) -> Outcome:
+        """A context that is there: what has to change, and nothing else."""
+        freshness = freshness_of(folder, context.gist, self.check)
+        plan = _Plan(self, folder, context, freshness.state is State.FRESH, self.tools.format.commented(data))
+        plan.decide()
+        changes = plan.changes
+        if not changes and not self._is_dated(freshness):
+            self._remember(folder.scope, plan.values)
+            return Outcome(folder.scope, "unchanged")
+        stored = fingerprint_of(folder, self.order.written, self.check)
+        if stored is None:
+            return Outcome(folder.scope, "left", "a file in the folder cannot be read")
+        dated = {"fingerprint": stored, "last_updated": self._now()}
+        return self._write(folder, data, changes, dated, plan)
+
+    def _write(
+        self, folder: Folder, data: bytes, changes: Mapping[str, Any], dated: Mapping[str, Any], plan: _Plan
+    ) -> Outcome:
+        after = self.tools.format.revise(data, {**dated, **changes})
+        whole = after is not None
+        if after is None:  # then at least the fingerprint, if that can be done
+            after = self.tools.format.revise(data, dated)
+        if after is None:
+            return Outcome(folder.scope, "left", "its layout cannot be changed safely; edit it by hand")
+        if not self.project.write(folder.scope, CONTEXT_FILE, data, after):
+            return Outcome(folder.scope, "left", "the file is a link, or changed meanwhile")
+        if whole:
+            self._remember(folder.scope, plan.values)
+        return Outcome(folder.scope, "updated", released=tuple(plan.released) if whole else ())
+
+    def _is_dated(self, freshness: Freshness) -> bool:
+        """Whether the fingerprint has to be written anew."""
+        if freshness.state is not State.FRESH:
+            return True
+        return self.order.method is not None and freshness.method is not self.order.method
+
+    def _remember(self, scope: str, values: Mapping[str, Any]) -> None:
+        self.digests[scope] = {name: digest_of(value) for name, value in values.items()}
+
+    def _now(self) -> str:
+        return format_instant(self.tools.clock.now(), whole_seconds=True)
+
+
+@define
+class _Plan:
+    """Which generated fields of one context change, and which are a person's now."""
+
+    round: _Round
+    folder: Folder
+    context: Context
+    fresh: bool
+    commented: frozenset[str]
+    changes: dict[str, Any] = field(factory=dict)
+    released: list[str] = field(factory=list)
+    values: dict[str, Any] = field(factory=dict)
+    """What is generated and belongs to us after the change."""
+    _subject: Subject | None = None
+    _made: dict[str, Any] | None = None
+
+    def decide(self) -> None:
+        """Go through the fields."""
+        record, derived = self.context.record, list(self.context.derived)
+        known = self.round.tools.memory.recall(self.round.project.root, self.folder.scope)
+        after = list(derived)
+        for name in GENERATED:
+            current = value_at(record, name)
+            if not self._is_ours(name, current, name in derived, known):
+                if name in derived and (name in known or not self.fresh):
+                    self.released.append(name)
+                    after.remove(name)
+                continue
+            made = self._remade(name, current, known)
+            self.values[name] = made
+            if made != current:
+                self.changes[name] = made
+                after = [each for each in after if each != name] if made is None else after
+            if made is not None and name not in after:
+                after.append(name)
+        if "scope" in derived and record["scope"] != self.folder.scope and "scope" not in self.commented:
+            self.changes["scope"] = self.folder.scope
+        if after != derived:
+            self._list(after)
+
+    def _list(self, after: list[str]) -> None:
+        """The new `derived_fields`; comments in the list are worth more than its truth."""
+        if "derived_fields" in self.commented:
+            self.released.clear()
+            return
+        self.changes["derived_fields"] = after or None
+
+    def _is_ours(self, name: str, current: Any, listed: bool, known: Mapping[str, str]) -> bool:
+        """Whether a field was generated and nobody has touched it since."""
+        if name in self.commented or name.partition(".")[0] in self.commented:
+            return False
+        if name in known:
+            return known[name] == digest_of(current) and (listed or current is None)
+        if not listed:
+            return False
+        return looks_generated(name, current, self._about()) or self._generated()[name] == current
+
+    def _remade(self, name: str, current: Any, known: Mapping[str, str]) -> Any:
+        """The field as it should be; a folder that has not changed need not be read again.
+
+        What another tool has generated for the folder as it is stays as that tool worded it.
+        """
+        if not self.fresh or (name in FROM_PROJECT and name in known):
+            return self._generated()[name]
+        if name in FROM_CHILDREN and name in known:
+            return generated(self.round.surveyor.children(self.folder), [name])[name]
+        return current
+
+    def _generated(self) -> Mapping[str, Any]:
+        if self._made is None:
+            self._made = generated(self._about())
+        return self._made
+
+    def _about(self) -> Subject:
+        if self._subject is None:
+            self._subject = self.round.surveyor.subject(self.folder)
+        return self._subject
+
+
+def value_at(record: Mapping[str, Any], name: str) -> Any:
+    """A field's value, a nested one's as `a.b`; None when it is absent."""
+    value: Any = record
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def digest_of(value: Any) -> str:
+    """A short digest of a field's value, however it is laid out."""
+    return sha256_hex(canonical_json(value))[:DIGEST_DIGITS]
+
+
+def _within(scope: str, top: str | None) -> bool:
+    return top is None or top == "." or scope == top or scope.startswith(f"{top}/")
+
+
+def _innermost_first(folder: Folder) -> tuple[int, str]:
+    depth = 0 if folder.scope == "." else folder.scope.count("/") + 1
+    return (-depth, folder.scope)
+
+
+def left(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
+    """The folders that need somebody's attention."""
+    return (outcome for outcome in outcomes if outcome.deed == "left")

@@ -1,0 +1,126 @@
+"""What there is to tell of a folder: its sources in short, its children, what its project declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from attrs import evolve
+
+from context_pack.contexts.domain.generate import Child, Source, Subject, Surroundings
+from context_pack.contexts.domain.manifests import Manifest
+from context_pack.contexts.domain.model import ROOT_SCOPE, Gist
+from context_pack.contexts.domain.outline import Outline, outline_of
+from context_pack.contexts.domain.scan import kept, parent_of
+from context_pack.contexts.ports import Folder, Project, Scan
+from context_pack.contexts.usecases.reading import ContextReader
+from context_pack.kernel.languages import language_of
+
+SOURCE_FOLDERS = ("src", "lib", "packages", "app")
+
+
+class Surveyor:
+    """Gathers subjects to write about, for one pass over a project."""
+
+    def __init__(self, project: Project, scan: Scan, reader: ContextReader) -> None:
+        self._project, self._scan, self._reader = project, scan, reader
+        self._told: dict[str, str] = {}
+        self._manifests: dict[str, Manifest | None] = {}
+
+    def tell(self, scope: str, summary: str) -> None:
+        """Keep the summary of a context that was just made."""
+        self._told[scope] = summary
+
+    def subject(self, folder: Folder) -> Subject:
+        """A folder with all that can be said of it."""
+        sources = [self._source(folder.scope, name) for name in folder.sources]
+        return evolve(self.children(folder), sources=sources, around=self._around(folder))
+
+    def children(self, folder: Folder) -> Subject:
+        """A folder with what its children say; none of its sources is read."""
+        children = [self._child(each) for each in self._inside.get(folder.scope, ())]
+        return Subject(folder.scope, (), folder.names, children)
+
+    def summary(self, folder: Folder) -> str | None:
+        """What the folder's context says, if it has one."""
+        if folder.scope in self._told:
+            return self._told[folder.scope]
+        gist = self._reader.gist(folder)
+        return gist.summary if isinstance(gist, Gist) else None
+
+    def _source(self, scope: str, name: str) -> Source:
+        text = self._project.text(scope, name)
+        return Source(name, text, Outline() if text is None else outline_of(name, text))
+
+    def _child(self, folder: Folder) -> Child:
+        return Child(folder.scope.rpartition("/")[2], self.summary(folder), len(folder.sources))
+
+    @cached_property
+    def _folders(self) -> Mapping[str, Folder]:
+        return {folder.scope: folder for folder in self._scan.folders}
+
+    @cached_property
+    def _inside(self) -> Mapping[str, list[Folder]]:
+        """The folders that count, by the folder they are in."""
+        chosen = {folder.scope for folder in kept(self._scan.folders, self._scan.rules.min_tokens)[0]}
+        found: dict[str, list[Folder]] = {}
+        for folder in sorted(self._scan.folders, key=lambda each: each.scope):
+            parent = parent_of(folder.scope)
+            if parent is not None and (folder.sources or folder.scope in chosen):
+                found.setdefault(parent, []).append(folder)
+        return found
+
+    def _around(self, folder: Folder) -> Surroundings:
+        """What the manifests of the folder and the folders above it declare."""
+        found = [each for scope in _upwards(folder.scope) if (each := self._manifest(scope)) is not None]
+        declared = frozenset(name for each in found for name in each.needs)
+        module = next((each.name for each in found if each.kind == "go"), "")
+        return Surroundings(
+            declared, self._own, module, self._languages if folder.scope == ROOT_SCOPE else ()
+        )
+
+    def _manifest(self, scope: str) -> Manifest | None:
+        if scope not in self._manifests:
+            folder = self._folders.get(scope)
+            names = [] if folder is None else folder.sources
+            found = [
+                Source(name, self._project.text(scope, name), Outline())
+                for name in names
+                if _is_manifest(name)
+            ]
+            known = frozenset() if folder is None else folder.names
+            self._manifests[scope] = Subject(scope, found, known).manifest
+        return self._manifests[scope]
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        """The names of the project's own top folders, and of those in its source folders."""
+        names = set()
+        for scope in self._folders:
+            parts = scope.split("/")
+            names.add(parts[0])
+            if len(parts) > 1 and parts[0] in SOURCE_FOLDERS:
+                names.add(parts[1])
+        return frozenset(names - {ROOT_SCOPE})
+
+    @cached_property
+    def _languages(self) -> tuple[str, ...]:
+        return tuple(sorted({language_of(name) for folder in self._scan.folders for name in folder.sources}))
+
+
+def _is_manifest(name: str) -> bool:
+    return name in _MANIFESTS or (name.startswith("requirements") and name.endswith(".txt"))
+
+
+_MANIFESTS = frozenset({"package.json", "pyproject.toml", "setup.cfg", "setup.py", "Cargo.toml", "go.mod"})
+_MANIFESTS |= {"composer.json", "Gemfile", "Pipfile"}
+
+
+def _upwards(scope: str) -> list[str]:
+    """A scope and the scopes it lies in, the nearest first."""
+    found: list[str] = []
+    at: str | None = scope
+    while at is not None:
+        found.append(at)
+        at = parent_of(at)
+    return found
