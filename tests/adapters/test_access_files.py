@@ -1,0 +1,170 @@
+"""The log of reads on disk: written behind the reads, counted together, never in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from stdio_client import ROOT, environment
+
+from context_pack.kernel.paths import RelativePath
+from context_pack_adapters.inmemory import FixedClock
+from context_pack_adapters.stores.access_files import AccessFiles
+
+A = RelativePath("a.py")
+
+
+def stored(root: Path) -> dict[str, int]:
+    record = json.loads((root / "access" / "items.json").read_text("utf-8"))
+    return {each["path"]: each["count"] for each in record["items"]}
+
+
+def log(root: Path, seconds: float = 60.0) -> AccessFiles:
+    return AccessFiles(root, FixedClock(), seconds)
+
+
+def read(files: AccessFiles, times: int = 1, path: RelativePath = A) -> None:
+    for _ in range(times):
+        files.record(path, FixedClock().now())
+
+
+@pytest.mark.clause("CD-43")
+def test_reads_gather_in_memory_and_are_written_together(tmp_path: Path) -> None:
+    files = log(tmp_path)
+    read(files, 100)
+    assert not (tmp_path / "access").exists()
+    files.flush()
+    assert stored(tmp_path) == {"a.py": 100}
+    before = os.stat(tmp_path / "access" / "items.json").st_mtime_ns
+    files.flush()
+    assert os.stat(tmp_path / "access" / "items.json").st_mtime_ns == before
+
+
+@pytest.mark.clause("CD-43")
+def test_what_has_gathered_is_written_a_while_after_the_first_read(tmp_path: Path) -> None:
+    files = log(tmp_path, seconds=0.05)
+    read(files, 3)
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer) and thread.interval == 0.05:
+            thread.join(30)
+    assert stored(tmp_path) == {"a.py": 3}
+
+
+@pytest.mark.clause("CD-43")
+def test_a_new_log_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
+    for _ in range(3):
+        files = log(tmp_path)
+        read(files, 2)
+        files.flush()
+    assert log(tmp_path).items()[0].count == 6
+
+
+@pytest.mark.clause("CD-43")
+def test_the_folder_keeps_itself_out_of_version_control(tmp_path: Path) -> None:
+    files = log(tmp_path / "deep" / "root")
+    read(files)
+    files.flush()
+    assert (tmp_path / "deep" / "root" / "access" / ".gitignore").read_text() == "*\n"
+
+
+WORKER = """
+import sys
+from pathlib import Path
+from context_pack.kernel.paths import RelativePath
+from context_pack_adapters.inmemory import FixedClock
+from context_pack_adapters.stores.access_files import AccessFiles
+files = AccessFiles(Path(sys.argv[1]), FixedClock(), 60.0)
+for number in range(20):
+    files.record(RelativePath("a.py"), FixedClock().now())
+    files.record(RelativePath(f"own-{sys.argv[2]}.py"), FixedClock().now())
+    if number % 5 == 4 and number < 19:
+        files.flush()
+"""
+
+
+@pytest.mark.clause("CD-43")
+def test_processes_count_together_and_the_last_reads_are_written_at_their_end(tmp_path: Path) -> None:
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(tmp_path), str(number)], env=environment(), cwd=ROOT
+        )
+        for number in range(6)
+    ]
+    assert [worker.wait(60) for worker in workers] == [0] * 6
+    assert stored(tmp_path) == {"a.py": 120, **{f"own-{number}.py": 20 for number in range(6)}}
+
+
+@pytest.mark.clause("CD-44")
+def test_a_root_that_cannot_be_written_fails_nothing_and_is_tried_again(tmp_path: Path) -> None:
+    (tmp_path / "access").write_text("in the way")
+    files = log(tmp_path)
+    read(files, 2)
+    files.flush()
+    assert files.items()[0].count == 2
+    (tmp_path / "access").unlink()
+    read(files)
+    files.flush()
+    assert stored(tmp_path) == {"a.py": 3}
+
+
+@pytest.mark.clause("CD-44")
+def test_a_lock_that_stays_taken_keeps_the_reads_for_later(tmp_path: Path) -> None:
+    from context_pack_adapters.disk.locking import PathLock
+
+    files = log(tmp_path)
+    read(files)
+    files.flush()
+    read(files)
+    with PathLock(str(tmp_path / "access" / ".lock"), 1.0):
+        writer = threading.Thread(target=files.flush)
+        writer.start()
+        read(files)
+        writer.join()
+    assert stored(tmp_path) == {"a.py": 1}
+    files.flush()
+    assert stored(tmp_path) == {"a.py": 3}
+
+
+@pytest.mark.clause("CD-44")
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"", b"{", b"[]", b"null", b'{"format": 2, "items": []}', b'{"format": 1, "items": [{}]}', b"\xff",
+        b'{"format": 1, "items": [{"path": "../x", "count": 1, "last": "2026-01-01T00:00:00Z"}]}',
+        b'{"format": 1, "items": [{"path": "x", "count": true, "last": "2026-01-01T00:00:00Z"}]}',
+        b'{"format": 1, "items": [{"path": "x", "count": 1, "last": "yesterday"}]}', b"[" * 100_000,
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_understood_is_kept_aside(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "access").mkdir()
+    (tmp_path / "access" / "items.json").write_bytes(content)
+    files = log(tmp_path)
+    assert list(files.items()) == []
+    read(files)
+    files.flush()
+    assert stored(tmp_path) == {"a.py": 1}
+    assert (tmp_path / "access" / "items.broken.json").read_bytes() == content
+
+
+@pytest.mark.clause("CD-44")
+def test_a_pipe_or_link_in_the_place_of_the_file_is_neither_read_nor_followed(tmp_path: Path) -> None:
+    (tmp_path / "access").mkdir()
+    os.mkfifo(tmp_path / "access" / "items.json")
+    files = log(tmp_path)
+    assert list(files.items()) == []
+    read(files)
+    files.flush()
+    assert files.items()[0].count == 1
+
+
+@pytest.mark.clause("CD-43")
+def test_what_gathers_in_memory_is_bounded(tmp_path: Path) -> None:
+    files = log(tmp_path)
+    for number in range(10_050):
+        read(files, path=RelativePath(f"f{number}"))
+    assert len(files.items()) == 10_000
