@@ -36,6 +36,7 @@ COMMANDS: Mapping[str, Entry] = {
     "demo": Entry("demo", "build a small pack over the current folder and print it"),
     "call": Entry("call", "run any tool and print its answer"),
     "tools": Entry("tools", "list the tools, or explain one"),
+    "grep": Entry("grep", "search the project's text files for a regular expression"),
     "packs list": Entry("packs_list", "list the context packs"),
     "packs show": Entry("packs_show", "render a pack with its code"),
     "packs verify": Entry("packs_verify", "check that every ref still finds its code"),
