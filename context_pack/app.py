@@ -12,6 +12,9 @@ from attrs import field, frozen
 from context_pack.bundles.ports import BundleStore, NoBundles
 from context_pack.code.domain.access import UnkeptAccess
 from context_pack.code.ports import AccessLog, CodeSearch
+from context_pack.contexts import resources as context_resources
+from context_pack.contexts import tools as context_tools
+from context_pack.contexts.ports import ContextPorts
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.packs.ports import PackSettings, PackStore
 from context_pack.toolkit.limits import RateLimiter
@@ -33,6 +36,7 @@ class Ports:
     search: CodeSearch | None = None
     access: AccessLog = field(factory=UnkeptAccess)
     bundles: BundleStore = field(factory=NoBundles)
+    contexts: ContextPorts | None = None
 
 
 def build(
@@ -55,18 +59,20 @@ def build(
     from context_pack.packs import resources as pack_resources
     from context_pack.packs import tools as pack_tools
 
-    metrics = Metrics()
+    metrics, contexts = Metrics(), ports.contexts
     packs = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes))
     tools = (
         *pack_tools.build(*packs),
         *code_tools.build(ports.source, ports.search, ports.access, ports.clock),
         *bundle_tools.build(ports.bundles, ports.clock),
+        *(context_tools.build(contexts.projects, contexts.format) if contexts is not None else ()),
     )
     return Registry(
         tools={tool.name: tool for tool in tools},
         resources=[
             pack_resources.build(*packs),
             bundle_resources.build(ports.bundles),
+            *([context_resources.build(contexts.projects, contexts.format)] if contexts is not None else []),
             stats_family(metrics),
         ],
         prompts={prompt.name: prompt for prompt in pack_prompts.build(ports.packs)},

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
     from context_pack_adapters.mcp.session import Session
     from context_pack_adapters.stores.access_files import AccessFiles
+    from context_pack_adapters.stores.context_watch import FoldersWatch
     from context_pack_adapters.stores.pack_news import News, PackNews
 
 
@@ -27,15 +28,19 @@ def open_ports(settings: Settings) -> Ports:
     from pathlib import Path
 
     from context_pack.app import Ports
+    from context_pack.contexts.ports import ContextPorts
     from context_pack.kernel.paths import PathPolicy
     from context_pack_adapters.search.code_search import TreeSearch
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
+    from context_pack_adapters.stores.context_format import YamlContextFormat
+    from context_pack_adapters.stores.context_memory import FileDerivedMemory
+    from context_pack_adapters.stores.context_projects import DiskProjects
     from context_pack_adapters.stores.pack_store import FilePackStore
     from context_pack_adapters.stores.source_tree import DiskSourceTree
     from context_pack_adapters.system import SystemClock, SystemIds
 
-    clock, ids = SystemClock(), SystemIds()
+    clock, ids, form = SystemClock(), SystemIds(), YamlContextFormat()
     source_root, policy = Path(settings.source_root), PathPolicy(settings.deny)
     return Ports(
         clock=clock,
@@ -44,6 +49,11 @@ def open_ports(settings: Settings) -> Ports:
         packs=FilePackStore(Path(settings.root), clock, ids),
         access=AccessFiles(Path(settings.root), clock),
         bundles=FileBundleStore(source_root, policy, settings.bundles),
+        contexts=ContextPorts(
+            DiskProjects(settings.source_root, settings.allowed_roots, policy, form),
+            form,
+            FileDerivedMemory(settings.root, settings.source_root),
+        ),
     )
 
 
@@ -52,19 +62,35 @@ def memory_ports(
 ) -> Ports:
     """The ports in memory, over the given files; the real clock and randomness unless others are given."""
     from context_pack.app import Ports
+    from context_pack.contexts.ports import ContextPorts
     from context_pack.kernel.paths import PathPolicy
+    from context_pack_adapters.disk.gitignore import IgnoreFile
     from context_pack_adapters.inmemory import MemoryAccessLog, MemoryPackStore, MemorySourceTree
+    from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
     from context_pack_adapters.search.memory import MemorySearch
+    from context_pack_adapters.stores.context_format import YamlContextFormat
     from context_pack_adapters.system import SystemClock, SystemIds
 
-    time = clock or SystemClock()
+    time, form = clock or SystemClock(), YamlContextFormat()
+
+    def hides(lines: str, scope: str) -> bool:
+        return IgnoreFile(lines).verdict(scope, True) is True
+
     return Ports(
         clock=time,
         source=MemorySourceTree(files, PathPolicy(deny)),
         search=MemorySearch(files, PathPolicy(deny)),
         packs=MemoryPackStore(time, ids or SystemIds()),
         access=MemoryAccessLog(time),
+        contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),
     )
+
+
+def watch_folders(root: str) -> FoldersWatch:
+    """A watch that `context-pack contexts watch` waits on."""
+    from context_pack_adapters.stores.context_watch import FoldersWatch
+
+    return FoldersWatch(root)
 
 
 def load_registry(settings: Settings, log: Log) -> Registry:

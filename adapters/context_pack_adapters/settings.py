@@ -38,6 +38,7 @@ VARIABLES: Mapping[str, str] = {
     "CONTEXT_PACK_RATE_LIMITS": "calls per minute and connection",
     "CONTEXT_PACK_GREP": "search engine: auto, rg or pure",
     "CONTEXT_PACK_BUNDLES": "folders of the bundles, instead of looking for them",
+    "CONTEXT_PACK_ALLOWED_ROOTS": "folders besides the source root whose contexts may be asked for",
 }
 
 
@@ -55,6 +56,7 @@ class Settings(NamedTuple):
     rate_limits: Mapping[str, int] = SEED_RATE_LIMITS
     grep: str = "auto"
     bundles: tuple[str, ...] = ()
+    allowed_roots: tuple[str, ...] = ()
     complaints: tuple[str, ...] = ()
 
 
@@ -80,6 +82,11 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
         grep=reader.read("CONTEXT_PACK_GREP", parse_engine, "auto"),
         bundles=tuple(
             filter(None, map(str.strip, environ.get("CONTEXT_PACK_BUNDLES", "").split(os.pathsep)))
+        ),
+        allowed_roots=tuple(
+            resolve_root(place, source_root)
+            for place in environ.get("CONTEXT_PACK_ALLOWED_ROOTS", "").split(os.pathsep)
+            if place.strip()
         ),
         complaints=tuple(reader.complaints),
     )

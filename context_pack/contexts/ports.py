@@ -148,3 +148,12 @@ class DerivedMemory(Protocol):
 
     def remember(self, root: str, digests: Mapping[str, Mapping[str, str]]) -> None:
         """Keep the digests of scopes, in place of older ones of the same scopes."""
+
+
+@frozen
+class ContextPorts:
+    """Everything the context use cases ask of the world."""
+
+    projects: Projects
+    format: ContextFormat
+    memory: DerivedMemory

@@ -12,7 +12,6 @@ from urllib.parse import quote, unquote
 
 from context_pack.contexts.domain.model import ROOT_SCOPE, Gist
 from context_pack.contexts.ports import ContextFormat, Project, Projects, Refusal
-from context_pack.contexts.tools import freshness_body
 from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
 from context_pack.contexts.usecases.query import ContextQueries, Refused
 from context_pack.contexts.usecases.reading import ContextReader
@@ -59,7 +58,8 @@ def _read(queries: ContextQueries, uri: str) -> ResourceText | None:
     checked = queries.check(CheckFreshness(scope=scope))
     if isinstance(found, Refused) or isinstance(checked, Refused):
         return None
-    body = {**freshness_body(scope, checked), "context": found.context}
+    state = checked.freshness.state.value
+    body = {"scope": scope, "state": state, "context": found.context}
     return ResourceText(uri, json.dumps(body, ensure_ascii=False, indent=2), MIME)
 
 

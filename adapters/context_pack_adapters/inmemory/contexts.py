@@ -18,7 +18,7 @@ from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
 
-Files = MutableMapping[str, str | bytes]
+Files = Mapping[str, str | bytes]
 Hides = Callable[[str, str], bool]
 """(ignore lines, scope of a folder): whether the lines hide it."""
 
@@ -105,7 +105,7 @@ class MemoryProject:
 
     def write(self, scope: str, name: str, before: bytes | None, after: bytes) -> bool:
         """Put a file in place of another, if that is still what it was."""
-        if self._inside_of(scope).get(name) != before:
+        if not isinstance(self._files, MutableMapping) or self._inside_of(scope).get(name) != before:
             return False
         self._files[posixpath.normpath(posixpath.join(self._prefix, scope, name))] = after
         return True

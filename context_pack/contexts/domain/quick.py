@@ -10,6 +10,7 @@ possessive, so no text makes the search go back.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from context_pack.contexts.domain.model import Gist
 from context_pack.contexts.domain.schema import FIELDS, PROPERTIES, Schema
@@ -70,10 +71,15 @@ def _field(name: str, schema: Schema) -> str | None:
 
 
 _IN_HEAD = ("version", "last_updated", "fingerprint", "scope", "summary")
-_REST = [_field(name, PROPERTIES[name]) for name in FIELDS if name not in _IN_HEAD]
-_FILE = re.compile(rf"{_HEAD}(?:(?:{'|'.join(filter(None, _REST))})\n*+)*+")
 _NAMES = re.compile(r"\n([a-z_]++):")
 """Every key but the first, which is `version`."""
+
+
+@cache
+def _file() -> re.Pattern[str]:
+    """The pattern of a whole file; compiled when the first is met, because that takes a while."""
+    rest = [_field(name, PROPERTIES[name]) for name in FIELDS if name not in _IN_HEAD]
+    return re.compile(rf"{_HEAD}(?:(?:{'|'.join(filter(None, rest))})\n*+)*+")
 
 
 def gist_of(data: bytes) -> Gist | None:
@@ -84,7 +90,7 @@ def gist_of(data: bytes) -> Gist | None:
         text = data.decode()
     except UnicodeDecodeError:
         return None
-    found = _FILE.fullmatch(text)
+    found = _file().fullmatch(text)
     if found is None or "\u2028" in text or "\u2029" in text:
         return None
     names = _NAMES.findall(text)

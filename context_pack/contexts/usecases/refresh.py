@@ -42,6 +42,7 @@ from context_pack.contexts.usecases.query import Refused, refused, unscannable
 from context_pack.contexts.usecases.reading import OUTSIDE, ContextReader, fingerprint_of, freshness_of
 from context_pack.contexts.usecases.surveying import Surveyor
 from context_pack.kernel.digest import canonical_json, sha256_hex
+from context_pack.kernel.errors import Failure
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock
 
@@ -58,7 +59,7 @@ def silent(_: int, __: int, ___: str) -> None:
 
 @frozen
 class Outcome:
-    """What became of one folder: `made`, `updated`, `unchanged` or `left`, and why it was left.
+    """What became of one folder: `made`, `updated`, `unchanged`, `left` or `failed`, and why.
 
     `released` are fields that are a person's from now on.
     """
@@ -144,7 +145,7 @@ class _Round:
                     # The root comes last, and its fingerprint is to know the file that this writes.
                     outcomes += self._agents(folder, chosen)
                     folder = self._again(folder)
-                outcomes.append(self._one(folder))
+                outcomes.append(self._safely(folder))
                 if len(self.digests) >= FOLDERS_BETWEEN_SAVES:
                     self._save()
         finally:
@@ -178,6 +179,13 @@ class _Round:
         if self.digests:
             self.tools.memory.remember(self.project.root, self.digests)
             self.digests = {}
+
+    def _safely(self, folder: Folder) -> Outcome:
+        """The outcome of one folder; one that cannot be written does not keep the others from it."""
+        try:
+            return self._one(folder)
+        except Failure as failure:
+            return Outcome(folder.scope, "failed", failure.message)
 
     def _one(self, folder: Folder) -> Outcome:
         data = folder.context()
@@ -349,8 +357,3 @@ def _within(scope: str, top: str | None) -> bool:
 def _innermost_first(folder: Folder) -> tuple[int, str]:
     depth = 0 if folder.scope == "." else folder.scope.count("/") + 1
     return (-depth, folder.scope)
-
-
-def left(outcomes: Sequence[Outcome]) -> Iterator[Outcome]:
-    """The folders that need somebody's attention."""
-    return (outcome for outcome in outcomes if outcome.deed == "left")

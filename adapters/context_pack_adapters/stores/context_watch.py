@@ -1,0 +1,66 @@
+"""Waits until something happens in one of many folders: inotify on Linux, a slow look elsewhere.
+
+What happened is not told: whoever waits looks for itself, which costs less than being wrong about it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Iterable
+
+from context_pack_adapters.disk.inotify import ENTRIES, ITSELF, ONLY_FOLDER, Inotify, has_inotify, libc
+
+SETTLE_SECONDS = 0.2
+"""Changes that follow each other this closely are answered by one look."""
+LOOK_SECONDS = 1.0
+
+
+class FoldersWatch:
+    """A watch on the folders of one project; not for use by two threads."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._watched: dict[str, int] = {}
+        self._events = _inotify()
+
+    def follow(self, scopes: Iterable[str]) -> None:
+        """Watch these folders from now on, besides those watched already; the system drops removed ones."""
+        if self._events is None:
+            return
+        for scope in scopes:
+            if not self._add(os.path.join(self._root, scope)):
+                # No more watches to be had: better a slow look than a folder nobody watches.
+                self.close()
+                return
+
+    def wait(self) -> None:
+        """Return once something has happened and it has been quiet for a moment."""
+        if self._events is None:
+            time.sleep(LOOK_SECONDS)
+            return
+        descriptor = self._events.descriptor
+        select.select([descriptor], [], [])
+        while select.select([descriptor], [], [], SETTLE_SECONDS)[0]:
+            self._events.events()
+
+    def close(self) -> None:
+        """End the watch."""
+        if self._events is not None:
+            os.close(self._events.descriptor)
+            self._events = None
+
+    def _add(self, folder: str) -> bool:
+        """Watch one folder; one that has vanished is no failure."""
+        assert self._events is not None
+        interest = ENTRIES | ITSELF | ONLY_FOLDER
+        found: int = libc().inotify_add_watch(self._events.descriptor, os.fsencode(folder), interest)
+        return found >= 0 or not os.path.isdir(folder)
+
+
+def _inotify() -> Inotify | None:
+    try:
+        return Inotify() if has_inotify() else None
+    except OSError:
+        return None
