@@ -1,8 +1,7 @@
 """Showing a body whole, or as much of it as there is room for: which lines, and where to go on.
 
-A place in a body is a line and a column, so that even one endless line comes through in pieces. Pieces of
-code and diagrams get a fence each; pieces of prose are contained each for itself, so that a cut inside
-somebody's fence can neither leave it open nor make its code look like headings.
+A place in a body is a line and a column, so that even one endless line comes through in pieces. Each piece is
+Markdown of its own: pieces of code and diagrams get a fence each, what prose needs for that is in `prose`.
 """
 
 from __future__ import annotations
@@ -10,13 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import cached_property
 
 from attrs import frozen
 
-from context_pack.kernel.markdown import MIN_FENCE, contained, fence_for
+from context_pack.kernel.markdown import MIN_FENCE, fence_for
 from context_pack.packs.domain.budget import size
+from context_pack.packs.domain.prose import Fence, fences_of, part_of
 
 LEAST_WIDTH = 4
+MOST_INFO, INFO_SHARE = 200, 0.25
+AMPLE = 10**9
 _BACKTICKS = re.compile("`+")
 
 
@@ -27,21 +30,32 @@ class Style(Enum):
     FENCE = "fence"
 
 
-@frozen
+@frozen(slots=False)
 class Body:
-    """The long part of an item, line by line; code carries the number of its first line."""
+    """The long part of an item, line by line: code with the number of its first line, prose made safe."""
 
     style: Style
     lines: Sequence[str]
     language: str = ""
     first: int | None = None
 
+    @cached_property
+    def width(self) -> int:
+        """How wide the numbers of the lines are."""
+        return max(LEAST_WIDTH, len(str((self.first or 0) + len(self.lines) - 1)))
+
+    @cached_property
+    def fences(self) -> list[Fence | None]:
+        """The fence that each line of prose is in."""
+        return fences_of(self.lines)
+
+    def opens(self, index: int) -> bool:
+        """Whether that line opens a fence of prose: it should not be the last of a piece."""
+        return self.style is Style.PROSE and self.fences[index] is None and self.fences[index + 1] is not None
+
     def lead(self, index: int) -> str:
         """What stands before a line: its number, for code."""
-        if self.first is None:
-            return ""
-        width = max(LEAST_WIDTH, len(str(self.first + len(self.lines) - 1)))
-        return f"{self.first + index:>{width}}: "
+        return "" if self.first is None else f"{self.first + index:>{self.width}}: "
 
 
 @frozen(order=True)
@@ -67,7 +81,7 @@ class Piece:
 def whole(body: Body, spot: Spot = START) -> Piece:
     """Everything from a spot on."""
     lines = _from(body, spot)
-    return Piece(_shown(body, spot, lines), None, _note(body, spot, len(lines), None))
+    return Piece(_shown(body, spot, lines, AMPLE), None, _note(body, spot, len(lines), None))
 
 
 def piece(body: Body, spot: Spot, room: int) -> Piece:
@@ -77,14 +91,13 @@ def piece(body: Body, spot: Spot, room: int) -> Piece:
     """
     lines = _from(body, spot)
     count = _most(lambda number: _fits(body, spot, lines[:number], room), _quick(lines, room))
-    if count == len(lines):
-        return whole(body, spot)
     if count > 0:
-        text = _shown(body, spot, lines[:count])
-        return Piece(text, Spot(spot.line + count), _note(body, spot, count, None))
+        count -= count < len(lines) and count > 1 and body.opens(spot.line + count - 1)
+        text, note = _shown(body, spot, lines[:count], room), _note(body, spot, count, None)
+        return Piece(text, Spot(spot.line + count) if count < len(lines) else None, note)
     line = lines[0]
-    width = max(1, _most(lambda number: _fits(body, spot, [line[:number]], room), len(line)))
-    text = _shown(body, spot, [line[:width]])
+    width = max(1, _most(lambda number: _fits(body, spot, [line[:number]], room, cut=True), len(line)))
+    text = _shown(body, spot, [line[:width]], room, cut=True)
     # A line cut exactly at its end goes on with the next one.
     following = Spot(spot.line, spot.column + width) if width < len(line) else Spot(spot.line + 1)
     return Piece(text, following, _note(body, spot, 1, width))
@@ -118,19 +131,23 @@ def _most(fits: Callable[[int], bool], bound: int) -> int:
     return low
 
 
-def _fits(body: Body, spot: Spot, lines: list[str], room: int) -> bool:
+def _fits(body: Body, spot: Spot, lines: list[str], room: int, *, cut: bool = False) -> bool:
     """Whether these lines fit, fences included."""
     if body.style is Style.PROSE:
-        return size(contained("\n".join(lines))) <= room
+        return size(_shown(body, spot, lines, room, cut=cut)) <= room
     runs = max((len(run) for line in lines for run in _BACKTICKS.findall(line)), default=0)
     used = 2 * max(MIN_FENCE, runs + 1) + size(body.language) + 1
     used += sum(size(body.lead(spot.line + index)) + size(line) + 1 for index, line in enumerate(lines))
     return used <= room
 
 
-def _shown(body: Body, spot: Spot, lines: list[str]) -> str:
+def _shown(body: Body, spot: Spot, lines: list[str], room: int, *, cut: bool = False) -> str:
+    """These lines from a spot on as Markdown of their own; `cut` when the last is only a beginning."""
     if body.style is Style.PROSE:
-        return contained("\n".join(lines))
+        halves = {0} if spot.column else set()
+        halves |= {len(lines) - 1} if cut else set()
+        fences = body.fences[spot.line : spot.line + len(lines) + 1]
+        return part_of(lines, fences, halves, min(MOST_INFO, int(room * INFO_SHARE)))
     code = "\n".join(body.lead(spot.line + index) + line for index, line in enumerate(lines))
     fence = fence_for(code)
     return f"{fence}{body.language}\n{code}\n{fence}"

@@ -14,6 +14,7 @@ from attrs import evolve, field, frozen
 
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.languages import language_of
+from context_pack.kernel.markdown import contained
 from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.bodies import START, Body, Piece, Spot, Style
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
@@ -169,4 +170,6 @@ def _diagram(diagram: Diagram) -> Body:
 
 def _description(section: Section) -> Body | None:
     """A section's text."""
-    return None if section.description is None else Body(Style.PROSE, section.description.split("\n"))
+    if section.description is None:
+        return None
+    return Body(Style.PROSE, contained(section.description).split("\n"))
