@@ -61,6 +61,18 @@ def put_ref(pack: Pack, section_key: str, ref: Ref) -> Pack:
     return _with(pack, evolve(section, refs=_put(section.refs, ref)))
 
 
+def promise_ref(pack: Pack, section_key: str, ref: Ref) -> Pack:
+    """The same for a ref as somebody asked for it: a promise that was already made is not made anew.
+
+    While path and lines stay, the old anchor stays too, if the lines still read the same or cannot be read.
+    """
+    old = section_of(pack, section_key).ref(ref.key)
+    if old is not None and old.anchor is not None and (old.path, old.lines) == (ref.path, ref.lines):
+        same = ref.anchor is None or ref.anchor.digest == old.anchor.digest
+        ref = evolve(ref, anchor=old.anchor if same else ref.anchor)
+    return put_ref(pack, section_key, ref)
+
+
 def drop_ref(pack: Pack, section_key: str, key: str) -> Pack:
     """Remove a ref."""
     section = section_of(pack, section_key)

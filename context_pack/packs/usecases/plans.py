@@ -84,7 +84,7 @@ def _(operation: commands.UpsertRef, anchored: Anchoring = as_it_is) -> Plan:
         )
     )
     return Plan(
-        lambda pack, _: changes.put_ref(pack, section_key, ref),
+        lambda pack, _: changes.promise_ref(pack, section_key, ref),
         part=lambda pack: changes.section_of(pack, section_key).ref(ref.key),
     )
 

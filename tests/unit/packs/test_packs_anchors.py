@@ -298,6 +298,52 @@ def test_upserting_again_takes_a_new_anchor(anchored: tuple[Any, str]) -> None:
     assert desk.ref(pack, "ref", 6, 8)["revision"] == 4
 
 
+@pytest.mark.clause("AN-01", "PK-20")
+def test_upserting_the_same_code_again_changes_nothing_whatever_stands_around_it(
+    anchored: tuple[Any, str],
+) -> None:
+    desk, pack = anchored
+    before = desk.store.get(pack)
+    desk.files["src/app.py"] = text_of(["other = 1"] * 5, FUNCTION, ["more = 2"])
+    assert desk.ref(pack, "ref", 6, 8)["revision"] == 3
+    assert desk.store.get(pack) == before
+    assert desk.ref(pack, "ref", 6, 8, ref_why="because")["revision"] == 4
+    (ref,) = desk.store.get(pack).sections[0].refs
+    assert (ref.why, ref.anchor) == ("because", before.sections[0].refs[0].anchor)
+
+
+@pytest.mark.clause("AN-01", "AN-11", "PK-20")
+@pytest.mark.parametrize("now", [None, b"\x00", "too\nshort\n"])
+def test_upserting_what_cannot_be_read_at_the_moment_keeps_the_promise(
+    anchored: tuple[Any, str], now: str | bytes | None
+) -> None:
+    desk, pack = anchored
+    before, code = desk.store.get(pack), desk.files.pop("src/app.py")
+    if now is not None:
+        desk.files["src/app.py"] = now
+    assert desk.ref(pack, "ref", 6, 8)["revision"] == 3
+    assert desk.store.get(pack) == before
+    assert desk.state(pack)["state"] == "stale"
+    desk.files["src/app.py"] = "import os\n" + code
+    assert desk.state(pack)["state"] == "moved"
+
+
+@pytest.mark.clause("AN-01", "AN-11")
+def test_upserting_other_lines_or_another_file_makes_another_promise(anchored: tuple[Any, str]) -> None:
+    desk, pack = anchored
+    desk.ref(pack, "ref", 6, 8, path="src/gone.py")
+    assert desk.store.get(pack).sections[0].refs[0].anchor is None
+    desk.ref(pack, "ref", 6, 8)
+    desk.ref(pack, "ref", 600, 602)
+    assert desk.store.get(pack).sections[0].refs[0].anchor is None
+    desk.ref(pack, "ref", 6, 8)
+    place = {"section_key": "main", "ref_key": "ref"}
+    again = {"action": "upsert_ref", **place, "path": "src/app.py", "line_start": 6, "line_end": 8}
+    desk.files["src/app.py"] = text_of(["other = 1"] * 5, FUNCTION)
+    desk.change(pack, "batch", operations=[{"action": "delete_ref", **place}, again])
+    assert desk.store.get(pack).sections[0].refs[0].anchor.after == ()
+
+
 @pytest.mark.clause("AN-13")
 def test_repair_follows_what_moved_and_touches_nothing_else(anchored: tuple[Any, str]) -> None:
     desk, pack = anchored
