@@ -191,11 +191,12 @@ def _operations(given: Sequence[Any]) -> list[Any]:
     """The operations of a batch, each checked like an action of its own."""
     parsed: list[Any] = []
     for index, operation in enumerate(given):
-        if isinstance(operation, Mapping):
-            with indexed(index):
-                command = _known(operation.get("action"), OPERATIONS)
-                _check_wording(operation)
-                parsed.append(parse(command, operation))
+        with indexed(index):
+            if not isinstance(operation, Mapping):
+                raise invalid("it must be an object with an 'action'", "operations")
+            command = _known(operation.get("action"), OPERATIONS)
+            _check_wording(operation)
+            parsed.append(parse(command, operation))
     return parsed
 
 

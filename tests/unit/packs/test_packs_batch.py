@@ -109,6 +109,16 @@ def test_operations_are_a_list_of_1_to_100_objects(desk: Any, operations: Any) -
 
 
 @pytest.mark.clause("PK-27")
+@pytest.mark.parametrize("wrong", [1, None, "upsert_ref", [], True])
+def test_an_operation_that_is_no_object_is_named_by_its_place(desk: Any, wrong: Any) -> None:
+    pack = desk.create()
+    error = desk.refused("input", action="batch", id=pack, expected_revision=1, operations=[SECTION, wrong])
+    assert error["code"] == "invalid_data"
+    assert (error["details"]["field"], error["details"]["index"]) == ("operations", 1)
+    assert error["message"].startswith("operation 1: it must be an object")
+
+
+@pytest.mark.clause("PK-27")
 def test_a_hundred_operations_are_fine(desk: Any) -> None:
     pack = desk.create()
     many = [SECTION, *({**REF, "ref_key": f"r{number}"} for number in range(99))]
