@@ -105,7 +105,7 @@ class Ref:
 
     key: str = field(validator=_holds(values.key))
     path: RelativePath = field(validator=_typed(RelativePath))
-    lines: LineRange = field(validator=_typed(LineRange))
+    lines: LineRange = field(validator=_holds(values.line_range))
     title: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     why: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     group: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))

@@ -98,6 +98,7 @@ def test_a_key_may_not_stand_twice() -> None:
         lambda: Diagram("dia", "", "x"),
         lambda: Ref("ref", "a.py", LineRange(1, 2)),  # type: ignore[arg-type]
         lambda: Ref("ref", RelativePath("a.py"), (1, 2)),  # type: ignore[arg-type]
+        lambda: Ref("ref", RelativePath("a.py"), LineRange(2**31, 2**31)),
         lambda: a_ref(group="a\rb"),
         lambda: Ref("ref", RelativePath("a.py"), LineRange(1, 2), anchor="x"),  # type: ignore[arg-type]
     ],
@@ -241,6 +242,8 @@ BREAKS: list[tuple[tuple[Any, ...], str, Any]] = [
     (("sections", 0, "refs", 0), "lines", {"start": 5, "end": 4}),
     (("sections", 0, "refs", 0), "lines", {"start": 1, "end": 2001}),
     (("sections", 0, "refs", 0), "lines", {"start": 1, "end": 2, "step": 1}),
+    (("sections", 0, "refs", 0), "lines", {"start": 2**31 - 1, "end": 2**31}),
+    (("sections", 0, "refs", 0), "lines", {"start": 10**30, "end": 10**30}),
     (("sections", 0, "refs", 0), "anchor", {}),
     (("sections", 0, "refs", 0), "anchor", "x"),
     (("sections", 0, "refs", 0, "anchor"), "digest", "x"),

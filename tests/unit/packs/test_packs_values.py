@@ -126,6 +126,9 @@ def test_a_backslash_is_a_separator(desk: Any) -> None:
         (5, 4, "line_end"),
         (1, 2001, "line_end"),
         (1, 0, "line_end"),
+        (2**31, 2**31, "line_start"),
+        (2**31 - 1, 2**31, "line_end"),
+        (10**30, 10**30, "line_start"),
     ],
 )
 def test_impossible_ranges_are_refused(desk: Any, start: int, end: int, field: str) -> None:
@@ -137,7 +140,9 @@ def test_impossible_ranges_are_refused(desk: Any, start: int, end: int, field: s
 
 
 @pytest.mark.clause("PK-05")
-@pytest.mark.parametrize(("start", "end"), [(1, 1), (1, 2000), (10**9, 10**9 + 1999)])
+@pytest.mark.parametrize(
+    ("start", "end"), [(1, 1), (1, 2000), (10**9, 10**9 + 1999), (2**31 - 2000, 2**31 - 1)]
+)
 def test_ranges_of_up_to_2000_lines_are_taken(desk: Any, start: int, end: int) -> None:
     pack = desk.pack_with_ref(start, end)
     assert desk.state(pack)["lines"] == {"start": start, "end": end}
