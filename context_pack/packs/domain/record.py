@@ -2,6 +2,8 @@
 
 Keys come in the contract's order, absent values are None, moments are RFC 3339 strings. Reading is strict:
 an unknown field, a wrong type, a doubled key or a broken rule is a malformed pack, and the reason says where.
+Only texts and anchors may be absent: a list that is missing was lost, and an empty one in its place would be
+written back as the truth.
 No YAML and no file here; `sections.0.refs.2.path` is as near as this module comes to one.
 """
 
@@ -186,10 +188,8 @@ def _object(value: Any, fields: Sequence[str], at: str) -> Record:
 
 def _list(item: Mapping[str, Any], field: str, at: str) -> list[Any]:
     value = item[field]
-    if value is None:
-        return []
     if not isinstance(value, list | tuple):
-        raise malformed(f"{_join(at, field)} must be a list")
+        raise malformed(f"{_join(at, field)} is missing or no list")
     return list(value)
 
 

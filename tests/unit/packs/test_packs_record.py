@@ -178,17 +178,48 @@ def test_a_record_is_plain_data_and_comes_back_equal() -> None:
 
 
 @pytest.mark.clause("PK-15")
-def test_absent_optional_fields_and_anchors_are_fine() -> None:
+@pytest.mark.parametrize("absent", ["null", "left out"])
+def test_absent_texts_and_anchors_are_fine(absent: str) -> None:
     record = to_record(a_pack())
-    for name in ("name", "title", "brief", "tags"):
-        del record[name]
     section = record["sections"][0]
-    del section["description"], section["diagrams"], section["refs"][1]["group"]
-    del section["refs"][0]["anchor"]
+    for part, names in (
+        (record, ("name", "title", "brief")),
+        (section, ("description",)),
+        (section["refs"][0], ("title", "why", "group", "anchor")),
+        (record["sections"][1]["diagrams"][0], ("why",)),
+    ):
+        part.update(dict.fromkeys(names))
+        for name in names if absent == "left out" else ():
+            del part[name]
     pack = from_record(record)
-    assert (pack.name, pack.title, pack.tags) == (None, None, ())
-    assert pack.sections[0].refs[0].anchor is None
-    assert from_record({**to_record(a_pack()), "sections": None}).sections == ()
+    assert (pack.name, pack.title, pack.brief) == (None, None, None)
+    assert pack.sections[0].description is None
+    assert pack.sections[0].refs[0] == Ref("ref", RelativePath("src/app.py"), LineRange(5, 7))
+    assert pack.sections[1].diagrams[0].why is None
+
+
+@pytest.mark.clause("PK-64")
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ((), "sections"),
+        ((), "tags"),
+        (("sections", 0), "refs"),
+        (("sections", 0), "diagrams"),
+        (("sections", 0, "refs", 0, "anchor"), "before"),
+    ],
+)
+def test_a_list_that_is_missing_is_never_taken_for_an_empty_one(path: tuple[Any, ...], field: str) -> None:
+    for lost in (True, False):
+        record = copy.deepcopy(to_record(a_pack()))
+        at(record, *path)[field] = None
+        if lost:
+            del at(record, *path)[field]
+        with pytest.raises(Failure) as caught:
+            from_record(record)
+        assert caught.value.code == "malformed_pack"
+        reason = caught.value.details["reason"]
+        assert reason == f"{'.'.join(map(str, (*path, field)))} is missing or no list"
 
 
 @pytest.mark.clause("AN-01")
