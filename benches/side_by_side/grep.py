@@ -24,7 +24,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 
 from benches.source_tree import COMMON, NEEDLE, plant  # noqa: E402
-
 from context_pack_adapters.search.ripgrep_process import find_binary  # noqa: E402
 
 QUERIES: Mapping[str, tuple[str, bool]] = {
