@@ -8,6 +8,7 @@ than any run of backticks inside, and descriptions go through `kernel.markdown.c
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 from attrs import evolve, field, frozen
@@ -23,6 +24,7 @@ from context_pack.packs.domain.states import CHANGED_SINCE, Found, Resolution, S
 
 LEGEND, CONTENT = "[LEGEND]", "[CONTENT]"
 CONTINUED = " (continued)"
+_CLOSING = re.compile(r"(?:(?<= )|^)(#+)$")
 
 
 @frozen
@@ -60,8 +62,13 @@ class Item:
     def chapter(self) -> Line | None:
         """The heading that gathers this item with its neighbours inside the section."""
         if isinstance(self.part, Ref):
-            return Line("### group: ", self.part.group) if self.part.group is not None else None
+            return Line("### group: ", ended(self.part.group)) if self.part.group is not None else None
         return None if self.part is None else Line("### Diagrams")
+
+
+def ended(text: str) -> str:
+    """A text that ends its heading: the hashes at its end are text, and no decoration that nobody sees."""
+    return _CLOSING.sub(r"\\\1", text)
 
 
 def items_of(pack: Pack) -> list[Item]:
@@ -83,7 +90,7 @@ def legend_of(pack: Pack, now: datetime) -> list[Line]:
     remaining = human(remaining_seconds(pack.expires_at, now))
     lines = [
         Line(LEGEND),
-        Line("# Context pack: ", pack.heading),
+        Line("# Context pack: ", ended(pack.heading)),
         Line("- id: " + pack.id),
         Line("- name: ", pack.name or ""),
         Line("- status: " + pack.status),

@@ -116,16 +116,22 @@ def packs(draw: st.DrawFn) -> tuple[Pack, SourceText]:
 
 def expected(pack: Pack) -> list[tuple[int, str]]:
     """The headings the pack has, as (level, text), in order."""
-    found = [(1, f"Context pack: {pack.heading}")]
+    found = [(1, f"Context pack: {escaped(pack.heading)}")]
     for section in pack.sections:
         found.append((2, f"{section.title} [{section.key}]"))
         groups = sorted({ref.group or "" for ref in section.refs})
         for group in groups:
-            found += [(3, f"group: {group}")] if group else []
+            found += [(3, f"group: {escaped(group)}")] if group else []
             found += [(4, f"{ref.key} [{section.key}]") for ref in section.refs if (ref.group or "") == group]
         found += [(3, "Diagrams")] if section.diagrams else []
         found += [(4, f"{diagram.title} [{diagram.key}]") for diagram in section.diagrams]
     return found
+
+
+def escaped(text: str) -> str:
+    """A text as it must stand at the end of a heading."""
+    words, _, last = text.rpartition(" ")
+    return f"{words} \\{last}".lstrip() if last and not last.strip("#") else text
 
 
 def read_by_lines(text: str) -> tuple[list[tuple[int, str]], list[str], int]:
@@ -183,6 +189,26 @@ def test_both_readers_find_exactly_the_packs_own_structure(made: tuple[Pack, Sou
                 assert code_of(ref, resolve(ref, source)) in fences
         for diagram in section.diagrams:
             assert normal(diagram.mermaid) + "\n" in fences
+
+
+@pytest.mark.clause("PK-43", "PK-44", "PK-48")
+@pytest.mark.parametrize("text", ["C #", "Issue ##", "#", "###", "a # b #", "F#", "F# #", "C \u00a0#", "# C"])
+def test_hashes_at_the_end_of_a_heading_are_seen(desk: Any, text: str) -> None:
+    pack = desk.create(title=text)
+    desk.section(pack, section_title=text)
+    desk.ref(pack, group=text)
+    desk.change(pack, "upsert_diagram", section_key="main", diagram_key="dia", title=text, mermaid="graph TD")
+    tokens = MarkdownIt("commonmark").parse(desk.output(id=pack))
+    inlines = [tokens[index + 1] for index, token in enumerate(tokens) if token.type == "heading_open"]
+    seen = ["".join(child.content for child in inline.children or ()) for inline in inlines]
+    assert seen == [
+        f"Context pack: {text}",
+        f"{text} [main]",
+        f"group: {text}",
+        "ref [main]",
+        "Diagrams",
+        f"{text} [dia]",
+    ]
 
 
 @pytest.mark.clause("PK-48", "PK-52")
