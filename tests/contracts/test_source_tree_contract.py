@@ -167,3 +167,12 @@ def test_a_folder_lists_its_files_and_folders_without_what_is_denied(tree: Sourc
 @pytest.mark.parametrize("path", ["nothing", "app.py", "src/app.py", "src/app.py/x", "node_modules", ".git"])
 def test_what_is_no_folder_or_denied_lists_nothing(tree: SourceTree, path: str) -> None:
     assert tree.folder(RelativePath(path)) == Folder()
+
+
+@pytest.mark.clause("CD-31")
+def test_a_name_that_makes_its_path_too_long_is_not_listed(
+    grow: Callable[[Mapping[str, str | bytes]], SourceTree],
+) -> None:
+    folder = "/".join(["d" * 200] * 5)
+    listed = grow({f"{folder}/a.h": "", f"{folder}/{'x' * 25}.h": ""}).folder(RelativePath(folder))
+    assert listed == Folder(frozenset({"a.h"}))

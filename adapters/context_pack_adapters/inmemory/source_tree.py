@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import FileNames, Folder, Reason, SourceFile, Unreadable
 from context_pack.kernel.text import decode
@@ -56,9 +57,16 @@ class MemorySourceTree:
         for key in self._files:
             if key.startswith(prefix):
                 name, slash, _ = key.removeprefix(prefix).partition("/")
-                if not self._policy.denies(RelativePath(prefix + name)):
+                if self._allows(prefix + name):
                     (folders if slash else files).add(name)
         return Folder(frozenset(files), frozenset(folders))
+
+    def _allows(self, path: str) -> bool:
+        """Whether a key is a path that may be read; what no path can spell may not."""
+        try:
+            return not self._policy.denies(RelativePath(path))
+        except Failure:
+            return False
 
     def _bytes(self, path: RelativePath) -> bytes | Reason:
         if self._policy.denies(path):

@@ -21,6 +21,8 @@ MOST_ENTRIES = 50_000
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _BY_DESCRIPTOR = os.scandir in os.supports_fd
 _PROC = os.path.isdir("/proc/self/fd")
+_SURE_CHARS = 150
+"""A path that begins so short is short enough, whatever characters and name it has."""
 _EMPTY = Folder()
 
 
@@ -97,7 +99,8 @@ class SourceFolders:
     def _left_out(self, name: str, prefix: str) -> bool:
         if self._policy.denies_name(name):
             return True
-        if not self._by_path and name.isascii() and name.isprintable() and "\\" not in name:
+        easy = name.isascii() and name.isprintable() and "\\" not in name
+        if easy and not self._by_path and len(prefix) < _SURE_CHARS:
             return False
         try:
             return self._policy.denies(RelativePath(prefix + name))

@@ -355,6 +355,16 @@ def test_dependencies_that_are_no_text_are_listed_without_content_and_denied_one
     assert "SECRET" not in json.dumps(read)
 
 
+@pytest.mark.clause("CD-13")
+def test_what_has_a_path_too_long_to_be_asked_for_is_no_dependency() -> None:
+    folder = "/".join(["d" * 250] * 4)
+    files: Files = {f"{folder}/use.c": '#include "a.h"\n#include "' + "x" * 25 + '.h"'}
+    files |= {f"{folder}/a.h": "", f"{folder}/{'x' * 25}.h": ""}
+    assert len(f"{folder}/use.c") < 1024 < len(f"{folder}/{'x' * 25}.h")
+    found = Reading(files).read(f"{folder}/use.c", includeDeps=True)["dependencies"]
+    assert [each["path"] for each in found] == [f"{folder}/a.h"]
+
+
 @pytest.mark.clause("CD-26")
 def test_python_that_does_not_parse_is_told_with_its_line_and_a_way_out() -> None:
     reading = Reading({"file.py": "x = 1\n" * 14 + "def f(:\n"})

@@ -39,7 +39,7 @@ from context_pack.code.domain.imports.tree import (
 
 ENDINGS = (".java", ".kt")
 LANGUAGE_FOLDERS = ("java", "kotlin")
-MOST_MODULES = 300
+MOST_MODULES = 100
 MOST_DECLARING = 64
 _PLATFORM = ("java", "javax", "jakarta", "kotlin", "kotlinx", "android", "androidx", "jdk")
 
@@ -175,7 +175,7 @@ class _Sources:
 
     def _sets(self, folder: str) -> Iterator[str]:
         """The source folders beside one, as in `src/main/java` and `src/test/kotlin`."""
-        source = next((place for place in ancestors(folder) if name_of(place) == "src"), None)
+        source = _source_folder(folder)
         if source is not None:
             yield from self._set_folders(source)
 
@@ -189,8 +189,9 @@ class _Sources:
 
     def _modules(self) -> Iterator[str]:
         """The source folders of the modules around, up to two folders deep."""
+        source = _source_folder(self.own.folder)
         looked = 0
-        for place in ancestors(self.own.folder):
+        for place in ancestors(folder_of(folder_of(source)) if source else self.own.folder):
             for module in sorted(self.view.folders(place)):
                 inner = within(place, module)
                 for each in (inner, *(within(inner, name) for name in sorted(self.view.folders(inner)))):
@@ -199,3 +200,8 @@ class _Sources:
                         return
                     if "src" in self.view.folders(each):
                         yield from self._set_folders(within(each, "src"))
+
+
+def _source_folder(folder: str) -> str | None:
+    """The `src` folder that a folder is in."""
+    return next((place for place in ancestors(folder) if name_of(place) == "src"), None)
