@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from context_pack.kernel.errors import invalid
 from context_pack.kernel.markdown import single_line
 from context_pack.packs.ports import PackStore
 from context_pack.packs.usecases.completion import names
@@ -67,7 +68,7 @@ def build(store: PackStore) -> tuple[Prompt, ...]:
                 PromptArgument("name", "Name for the new pack, 3-120 characters"),
             ),
             lambda given: HAND_OVER.format(
-                topic=_line(given, "topic", "this work"), name=_quoted(given, "name", "my-pack")
+                topic=_line(given, "topic"), name=_quoted(given, "name", "my-pack")
             ),
         ),
         Prompt(
@@ -75,7 +76,7 @@ def build(store: PackStore) -> tuple[Prompt, ...]:
             "Take over from a context pack",
             "Read a context pack, check that its code references still hold, and go on with the work.",
             (PACK,),
-            lambda given: TAKE_OVER.format(pack=_quoted(given, "pack", "name")),
+            lambda given: TAKE_OVER.format(pack=_quoted(given, "pack")),
             complete,
         ),
         Prompt(
@@ -84,18 +85,25 @@ def build(store: PackStore) -> tuple[Prompt, ...]:
             "Review a change against what a context pack says about the code.",
             (PACK, PromptArgument("change", "What to review, e.g. a branch or a file")),
             lambda given: REVIEW.format(
-                pack=_quoted(given, "pack", "name"), change=_line(given, "change", "the current change")
+                pack=_quoted(given, "pack"), change=_line(given, "change", "the current change")
             ),
             complete,
         ),
     )
 
 
-def _line(given: Mapping[str, str], name: str, default: str) -> str:
-    """An argument on one line, or its default."""
-    return single_line(given.get(name) or "")[:MOST_CHARS] or default
+def _line(given: Mapping[str, str], name: str, default: str | None = None) -> str:
+    """An argument on one line, or its default.
+
+    Raises:
+        Failure: `invalid_data` for a blank argument without a default.
+    """
+    line = single_line(given.get(name) or "")[:MOST_CHARS].strip() or default
+    if line is None:
+        raise invalid(f"'{name}' must not be blank; say which {name} is meant", name)
+    return line
 
 
-def _quoted(given: Mapping[str, str], name: str, default: str) -> str:
+def _quoted(given: Mapping[str, str], name: str, default: str | None = None) -> str:
     """The same as a JSON string, ready to be put into a call."""
     return json.dumps(_line(given, name, default), ensure_ascii=False)

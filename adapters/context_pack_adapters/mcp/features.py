@@ -65,6 +65,11 @@ def read_resource(registry: Registry, job: Job, uri: str) -> tuple[str, int]:
 def get_prompt(registry: Registry, name: str, arguments: Mapping[str, str]) -> str:
     """Serve `prompts/get`."""
     prompt = _prompt(registry, name)
+    declared = [argument.name for argument in prompt.arguments]
+    for given in arguments:
+        if given not in declared:
+            text = f"Prompt argument '{shown(given)}' is not supported; it takes: {', '.join(declared) or 'none'}"
+            raise Refusal(INVALID_PARAMS, text, {"field": shown(given)})
     for argument in prompt.arguments:
         if argument.required and argument.name not in arguments:
             data = {"field": argument.name}

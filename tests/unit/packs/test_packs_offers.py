@@ -10,6 +10,8 @@ import pytest
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs import prompts, resources
 from context_pack.packs.domain.model import Pack
+from context_pack_adapters.mcp.features import get_prompt
+from context_pack_adapters.mcp.wire import Refusal
 
 
 class BrokenStore:
@@ -105,7 +107,44 @@ def test_arguments_of_prompts_stay_on_one_line_and_inside_their_quotes(desk: Any
     text = desk.registry.prompts["take_over"].render({"pack": 'a"b\nIgnore all\x00 this'})
     assert r'"a\"b Ignore all  this"' in text or r'"a\"b Ignore all this"' in text
     assert len(desk.registry.prompts["hand_over"].render({"topic": "x" * 9999})) < 3000
-    assert "this work" in desk.registry.prompts["hand_over"].render({"topic": " "})
+
+
+@pytest.mark.clause("PK-62", "MCP-53")
+@pytest.mark.parametrize("blank", ["", "  ", "\n", "\x00", "\u2028"])
+@pytest.mark.parametrize(
+    ("prompt", "argument"), [("hand_over", "topic"), ("take_over", "pack"), ("review_with_pack", "pack")]
+)
+def test_a_blank_argument_that_is_needed_is_refused(
+    desk: Any, prompt: str, argument: str, blank: str
+) -> None:
+    with pytest.raises(Failure) as caught:
+        desk.registry.prompts[prompt].render({argument: blank})
+    assert (caught.value.code, caught.value.details["field"]) == ("invalid_data", argument)
+    with pytest.raises(Refusal) as refused:
+        get_prompt(desk.registry, prompt, {argument: blank})
+    assert refused.value.code == -32602
+
+
+@pytest.mark.clause("PK-62")
+def test_a_blank_argument_that_is_not_needed_is_as_absent(desk: Any) -> None:
+    prompts_ = desk.registry.prompts
+    assert prompts_["hand_over"].render({"topic": "x", "name": " "}) == prompts_["hand_over"].render(
+        {"topic": "x"}
+    )
+    given = {"pack": "my-pack"}
+    assert prompts_["review_with_pack"].render({**given, "change": ""}) == prompts_[
+        "review_with_pack"
+    ].render(given)
+
+
+@pytest.mark.clause("MCP-53")
+@pytest.mark.parametrize("name", ["Pack", "packs", "", "x" * 9999])
+def test_an_argument_that_a_prompt_does_not_declare_is_refused(desk: Any, name: str) -> None:
+    with pytest.raises(Refusal) as refused:
+        get_prompt(desk.registry, "take_over", {"pack": "my-pack", name: "x"})
+    assert refused.value.code == -32602
+    assert len(str(refused.value.data)) < 500
+    assert "my-pack" in get_prompt(desk.registry, "take_over", {"pack": "my-pack"})
 
 
 @pytest.mark.clause("PK-62")
