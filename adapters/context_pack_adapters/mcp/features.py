@@ -68,7 +68,8 @@ def get_prompt(registry: Registry, name: str, arguments: Mapping[str, str]) -> s
     declared = [argument.name for argument in prompt.arguments]
     for given in arguments:
         if given not in declared:
-            text = f"Prompt argument '{shown(given)}' is not supported; it takes: {', '.join(declared) or 'none'}"
+            takes = ", ".join(declared) or "none"
+            text = f"Prompt argument '{shown(given)}' is not supported; it takes: {takes}"
             raise Refusal(INVALID_PARAMS, text, {"field": shown(given)})
     for argument in prompt.arguments:
         if argument.required and argument.name not in arguments:
