@@ -30,11 +30,15 @@ class Document:
 
 @frozen
 class Flaw:
-    """A file or folder that cannot be used, and why; the words name the place in the file."""
+    """A file or folder that cannot be used, and why; the words name the place in the file.
+
+    `absent` ones are simply not there.
+    """
 
     path: str
     reason: str
     severity: str = "error"
+    absent: bool = False
 
 
 class BundleFiles(Protocol):

@@ -30,7 +30,7 @@ class MemoryBundleFiles:
     def document(self, path: RelativePath) -> Document | Flaw:
         """One file."""
         if path.value not in self._files:
-            return Flaw(path.value, "there is no such file")
+            return Flaw(path.value, "there is no such file", absent=True)
         value = self._files[path.value]
         if isinstance(value, Flaw):
             return value
@@ -46,7 +46,7 @@ class MemoryBundleFiles:
         inside = [name.removeprefix(prefix) for name in self._files if name.startswith(prefix)]
         if not inside:
             words = "there is no such folder, so the type has no entities"
-            return Flaw("." if path is None else path.value, words, "warning")
+            return Flaw("." if path is None else path.value, words, "warning", absent=True)
         names = sorted(name for name in inside if "/" not in name and name.endswith(YAML_SUFFIXES))
         return (self.document(RelativePath(prefix + name)) for name in names)
 

@@ -98,7 +98,7 @@ def _listed(entry: os.DirEntry[str]) -> Listed:
 
 def _flaw(shown: str, error: OSError) -> Flaw:
     if error.errno == errno.ENOENT:
-        return Flaw(shown, NO_FOLDER, "warning")
+        return Flaw(shown, NO_FOLDER, "warning", absent=True)
     if error.errno == errno.ENOTDIR:
         return Flaw(shown, "it is not a folder")
     return Flaw(shown, "the folder cannot be read; check its permissions")

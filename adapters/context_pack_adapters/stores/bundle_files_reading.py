@@ -100,7 +100,7 @@ class DiskBundleFiles:
         opened = self._rooted.open(path)
         if isinstance(opened, Reason):
             self._seen.pop(path.value, None)
-            return Flaw(path.value, _WORDS.get(opened, _WORDS[Reason.IO]))
+            return Flaw(path.value, _WORDS.get(opened, _WORDS[Reason.IO]), absent=opened is Reason.MISSING)
         try:
             seen = self._seen.get(path.value)
             if seen is not None and seen.signature == signature(opened.status) is not None:
@@ -156,4 +156,4 @@ def _parsed(path: RelativePath, data: bytes, modified_ns: int) -> Document | Fla
 
 def is_missing(found: Document | Flaw) -> bool:
     """Whether there simply is no such file."""
-    return isinstance(found, Flaw) and found.reason == _WORDS[Reason.MISSING]
+    return isinstance(found, Flaw) and found.absent

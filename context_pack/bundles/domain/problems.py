@@ -10,6 +10,8 @@ from typing import Any
 
 from context_pack.kernel.markdown import single_line
 
+FORBIDDEN: dict[str, Any] = {"not": {}}
+"""What nothing fits."""
 _SHOWN = 120
 
 _NAMES = {
@@ -57,9 +59,11 @@ def problem_words(error: Any) -> str:
         return _shown(f"{place} must be {' or '.join(_NAMES.get(name, str(name)) for name in types)}")
     if rule == "enum" and isinstance(value, list):
         return _shown(f"{place} must be one of: {', '.join(map(clipped, value))}")
+    if rule is None or (rule == "not" and value == FORBIDDEN["not"]):
+        return _shown(f"{place} is not allowed")
     if rule in _DEMANDS:
         return _shown(f"{place} {_DEMANDS[rule].format(clipped(value))}")
-    return _shown(f"{place} is not allowed" if rule is None else f"{place} does not satisfy '{rule}'")
+    return _shown(f"{place} does not satisfy '{rule}'")
 
 
 def clipped(value: Any) -> str:

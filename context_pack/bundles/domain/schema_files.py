@@ -8,20 +8,21 @@ fetched: what is not in the world is a reference to nothing.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from typing import Any
 from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 
-from context_pack.bundles.domain.problems import clipped, problem_words
+from context_pack.bundles.domain.problems import FORBIDDEN, clipped, problem_words
 from context_pack.kernel.paths import RelativePath
 
 HOME = "https://bundle.invalid/"
 MOST_FLAWS = 3
 REFERRING = ("$ref", "$dynamicRef")
-# Places that hold values, not schemas.
+# Places that hold values, not schemas; and those that hold schemas by name.
 _VALUES = frozenset({"const", "enum", "default", "examples"})
+_NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
 
 
 def uri_of(path: str) -> str:
@@ -60,19 +61,46 @@ def file_of(ref: str, path: str) -> RelativePath | None:
 class SchemaWorld:
     """These schema files, as values by path.
 
-    `flaws` is what is wrong with each file, by path; one that is no schema at all is not part of the world.
+    `flaws` is what is wrong with each file, by path. One that is no schema at all is not part of the world; a
+    `$ref` that leads to nothing is told, and then left out, so that the rest of its schema still counts.
     """
 
     def __init__(self, documents: Mapping[str, Any]) -> None:
         self.flaws = {path: list(schema_flaws(value)) for path, value in documents.items()}
-        self.documents = {path: value for path, value in documents.items() if not self.flaws[path]}
+        sound = {path: value for path, value in documents.items() if not self.flaws[path]}
+        registry = _registry(sound)
+        lost = {path: _lost_refs(value, registry, path) for path, value in sound.items()}
+        for path, refs in lost.items():
+            self.flaws[path] += [f"$ref {clipped(ref)} leads to nothing in the bundle" for ref in refs]
+        self.documents = {path: _usable(value, lost[path]) for path, value in sound.items()}
         self.registry = _registry(self.documents)
-        for path, value in self.documents.items():
-            self.flaws[path] += _lost_refs(value, self.resolver(path))
 
     def resolver(self, path: str) -> Any:
         """What finds the references of the file at that path."""
         return self.registry.resolver(base_uri=uri_of(path))
+
+
+def _usable(schema: Any, lost: Collection[str]) -> Any:
+    """A schema as the library can use it for us: without references to nothing and without `$schema`.
+
+    In a bundle, draft 2020-12 is meant, whatever a file declares; and the library would leave our rules for
+    its own wherever it meets a declaration. For a field that is ruled out by `false` it forgets the place.
+    """
+    if isinstance(schema, list):
+        return [_usable(item, lost) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    usable: dict[str, Any] = {}
+    for key, value in schema.items():
+        if isinstance(value, str) and (key == "$schema" or (key in REFERRING and value in lost)):
+            continue
+        if key in _NAMED and isinstance(value, Mapping):
+            usable[key] = {
+                name: FORBIDDEN if inner is False else _usable(inner, lost) for name, inner in value.items()
+            }
+        else:
+            usable[key] = value if key in _VALUES else _usable(value, lost)
+    return usable
 
 
 def schema_flaws(schema: Any) -> Iterator[str]:
@@ -94,14 +122,17 @@ def _standard() -> Any:
     return Draft202012Validator(Draft202012Validator.META_SCHEMA)
 
 
-def _lost_refs(schema: Any, resolver: Any) -> Iterator[str]:
-    """A flaw for every `$ref` that finds nothing in the world."""
+def _lost_refs(schema: Any, registry: Any, path: str) -> list[str]:
+    """Every `$ref` that finds nothing in the world."""
+    resolver = registry.resolver(base_uri=uri_of(path))
+    lost: list[str] = []
     for ref in dict.fromkeys(refs_in(schema)):
         try:
             resolver.lookup(ref)
         except Exception:
             # Pointers into values of the wrong kind fail in many ways; all of them mean the same.
-            yield f"$ref {clipped(ref)} leads to nothing in the bundle"
+            lost.append(ref)
+    return lost
 
 
 def _registry(documents: Mapping[str, Any]) -> Any:

@@ -69,22 +69,14 @@ class Validation:
                 "it refers to itself without end, or too often to be followed; nothing is checked"
             )
         except Exception as error:
-            # Whatever jsonschema stumbles over is the schema's doing: say it, and go on without it. A `$ref`
-            # that leads to nothing is said by the world already.
-            if not _is_lost_ref(error):
-                self._given_up = f"it cannot be used ({type(error).__name__}); nothing more is checked"
+            # Whatever jsonschema stumbles over is the schema's doing: say it, and go on without it.
+            self._given_up = f"it cannot be used ({type(error).__name__}); nothing more is checked"
         return list(found)
 
     def _step(self) -> None:
         self._steps += 1
         if self._steps > MOST_STEPS:
             raise _TooCostly
-
-
-def _is_lost_ref(error: Exception) -> bool:
-    from referencing.exceptions import Unresolvable
-
-    return isinstance(error, Unresolvable)
 
 
 def _patterns_in(schema: Any) -> Iterator[str]:

@@ -104,7 +104,9 @@ class SchemaSources:
         documents = {path: found.value for path, found in self.found.items() if isinstance(found, Document)}
         world = SchemaWorld(documents)
         flawed = dict.fromkeys(found for found in self.all if isinstance(found, Flaw))
-        diagnostics = [told(flaw) for flaw in flawed]
+        named = set(self.by_type.values())
+        # A reference may be found by another way than the file it seems to name; if not, that is told.
+        diagnostics = [told(flaw) for flaw in flawed if flaw in named or not flaw.absent]
         diagnostics += [_schema_flaw(path, words) for path, flaws in world.flaws.items() for words in flaws]
         judges = {kind.name: self._judge(kind, layout, world) for kind in layout.kinds}
         return judges, diagnostics

@@ -1,0 +1,370 @@
+"""`export_context`: exact depth, fixed order, the envelope, the digest, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from bundle_maker import BundleDesk, bundle_files, desk_of, ids_of, nodes, refs, schema, target
+from hypothesis import given
+from hypothesis import strategies as st
+
+CHAIN = {"a": ["b"], "b": ["c"], "c": ["d"], "d": ["e"], "e": ["f"], "f": ["g"], "g": []}
+
+
+def reach(edges: Mapping[str, Sequence[str]], starts: Sequence[str], depth: int) -> dict[str, int]:
+    """By brute force: the length of the shortest of all walks of at most `depth` steps."""
+    found: dict[str, int] = {}
+    walks = deque((start, 0) for start in starts)
+    while walks:
+        node, steps = walks.popleft()
+        if node not in edges:
+            continue
+        found[node] = min(steps, found.get(node, steps))
+        if steps < depth:
+            walks.extend((to, steps + 1) for to in edges[node])
+    return found
+
+
+@pytest.mark.clause("BD-30", "BD-31")
+@pytest.mark.parametrize("depth", range(6))
+def test_depth_is_exact_on_a_chain(depth: int) -> None:
+    body = desk_of(nodes(CHAIN)).export("a", dependencyDepth=depth)
+    assert ids_of(body["data"]["targets"]) == ["a"]
+    assert ids_of(body["data"]["dependencies"]) == list("bcdef"[:depth])
+    assert body["meta"]["dependencyDepth"] == depth
+
+
+@pytest.mark.clause("BD-31")
+def test_depth_is_three_unless_said_and_five_at_most() -> None:
+    desk = desk_of(nodes(CHAIN))
+    assert ids_of(desk.export("a")["data"]["dependencies"]) == list("bcd")
+    for depth in (6, 99, 10**30):
+        body = desk.export("a", dependencyDepth=depth)
+        assert ids_of(body["data"]["dependencies"]) == list("bcdef")
+        assert body["meta"]["dependencyDepth"] == 5
+
+
+@pytest.mark.clause("BD-31", "BD-37")
+@pytest.mark.parametrize("depth", [-1, 1.5, 2.0, "2", None, True, [1]])
+def test_a_depth_that_is_no_whole_number_from_zero_is_refused(depth: Any) -> None:
+    error = desk_of(nodes(CHAIN)).refused("export_context", targets=[target("a")], dependencyDepth=depth)
+    assert (error["code"], error["details"]["field"]) == ("BAD_REQUEST", "dependencyDepth")
+
+
+@pytest.mark.clause("BD-30")
+def test_cycles_end_and_a_target_is_never_a_dependency() -> None:
+    desk = desk_of(nodes({"a": ["b"], "b": ["c"], "c": ["a", "c"], "x": ["x"]}))
+    body = desk.export("a", dependencyDepth=5)
+    assert (ids_of(body["data"]["targets"]), ids_of(body["data"]["dependencies"])) == (["a"], ["b", "c"])
+    both = desk.export("a", "c", dependencyDepth=5)["data"]
+    assert (ids_of(both["targets"]), ids_of(both["dependencies"])) == (["a", "c"], ["b"])
+    alone = desk.export("x")["data"]
+    assert (ids_of(alone["targets"]), alone["dependencies"]) == (["x"], [])
+    assert [edge["to"]["entityId"] for edge in alone["relations"]] == ["x"]
+
+
+@pytest.mark.clause("BD-30")
+def test_the_shortest_way_counts_in_diamonds_and_from_all_targets_at_once() -> None:
+    # d is three steps from a by one way and two by the other; from e it is one.
+    edges = {"a": ["b", "c"], "b": ["x"], "x": ["d"], "c": ["d"], "d": ["y"], "y": [], "e": ["d"]}
+    desk = desk_of(nodes(edges))
+    assert ids_of(desk.export("a", dependencyDepth=2)["data"]["dependencies"]) == ["b", "c", "x", "d"]
+    assert ids_of(desk.export("a", "e", dependencyDepth=2)["data"]["dependencies"]) == [
+        "b",
+        "c",
+        "d",
+        "x",
+        "y",
+    ]
+
+
+@pytest.mark.clause("BD-30", "BD-32", "BD-33")
+@given(st.data())
+def test_any_graph_is_exported_as_brute_force_would(data: st.DataObject) -> None:
+    names = [f"n{number}" for number in range(data.draw(st.integers(1, 7)))]
+    wanted = st.lists(st.sampled_from([*names, "nowhere"]), max_size=4)
+    edges = {name: data.draw(wanted) for name in names}
+    starts = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=3))
+    depth = data.draw(st.integers(0, 5))
+    body = desk_of(nodes(edges)).export(*starts, dependencyDepth=depth)["data"]
+    distances = reach(edges, starts, depth)
+    found = ids_of(body["dependencies"])
+    assert ids_of(body["targets"]) == list(dict.fromkeys(starts))
+    assert set(found) == set(distances) - set(starts)
+    assert len(found) == len(set(found))
+    assert all(distances[one] <= distances[other] for one, other in pairwise(found))
+    order = [*ids_of(body["targets"]), *found]
+    expected = [(one, to) for one in order for to in dict.fromkeys(edges[one]) if to in distances]
+    assert [(edge["from"]["entityId"], edge["to"]["entityId"]) for edge in body["relations"]] == expected
+
+
+@pytest.mark.clause("BD-32")
+def test_dependencies_of_one_distance_come_in_reference_order() -> None:
+    desk = desk_of(
+        nodes({"a": ["z", "m", "b"], "z": ["q"], "m": ["c"], "b": ["a"], "q": [], "c": [], "k": ["c"]})
+    )
+    assert ids_of(desk.export("a", dependencyDepth=2)["data"]["dependencies"]) == ["z", "m", "b", "q", "c"]
+    assert ids_of(desk.export("k", "a", dependencyDepth=1)["data"]["dependencies"]) == ["c", "z", "m", "b"]
+
+
+@pytest.mark.clause("BD-30", "BD-32")
+def test_targets_come_as_asked_and_twice_the_same_is_once() -> None:
+    body = desk_of(nodes(CHAIN)).export("c", "a", "c", "b", dependencyDepth=0)
+    assert ids_of(body["data"]["targets"]) == ["c", "a", "b"]
+    assert body["meta"]["targetCount"] == body["data"]["exportMeta"]["targetCount"] == 3
+
+
+@pytest.mark.clause("BD-33")
+def test_relations_are_every_edge_inside_in_the_order_of_their_sources() -> None:
+    desk = desk_of(nodes({"a": ["b", "c"], "b": ["c", "d"], "c": ["a"], "d": []}))
+    body = desk.export("a", dependencyDepth=1)
+    pairs = [(one["from"]["entityId"], one["to"]["entityId"]) for one in body["data"]["relations"]]
+    assert pairs == [("a", "b"), ("a", "c"), ("b", "c"), ("c", "a")]
+    assert body["meta"]["relationCount"] == 4
+    assert body["data"]["relations"][0] == {
+        "from": target("a"),
+        "to": target("b"),
+        "field": "refs",
+        "displayName": "Refs",
+    }
+    without = desk.export("a", dependencyDepth=1, includeRelationMetadata=False)
+    assert (without["data"]["relations"], without["meta"]["relationCount"]) == ([], 0)
+
+
+@pytest.mark.clause("BD-34")
+def test_schemas_are_those_of_the_types_present() -> None:
+    other = schema(id={"type": "string"})
+    files = bundle_files(
+        {"Node": [{"id": "a", "refs": ["o"]}, {"id": "b"}], "Other": [{"id": "o"}], "Third": [{"id": "t"}]},
+        {"Other": other, "Third": other},
+    )
+    desk = desk_of(files)
+    assert list(desk.export("b")["data"]["schemas"]) == ["Node"]
+    body = desk.export("a")
+    assert body["data"]["schemas"] == {"Node": files["schemas/Node.json"], "Other": other}
+    assert body["meta"]["schemaCount"] == 2
+    without = desk.export("a", includeSchemas=False)
+    assert "schemas" not in without["data"]
+    assert without["meta"]["schemaCount"] == 0
+
+
+@pytest.mark.clause("BD-34")
+def test_a_type_without_a_schema_is_exported_without_one() -> None:
+    files = bundle_files({"Node": [{"id": "a"}]})
+    del files["schemas/Node.json"], files["sdd-bundle.yaml"]["spec"]["schemas"]
+    del files["schemas/bundle-type.json"]["entities"][0]["schemaPath"]
+    body = desk_of(files).export("a")
+    assert (body["data"]["schemas"], body["meta"]["schemaCount"], body["diagnostics"]) == ({}, 0, [])
+
+
+@pytest.mark.clause("BD-36")
+def test_the_envelope_and_the_export_are_as_the_seed_has_them() -> None:
+    body = desk_of(nodes(CHAIN)).export("a", dependencyDepth=1)
+    assert list(body["data"]) == ["exportMeta", "targets", "dependencies", "relations", "schemas"]
+    assert body["data"]["exportMeta"] == {
+        "bundleId": "one",
+        "bundleName": "Test bundle",
+        "exportedAt": "2026-01-02T03:04:05.000Z",
+        "targetCount": 1,
+        "dependencyCount": 1,
+        "totalEntities": 2,
+        "format": "json",
+        "version": "1.0",
+    }
+    assert body["data"]["targets"] == [
+        {
+            "entityType": "Node",
+            "id": "a",
+            "data": {"id": "a", "title": "A", "refs": ["b"]},
+            "lastModified": "2023-11-14T22:13:20.000Z",
+        }
+    ]
+    meta = body["meta"]
+    assert {name: meta[name] for name in meta if name != "digest"} == {
+        "bundleId": "one",
+        "targetCount": 1,
+        "dependencyCount": 1,
+        "relationCount": 1,
+        "schemaCount": 1,
+        "dependencyDepth": 1,
+    }
+    assert body["diagnostics"] == []
+
+
+@pytest.mark.clause("BD-37")
+def test_every_missing_target_is_named_and_nothing_is_exported() -> None:
+    desk = desk_of(bundle_files({"Node": [{"id": "a"}], "Other": [{"id": "o"}]}))
+    wanted = [target("a"), target("x"), target("o"), target("x"), target("o", "Nothing")]
+    error = desk.refused("export_context", targets=wanted)
+    assert error["code"] == "NOT_FOUND"
+    assert error["details"]["notFound"] == [target("x"), target("o"), target("o", "Nothing")]
+
+
+@pytest.mark.clause("BD-37")
+@pytest.mark.parametrize(
+    ("arguments", "path"),
+    [
+        ({}, "$.targets"),
+        ({"targets": []}, "$.targets"),
+        ({"targets": "a"}, "$.targets"),
+        ({"targets": [{"entityType": "Node"}]}, "$.targets[0].entityId"),
+        ({"targets": [{**target("a"), "id": "a"}]}, "$.targets[0].id"),
+        ({"targets": [{"entityType": 1, "entityId": "a"}]}, "$.targets[0].entityType"),
+        ({"targets": [target("a")], "format": "xml"}, "$.format"),
+        ({"targets": [target("a")], "includeSchemas": "yes"}, "$.includeSchemas"),
+        ({"targets": [target("a")], "includeRelationMetadata": 1}, "$.includeRelationMetadata"),
+        ({"targets": [target("a")], "bundleId": 5}, "$.bundleId"),
+        ({"targets": [target("a")], "depth": 1}, "$.depth"),
+        ({"targets": [target("")]}, "$.targets[0].entityId"),
+    ],
+)
+def test_bad_arguments_are_bad_requests_with_their_places(arguments: dict[str, Any], path: str) -> None:
+    error = desk_of(nodes(CHAIN)).refused("export_context", **arguments)
+    assert error["code"] == "BAD_REQUEST"
+    assert error["details"]["path"] == path
+    assert error["details"]["problems"][0]["path"] == path
+
+
+@pytest.mark.clause("BD-39")
+def test_the_digest_is_of_the_data_without_its_time() -> None:
+    import hashlib
+
+    files = nodes({"a": ["b"], "b": ["a"], "ü": ["a"]})
+    files["bundle/node/0000.yaml"] |= {"z": 1.5, "a b": {"β": [None, True, "\u2028", "\x7f"]}, "big": 10**30}
+    desk = desk_of(files)
+    for options in ({}, {"includeSchemas": False}, {"includeRelationMetadata": False}, {"format": "yaml"}):
+        found = desk.call("export_context", targets=[target("ü")], **options)
+        body: Any = json.loads(json.dumps(dict(found.structured or {})))
+        del body["data"]["exportMeta"]["exportedAt"]
+        text = json.dumps(body["data"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        assert body["meta"]["digest"] == hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.mark.clause("BD-39")
+def test_only_the_time_differs_between_two_exports() -> None:
+    desk = desk_of(nodes(CHAIN))
+    first = desk.call("export_context", targets=[target("a")])
+    desk.clock.advance(seconds=61.5)
+    second = desk.call("export_context", targets=[target("a")])
+    assert first.text != second.text
+    assert first.text.replace("03:04:05.000Z", "03:05:06.500Z") == second.text
+
+
+@pytest.mark.clause("BD-39")
+def test_who_changes_an_answer_changes_no_other() -> None:
+    desk = desk_of(nodes(CHAIN))
+    before = desk.export("a")
+    found: Any = desk.call("export_context", targets=[target("a")]).structured
+    found["data"]["targets"][0]["data"]["title"] = "spoiled"
+    near: Any = desk.call("get_context", entityType="Node", id="a").structured
+    near["data"]["target"]["data"]["title"] = "spoiled"
+    assert desk.export("a") == before
+    assert desk.answer("get_context", entityType="Node", id="a")["data"]["target"]["data"]["title"] == "A"
+
+
+@pytest.mark.clause("BD-40")
+def test_an_export_is_complete_however_large() -> None:
+    edges = {"hub": [f"n{number}" for number in range(3000)]} | {f"n{number}": [] for number in range(3000)}
+    files = nodes(edges)
+    files["bundle/node/0000.yaml"]["text"] = "x" * 300_000
+    body = desk_of(files).export("hub", dependencyDepth=1)
+    assert ids_of(body["data"]["dependencies"]) == edges["hub"]
+    assert len(body["data"]["relations"]) == 3000
+
+
+@pytest.mark.clause("BD-21", "BD-37")
+def test_what_is_broken_is_told_of_what_is_exported_only() -> None:
+    desk = desk_of(nodes({"a": ["b", "gone"], "b": [], "c": ["lost"]}))
+    body = desk.export("a")
+    assert ids_of(body["data"]["dependencies"]) == ["b"]
+    assert [(told["entityId"], told["severity"]) for told in body["diagnostics"]] == [("a", "error")]
+    assert "gone" in body["diagnostics"][0]["message"]
+    assert body["diagnostics"][0]["filePath"] == "bundle/node/0000.yaml"
+    assert desk.export("b")["diagnostics"] == []
+    assert "lost" in desk.export("c")["diagnostics"][0]["message"]
+
+
+@pytest.mark.clause("BD-05")
+def test_the_bundle_is_the_named_one_or_the_only_one_that_loads() -> None:
+    broken = {"sdd-bundle.yaml": {"kind": "Bundle"}}
+    desk = desk_of(nodes(CHAIN), broken=broken)
+    assert desk.export("a")["bundleId"] == "one"
+    assert desk.export("a", bundleId="one")["bundleId"] == "one"
+    assert desk.export("a", bundleId="")["bundleId"] == "one"
+    error = desk.refused("export_context", targets=[target("a")], bundleId="broken")
+    assert error["code"] == "NOT_FOUND"
+    assert error["details"]["diagnostics"][0]["filePath"] == "sdd-bundle.yaml"
+    error = desk.refused("export_context", targets=[target("a")], bundleId="nothing")
+    assert (error["code"], error["details"]["availableBundles"]) == ("NOT_FOUND", ["one"])
+
+
+@pytest.mark.clause("BD-05", "BD-37")
+def test_several_bundles_need_a_name_and_none_is_not_found() -> None:
+    desk = desk_of(nodes(CHAIN), two=nodes({"a": []}))
+    for tool, arguments in (
+        ("export_context", {"targets": [target("a")]}),
+        ("get_context", {"entityType": "Node", "id": "a"}),
+        ("export_entity_markdown", target("a")),
+    ):
+        error = desk.refused(tool, **arguments)
+        assert (error["code"], error["details"]["availableBundles"]) == ("BAD_REQUEST", ["one", "two"])
+        assert desk.answer(tool, bundleId="two", **arguments)["bundleId"] == "two"
+        assert BundleDesk().refused(tool, **arguments)["code"] == "NOT_FOUND"
+        assert desk_of({}).refused(tool, **arguments)["code"] == "NOT_FOUND"
+
+
+@pytest.mark.clause("BD-04")
+def test_a_bundle_made_later_is_seen_by_the_call_that_misses_it() -> None:
+    desk = BundleDesk()
+    assert desk.refused("export_context", targets=[target("a")])["code"] == "NOT_FOUND"
+    desk.files["late"] = nodes(CHAIN)
+    assert desk.export("a")["bundleId"] == "late"
+    desk.files["later"] = nodes({"z": []})
+    assert desk.export("z", bundleId="later")["bundleId"] == "later"
+    assert desk.refused("export_context", targets=[target("a")])["code"] == "BAD_REQUEST"
+    del desk.files["late"]
+    assert desk.refused("export_context", targets=[target("a")], bundleId="late")["code"] == "NOT_FOUND"
+    assert desk.export("z")["bundleId"] == "later"
+
+
+@pytest.mark.clause("BD-04")
+def test_an_entity_of_a_bundle_made_later_leads_to_the_question_which() -> None:
+    desk = desk_of(nodes(CHAIN))
+    desk.export("a")
+    desk.files["two"] = nodes({"new": []})
+    error = desk.refused("export_context", targets=[target("new")])
+    assert (error["code"], error["details"]["availableBundles"]) == ("BAD_REQUEST", ["one", "two"])
+
+
+@pytest.mark.clause("BD-36")
+def test_a_bundle_without_a_name_goes_by_its_id() -> None:
+    files = nodes(CHAIN)
+    del files["sdd-bundle.yaml"]["metadata"]
+    assert desk_of(files).export("a")["data"]["exportMeta"]["bundleName"] == "one"
+
+
+@pytest.mark.clause("BD-35")
+def test_an_entity_says_itself_when_it_was_modified_or_its_file_does() -> None:
+    files = bundle_files(
+        {
+            "Node": [
+                {"id": "said", "lastModifiedDate": "2025-12-20T14:30:00+02:00"},
+                {"id": "day", "lastModifiedDate": "2025-12-20"},
+                {"id": "silent"},
+                {"id": "odd", "lastModifiedDate": "last Tuesday"},
+            ]
+        },
+        {"Node": schema(id={}, refs=refs("Node"))},
+    )
+    body = desk_of(files).export("said", "day", "silent", "odd")
+    assert [entity["lastModified"] for entity in body["data"]["targets"]] == [
+        "2025-12-20T12:30:00.000Z",
+        "2025-12-20T00:00:00.000Z",
+        "2023-11-14T22:13:20.000Z",
+        "2023-11-14T22:13:20.000Z",
+    ]

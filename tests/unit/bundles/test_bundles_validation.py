@@ -1,0 +1,337 @@
+"""Entities against their schemas: what is found, and that no schema can crash or hang the server."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import jsonschema
+import pytest
+from bundle_maker import Files, bundle_files, desk_of, schema
+from hypothesis import given
+from hypothesis import strategies as st
+
+from context_pack.bundles.domain.patterns import Patterns
+from context_pack.bundles.domain.schema_files import SchemaWorld
+from context_pack.bundles.domain.validation import Validation
+from context_pack.bundles.ports import Flaw
+
+
+def bundle(of: Any, *entities: dict[str, Any], extra: Files | None = None) -> Files:
+    """A bundle of nodes with this schema."""
+    return bundle_files({"Node": [{"id": "a", **(entities[0] if entities else {})}]}, {"Node": of}) | (
+        extra or {}
+    )
+
+
+def told(files: Files) -> list[tuple[str, str]]:
+    """The diagnostics of a bundle as (file, message)."""
+    return [(one["filePath"], one["message"]) for one in desk_of(files).export("a")["diagnostics"]]
+
+
+def messages(files: Files) -> list[str]:
+    """The messages alone."""
+    return [message for _, message in told(files)]
+
+
+@pytest.mark.clause("BD-09")
+@pytest.mark.parametrize(
+    ("rule", "value", "words"),
+    [
+        ({"type": "string"}, 5, "$.x must be a string"),
+        ({"type": ["string", "null"]}, 5, "$.x must be a string or null"),
+        ({"enum": ["draft", 1]}, "x", "$.x must be one of: draft, 1"),
+        ({"const": {"a": 1}}, 1, '$.x must be {"a": 1}'),
+        ({"minLength": 3}, "ab", "$.x must have at least 3 characters"),
+        ({"maximum": 3}, 4, "$.x must be at most 3"),
+        ({"pattern": "^a+$"}, "aab", "$.x must match ^a+$"),
+        ({"pattern": "^a+$"}, "aa\n", "$.x must match ^a+$"),
+        ({"required": ["y"]}, {}, "$.x.y is required"),
+        ({"additionalProperties": False}, {"y": 1}, "$.x.y is not a field that the schema has"),
+        ({"uniqueItems": True}, [1, {"a": 1.0}, {"a": 1}], "$.x must not hold the same item twice"),
+        ({"items": {"type": "integer"}}, [1, "2"], "$.x[1] must be an integer"),
+        ({"anyOf": [{"type": "null"}, {"const": 1}]}, 2, "$.x must fit one of the alternatives"),
+        ({"not": {"type": "integer"}}, 2, "$.x must not fit what the schema rules out"),
+        ({"not": {}}, 2, "$.x is not allowed"),
+        (False, 2, "$.x is not allowed"),
+        ({"dependentRequired": {"y": ["z"]}}, {"y": 1}, "$.x does not satisfy 'dependentRequired'"),
+    ],
+)
+def test_an_entity_that_fails_is_told_by_place_and_loaded_all_the_same(
+    rule: Any, value: Any, words: str
+) -> None:
+    files = bundle(schema(x=rule), {"x": value})
+    body = desk_of(files).export("a")
+    assert body["data"]["targets"][0]["data"]["x"] == value
+    assert body["diagnostics"] == [
+        {
+            "severity": "error",
+            "message": words,
+            "filePath": "bundle/node/0000.yaml",
+            "entityType": "Node",
+            "entityId": "a",
+        }
+    ]
+
+
+@pytest.mark.clause("BD-09")
+def test_formats_and_our_own_keywords_never_matter() -> None:
+    rule: dict[str, Any] = {"type": "string", "format": "date-time", "x-sdd-refTargets": []}
+    rule |= {"x-sdd-widget": {"type": "integer"}}
+    rule |= {"x-sdd-anything": False, "nonsense": [1, 2]}
+    assert messages(bundle(schema(x=rule), {"x": "no date"})) == []
+
+
+@pytest.mark.clause("BD-09")
+def test_many_problems_are_told_but_not_without_end() -> None:
+    files = bundle(schema(x={"items": {"type": "string"}}), {"x": list(range(1000))})
+    assert messages(files) == [f"$.x[{number}] must be a string" for number in range(20)]
+
+
+@pytest.mark.clause("BD-15")
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ([], "schema: $ must be an object"),
+        ("x", "schema: $ must be an object"),
+        (True, "schema: $ must be an object"),
+        ({"type": "nonsense"}, "schema: $.type must fit one of the alternatives"),
+        ({"properties": []}, "schema: $.properties must be an object"),
+        ({"required": "id"}, "schema: $.required must be a list"),
+        ({"multipleOf": 0}, "schema: $.multipleOf must be more than 0"),
+        ({"$id": 5}, "schema: $.$id must be a string"),
+        ({"properties": {"x": {"$defs": {"y": 1}}}}, "schema: $.properties.x.$defs.y must be"),
+    ],
+)
+def test_a_broken_schema_is_told_and_checks_nothing(value: Any, words: str) -> None:
+    files = bundle(value, {"x": 5})
+    found = told(files)
+    assert {file for file, _ in found} == {"schemas/Node.json"}
+    assert found[0][1].startswith(words)
+    schemas = desk_of(files).export("a")["data"]["schemas"]
+    assert schemas == ({"Node": value} if isinstance(value, dict) else {})
+
+
+@pytest.mark.clause("BD-14")
+def test_refs_lead_to_other_files_of_the_bundle_and_to_their_ids() -> None:
+    files = bundle(
+        schema(
+            beside={"$ref": "shared/defs.json#/$defs/text"},
+            up={"$ref": "../common.json"},
+            by_id={"$ref": "https://example.org/schemas/known"},
+            anchor={"$ref": "shared/defs.json#here"},
+            blank={"$ref": "with%20blank.json"},
+        ),
+        {"beside": 1, "up": 1, "by_id": 1, "anchor": 1, "blank": 1},
+        extra={
+            "schemas/shared/defs.json": {
+                "$defs": {
+                    "text": {"$ref": "#/$defs/inner"},
+                    "inner": {"type": "string"},
+                    "x": {"$anchor": "here", "type": "string"},
+                }
+            },
+            "common.json": {"$ref": "schemas/shared/known.json"},
+            "schemas/shared/known.json": {"$id": "https://example.org/schemas/known", "type": "string"},
+            "schemas/with blank.json": {"type": "string"},
+        },
+    )
+    assert messages(files) == [
+        f"$.{name} must be a string" for name in ("beside", "up", "by_id", "anchor", "blank")
+    ]
+
+
+@pytest.mark.clause("BD-14")
+def test_a_relative_ref_works_beside_the_file_and_against_its_id() -> None:
+    own = {
+        **schema(x={"$ref": "text.json"}, y={"$ref": "other"}),
+        "$id": "https://example.org/bundle/Node.json",
+    }
+    extra = {
+        "schemas/text.json": {"type": "string"},
+        "schemas/deep/number.json": {"$id": "https://example.org/bundle/other", "type": "number"},
+    }
+    files = bundle(own, {"x": 1, "y": "text"}, extra=extra)
+    # A file that nothing but its id could find has to be known by another way.
+    files["schemas/Node.json"]["$defs"] = {"load": {"$ref": "deep/number.json"}}
+    assert messages(files) == ["$.x must be a string", "$.y must be a number"]
+
+
+@pytest.mark.clause("BD-14")
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "https://example.org/elsewhere.json",
+        "http://127.0.0.1:1/x",
+        "file:///etc/passwd",
+        "../../outside.json",
+        "/etc/passwd",
+        "#/$defs/nowhere",
+        "#no-such-anchor",
+        "#/properties/id/type/0/x",
+        "urn:x:y",
+        "//host/x",
+    ],
+)
+def test_a_ref_that_leads_nowhere_in_the_bundle_is_told_and_never_fetched(ref: str) -> None:
+    files = bundle(schema(id={"type": "string"}, y={"type": "string"}, x={"$ref": ref}), {"x": 5, "y": 5})
+    found = told(files)
+    assert found[0] == ("schemas/Node.json", f"schema: $ref {ref} leads to nothing in the bundle")
+    assert found[1:] == [("bundle/node/0000.yaml", "$.y must be a string")]
+
+
+@pytest.mark.clause("BD-14")
+def test_a_missing_file_behind_a_ref_is_told() -> None:
+    found = told(bundle(schema(x={"$ref": "gone.json"}), {"x": 1}))
+    assert found == [("schemas/Node.json", "schema: $ref gone.json leads to nothing in the bundle")]
+
+
+@pytest.mark.clause("BD-14")
+def test_a_malformed_file_behind_a_ref_is_told_with_its_reason() -> None:
+    flaw = Flaw("schemas/bad.json", "not valid JSON: Expecting value, line 1, column 1")
+    found = told(bundle(schema(x={"$ref": "bad.json"}), {"x": 1}, extra={"schemas/bad.json": flaw}))
+    assert found[0] == ("schemas/bad.json", flaw.reason)
+    assert found[1][1] == "schema: $ref bad.json leads to nothing in the bundle"
+
+
+@pytest.mark.clause("BD-09")
+@pytest.mark.parametrize(
+    "dialect", ["http://json-schema.org/draft-07/schema#", "https://example.org/mine", "x"]
+)
+def test_draft_2020_12_is_meant_whatever_a_schema_declares(dialect: str) -> None:
+    own = {**schema(x={"prefixItems": [{"type": "string", "$schema": dialect}]}), "$schema": dialect}
+    assert messages(bundle(own, {"x": [1]})) == ["$.x[0] must be a string"]
+
+
+@pytest.mark.clause("BD-15")
+@pytest.mark.parametrize("pattern", ["(", "[", "*a", "a{2,1}", "(?P<x>a)(?P<x", "\\", "(" * 3000, "x" * 6000])
+def test_a_pattern_that_is_none_is_told_and_not_used(pattern: str) -> None:
+    found = told(bundle(schema(x={"pattern": pattern}), {"x": "anything"}))
+    assert len(found) == 1
+    assert found[0][0] == "schemas/Node.json"
+    assert "cannot be used" in found[0][1]
+
+
+@pytest.mark.clause("BD-15")
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"pattern": "^(a|a|aa)+$"},
+        {"pattern": "(x+x+)+y|(a|aa)+$"},
+        {"propertyNames": {"pattern": "^(a|aa)+$"}},
+        {"patternProperties": {"^(a|aa)+$": {"type": "null"}}},
+        {"patternProperties": {"^(a|aa)+$": {"type": "null"}}, "additionalProperties": False},
+        {"patternProperties": {"^(a|aa)+$": {}}, "unevaluatedProperties": False},
+        {"allOf": [{"patternProperties": {"^(a|aa)+$": {}}}], "unevaluatedProperties": {"type": "null"}},
+    ],
+)
+def test_a_catastrophic_pattern_is_given_up_and_told(rule: dict[str, Any]) -> None:
+    evil = "a" * 60 + "!"
+    value: Any = evil if "pattern" in rule else {evil: 1}
+    files = bundle_files(
+        {"Node": [{"id": "a", "x": value}, *({"id": f"n{n}", "x": value} for n in range(50))]},
+        {"Node": schema(x=rule)},
+    )
+    start = time.monotonic()
+    found = told(files)
+    assert time.monotonic() - start < 10
+    assert [file for file, _ in found] == ["schemas/Node.json"]
+    assert "takes longer" in found[0][1]
+
+
+@pytest.mark.clause("BD-15")
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"$ref": "#"},
+        {
+            "allOf": [{"$ref": "#/$defs/a"}],
+            "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"$ref": "#/$defs/a"}},
+        },
+        {
+            "$ref": "#/$defs/d0",
+            "$defs": {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
+            | {"d40": {}},
+        },
+        {"$ref": "#", "unevaluatedProperties": False},
+    ],
+)
+def test_a_schema_that_goes_round_and_round_is_given_up_and_told(value: dict[str, Any]) -> None:
+    start = time.monotonic()
+    found = told(bundle(value, {"x": 5}))
+    assert time.monotonic() - start < 20
+    assert [file for file, _ in found] == ["schemas/Node.json"]
+    assert "refers to itself without end" in found[0][1]
+
+
+@pytest.mark.clause("BD-15")
+def test_unique_items_are_compared_quickly_and_as_json_does() -> None:
+    files = bundle(schema(x={"uniqueItems": True}), {"x": [{"n": number} for number in range(20_000)]})
+    start = time.monotonic()
+    assert messages(files) == []
+    assert time.monotonic() - start < 5
+    for same in ([1, 1.0], [[1], [1.0]], ["a", "a"], [None, None], [{"a": 1, "b": 2}, {"b": 2, "a": 1}]):
+        assert messages(bundle(schema(x={"uniqueItems": True}), {"x": same})) != []
+    others: list[list[Any]] = [[1, True], [0, False], ["1", 1], [[], {}], [None, "null"]]
+    for different in others:
+        assert messages(bundle(schema(x={"uniqueItems": True}), {"x": different})) == []
+
+
+SCHEMAS = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["object", "string", "integer", "number", "array", "null", "boolean"]),
+        "enum": st.lists(st.integers(0, 2) | st.text("ab", max_size=2), min_size=1, max_size=3),
+        "minLength": st.integers(0, 2),
+        "maximum": st.integers(0, 2),
+        "minItems": st.integers(0, 2),
+        "uniqueItems": st.booleans(),
+        "required": st.lists(st.sampled_from("ab"), unique=True, max_size=2),
+        "pattern": st.sampled_from(["^a", "b$", "[ab]{2}"]),
+        "properties": st.dictionaries(
+            st.sampled_from("ab"), st.sampled_from([{"type": "string"}, {}, False]), max_size=2
+        ),
+        "patternProperties": st.dictionaries(
+            st.sampled_from(["^a", "b"]), st.sampled_from([{"type": "null"}, True])
+        ),
+        "additionalProperties": st.sampled_from([True, False, {"type": "integer"}]),
+        "items": st.sampled_from([{"type": "string"}, True, {"minLength": 1}]),
+    },
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from([1.0, 1.5]) | st.text("ab", max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text("ab", min_size=1, max_size=2), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@pytest.mark.clause("BD-09")
+@given(SCHEMAS, VALUES)
+def test_our_rules_find_fault_where_the_library_does(of: dict[str, Any], value: Any) -> None:
+    document = {"properties": {"x": of}}
+    ours = Validation("s.json", SchemaWorld({"s.json": document})).problems({"x": value})
+    theirs = jsonschema.Draft202012Validator(document).is_valid({"x": value})
+    assert (ours == []) is theirs
+
+
+@pytest.mark.clause("BD-15")
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        ("^a$", "a", True),
+        ("^a$", "a\n", False),
+        (r"^a\$$", "a$", True),
+        ("[$]", "$", True),
+        ("^[^$]+$", "ab", True),
+        (r"\\$", "a\\", True),
+        ("^a$|^b$", "a\n", False),
+        (r"^\p{L}+$", "äß", True),
+        ("a|b", "xbx", True),
+        ("", "", True),
+    ],
+)
+def test_a_dollar_is_the_very_end_as_in_ecmascript(pattern: str, text: str, found: bool) -> None:
+    assert Patterns().found(pattern, text) is found

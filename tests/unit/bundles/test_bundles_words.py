@@ -1,0 +1,112 @@
+"""How fields are called, and when an entity was last modified."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from context_pack.bundles.domain.modified import last_modified, spelled
+from context_pack.bundles.domain.words import words_of
+
+FILE_NS = 1_765_432_100_123_999_999
+FILE_TIME = "2025-12-11T05:48:20.123Z"
+
+
+@pytest.mark.clause("BD-22")
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ("ownerActorId", "Owner Actor ID"),
+        ("relatedIds", "Related IDs"),
+        ("realizesRequirementIds", "Realizes Requirement IDs"),
+        ("id", "ID"),
+        ("ids", "IDs"),
+        ("parentID", "Parent ID"),
+        ("userIDs", "User IDs"),
+        ("governedByADRIds", "Governed By ADR IDs"),
+        ("HTTPPort", "HTTP Port"),
+        ("snake_case_id", "Snake Case ID"),
+        ("kebab-case-ids", "Kebab Case IDs"),
+        ("oauth2ClientId", "Oauth2 Client ID"),
+        ("steps.actorId", "Actor ID"),
+        ("supersedes", "Supersedes"),
+        ("identity", "Identity"),
+        ("größe", "Größe"),
+        ("日本", "日本"),
+        ("__", "__"),
+        ("", ""),
+    ],
+)
+def test_a_field_name_is_split_into_words(field: str, words: str) -> None:
+    assert words_of(field) == words
+
+
+@pytest.mark.clause("BD-35")
+@pytest.mark.parametrize(
+    ("stated", "instant"),
+    [
+        ("2025-12-20", "2025-12-20T00:00:00.000Z"),
+        (" 2025-12-20 ", "2025-12-20T00:00:00.000Z"),
+        ("2025-12-20T14:30:00Z", "2025-12-20T14:30:00.000Z"),
+        ("2025-12-20t14:30:00z", "2025-12-20T14:30:00.000Z"),
+        ("2025-12-20T14:30:00.5Z", "2025-12-20T14:30:00.500Z"),
+        ("2025-12-20T14:30:00.123999999Z", "2025-12-20T14:30:00.123Z"),
+        ("2025-12-20T00:30:00+01:00", "2025-12-19T23:30:00.000Z"),
+        ("2025-12-20T23:30:00-0530", "2025-12-21T05:00:00.000Z"),
+        ("2025-12-20T23:30:00+02", "2025-12-20T21:30:00.000Z"),
+        ("2025-12-20 14:30:00Z", "2025-12-20T14:30:00.000Z"),
+        ("2025-12-20T14:30", "2025-12-20T14:30:00.000Z"),
+        ("2025-12-20T14:30:00", "2025-12-20T14:30:00.000Z"),
+        ("0001-01-01", "0001-01-01T00:00:00.000Z"),
+    ],
+)
+def test_what_an_entity_says_is_taken_as_an_instant(stated: str, instant: str) -> None:
+    assert last_modified(stated, FILE_NS) == instant
+
+
+@pytest.mark.clause("BD-35")
+@pytest.mark.parametrize(
+    "stated",
+    [
+        None,
+        "",
+        "yesterday",
+        20251220,
+        2025.5,
+        True,
+        ["2025-12-20"],
+        "2025-02-30",
+        "2025-13-01",
+        "2025-12-20T25:00:00Z",
+        "2025-12-20T24:00:00Z",
+        "2025-12-20T14:30:00+99:00",
+        "0001-01-01T00:00:00+14:00",
+        "0000-01-01",
+        "20/12/2025",
+        "2025-12-20T14:30:00Z and more",
+        "٢٠٢٥-12-20",
+    ],
+)
+def test_what_says_nothing_leaves_the_time_of_the_file(stated: Any) -> None:
+    assert last_modified(stated, FILE_NS) == FILE_TIME
+
+
+@pytest.mark.clause("BD-35")
+def test_times_beyond_the_calendar_are_its_ends() -> None:
+    assert last_modified(None, 10**30) == "9999-12-31T23:59:59.999Z"
+    assert last_modified(None, -(10**30)) == "0001-01-01T00:00:00.000Z"
+    assert last_modified(None, -1) == "1969-12-31T23:59:59.999Z"
+
+
+@pytest.mark.clause("BD-35")
+@given(st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1)), st.integers(-23 * 60, 23 * 60))
+def test_any_instant_with_any_offset_comes_out_in_utc(moment: datetime, minutes: int) -> None:
+    zoned = moment.replace(tzinfo=timezone(timedelta(minutes=minutes)))
+    assert last_modified(zoned.isoformat(), 0) == spelled(zoned)
+    assert datetime.fromisoformat(spelled(zoned)) == zoned.astimezone(UTC).replace(
+        microsecond=zoned.microsecond // 1000 * 1000
+    )
