@@ -29,9 +29,12 @@ from context_pack.code.domain.search_nodes import (
     Repeat,
     Sequence,
 )
+from context_pack.code.domain.search_walk import size_of
 
 MAX_DEPTH = 40
 MAX_REPEAT = 65_535
+MAX_SIZE = 20_000
+"""How many parts a pattern may have with its repeats written out, as `regex` writes them."""
 _ANY = CharSet(negated=True)
 _COUNT = re.compile(r"\{(?:(\d{1,9})(?:(,)(\d{1,9})?)?|,(\d{1,9}))\}")
 _NAMED = re.compile(r"P?<([A-Za-z_]\w*)>")
@@ -63,6 +66,8 @@ def read_pattern(pattern: str, fold: bool) -> Node:
     for number, at in reader.references:
         if number > reader.groups:
             raise BadPattern("a reference to no group", at)
+    if size_of(node) > MAX_SIZE:
+        raise BadPattern("more repeats of repeats than can be searched for, up to the end", len(pattern))
     return node
 
 

@@ -42,6 +42,12 @@ def _inside(node: Node) -> tuple[Node, ...]:
             return ()
 
 
+def size_of(node: Node) -> int:
+    """How many parts there are when every repeat is written out as often as it must match."""
+    inner = sum(map(size_of, _inside(node)))
+    return 1 + (inner * max(1, node.low) if isinstance(node, Repeat) else inner)
+
+
 class Cost(IntEnum):
     """How the time for a line grows with its length, however unlucky."""
 

@@ -122,7 +122,8 @@ def test_other_dialects_are_understood_where_they_take_nothing_away(pattern: str
         "(?P<a>x)(?P<a>y)",
         "(?z)", "(?", "(?P", "(?<", "(?P<1>a)", "(?R)", "(?1)", "(?|a)", "(?(1)a)", "(?#", r"\p{Nonsense}",
         r"\p{", "[[:nope:]]",
-        "a{99999}", "(" * 100 + ")" * 100, "(?i", r"[\q]", r"\c", r"(?&x)", "[invalid(",
+        "a{99999}", "a{20001}", "(a{200}){200}", "((((ab|c){100}){100}){100}){100}", "(" * 100 + ")" * 100,
+        "(?i", r"[\q]", r"\c", r"(?&x)", "[invalid(",
     ],
 )  # fmt: skip
 def test_a_pattern_that_means_nothing_is_refused_with_the_reason(pattern: str) -> None:
