@@ -107,6 +107,8 @@ def carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
         )
     else:
         tell_outcomes(outcomes, shell)
+        if not outcomes:
+            shell.terminal.note("no folder there is worth a context; see min_tokens in .context.config.yaml")
     return 1 if any(outcome.deed == "failed" for outcome in outcomes) else 0
 
 

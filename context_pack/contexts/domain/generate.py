@@ -18,7 +18,7 @@ from context_pack.contexts.domain.model import ROOT_SCOPE
 from context_pack.contexts.domain.outline import Outline
 from context_pack.contexts.domain.outline.model import first_sentence, one_line
 from context_pack.contexts.domain.outline.prose import paragraph_of, title_of
-from context_pack.contexts.domain.purposes import is_test, purpose_of, spoken, tester_of
+from context_pack.contexts.domain.purposes import counterpart_of, is_test, purpose_of, spoken
 from context_pack.kernel.languages import language_of
 
 GENERATED = (
@@ -194,7 +194,7 @@ def _files(subject: Subject) -> list[dict[str, str]]:
     found: list[dict[str, str]] = []
     for each in subject.sources:
         entry = {"name": each.name, "purpose": purpose_of(each.name, each.outline)}
-        tester = tester_of(each.name, names)
+        tester = counterpart_of(each.name, names)
         found.append(entry if tester is None else {**entry, "test_file": tester})
     return found
 
@@ -265,7 +265,7 @@ def _testing(subject: Subject) -> list[str]:
     manifest = subject.manifest
     lines = [f"Run: {manifest.test}"] if manifest is not None and manifest.test else []
     names = [each.name for each in subject.sources]
-    tested = {tester: name for name in names if (tester := tester_of(name, names)) is not None}
+    tested = {tester: name for name in names if (tester := counterpart_of(name, names)) is not None}
     lines += [f"{name} tests {tested[name]}" if name in tested else name for name in names if is_test(name)]
     return lines[:MOST_TESTS]
 

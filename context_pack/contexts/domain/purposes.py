@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from context_pack.contexts.domain.outline import Outline
 from context_pack.contexts.domain.outline.model import one_line
+from context_pack.contexts.domain.scan import SOURCE_EXTENSIONS
 from context_pack.kernel.languages import language_of
 
 MOST_NAMES = 6
@@ -47,10 +49,7 @@ _LANGUAGE_NAMES: Mapping[str, str] = {
 _TEST = re.compile(
     r"(?:test_.+|.+_test|.+_spec|.+[.-](?:test|spec)|tests?|.+Tests?|conftest)\.\w+$|Test[A-Z]\w*\.(?:java|kt|cs)$"
 )
-_STOCK = re.compile(
-    r"Test file|Source file|[\w+#]+ source file|"
-    r"(?:Exports:|Defines) [\w$?!]+(?:, [\w$?!]+)*(?: and \d+ more| \(\+\d+ more\)|…)?"
-)
+_STOCK = re.compile(r"(?:Exports:|Defines) [\w$?!]+(?:, [\w$?!]+)*(?: and \d+ more| \(\+\d+ more\)|…)?")
 
 
 def is_test(name: str) -> bool:
@@ -77,7 +76,15 @@ def purpose_of(name: str, outline: Outline) -> str:
 
 def is_stock(purpose: str) -> bool:
     """Whether a purpose is one that generators write, ours or another's."""
-    return purpose in KNOWN_FILES.values() or _STOCK.fullmatch(purpose) is not None or purpose in _OTHER_STOCK
+    return purpose in _fixed() or _STOCK.fullmatch(purpose) is not None
+
+
+@cache
+def _fixed() -> frozenset[str]:
+    """Every purpose that is always worded alike."""
+    languages = (spoken(language_of(f"a.{extension}")) for extension in SOURCE_EXTENSIONS)
+    by_language = (f"{language} source file" for language in languages if language)
+    return frozenset([*KNOWN_FILES.values(), *_OTHER_STOCK, *by_language, "Test file", "Source file"])
 
 
 _OTHER_STOCK = frozenset(
@@ -101,7 +108,7 @@ def spoken(language: str) -> str:
     return _LANGUAGE_NAMES.get(language, language.capitalize())
 
 
-def tester_of(name: str, names: Sequence[str]) -> str | None:
+def counterpart_of(name: str, names: Sequence[str]) -> str | None:
     """The file in the same folder that tests this one, by its name."""
     if is_test(name):
         return None

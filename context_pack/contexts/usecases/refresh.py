@@ -103,13 +103,13 @@ class ContextRefresher:
         scan = project.scan(check)
         if scan is None:
             return unscannable(project.root)
-        scope = order.scope
-        if scope is not None:
-            found = project.find(scope)
+        named: Folder | None = None
+        if order.scope is not None:
+            found = project.find(order.scope)
             if found is None or isinstance(found, Refusal):
-                return refused(found, scope)
-            scope = found.scope
-        return _Round(self, project, scan, order, check).run(scope, progress)
+                return refused(found, order.scope)
+            named = found
+        return _Round(self, project, scan, order, check).run(named, progress)
 
 
 @define
@@ -129,13 +129,16 @@ class _Round:
         self.reader = ContextReader(self.tools.format)
         self.surveyor = Surveyor(self.project, self.scan, self.reader)
 
-    def run(self, scope: str | None, progress: Progress) -> Sequence[Outcome]:
+    def run(self, named: Folder | None, progress: Progress) -> Sequence[Outcome]:
         """Every kept folder in a subtree, the innermost first, so that a parent can tell of its children."""
+        scope = None if named is None else named.scope
         chosen = [
             each
             for each in kept(self.scan.folders, self.scan.rules.min_tokens)[0]
             if _within(each.scope, scope)
         ]
+        if named is not None and named.context() is not None and all(each.scope != scope for each in chosen):
+            chosen.append(named)  # not worth a context by its size, but somebody made one
         outcomes: list[Outcome] = []
         try:
             for number, folder in enumerate(sorted(chosen, key=_innermost_first)):

@@ -75,11 +75,11 @@ _C = Language(
     _pattern(
         r"^(?!(?:return|else|if|for|while|switch|static|typedef)\b)[A-Za-z_][\w \t*&:<>,]*?[ *&]"
         rf"(?P<a>\w+){_PARAMETERS}(?= *[;{{\n])",
-        r"^(?:typedef )?(?:class|struct|enum|union) (?P<b>\w+)(?=\s*[{:\n])",
+        r"^(?:typedef )?(?:class|struct|enum|union) (?P<b>\w+)(?=[ \t]*[{:\n])",
     ),
     re.compile(r"^#include \"(?P<path>[^\"\n]+)\"", re.MULTILINE),
 )
-_ELIXIR = Language(_pattern(r"^\s*defmodule (?P<a>[\w.]+)", rf"^  def (?P<b>\w+[?!]?)(?:{_PARAMETERS})?"))
+_ELIXIR = Language(_pattern(r"^[ \t]*defmodule (?P<a>[\w.]+)", rf"^  def (?P<b>\w+[?!]?)(?:{_PARAMETERS})?"))
 _LUA = Language(_pattern(rf"^function (?P<a>[\w.:]+){_PARAMETERS}"))
 _SHELL = Language(_pattern(r"^(?:function )?(?P<a>\w+) ?\(\)"))
 _SQL = Language(
@@ -88,7 +88,7 @@ _SQL = Language(
         re.MULTILINE | re.IGNORECASE,
     )
 )
-_PROTO = Language(_pattern(r"^(?:message|service|enum) (?P<a>\w+)", r"^\s+rpc (?P<b>\w+)[^{;\n]*"))
+_PROTO = Language(_pattern(r"^(?:message|service|enum) (?P<a>\w+)", r"^[ \t]+rpc (?P<b>\w+)[^{;\n]*"))
 _GRAPHQL = Language(_pattern(r"^(?:type|interface|input|enum|union|scalar) (?P<a>\w+)"))
 _HASKELL = Language(_pattern(r"^(?P<a>[a-z]\w*) :: [^\n]+", r"^(?:data|newtype|class|type) (?P<b>[A-Z]\w*)"))
 _TERRAFORM = Language(

@@ -16,12 +16,12 @@ _DECLARED = re.compile(
     r"type|(?:const\s+)?enum|const|let|var|namespace)\s+(?P<name>[\w$]+)",
     re.MULTILINE,
 )
-_LISTED = re.compile(r"^export\s+(?:type\s+)?\{(?P<names>[^}]*)\}", re.MULTILINE)
-_COMMON = re.compile(r"^module\.exports\s*=\s*\{(?P<names>[^}]*)\}", re.MULTILINE)
+_LISTED = re.compile(r"^export\s+(?:type\s+)?\{(?P<names>[^}]{0,5000})\}", re.MULTILINE)
+_COMMON = re.compile(r"^module\.exports\s*=\s*\{(?P<names>[^}]{0,5000})\}", re.MULTILINE)
 _ASSIGNED = re.compile(r"^(?:module\.)?exports\.(?P<name>[\w$]+)\s*=", re.MULTILINE)
 _IMPORTED = re.compile(
-    r"""^\s*(?:import|export)\b[^;'"`\n]*?(?:\n[^;'"`]{0,2000}?)?\bfrom\s*['"](?P<a>[^'"\n]+)['"]"""
-    r"""|^\s*import\s*['"](?P<b>[^'"\n]+)['"]"""
+    r"""^[ \t]*(?:import|export)\b[^;'"`\n]*?(?:\n[^;'"`]{0,500}?)?\bfrom\s*['"](?P<a>[^'"\n]+)['"]"""
+    r"""|^[ \t]*import[ \t]*['"](?P<b>[^'"\n]+)['"]"""
     r"""|\b(?:require|import)\(\s*['"](?P<c>[^'"\n]+)['"]\s*\)""",
     re.MULTILINE,
 )

@@ -1,0 +1,134 @@
+"""Small projects with contexts for tests: planted on disk or kept in a dictionary, and asked as a caller would."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from context_pack.contexts.ports import ContextPorts
+from context_pack.contexts.tools import build
+from context_pack.contexts.usecases.refresh import ContextRefresher
+from context_pack.kernel.paths import PathPolicy
+from context_pack.toolkit.call import QuietCall
+from context_pack.toolkit.registry import Registry
+from context_pack_adapters.disk.gitignore import IgnoreFile
+from context_pack_adapters.inmemory import FixedClock
+from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
+from context_pack_adapters.stores.context_format import YamlContextFormat
+from context_pack_adapters.stores.context_memory import FileDerivedMemory
+from context_pack_adapters.stores.context_projects import DiskProjects
+
+FORMAT = YamlContextFormat()
+MINIMAL = """\
+version: 1
+last_updated: 2026-02-13T10:00:00Z
+fingerprint: "00000000"
+scope: src
+summary: A folder.
+maintenance: Keep it true.
+"""
+PROJECT: Mapping[str, str] = {
+    ".context.config.yaml": "min_tokens: 0\n",
+    "README.md": "# Shop\n\nA small shop. It sells things.\n",
+    "package.json": '{"name": "shop", "description": "Sells things", "dependencies": {"express": "^4"}}',
+    "src/index.ts": '/** Front door. */\nimport { add } from "./cart";\nexport const VERSION: string = "1";\n',
+    "src/cart.ts": "export function add(item: string, count = 1): number {\n  return count;\n}\n",
+    "src/cart.test.ts": 'import { add } from "./cart";\n',
+    "src/core/lib.rs": "//! Fast core.\npub fn start(n: u8) -> bool { true }\n",
+    "billing/__init__.py": '"""Billing of the shop."""\n',
+    "billing/invoice.py": '"""Invoices."""\n\nfrom .lines import Line\n\n\ndef make(number: str) -> bool:\n    return True\n',
+    "docs/guide.md": "# Guide\n",
+}
+
+
+def plant(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files below a root."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return root
+
+
+def age(root: Path, seconds: float = 100.0) -> None:
+    """Make every file look as if it had been written a while ago."""
+    for path in root.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            then = path.stat().st_mtime_ns - int(seconds * 1e9)
+            os.utime(path, ns=(then, then))
+
+
+def context(scope: str = "src", fingerprint: str = "00000000", **more: Any) -> str:
+    """The text of a valid context."""
+    record = {
+        "version": 1,
+        "last_updated": "2026-02-13T10:00:00Z",
+        "fingerprint": fingerprint,
+        "scope": scope,
+        "summary": "A folder.",
+        "maintenance": "Keep it true.",
+        **more,
+    }
+    return FORMAT.compose(record).decode()
+
+
+def memory_contexts(files: dict[str, str | bytes], modified_ns: int = 0) -> ContextPorts:
+    """The ports over a dictionary."""
+
+    def hides(lines: str, scope: str) -> bool:
+        return IgnoreFile(lines).verdict(scope, True) is True
+
+    return ContextPorts(MemoryProjects(files, FORMAT, hides, modified_ns), FORMAT, MemoryDerivedMemory())
+
+
+def disk_contexts(root: Path, *allowed: Path, deny: tuple[str, ...] = ()) -> ContextPorts:
+    """The ports over a folder."""
+    projects = DiskProjects(str(root), [str(path) for path in allowed], PathPolicy(deny), FORMAT)
+    return ContextPorts(projects, FORMAT, FileDerivedMemory(str(root / ".agents" / "store"), str(root)))
+
+
+def refresher(ports: ContextPorts, clock: FixedClock | None = None) -> ContextRefresher:
+    """The use case over these ports, at a time that stands still."""
+    return ContextRefresher(ports.format, ports.memory, clock or FixedClock())
+
+
+class Asked:
+    """The three tools, called as a client calls them."""
+
+    def __init__(self, ports: ContextPorts) -> None:
+        self.alarms: list[BaseException] = []
+        self.registry = Registry(
+            tools={tool.name: tool for tool in build(ports.projects, ports.format)},
+            resources=[],
+            prompts={},
+            monotonic=lambda: 0.0,
+            alarm=lambda _, error: self.alarms.append(error),
+        )
+
+    def raw(self, tool: str, **arguments: Any) -> tuple[Any, bool]:
+        """The JSON of an answer, and whether it is an error."""
+        answer = self.registry.call(tool, arguments, QuietCall())
+        assert self.alarms == []
+        body = json.loads(answer.text)
+        assert answer.structured is None or answer.structured == body
+        assert (answer.structured is None) == answer.is_error
+        return body, answer.is_error
+
+    def ok(self, tool: str, **arguments: Any) -> Any:
+        """The JSON of an answer that is no error."""
+        body, is_error = self.raw(tool, **arguments)
+        assert not is_error, body
+        return body
+
+    def error(self, tool: str, **arguments: Any) -> Any:
+        """The JSON of a refusal."""
+        body, is_error = self.raw(tool, **arguments)
+        assert is_error, body
+        return body
+
+    def entries(self, **arguments: Any) -> dict[str, Any]:
+        """The entries of a list by scope."""
+        return {entry["scope"]: entry for entry in self.ok("list_contexts", **arguments)["entries"]}

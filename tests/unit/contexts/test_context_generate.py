@@ -1,0 +1,254 @@
+"""What a context says that nobody wrote: summary, files, interfaces, dependencies, tests, the project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from context_trees import FORMAT, PROJECT, memory_contexts, refresher
+
+from context_pack.contexts.domain.agents import END, START, block_of, with_block
+from context_pack.contexts.domain.generate import Child, Source, Subject, generated, summary_of
+from context_pack.contexts.domain.manifests import read_manifest
+from context_pack.contexts.domain.model import Context, judged
+from context_pack.contexts.domain.outline import outline_of
+from context_pack.contexts.domain.purposes import counterpart_of, is_stock, is_test, purpose_of
+from context_pack.contexts.domain.recognition import looks_generated
+from context_pack.contexts.ports import Refusal
+from context_pack.contexts.usecases.refresh import Order
+from context_pack.kernel.languages import language_of
+
+
+def subject(scope: str = "src", children: tuple[Child, ...] = (), **files: str) -> Subject:
+    named = {name.replace("__", "."): text for name, text in files.items()}
+    sources = [Source(name, text, outline_of(name, text)) for name, text in sorted(named.items())]
+    return Subject(scope, sources, frozenset(named), children)
+
+
+def made(files: dict[str, str | bytes]) -> dict[str, dict[str, Any]]:
+    """The contexts that init makes, by scope."""
+    ports = memory_contexts(files)
+    project = ports.projects.open(None)
+    assert not isinstance(project, Refusal)
+    refresher(ports).refresh(project, Order())
+    found = {}
+    for path, content in files.items():
+        if path.endswith(".context.yaml"):
+            assert isinstance(content, bytes)
+            verdict = judged(FORMAT.parse(content))
+            assert isinstance(verdict, Context)
+            found[path.removesuffix(".context.yaml").rstrip("/") or "."] = dict(verdict.record)
+    return found
+
+
+@pytest.mark.clause("CX-31")
+def test_a_whole_project_is_told_from_its_files() -> None:
+    contexts = made(dict(PROJECT))
+    root, src, billing = contexts["."], contexts["src"], contexts["billing"]
+    assert sorted(contexts) == [".", "billing", "docs", "src", "src/core"]
+    assert root["summary"] == "Sells things"
+    assert root["project"] == {
+        "name": "shop",
+        "description": "Sells things",
+        "language": "typescript",
+        "framework": "express",
+        "package_manager": "npm",
+    }
+    assert root["dependencies"] == {"external": ["express ^4"]}
+    assert root["structure"] == [
+        {"path": "billing", "summary": "Billing of the shop."},
+        {"path": "docs", "summary": "1 Markdown file: guide.md."},
+        {"path": "src", "summary": "Front door."},
+    ]
+    assert src["summary"] == "Front door."
+    assert src["files"] == [
+        {"name": "cart.test.ts", "purpose": "Test file"},
+        {"name": "cart.ts", "purpose": "Defines add", "test_file": "cart.test.ts"},
+        {"name": "index.ts", "purpose": "Front door."},
+    ]
+    assert src["exports"] == ["function add(item: string, count = 1): number", "const VERSION: string"]
+    assert src["interfaces"][0] == {"name": "add", "description": "Exported from cart.ts"}
+    assert src["dependencies"] == {"internal": ["./cart"]}
+    assert src["testing"] == ["cart.test.ts tests cart.ts"]
+    assert src["subdirectories"] == [{"name": "core/", "summary": "Fast core."}]
+    assert billing["summary"] == "Billing of the shop."
+    assert billing["dependencies"] == {"internal": [".lines"]}
+    assert billing["derived_fields"][:4] == ["version", "last_updated", "fingerprint", "scope"]
+    assert set(billing["derived_fields"][4:]) == {"files", "interfaces", "exports", "dependencies.internal"}
+
+
+@pytest.mark.clause("CX-31")
+def test_the_same_files_give_the_same_contexts() -> None:
+    assert made(dict(PROJECT)) == made(dict(reversed(PROJECT.items())))
+
+
+@pytest.mark.clause("CX-31")
+@pytest.mark.parametrize(
+    ("files", "summary"),
+    [
+        ({"pyproject__toml": '[project]\nname = "x"\ndescription = "From the manifest."\n', "README__md": "# T\n\nP."}, "From the manifest."),
+        ({"README__md": "# Title\n\nFrom the README. More.\n", "a__py": '"""Doc."""'}, "From the README."),
+        ({"README__md": "# Title\n"}, "Title"),
+        ({"index__ts": "/** From the entry. */", "a__ts": "/** Other. */"}, "From the entry."),
+        ({"only__py": '"""From the only module."""\n', "test_only__py": '"""Tests."""\n'}, "From the only module."),
+        ({"a__py": '"""A."""', "b__py": "x = 1"}, "2 Python files: a.py, b.py."),
+        ({"test_a__py": "", "test_b__py": ""}, "2 test files: test_a.py, test_b.py."),
+        ({}, "Nothing to tell yet."),
+    ],
+)  # fmt: skip
+def test_a_summary_comes_from_the_best_source_there_is(files: dict[str, str], summary: str) -> None:
+    assert summary_of(subject(**files)) == summary
+
+
+@pytest.mark.clause("CX-31")
+def test_a_folder_of_folders_tells_which() -> None:
+    children = tuple(Child(name, None, 0) for name in "abcdefg")
+    assert summary_of(subject(children=children)) == "Holds a, b, c, d, e and 2 more."
+
+
+@pytest.mark.clause("CX-31")
+def test_fields_with_nothing_to_say_are_absent() -> None:
+    assert set(generated(subject()).values()) == {None}
+
+
+@pytest.mark.clause("CX-31")
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("requirements.txt", "# c\nflask>=2 ; x\n-r other\nattrs\nrequests[security]==2.31.0 # why\n", ("flask >=2", "attrs", "requests ==2.31.0")),
+        ("go.mod", "module a.b/c\n\nrequire (\n\tx.y/z v1.2.3\n\tq.r/s v0.1.0 // indirect\n)\n", ("x.y/z v1.2.3",)),
+        ("Cargo.toml", '[package]\nname = "c"\n[dependencies]\nserde = "1"\naxum = {version = "0.7"}\n', ("serde 1", "axum 0.7")),
+        ("package.json", '{"dependencies": {"a": "1"}, "devDependencies": {"b": "2"}}', ("a 1", "b 2 (dev)")),
+        ("pyproject.toml", '[tool.poetry]\nname = "p"\n[tool.poetry.dependencies]\npython = "^3.11"\nattrs = "^24"\n', ("attrs ^24",)),
+        ("composer.json", '{"require": {"a/b": "^1"}}', ("a/b ^1",)),
+        ("Gemfile", "gem 'rails', '~> 7'\ngem 'puma'\n", ("rails ~> 7", "puma")),
+    ],
+)  # fmt: skip
+def test_manifests_tell_what_is_needed(name: str, text: str, expected: tuple[str, ...]) -> None:
+    manifest = read_manifest(name, text)
+    assert manifest is not None
+    assert manifest.depends == expected
+
+
+@pytest.mark.clause("CX-31")
+@pytest.mark.parametrize("name", ["package.json", "pyproject.toml", "Cargo.toml", "composer.json"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[1]", "null", '"x"', "[" * 5000, '{"dependencies": 1, "scripts": []}', "project = 1\n"]
+)
+def test_a_broken_manifest_says_nothing(name: str, text: str) -> None:
+    read_manifest(name, text)
+    assert read_manifest("other.json", text) is None
+
+
+@pytest.mark.clause("CX-31")
+def test_imports_of_declared_packages_are_external_dependencies() -> None:
+    files: dict[str, str | bytes] = {
+        ".context.config.yaml": "min_tokens: 0\n",
+        "requirements.txt": "flask\ntyping-extensions\n",
+        "app/a.py": "import flask.views\nimport os\nfrom typing_extensions import X\nimport app.b\nimport shop\n",
+        "shop/x.py": "",
+    }
+    assert made(files)["app"]["dependencies"] == {
+        "external": ["flask", "typing-extensions"],
+        "internal": ["app.b", "shop"],
+    }
+
+
+@pytest.mark.clause("CX-31")
+def test_tests_are_known_by_their_names() -> None:
+    tests = ["test_a.py", "a_test.go", "a.test.ts", "a.spec.tsx", "a_spec.rb", "FooTest.java", "conftest.py"]
+    assert all(map(is_test, tests))
+    assert not any(map(is_test, ["attest.py", "latest.ts", "contest.rb", "a.py", "testing.md"]))
+    assert counterpart_of("a.py", ["a.py", "test_a.py"]) == "test_a.py"
+    assert counterpart_of("a.ts", ["a.spec.ts"]) == "a.spec.ts"
+    assert counterpart_of("a.py", ["b_test.py"]) is None
+    assert counterpart_of("test_a.py", ["test_test_a.py"]) is None
+
+
+@pytest.mark.clause("CX-31")
+def test_many_exports_are_counted_and_lists_are_bounded() -> None:
+    text = "".join(f"def f{number}(): ...\n" for number in range(200))
+    fields = generated(subject(a__py=text))
+    assert fields["files"][0]["purpose"] == "Defines f0, f1, f2, f3, f4, f5 and 194 more"
+    assert len(fields["exports"]) == 80
+    assert len(fields["interfaces"]) == 60
+
+
+@pytest.mark.clause("CX-36")
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("files", [{"name": "a.py", "purpose": "Exports: Core, Mode (+2 more)"}], True),
+        ("files", [{"name": "a.py", "purpose": "Does the work."}], True),
+        ("files", [{"name": "a.py", "purpose": "* Does the work."}], True),
+        ("files", [{"name": "a.py", "purpose": "Ask Ann before touching this"}], False),
+        ("files", [{"name": "a.py", "purpose": "Defines how we bill"}], False),
+        ("files", [{"name": "a.py", "purpose": "The source file"}], False),
+        ("files", "text", False),
+        ("exports", ["route", "class Server", "function main(a: b): c", "VERSION: string", "pub fn x<T>(t: T) -> U"], True),
+        ("exports", ["async function serve(opts:", "func (e *Engine) Run(x int) error", "fn inner()"], True),
+        ("exports", ["class of service for gold customers"], False),
+        ("exports", ["note: handle with care please"], False),
+        ("exports", ["everything that Bob wrote"], False),
+        ("interfaces", [{"name": "a", "description": "Exported from a.py"}], True),
+        ("interfaces", [{"name": "a", "description": "Exported from Ann's notes of last year"}], False),
+        ("dependencies.external", ["express ^4.19.0", "requests ==2.31.0", "flask >=2", "bare", "@a/b 1.0 (dev)", "attrs >=24.1, <26"], True),
+        ("dependencies.external", ["payments handled by the billing team"], False),
+        ("dependencies.internal", ["../common/money.js", "..common.money", "crate::codec::Frame"], True),
+        ("dependencies.internal", ["the money module"], False),
+        ("testing", ["Run: pytest", "a.test.ts tests a.ts"], True),
+        ("testing", ["Run: ask Ann"], False),
+        ("subdirectories", [{"name": "core/", "summary": "The core."}, {"name": "x/", "summary": "Contains 3 source files"}], True),
+        ("subdirectories", [{"name": "core/", "summary": "The core, written by Ann."}], False),
+        ("structure", [{"path": "core", "summary": "Source directory."}], True),
+        ("project", {"name": "x", "description": "y", "language": "z"}, False),
+        ("testing", None, True),
+        ("decisions", [], False),
+    ],
+)  # fmt: skip
+def test_without_memory_only_what_looks_generated_is_taken_for_generated(
+    name: str, value: Any, expected: bool
+) -> None:
+    about = subject(children=(Child("core", "The core. More.", 1),), a__py='"""Does the\nwork."""\n')
+    assert looks_generated(name, value, about) is expected
+
+
+@pytest.mark.clause("CX-36")
+def test_what_we_generate_looks_generated() -> None:
+    files = dict(PROJECT)
+    for scope, record in made(dict(files)).items():
+        prefix = "" if scope == "." else f"{scope}/"
+        texts = {path.removeprefix(prefix): text for path, text in files.items() if path.startswith(prefix)}
+        sources = [Source(n, str(t), outline_of(n, str(t))) for n, t in texts.items() if "/" not in n]
+        children = tuple(
+            Child(e["name"].rstrip("/"), e["summary"], 0) for e in record.get("subdirectories", ())
+        )
+        about = Subject(scope, sources, frozenset(texts), children)
+        for name in ("files", "interfaces", "exports", "testing", "subdirectories", "project"):
+            assert looks_generated(name, record.get(name), about), (scope, name)
+
+
+def test_stock_purposes_are_recognised_and_others_not() -> None:
+    for name in ("package.json", "a.py", "a.ts", "test_a.py", "x.tf", "Dockerfile", "a.unknown"):
+        assert is_stock(purpose_of(name, outline_of(name, ""))), (name, language_of(name))
+
+
+@pytest.mark.clause("CX-42")
+def test_the_managed_block_replaces_only_itself() -> None:
+    block = block_of([(".", "All."), ("a|b", "One. Two.")])
+    assert block.startswith(START)
+    assert block.rstrip().endswith(END)
+    assert "| `a\\|b` | One. |" in block
+    assert with_block("", block) == block
+    first = with_block("# Mine\n", block)
+    assert first == f"# Mine\n\n{block}"
+    assert with_block(f"{first}\nAfter.\n", block) == f"{first}\nAfter.\n"
+    newer = block_of([(".", "New.")])
+    assert with_block(f"{first}\nAfter.\n", newer) == f"# Mine\n\n{newer}\nAfter.\n"
+    assert with_block("a\r\n", block) == "a\r\n\r\n" + block.replace("\n", "\r\n")
+
+
+@pytest.mark.clause("CX-42")
+@pytest.mark.parametrize("text", [START, END, f"{END}\n{START}", f"{START}{END}{START}{END}"])
+def test_marks_that_do_not_match_are_left_alone(text: str) -> None:
+    assert with_block(text, block_of([])) is None

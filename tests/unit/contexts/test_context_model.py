@@ -1,0 +1,239 @@
+"""What a parsed file is: a context, one of a later version, or corrupt; and the parts a caller gets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from context_trees import FORMAT, MINIMAL
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from context_pack.contexts.domain.model import (
+    FILTERABLE,
+    METADATA,
+    Context,
+    Corrupt,
+    Unsupported,
+    judged,
+    selected,
+)
+from context_pack.contexts.domain.schema import CONTEXT_SCHEMA, FIELDS, REQUIRED
+
+BASE: Mapping[str, Any] = {
+    "version": 1,
+    "last_updated": "2026-02-13T10:00:00Z",
+    "fingerprint": "a3f8b2c1",
+    "scope": "src",
+    "summary": "A folder.",
+    "maintenance": "Keep it true.",
+}
+FULL: Mapping[str, Any] = {
+    **BASE,
+    "files": [{"name": "a.py", "purpose": "A", "test_file": "test_a.py"}],
+    "interfaces": [{"name": "run", "description": "Runs"}],
+    "decisions": [{"what": "w", "why": "y", "tradeoff": "t"}, {"what": "w", "why": "y"}],
+    **{name: ["one", "two"] for name in ("constraints", "environment", "testing", "todos", "data_models")},
+    **{name: ["one"] for name in ("events", "config", "exports", "derived_fields")},
+    "dependencies": {"internal": ["./a"], "external": ["attrs"]},
+    "current_state": {"working": ["a"], "broken": [], "in_progress": ["b"]},
+    "subdirectories": [{"name": "core/", "summary": "Core"}],
+    "project": {
+        "name": "p",
+        "description": "d",
+        "language": "python",
+        "framework": "f",
+        "package_manager": "m",
+    },
+    "structure": [{"path": "src", "summary": "Source"}],
+    "evidence": {
+        "collected_at": "2026-02-13T10:00:00Z",
+        "commit_sha": "abc",
+        "test_status": "passing",
+        "test_count": 12,
+        "failing_tests": ["a"],
+        "test_tool": "pytest",
+        "typecheck": "clean",
+        "typecheck_tool": "mypy",
+        "lint_status": "unknown",
+        "lint_tool": "ruff",
+        "coverage_percent": 97.5,
+    },
+}
+
+
+def valid(value: Any) -> Context:
+    verdict = judged(value)
+    assert isinstance(verdict, Context), verdict
+    return verdict
+
+
+@pytest.mark.clause("CX-01")
+def test_every_field_of_the_format_is_read_and_shown_in_schema_order() -> None:
+    assert dict(valid(dict(reversed(FULL.items()))).record) == dict(FULL)
+    assert tuple(valid(FULL).record) == FIELDS
+    assert tuple(valid(BASE).record) == REQUIRED
+
+
+@pytest.mark.clause("CX-01")
+@pytest.mark.parametrize("name", REQUIRED)
+def test_a_file_without_a_required_field_is_corrupt(name: str) -> None:
+    verdict = judged({key: value for key, value in FULL.items() if key != name})
+    assert isinstance(verdict, Corrupt)
+    assert name in verdict.reason
+
+
+@pytest.mark.clause("CX-01")
+@pytest.mark.parametrize("name", [field for field in FIELDS if field != "version"])
+@pytest.mark.parametrize("wrong", [None, 7, True, {"a": 1}, [1], [None]])
+def test_a_field_of_the_wrong_type_or_null_makes_the_file_corrupt(name: str, wrong: Any) -> None:
+    if name in ("dependencies", "current_state") and wrong == {"a": 1}:
+        assert valid({**FULL, name: wrong}).record[name] == {}
+        return
+    assert isinstance(judged({**FULL, name: wrong}), Corrupt)
+
+
+@pytest.mark.clause("CX-01")
+@pytest.mark.parametrize("extra", ["extra", "<<", "1", ""])
+def test_unknown_keys_are_refused_at_the_top_and_in_evidence_and_dropped_elsewhere(extra: str) -> None:
+    assert isinstance(judged({**FULL, extra: "x"}), Corrupt)
+    assert isinstance(judged({**FULL, "evidence": {**FULL["evidence"], extra: "x"}}), Corrupt)
+    nested = {
+        "files": [{**FULL["files"][0], extra: {"deep": [1]}}],
+        "dependencies": {**FULL["dependencies"], extra: None},
+        "project": {**FULL["project"], extra: 1},
+    }
+    assert dict(valid({**FULL, **nested}).record) == dict(FULL)
+
+
+@pytest.mark.clause("CX-01")
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("test_status", "green"),
+        ("typecheck", "passing"),
+        ("lint_status", ""),
+        ("coverage_percent", -0.1),
+        ("coverage_percent", 100.1),
+        ("coverage_percent", float("nan")),
+        ("coverage_percent", True),
+        ("test_count", 1.5),
+        ("test_count", "12"),
+        ("collected_at", None),
+    ],
+)
+def test_evidence_is_strict(name: str, wrong: Any) -> None:
+    assert isinstance(judged({**BASE, "evidence": {**FULL["evidence"], name: wrong}}), Corrupt)
+
+
+@pytest.mark.clause("CX-01")
+def test_whole_numbers_may_be_written_with_a_fraction() -> None:
+    assert (
+        valid({**BASE, "evidence": {**FULL["evidence"], "test_count": 12.0}}).record["evidence"]["test_count"]
+        == 12
+    )
+    assert valid({**BASE, "evidence": {"collected_at": "x", "coverage_percent": 100}})
+
+
+@pytest.mark.clause("CX-03")
+@pytest.mark.parametrize(
+    ("version", "shown"),
+    [
+        (2, "2"),
+        (2.0, "2"),
+        (1.5, "1.5"),
+        (10**30, str(10**30)),
+        (float("inf"), "Infinity"),
+        (1.0000001, "1.0000001"),
+    ],
+)
+def test_a_number_above_one_is_a_later_version_whatever_else_the_file_holds(
+    version: float, shown: str
+) -> None:
+    assert judged({"version": version, "anything": None}) == Unsupported(shown)
+
+
+@pytest.mark.clause("CX-03")
+@pytest.mark.parametrize(
+    "version", [0, -1, 0.5, "1", "2", True, False, None, [1], float("nan"), float("-inf")]
+)
+def test_any_other_wrong_version_is_corrupt(version: Any) -> None:
+    verdict = judged({**BASE, "version": version})
+    assert isinstance(verdict, Corrupt)
+    assert "version" in verdict.reason
+
+
+@pytest.mark.clause("CX-03")
+def test_one_point_zero_is_version_one_and_shown_as_one() -> None:
+    record = valid({**BASE, "version": 1.0}).record
+    assert record["version"] == 1
+    assert isinstance(record["version"], int)
+
+
+@pytest.mark.clause("CX-01")
+@pytest.mark.parametrize("value", [None, [], "text", 1, True])
+def test_what_is_no_mapping_is_corrupt(value: Any) -> None:
+    assert isinstance(judged(value), Corrupt)
+
+
+@pytest.mark.clause("CX-01")
+def test_a_reason_names_fields_and_never_repeats_what_a_file_says() -> None:
+    secret = "hunter2 is the password"
+    for broken in (
+        {**BASE, "summary": [secret]},
+        {**BASE, "evidence": {"collected_at": "x", "test_status": secret}},
+    ):
+        verdict = judged(broken)
+        assert isinstance(verdict, Corrupt)
+        assert "hunter2" not in verdict.reason
+
+
+@pytest.mark.clause("CX-04")
+def test_the_published_schema_is_a_schema_and_agrees_with_the_reader() -> None:
+    Draft202012Validator.check_schema(CONTEXT_SCHEMA)
+    judge = Draft202012Validator(CONTEXT_SCHEMA)
+    assert json.loads(json.dumps(CONTEXT_SCHEMA)) == CONTEXT_SCHEMA
+    assert tuple(CONTEXT_SCHEMA["properties"]) == FIELDS
+    for value in (BASE, FULL, FORMAT.parse(MINIMAL.encode())):
+        assert judge.is_valid(value)
+    for value in ({**BASE, "version": 2}, {**BASE, "x": 1}, {**BASE, "files": [{"name": "a"}]}, {}):
+        assert not judge.is_valid(value)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@pytest.mark.clause("CX-04")
+@given(st.dictionaries(st.sampled_from([*FIELDS, "extra"]), JSON, max_size=4))
+def test_the_reader_and_the_published_schema_never_disagree(changes: dict[str, Any]) -> None:
+    value = {**FULL, **changes}
+    verdict = judged(value)
+    assert isinstance(verdict, Context) == Draft202012Validator(CONTEXT_SCHEMA).is_valid(value)
+
+
+@pytest.mark.clause("CX-23")
+def test_a_filter_gives_metadata_first_and_then_the_callers_order() -> None:
+    chosen, unknown = selected(valid(FULL), ["exports", "summary", "exports", "version"])
+    assert list(chosen) == [*METADATA, "exports", "summary"]
+    assert unknown == []
+
+
+@pytest.mark.clause("CX-23")
+def test_names_that_cannot_be_asked_for_are_told_once_each() -> None:
+    chosen, unknown = selected(valid(FULL), ["nope", "evidence", "derived_fields", "nope", "scope", "todos"])
+    assert list(chosen) == [*METADATA, "todos"]
+    assert unknown == ["nope", "evidence", "derived_fields"]
+
+
+@pytest.mark.clause("CX-23")
+def test_without_a_filter_everything_is_shown_and_an_absent_field_is_just_not_there() -> None:
+    assert selected(valid(FULL), []) == (dict(FULL), [])
+    assert list(selected(valid(BASE), ["decisions"])[0]) == list(METADATA)
+    assert set(FILTERABLE) == set(FIELDS) - set(METADATA) - {"derived_fields", "evidence"}

@@ -1,0 +1,169 @@
+"""Which folders are entered, which files count, and which folders are worth a context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from attrs import frozen
+from hypothesis import given
+from hypothesis import strategies as st
+
+from context_pack.contexts.domain.scan import (
+    Rules,
+    is_entered,
+    is_source,
+    kept,
+    parent_of,
+    read_rules,
+    tokens_of,
+)
+
+
+@frozen
+class Seen:
+    scope: str
+    source_bytes: int = 0
+    sources: Sequence[str] = ()
+
+
+def folder(scope: str, size: int | None = None) -> Seen:
+    return Seen(scope) if size is None else Seen(scope, size, ("a.py",))
+
+
+def scopes(folders: list[Seen], min_tokens: float) -> tuple[list[str], int]:
+    chosen, skipped = kept(folders, min_tokens)
+    return [each.scope for each in chosen], skipped
+
+
+@pytest.mark.clause("CX-10")
+@pytest.mark.parametrize("name", ["node_modules", "dist", "build", "out", "__pycache__", "venv", "target", "vendor",
+    "obj", "_build", "Pods", "bower_components", "coverage", "_site", "storybook-static", "tmp", "temp",
+    ".git", ".hidden", "."])  # fmt: skip
+def test_folders_of_these_names_are_not_entered(name: str) -> None:
+    assert not is_entered(name)
+
+
+@pytest.mark.clause("CX-10")
+@pytest.mark.parametrize("name", ["src", "Dist", "builds", "..foo"[2:], "node_modules2", "temporary", "pods"])
+def test_folders_of_other_names_are_entered(name: str) -> None:
+    assert is_entered(name)
+
+
+@pytest.mark.clause("CX-12")
+@pytest.mark.parametrize(
+    "extension",
+    "ts tsx js jsx mjs cjs py pyi rs go java kt kts c cpp cc h hpp cs rb php swift scala ex exs hs lua r sql sh bash zsh "
+    "yaml yml json toml xml html css scss md mdx txt rst vue svelte tf hcl dockerfile graphql gql proto".split(),
+)  # fmt: skip
+def test_sources_are_known_by_their_extension_whatever_its_case(extension: str) -> None:
+    assert is_source(f"a.{extension}")
+    assert is_source(f"A.{extension.upper()}")
+    assert not is_source(extension)
+
+
+@pytest.mark.clause("CX-12")
+@pytest.mark.parametrize("name", ["Dockerfile", "docker-compose.yaml", "docker-compose.yml", "Makefile", "Cargo.toml",
+    "go.mod", "pyproject.toml", "setup.py", "setup.cfg", "Gemfile", "Rakefile", "CMakeLists.txt"])  # fmt: skip
+def test_sources_are_known_by_well_known_names(name: str) -> None:
+    assert is_source(name)
+
+
+@pytest.mark.clause("CX-12")
+@pytest.mark.parametrize(
+    "name",
+    [".context.yaml", ".context.config.yaml", "logo.png", "LICENSE", "dockerfile", "a.py.bak", ".gitignore"],
+)
+def test_other_files_are_no_sources(name: str) -> None:
+    assert not is_source(name)
+
+
+@pytest.mark.clause("CX-12")
+def test_tokens_are_bytes_by_four_rounded_up() -> None:
+    assert [tokens_of(size) for size in (0, 1, 4, 5, 16_384, 16_385)] == [0, 1, 1, 2, 4096, 4097]
+
+
+@pytest.mark.clause("CX-12")
+def test_the_root_large_folders_and_their_parents_are_kept_and_small_ones_skipped() -> None:
+    tree = [
+        folder("."),
+        folder("a"),
+        folder("a/b", 16_384),
+        folder("a/c", 16_380),
+        folder("d", 8),
+        folder("e"),
+    ]
+    assert scopes(tree, 4096) == ([".", "a", "a/b"], 2)
+
+
+@pytest.mark.clause("CX-12")
+@pytest.mark.parametrize("least", [0, -1, -0.5])
+def test_a_threshold_of_zero_or_less_keeps_every_folder_with_sources(least: float) -> None:
+    tree = [folder("."), folder("a"), folder("a/b", 0), folder("c"), folder("c/d")]
+    assert scopes(tree, least) == ([".", "a", "a/b"], 0)
+
+
+@pytest.mark.clause("CX-12")
+def test_a_folder_without_sources_and_without_kept_children_is_counted_nowhere() -> None:
+    assert scopes([folder("."), folder("bin"), folder("bin/x")], 1) == (["."], 0)
+
+
+@pytest.mark.clause("CX-15")
+def test_folders_are_sorted_by_code_points() -> None:
+    tree = [folder(scope, 9) for scope in ("b", "a/b", "a-b", "a", "-x", "\u00e9", "Z")]
+    assert scopes([folder("."), *tree], 0)[0] == ["-x", ".", "Z", "a", "a-b", "a/b", "b", "\u00e9"]
+
+
+def brute_force(tree: list[Seen], least: float) -> tuple[list[str], int]:
+    """The rule as the contract words it."""
+    large = {f.scope for f in tree if f.sources and (least <= 0 or -(-f.source_bytes // 4) >= least)}
+    chosen = {"."} | large
+    chosen |= {f.scope for f in tree if any(other.startswith(f.scope + "/") for other in large)}
+    return sorted(chosen), sum(1 for f in tree if f.sources and f.scope not in chosen)
+
+
+@pytest.mark.clause("CX-12")
+@given(
+    st.dictionaries(st.text("ab/", max_size=7), st.none() | st.integers(0, 40), max_size=12),
+    st.integers(-1, 12),
+)
+def test_the_choice_is_that_of_the_rule_read_literally(sizes: dict[str, int | None], least: int) -> None:
+    tree: dict[str, Seen] = {".": folder(".")}
+    for path, size in sizes.items():
+        parts = [part for part in path.split("/") if part]
+        for depth in range(1, len(parts)):
+            tree.setdefault("/".join(parts[:depth]), folder("/".join(parts[:depth])))
+        if parts:
+            tree["/".join(parts)] = folder("/".join(parts), size)
+    assert scopes(list(tree.values()), least) == brute_force(list(tree.values()), least)
+
+
+@pytest.mark.clause("CX-13")
+@pytest.mark.parametrize(
+    ("config", "rules", "faults"),
+    [
+        (None, Rules(), 0),
+        ({}, Rules(), 0),
+        ({"min_tokens": 0}, Rules(min_tokens=0), 0),
+        ({"max_depth": 2}, Rules(max_depth=2), 0),
+        ({"ignore": ["a", "!b"]}, Rules(ignore=("a", "!b")), 0),
+        (
+            {"min_tokens": 1.5, "provider": "anthropic", "model": "m", "mode": "full"},
+            Rules(min_tokens=1.5),
+            0,
+        ),
+        ({"min_tokens": "0", "max_depth": 3}, Rules(max_depth=3), 1),
+        ({"min_tokens": True, "max_depth": [], "ignore": "a"}, Rules(), 3),
+        ({"ignore": ["a", 1]}, Rules(), 1),
+        ({"min_tokens": None}, Rules(), 0),
+        ([], Rules(), 1),
+        ("text", Rules(), 1),
+    ],
+)
+def test_each_setting_counts_alone(config: Any, rules: Rules, faults: int) -> None:
+    assert read_rules(config) == (rules, faults)
+
+
+def test_the_parent_of_a_scope_is_the_folder_it_is_in() -> None:
+    assert [parent_of(scope) for scope in ("a/b/c", "a", ".")] == ["a/b", ".", None]
