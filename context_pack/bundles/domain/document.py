@@ -115,7 +115,8 @@ class _Writer:
         if isinstance(value, str):
             other = self.named.get(value)
             title = "" if other is None or other.title == other.id else f" — {_line(other.title)}"
-            return _line(value) + title
+            # An empty item would make a heading of the line above it.
+            return (_line(value) or '""') + title
         return json.dumps(value, ensure_ascii=False)
 
 

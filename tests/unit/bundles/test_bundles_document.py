@@ -1,0 +1,160 @@
+"""`export_entity_markdown`: a document that people can read, and that no value can forge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from bundle_maker import bundle_files, desk_of, nodes, refs, schema, target
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+SCHEMAS = {
+    "Feature": {
+        **schema(
+            status={"type": "string", "title": "State of work"},
+            requirementIds=refs("Requirement", title="Realizes"),
+            steps={"title": "Steps", "items": {"properties": {"actorName": {"title": "Who"}}}},
+        ),
+        "title": "A feature",
+    },
+    "Requirement": schema(refinesIds=refs("Requirement")),
+}
+FILES = bundle_files(
+    {
+        "Feature": [
+            {
+                "id": "login",
+                "title": "User login",
+                "status": "draft",
+                "description": "First line.\n\n- a list\n",
+                "requirementIds": ["R1", "R2", "gone"],
+                "steps": [{"actorName": "Rider", "note": 5}, {"actorName": "Nobody"}],
+                "empty": [],
+                "nothing": None,
+                "flag": True,
+            }
+        ],
+        "Requirement": [
+            {"id": "R1", "title": "Be secure", "refinesIds": ["R3"]},
+            {"id": "R2", "title": "Be quick"},
+            {"id": "R3", "name": "Be good"},
+        ],
+    },
+    SCHEMAS,
+)
+
+
+def markdown(files: Any = FILES, key: str = "login", type_: str = "Feature", **more: Any) -> str:
+    """The document of an entity."""
+    text: str = desk_of(files).answer("export_entity_markdown", **target(key, type_), **more)["data"][
+        "markdown"
+    ]
+    return text
+
+
+def headings(text: str) -> list[tuple[str, str]]:
+    """The headings that a Markdown reader sees."""
+    tokens = MarkdownIt().parse(text)
+    return [
+        (token.tag, tokens[at + 1].content) for at, token in enumerate(tokens) if token.type == "heading_open"
+    ]
+
+
+@pytest.mark.clause("BD-52")
+def test_a_document_has_a_title_fields_by_their_titles_and_related_entities_by_type() -> None:
+    text = markdown()
+    assert text.startswith("# User login\n\n- **Type:** A feature\n- **ID:** login\n")
+    for line in (
+        "- **State of work:** draft",
+        "**Description:**",
+        "- a list",
+        "- **Realizes:**",
+        "  - R1 — Be secure",
+        "  - gone",
+        "    - **Who:** Rider",
+        "    - **Note:** 5",
+        "- **Flag:** true",
+    ):
+        assert line in text.splitlines()
+    assert "Empty" not in text
+    assert "Nothing" not in text
+    assert headings(text) == [
+        ("h1", "User login"),
+        ("h2", "Related entities"),
+        ("h3", "Requirement"),
+        ("h4", "Be secure"),
+        ("h4", "Be quick"),
+        ("h4", "Be good"),
+    ]
+
+
+@pytest.mark.clause("BD-52")
+def test_how_far_it_goes_can_be_said_and_is_told() -> None:
+    desk = desk_of(FILES)
+    counts = {}
+    for depth in (0, 1, 2, 9):
+        body = desk.answer("export_entity_markdown", **target("login", "Feature"), dependencyDepth=depth)
+        counts[depth] = (body["meta"]["dependencyCount"], body["meta"]["dependencyDepth"])
+    assert counts == {0: (0, 0), 1: (2, 1), 2: (3, 2), 9: (3, 5)}
+    body = desk.answer("export_entity_markdown", **target("login", "Feature"), includeDependencies=False)
+    assert body["data"]["includedDependencies"] == []
+    assert "Related entities" not in body["data"]["markdown"]
+    body = desk.answer("export_entity_markdown", **target("login", "Feature"))
+    assert body["data"]["includedDependencies"] == [
+        {"entityType": "Requirement", "id": key} for key in ("R1", "R2", "R3")
+    ]
+    assert (body["data"]["entityType"], body["data"]["entityId"]) == ("Feature", "login")
+    assert body["meta"]["characterCount"] == len(body["data"]["markdown"])
+
+
+@pytest.mark.clause("BD-52")
+def test_what_is_not_there_or_wrong_is_refused_as_elsewhere() -> None:
+    desk = desk_of(FILES)
+    assert desk.refused("export_entity_markdown", **target("x", "Feature"))["code"] == "NOT_FOUND"
+    assert desk.refused("export_entity_markdown", entityType="Feature")["code"] == "BAD_REQUEST"
+    error = desk.refused("export_entity_markdown", **target("login", "Feature"), dependencyDepth=-1)
+    assert (error["code"], error["details"]["field"]) == ("BAD_REQUEST", "dependencyDepth")
+
+
+@pytest.mark.clause("BD-52")
+def test_the_same_bundle_makes_the_same_document() -> None:
+    assert markdown() == markdown()
+
+
+EVIL = st.text(st.sampled_from("#>-*+`~=|[]().1 \n\r\t\\<a/b!\u2028\x85:_"), max_size=25)
+
+
+@pytest.mark.clause("BD-52")
+@given(EVIL, EVIL, EVIL)
+def test_no_value_forges_the_structure_of_the_document(title: str, text: str, key: str) -> None:
+    files = bundle_files(
+        {
+            "Node": [
+                {
+                    "id": "a",
+                    "title": title,
+                    "text": text,
+                    "list": [text, [text, {key: text}]],
+                    key: {text: key},
+                },
+                {"id": "b"},
+            ]
+        }
+    )
+    files["bundle/node/0000.yaml"]["id"] = "a"
+    files["bundle/node/0000.yaml"]["refs"] = ["b"]
+    found = headings(markdown(files, "a", "Node"))
+    assert [tag for tag, _ in found] == ["h1", "h2", "h3", "h4"]
+    assert [name for _, name in found[1:]] == ["Related entities", "Node", "b"]
+
+
+@pytest.mark.clause("BD-52")
+def test_values_of_any_depth_are_shown() -> None:
+    deep: Any = "end"
+    for _ in range(90):
+        deep = {"in": [deep]}
+    files = nodes({"a": []})
+    files["bundle/node/0000.yaml"]["deep"] = deep
+    assert '"end"' in markdown(files, "a", "Node")

@@ -1,0 +1,180 @@
+"""`get_context`: an entity and what is around it, both ways, nearest first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from bundle_maker import BundleDesk, bundle_files, desk_of, nodes, refs, schema
+from hypothesis import given
+from hypothesis import strategies as st
+
+EDGES = {"t": ["b", "a"], "a": ["x"], "b": [], "x": ["y"], "y": [], "r": ["t"], "q": ["t"], "far": ["r"]}
+
+
+def near(desk: BundleDesk, key: str = "t", **more: Any) -> Any:
+    """The answer about a node."""
+    return desk.answer("get_context", entityType="Node", id=key, **more)
+
+
+def told(body: Any) -> list[tuple[str, str, int]]:
+    """The neighbours as (id, relation, distance)."""
+    return [(one["id"], one["relation"], one["distance"]) for one in body["data"]["related"]]
+
+
+@pytest.mark.clause("BD-50")
+def test_neighbours_are_told_both_ways_references_first() -> None:
+    body = near(desk_of(nodes(EDGES)))
+    assert told(body) == [
+        ("b", "references", 1),
+        ("a", "references", 1),
+        ("r", "referencedBy", 1),
+        ("q", "referencedBy", 1),
+    ]
+    assert body["data"]["target"] == {
+        "entityType": "Node",
+        "id": "t",
+        "data": {"id": "t", "title": "T", "refs": ["b", "a"]},
+        "lastModified": "2023-11-14T22:13:20.000Z",
+    }
+    assert body["data"]["related"][0] == {
+        "id": "b",
+        "entityType": "Node",
+        "relation": "references",
+        "field": "refs",
+        "distance": 1,
+        "data": {"id": "b", "title": "B", "refs": []},
+    }
+    assert body["meta"] == {
+        "bundleId": "one",
+        "relatedCount": 4,
+        "totalRelated": 4,
+        "truncated": False,
+        "depth": 1,
+        "maxRelated": 20,
+        "includeRelated": "full",
+    }
+
+
+@pytest.mark.clause("BD-50")
+def test_the_nearest_come_first_and_each_is_told_once() -> None:
+    desk = desk_of(nodes(EDGES))
+    assert told(near(desk, depth=2))[4:] == [("x", "references", 2), ("far", "referencedBy", 2)]
+    assert told(near(desk, depth=3))[6:] == [("y", "references", 3)]
+    assert told(near(desk, depth=0)) == []
+    loop = desk_of(nodes({"t": ["a", "t"], "a": ["t", "b"], "b": ["t", "a"]}))
+    assert told(near(loop, depth=3)) == [("a", "references", 1), ("b", "referencedBy", 1)]
+
+
+@pytest.mark.clause("BD-50")
+@given(st.data())
+def test_distances_are_those_of_the_graph_without_directions(data: st.DataObject) -> None:
+    names = [f"n{number}" for number in range(data.draw(st.integers(1, 6)))]
+    edges = {name: data.draw(st.lists(st.sampled_from(names), max_size=3)) for name in names}
+    depth = data.draw(st.integers(0, 3))
+    both = {name: {*edges[name], *(one for one in names if name in edges[one])} for name in names}
+    expected, frontier = {"n0": 0}, ["n0"]
+    for distance in range(1, depth + 1):
+        frontier = sorted({to for one in frontier for to in both[one]} - expected.keys())
+        expected |= dict.fromkeys(frontier, distance)
+    found = told(near(desk_of(nodes(edges)), "n0", depth=depth))
+    assert {key: distance for key, _, distance in found} == {
+        key: distance for key, distance in expected.items() if distance
+    }
+    assert [distance for _, _, distance in found] == sorted(distance for _, _, distance in found)
+
+
+@pytest.mark.clause("BD-51")
+def test_what_is_cut_off_is_said() -> None:
+    desk = desk_of(nodes({"t": [f"n{n}" for n in range(130)]} | {f"n{n}": [] for n in range(130)}))
+    body = near(desk)
+    assert (len(body["data"]["related"]), body["meta"]["totalRelated"], body["meta"]["truncated"]) == (
+        20,
+        130,
+        True,
+    )
+    assert len(near(desk, maxRelated=100)["data"]["related"]) == 100
+    assert near(desk, maxRelated=0)["meta"]["truncated"] is True
+    exact = desk_of(nodes({"t": ["a"], "a": []}))
+    assert near(exact, maxRelated=1)["meta"]["truncated"] is False
+
+
+@pytest.mark.clause("BD-51")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("depth", 4),
+        ("depth", -1),
+        ("depth", 1.0),
+        ("maxRelated", 101),
+        ("maxRelated", -1),
+        ("includeRelated", "all"),
+        ("fields", "title"),
+        ("fields", [1]),
+        ("id", 5),
+        ("entityId", "t"),
+    ],
+)
+def test_values_over_the_limits_are_bad_requests(name: str, value: Any) -> None:
+    error = desk_of(nodes(EDGES)).refused("get_context", **{"entityType": "Node", "id": "t", name: value})
+    assert (error["code"], error["details"]["field"]) == ("BAD_REQUEST", name)
+
+
+@pytest.mark.clause("BD-51")
+def test_neighbours_come_whole_in_summary_or_by_id() -> None:
+    files = bundle_files(
+        {
+            "Node": [{"id": "t", "refs": ["k"]}],
+            "Other": [{"key": "k", "name": "N", "state": "new", "long": "…"}],
+        },
+        {"Other": schema(key={"type": "string"})},
+        id_fields={"Other": "key"},
+    )
+    desk = desk_of(files)
+    datas = {
+        detail: near(desk, includeRelated=detail)["data"]["related"][0]
+        for detail in ("full", "summary", "ids")
+    }
+    assert datas["full"]["data"] == {"key": "k", "name": "N", "state": "new", "long": "…"}
+    assert datas["summary"]["data"] == {"key": "k", "name": "N", "state": "new"}
+    assert "data" not in datas["ids"]
+
+
+@pytest.mark.clause("BD-51")
+def test_chosen_fields_always_keep_the_id() -> None:
+    files = bundle_files(
+        {"Node": [{"title": "T", "key": "t", "a": 1, "b": 2}]}, {"Node": schema()}, id_fields={"Node": "key"}
+    )
+    desk = desk_of(files)
+    for fields, kept in ((["b", "none"], {"key": "t", "b": 2}), ([], {"key": "t"}), (["key"], {"key": "t"})):
+        target = near(desk, fields=fields)["data"]["target"]
+        assert (target["data"], target["id"]) == (kept, "t")
+
+
+@pytest.mark.clause("BD-50")
+def test_an_entity_that_is_not_there_is_named() -> None:
+    error = desk_of(nodes(EDGES)).refused("get_context", entityType="Other", id="t")
+    assert error["code"] == "NOT_FOUND"
+    assert error["details"]["notFound"] == [{"entityType": "Other", "entityId": "t"}]
+
+
+@pytest.mark.clause("BD-50", "BD-21")
+def test_broken_references_of_what_is_shown_are_told() -> None:
+    desk = desk_of(nodes({"t": ["a"], "a": ["gone"], "z": ["lost"]}))
+    (told_,) = near(desk)["diagnostics"]
+    assert (told_["entityId"], "gone" in told_["message"]) == ("a", True)
+    assert near(desk, depth=0)["diagnostics"] == []
+
+
+@pytest.mark.clause("BD-50")
+def test_the_field_is_the_one_of_the_reference() -> None:
+    files = bundle_files(
+        {"Node": [{"id": "t", "steps": [{"x": "a"}]}, {"id": "a"}, {"id": "r", "other": "t"}]},
+        {
+            "Node": schema(
+                steps={"items": {"properties": {"x": {"x-sdd-refTargets": ["Node"]}}}}, other=refs("Node")
+            )
+        },
+        [{"fromEntity": "Node", "fromField": "other"}],
+    )
+    assert [one["field"] for one in near(desk_of(files))["data"]["related"]] == ["steps.x", "other"]

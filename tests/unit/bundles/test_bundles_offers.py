@@ -1,0 +1,91 @@
+"""What bundles offer to a client: three tools, resources, completion."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from bundle_maker import BundleDesk, bundle_files, desk_of, nodes
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.offers import ResourceFamily
+from context_pack.toolkit.registry import describe
+
+TOOLS = ("export_context", "get_context", "export_entity_markdown")
+
+
+def family(desk: BundleDesk) -> ResourceFamily:
+    """The resources of bundles."""
+    (found,) = [one for one in desk.registry.resources if one.prefix == "context://bundle/"]
+    return found
+
+
+@pytest.mark.clause("BD-53")
+@pytest.mark.parametrize("name", TOOLS)
+def test_the_tools_only_read_and_say_what_they_answer(name: str) -> None:
+    shown = describe(desk_of({}).registry.tools[name])
+    assert {hint: shown["annotations"][hint] for hint in shown["annotations"] if hint != "title"} == {
+        "readOnlyHint": True,
+        "destructiveHint": False,
+        "idempotentHint": True,
+        "openWorldHint": False,
+    }
+    assert shown["outputSchema"]["required"] == ["ok", "tool", "data", "bundleId", "meta", "diagnostics"]
+    assert "maximum" not in shown["inputSchema"]["properties"].get("dependencyDepth", {})
+    assert not desk_of({}).registry.mutates(name, {})
+
+
+@pytest.mark.clause("BD-53")
+def test_the_descriptions_are_short() -> None:
+    tools = desk_of({}).registry.tools
+    assert sum(len(json.dumps(describe(tools[name]))) for name in TOOLS) / 4 < 1400
+
+
+@pytest.mark.clause("BD-60")
+def test_an_entity_is_a_resource_as_json() -> None:
+    files = bundle_files({"Node": [{"id": "a b/ü", "title": "T"}]})
+    desk = desk_of(files)
+    for uri in ("context://bundle/one/Node/a%20b%2F%C3%BC", "context://bundle/one/Node/a b/ü"):
+        found = desk.registry.read(uri)
+        assert found is not None
+        assert (found.uri, found.mime_type) == (uri, "application/json")
+        assert json.loads(found.text) == {
+            "entityType": "Node",
+            "id": "a b/ü",
+            "data": {"id": "a b/ü", "title": "T"},
+            "lastModified": "2023-11-14T22:13:20.000Z",
+        }
+    assert family(desk).uri_template == "context://bundle/{bundle}/{type}/{id}"
+    assert list(family(desk).entries()) == []
+
+
+@pytest.mark.clause("BD-60")
+@pytest.mark.parametrize("rest", ["", "one", "one/", "one/Node", "one/Node/", "/Node/a", "one//a"])
+def test_a_uri_of_another_shape_is_no_resource(rest: str) -> None:
+    assert desk_of(nodes({"a": []})).registry.read(f"context://bundle/{rest}") is None
+
+
+@pytest.mark.clause("BD-60")
+@pytest.mark.parametrize("rest", ["two/Node/a", "one/Other/a", "one/Node/b", "..%2Fone/Node/a"])
+def test_a_uri_that_names_nothing_is_not_found(rest: str) -> None:
+    with pytest.raises(Failure) as told:
+        desk_of(nodes({"a": []})).registry.read(f"context://bundle/{rest}")
+    assert told.value.code is Code.NOT_FOUND
+
+
+@pytest.mark.clause("BD-61")
+def test_bundles_types_and_ids_are_completed_best_first() -> None:
+    one = bundle_files({"Node": [{"id": "alpha"}, {"id": "beta-al"}], "Other": [{"id": "ALso"}]})
+    desk = desk_of(one, only=nodes({"z": []}), broken={"sdd-bundle.yaml": 5})
+    complete = family(desk).complete
+    assert list(complete["bundle"]("", {})) == ["one", "only"]
+    assert list(complete["bundle"]("onl", {})) == ["only"]
+    assert list(complete["type"]("", {"bundle": "one"})) == ["Node", "Other"]
+    assert list(complete["type"]("o", {"bundle": "one"})) == ["Other", "Node"]
+    assert list(complete["id"]("al", {"bundle": "one"})) == ["alpha", "ALso", "beta-al"]
+    assert list(complete["id"]("al", {"bundle": "one", "type": "Node"})) == ["alpha", "beta-al"]
+    assert list(complete["id"]("", {"bundle": "nothing"})) == []
+    assert list(complete["id"]("", {})) == []
+    assert list(complete["id"]("", {"bundle": "broken"})) == []
+    assert list(family(desk_of(one)).complete["id"]("b", {})) == ["beta-al"]
+    assert list(family(BundleDesk()).complete["bundle"]("", {})) == []
