@@ -68,9 +68,7 @@ READ_SCHEMA = _object(
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def build(
-    tree: SourceTree, search: CodeSearch | None, access: AccessLog, clock: Clock
-) -> tuple[Tool, ...]:
+def build(tree: SourceTree, search: CodeSearch | None, access: AccessLog, clock: Clock) -> tuple[Tool, ...]:
     """Every tool of the family over these ports."""
     reads = read_tool(FileReader(tree), access, clock.now)
     return (reads,) if search is None else (reads, grep_tool(FAMILY, search, clock))
