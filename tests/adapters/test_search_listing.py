@@ -134,6 +134,20 @@ def test_a_tree_too_large_to_list_in_time_is_remembered_as_far_as_it_was_seen(tm
     assert found.paths == fresh(tmp_path, PathPolicy())
 
 
+@pytest.mark.clause("CD-72")
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may list everything")
+def test_a_folder_that_may_be_listed_again_is(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "closed" / "file").touch()
+    (tmp_path / "closed").chmod(0)
+    settle(tmp_path)
+    listing = Listing(str(tmp_path), PathPolicy(), ())
+    assert listing.now(Deadline(60)).paths == ()
+    assert listing.now(Deadline(60)).unchanged(Deadline(60))
+    (tmp_path / "closed").chmod(0o700)
+    assert listing.now(Deadline(60)).paths == ("closed/file",)
+
+
 def test_a_root_that_is_missing_or_a_link(tmp_path: Path) -> None:
     assert Listing(str(tmp_path / "nothing"), PathPolicy(), ()).now(Deadline(60)).paths == ()
     (tmp_path / "real").mkdir()

@@ -140,11 +140,13 @@ class Listing:
         deadline.left()
         if prefix.count("/") > MAX_DEPTH:
             return
-        folder = None
-        with suppress(OSError):
+        try:
             folder = self._current(prefix, above, folders)
-        if folder is None:
-            return
+        except OSError as error:
+            closed = self._closed(prefix, above, error)
+            if closed is None:
+                return
+            folder = closed
         seen[prefix] = folder
         files = iter(folder.files)
         file = next(files, None)
@@ -178,6 +180,18 @@ class Listing:
         self._judge(folder)
         return folder
 
+    def _closed(self, prefix: str, above: IgnoreRules, error: OSError) -> _Folder | None:
+        """A folder that cannot be listed, as one without entries; None if it is not there.
+
+        One that we may not list stays so until its state changes; any other trouble may pass by itself.
+        """
+        try:
+            state = state_of(os.lstat(self._top + prefix))
+        except OSError:
+            return None
+        settled = isinstance(error, PermissionError) and is_settled(state, time.time_ns())
+        return _Folder(prefix, state, settled, [], {}, above, above)
+
     def _judge(self, folder: _Folder) -> None:
         """Sort the folder's entries into files and folders that count."""
         for name, is_folder in folder.entries:
@@ -206,11 +220,11 @@ def _ignores(place: int | str, entries: list[tuple[str, bool]]) -> dict[str, tup
     for name in IGNORE_FILES:
         if (name, False) not in entries:
             continue
+        by = place if isinstance(place, int) else None
+        path = name if isinstance(place, int) else place + name
         with suppress(OSError):
-            if isinstance(place, int):
-                data, status = read_whole(name, MAX_IGNORE_BYTES, dir_fd=place)
-            else:
-                data, status = read_whole(place + name, MAX_IGNORE_BYTES)
+            found[name] = (state_of(os.stat(path, dir_fd=by, follow_symlinks=False)), "")
+            data, status = read_whole(path, MAX_IGNORE_BYTES, dir_fd=by)
             found[name] = (state_of(status), data.decode("utf-8", "surrogateescape"))
     return found
 
