@@ -142,7 +142,7 @@ def test_every_malformed_file_is_named_with_its_reason(disk: Disk) -> None:
     files = failure_of(disk.store.all).details["files"]
     assert files == [
         {"file": "pk_aaaaaaaa.md", "reason": "the id in the file is not the one in its name"},
-        {"file": "pk_bbbbbbbb.md", "reason": "a key appears twice, line 3"},
+        {"file": "pk_bbbbbbbb.md", "reason": "a key appears twice, line 3, column 1"},
     ]
 
 

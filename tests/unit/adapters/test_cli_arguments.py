@@ -40,7 +40,7 @@ def test_options_before_two_dashes_are_options() -> None:
 
 @pytest.mark.clause("CLI-02")
 @pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("word", ["--sorce-root", "--sorce-root=x", "-source-root", "--SOURCE-ROOT"])
+@pytest.mark.parametrize("word", ["--sorce-root", "--sorce-root=x", "--source-rot", "--SOURCE-ROOT"])
 def test_every_command_names_the_option_that_was_meant(name: str, word: str) -> None:
     with pytest.raises(Usage, match="did you mean '--source-root'") as refused:
         parser(name).read([word])
