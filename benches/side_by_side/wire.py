@@ -38,7 +38,12 @@ class Server:
     def __init__(self, command: Sequence[str], cwd: Path, env: Mapping[str, str] | None = None) -> None:
         start = time.perf_counter()
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=cwd, env=env
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=cwd,
+            env=env,
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None

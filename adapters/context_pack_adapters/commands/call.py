@@ -126,8 +126,16 @@ def _show(answer: Answer, raw: bool, shell: Shell) -> None:
     terminal.raw(answer.text if answer.text.endswith("\n") else answer.text + "\n")
     if answer.is_error and not terminal.interactive:
         parsed = _as_json(answer.text) or {}
-        message = parsed.get("message", "the tool refused the call")
-        terminal.complain(f"{parsed.get('code', 'error')}: {message}")
+        terminal.complain(_in_words(parsed))
+
+
+def _in_words(refusal: Mapping[str, Any]) -> str:
+    """A refusal in one line, whatever the shape of its family."""
+    error = refusal.get("error")
+    inner = error if isinstance(error, Mapping) else refusal
+    message = error if isinstance(error, str) else inner.get("message", "the tool refused the call")
+    code = inner.get("code")
+    return f"{code}: {message}" if code else str(message)
 
 
 def raw_result(answer: Answer) -> Any:
