@@ -75,6 +75,7 @@ def grep_tool(family: Family, search: CodeSearch, clock: Clock) -> Tool:
         READS,
         output_schema=GREP_SCHEMA,
         long_answers=True,
+        slow=True,
     )
 
 

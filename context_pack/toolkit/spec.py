@@ -96,8 +96,8 @@ class Tool:
 
     `choose` picks the command class from the raw arguments (an action tool decides here, and may refuse);
     `run` serves the structured command; `mutates` says whether these arguments would change anything, so that
-    the server can keep mutations in order. A `tolerant` tool ignores arguments that it does not know, where a
-    contract wants that.
+    the server can keep mutations in order. A `slow` tool may take seconds: the server lets quick reads pass
+    it. A `tolerant` tool ignores arguments that it does not know, where a contract wants that.
     """
 
     name: str
@@ -111,6 +111,7 @@ class Tool:
     output_schema: Schema | None = None
     mutates: Callable[[Mapping[str, Any]], bool] = _never
     long_answers: bool = False
+    slow: bool = False
     tolerant: bool = False
     selector: Schema | None = field(default=None)
 

@@ -1,4 +1,5 @@
-"""Where jobs run: one lane for mutations, in their order of arrival, and a few threads for reads.
+"""Where jobs run: one lane for mutations, in their order of arrival, a few threads for reads, and a few for
+searches, so that nobody who reads a file waits behind somebody's slow search.
 
 As long as jobs are quick, one thread of a lane does them all: threads that take turns over tiny jobs cost
 more than the jobs. Only when a lane makes no headway (`nudge`) does another thread join. Threads start when
@@ -16,6 +17,7 @@ from operator import attrgetter
 from typing import NamedTuple, Protocol
 
 READERS = 8
+SEARCHERS = 4
 NUDGE_SECONDS = 0.003
 WRITE_HEADSTART_SECONDS = 0.25
 HEARTBEAT_SECONDS = 5.0
@@ -135,6 +137,7 @@ class Lanes:
         lock = threading.Lock()
         self._lanes = {
             "read": _Lane("read", READERS, lock, self._finish),
+            "slow": _Lane("slow", SEARCHERS, lock, self._finish),
             "write": _Lane("write", 1, lock, self._finish),
         }
         self._all = tuple(self._lanes.values())
@@ -153,8 +156,9 @@ class Lanes:
         return any(lane.queue for lane in self._all)
 
     def nudge(self) -> None:
-        """Let another thread join if the reads make no headway."""
-        self._lanes["read"].nudge()
+        """Let another thread join each lane that makes no headway."""
+        for lane in self._all:
+            lane.nudge()
 
     def submit(self, job: Job) -> None:
         """Run the job as soon as its lane allows."""

@@ -217,7 +217,7 @@ class Methods:
         if tool is None:
             raise features.unknown_tool(name)
         try:
-            lane = "write" if tool.mutates(arguments) else "read"
+            lane = "write" if tool.mutates(arguments) else "slow" if tool.slow else "read"
         except Exception as caught:  # odd arguments are refused by the tool itself, in its own shape
             self._desk.alarm(f"lane of {name}", caught)
             lane = "write"

@@ -1,0 +1,26 @@
+"""Quick reads pass slow searches: they have threads of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from stdio_client import StdioClient
+
+Spawn = Callable[..., StdioClient]
+CATASTROPHIC = r"(?=(a+)+$)a+[cd]"
+
+
+@pytest.mark.clause("TR-51")
+def test_a_file_is_read_while_more_searches_run_than_there_are_threads(spawn: Spawn, tmp_path: Path) -> None:
+    (tmp_path / "trap.txt").write_text(("a" * 400 + "b\n") * 200)
+    (tmp_path / "small.txt").write_text("quick\n")
+    client = spawn(env={"CONTEXT_PACK_GREP": "pure"})
+    client.initialize()
+    client.request("tools/list")
+    for number in range(12):
+        call = {"name": "grep_codebase", "arguments": {"pattern": CATASTROPHIC + "x" * number}}
+        client.send({"jsonrpc": "2.0", "id": f"slow{number}", "method": "tools/call", "params": call})
+    assert client.payload("read_file", {"path": "small.txt"})["file"]["content"] == "quick\n"
+    assert client.notifications == []  # no search was answered before the read
