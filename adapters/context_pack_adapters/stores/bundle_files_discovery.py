@@ -129,13 +129,14 @@ class Search:
         """The folders right in the source root, by name; too many to look at are too many to be bundles."""
         try:
             with os.scandir(self._root) as entries:
-                names = [entry.name for entry in entries if _is_folder(entry)]
+                # Links come last, so that a folder goes by its own name.
+                names = [(entry.is_symlink(), entry.name) for entry in entries if _is_folder(entry)]
         except OSError:
             self._complain("the source root cannot be listed")
             return []
         if len(names) > MOST_FOLDERS:
             self._complain(f"only the first {MOST_FOLDERS} folders of the source root were looked at")
-        return sorted(names)[:MOST_FOLDERS]
+        return [name for _, name in sorted(names)[:MOST_FOLDERS]]
 
     def _shown(self, folder: str) -> str:
         """A folder as people are told of it: from the source root, or by its name alone."""
