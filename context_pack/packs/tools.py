@@ -219,9 +219,7 @@ class _Input:
 
     def __attrs_post_init__(self) -> None:
         self.handlers = {
-            "create": lambda command, call: to_record(
-                self.writer.create(command, call.check), anchors=False
-            ),
+            "create": lambda command, call: to_record(self.writer.create(command, call.check), anchors=False),
             "get": lambda command, _: to_record(self.reader.get(command), anchors=False),
             "list": lambda command, _: self._list(command),
             "batch": self._batch,

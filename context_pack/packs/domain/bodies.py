@@ -53,6 +53,13 @@ class Body:
         """Whether that line opens a fence of prose: it should not be the last of a piece."""
         return self.style is Style.PROSE and self.fences[index] is None and self.fences[index + 1] is not None
 
+    def numbered(self, lines: list[str], index: int) -> list[str]:
+        """These lines, the first of which has that index, each behind its number, for code."""
+        if self.first is None:
+            return lines
+        width = self.width
+        return [f"{number:>{width}}: {line}" for number, line in enumerate(lines, self.first + index)]
+
     def lead(self, index: int) -> str:
         """What stands before a line: its number, for code."""
         return "" if self.first is None else f"{self.first + index:>{self.width}}: "
@@ -148,7 +155,7 @@ def _shown(body: Body, spot: Spot, lines: list[str], room: int, *, cut: bool = F
         halves |= {len(lines) - 1} if cut else set()
         fences = body.fences[spot.line : spot.line + len(lines) + 1]
         return part_of(lines, fences, halves, min(MOST_INFO, int(room * INFO_SHARE)))
-    code = "\n".join(body.lead(spot.line + index) + line for index, line in enumerate(lines))
+    code = "\n".join(body.numbered(lines, spot.line))
     fence = fence_for(code)
     return f"{fence}{body.language}\n{code}\n{fence}"
 

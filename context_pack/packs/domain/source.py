@@ -3,7 +3,8 @@
 Lines end at `\\n` only, one trailing `\\r` of a line is dropped, and a final newline adds no line, as in
 `kernel.lines.split_lines`, but once for the whole text. The text is kept between two newlines, so that line k
 stands between the k-th newline and the next. Newlines are counted chunk by chunk, no further than is asked
-for, and never listed: cutting a few refs out of a large file costs about as much as reading it.
+for, and never listed but for small texts: cutting a few refs out of a large file costs about as much as
+reading it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from context_pack.packs.domain.rolling import beginnings
 
 CHUNK = 16 * 1024
 FEW = 128
+SMALL = 64 * 1024
+"""Up to here, listing all lines costs less than finding a few."""
 
 
 class SourceText:
@@ -28,6 +31,7 @@ class SourceText:
         normal = text.replace("\r\n", "\n").removesuffix("\r") if "\r" in text else text
         self.text = f"\n{normal}" if not text or text.endswith("\n") else f"\n{normal}\n"
         self.prints = Prints()
+        self._small = len(self.text) <= SMALL
         self._counts = [0]  # newlines before each chunk, as far as anybody has looked
 
     @cached_property
@@ -52,10 +56,14 @@ class SourceText:
 
     def has(self, line: int) -> bool:
         """Whether there is a line with that number."""
+        if self._small:
+            return line <= len(self.lines)
         return self._newline(line + 1) >= 0
 
     def excerpt(self, start: int, end: int) -> str:
         """Lines `start` to `end` (1-based, both included, both there), joined by newlines."""
+        if self._small:
+            return "\n".join(self.lines[start - 1 : end])
         return self.text[self._newline(start) + 1 : self._newline(end + 1)]
 
     def like(self, print_: str) -> Iterator[int]:
