@@ -90,6 +90,8 @@ def test_a_settled_tree_is_not_listed_again_until_something_changes(tmp_path: Pa
 
     (tmp_path / "folder1" / ".gitignore").write_text("file\n")
     assert not first.unchanged(Deadline(60))
+    assert not first.unchanged(Deadline(60), ["folder2/file", "folder1/file"])
+    assert first.unchanged(Deadline(60), ["folder2/file", "folder3/file"])
     second = listing.now(Deadline(60))
     assert set(first.paths) - set(second.paths) == {"folder1/file"}
 

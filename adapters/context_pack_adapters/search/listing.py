@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 
 from attrs import define, field, frozen
@@ -77,14 +77,17 @@ class Snapshot:
     paths: tuple[str, ...]
     _folders: Mapping[str, _Folder]
 
-    def unchanged(self, deadline: Deadline) -> bool:
+    def unchanged(self, deadline: Deadline, paths: Iterable[str] | None = None) -> bool:
         """Whether every folder and ignore file is as it was, so that the same files count now.
+
+        With `paths`, only the folders on the way to these files are looked at.
 
         Raises:
             TimedOut: there are too many to look at in time.
         """
+        folders = self._folders.values() if paths is None else self._on_the_way(paths)
         try:
-            for count, folder in enumerate(self._folders.values()):
+            for count, folder in enumerate(folders):
                 if not count % 500:
                     deadline.left()
                 if not (folder.settled and folder.same(self.top)):
@@ -92,6 +95,15 @@ class Snapshot:
         except OSError:
             return False
         return True
+
+    def _on_the_way(self, paths: Iterable[str]) -> list[_Folder]:
+        prefixes = {""}
+        for path in paths:
+            end = path.rfind("/") + 1
+            while end and path[:end] not in prefixes:
+                prefixes.add(path[:end])
+                end = path.rfind("/", 0, end - 1) + 1
+        return [self._folders[prefix] for prefix in prefixes]
 
 
 class Listing:

@@ -147,7 +147,7 @@ class RipgrepSearch:
         if not self.counts:
             return []
         paths = list(self.counts)
-        if self.snapshot.unchanged(self.deadline):
+        if self.snapshot.unchanged(self.deadline, paths):
             now = self.shelf.survey(paths, self.deadline)
             doubtful = [path for path, known in zip(paths, now, strict=True) if known != self.states[path]]
         else:

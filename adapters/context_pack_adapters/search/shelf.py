@@ -33,6 +33,7 @@ from context_pack_adapters.search.listing import State, is_settled, state_of
 
 ROOM_BYTES = 128 * 1024 * 1024
 LONG_LINE = 1000
+_ASCII = bytes(range(128))
 
 
 class Known(NamedTuple):
@@ -185,7 +186,10 @@ def searched_text(data: bytes, blank: Known = NO_TEXT) -> tuple[Known, str]:
         text = text[:-1] if text.endswith("\r") else text
     if text and not text.endswith("\n"):
         text += "\n"
-    reach = Reach.ASCII if text.isascii() else Reach.ANY if _unusual().search(text) else Reach.USUAL
+    reach = Reach.ASCII
+    if not data.isascii():
+        # Without the ASCII bytes the others are still whole characters, and few.
+        reach = Reach.ANY if _unusual().search(data.translate(None, _ASCII).decode()) else Reach.USUAL
     return Known(blank.state, blank.settled, True, reach, has_returns, is_odd, _has_long_lines(text)), text
 
 
