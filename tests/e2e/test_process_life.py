@@ -30,7 +30,9 @@ def test_end_of_input_before_any_message_ends_with_zero(spawn: Spawn) -> None:
 
 
 @pytest.mark.clause("TR-40")
-@pytest.mark.parametrize("torn", [b'{"jsonrpc": "2.0", "id": 1, "meth', b"Content-Length: 400\r\n\r\n{", b"Content-Le"])
+@pytest.mark.parametrize(
+    "torn", [b'{"jsonrpc": "2.0", "id": 1, "meth', b"Content-Length: 400\r\n\r\n{", b"Content-Le"]
+)
 def test_end_of_input_in_the_middle_of_a_message_ends_with_zero(spawn: Spawn, torn: bytes) -> None:
     client = spawn()
     client.raw(torn)
@@ -43,7 +45,9 @@ def test_end_of_input_in_the_middle_of_a_message_ends_with_zero(spawn: Spawn, to
 def test_what_was_received_before_the_end_of_input_is_answered(spawn: Spawn, mode: Mode) -> None:
     client = spawn(mode)
     client.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO})
-    client.send({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "output", "arguments": {}}})
+    client.send(
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "output", "arguments": {}}}
+    )
     client.close_input()
     assert client.reply(1)["result"]["serverInfo"]["name"] == "context-pack"
     assert not client.reply(2)["result"].get("isError")
@@ -71,7 +75,8 @@ def test_a_closed_output_ends_the_process_without_a_word(spawn: Spawn) -> None:
 
 STARTS_AND_DIES = """
 import os, subprocess, sys
-server = subprocess.Popen([sys.executable, "-m", "context_pack"], stdin=int(sys.argv[1]), stdout=int(sys.argv[2]),
+server = subprocess.Popen([sys.executable, "-m", "context_pack"], stdin=int(sys.argv[1]),
+                          stdout=int(sys.argv[2]),
                           pass_fds=[int(sys.argv[1]), int(sys.argv[2])])
 print(server.pid, flush=True)
 sys.stdin.read(1)
@@ -163,7 +168,9 @@ def test_a_client_that_never_reads_cannot_stop_the_server_from_reading(spawn: Sp
     client = spawn()
     client.initialize()
     count = 20_000
-    client.raw(b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n' % n for n in range(1000, 1000 + count)))
+    client.raw(
+        b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n' % n for n in range(1000, 1000 + count))
+    )
     seen = [client.read()["id"] for _ in range(count)]
     assert sorted(seen) == list(range(1000, 1000 + count))
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- sample sources stand on one line
 """Small projects with contexts for tests: planted on disk or kept in a dictionary, and asked as a caller would."""
 
 from __future__ import annotations

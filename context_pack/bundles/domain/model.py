@@ -195,10 +195,10 @@ class Bundle:
         return {target: tuple(edges) for target, edges in found.items()}
 
     def orphans(self) -> Iterator[Entity]:
-        """Entities that refer to nothing and that nothing refers to; an edge to itself does not count."""
+        """Entities that name no other, existing or not, and that no other refers to."""
         for entity in self.entities.values():
-            edges = (*self.edges.get(entity.id, ()), *self.referrers.get(entity.id, ()))
-            if all(edge.source is edge.target for edge in edges):
+            named = any(reference.target != entity.id for reference in entity.references)
+            if not named and all(edge.source is entity for edge in self.referrers.get(entity.id, ())):
                 yield entity
 
     def troubles(self, shown: Sequence[Entity]) -> list[Diagnostic]:

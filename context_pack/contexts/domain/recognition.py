@@ -17,54 +17,21 @@ from context_pack.contexts.domain.outline.model import first_sentence
 from context_pack.contexts.domain.purposes import is_stock
 
 _VERSION = r"(?:[\^~<>=!]{0,3} ?v?[\d*][\w.*+-]*|latest|workspace:\S+)"
-_DEPENDENCY = re.compile(rf"[\w@./:~\\+-]+(?: {_VERSION}(?:(?:, ?| \|\| | ){_VERSION})*)?(?: \(dev\))?")
+_VERSIONED = re.compile(rf"[\w@./:~\\+-]+ {_VERSION}(?:(?:, ?| \|\| | ){_VERSION})*(?: \(dev\))?")
+_PATH = re.compile(r"[\w@./:~\\+-]*[./:\\@][\w@./:~\\+-]*")
+_NAME = re.compile(r"(?P<name>[\w$-]+)(?:: \S+)?")
+_FILE = re.compile(r"[\w@-]*\.[\w.@-]+")
 _WORDS = (
-    *(
-        "pub",
-        "export",
-        "default",
-        "public",
-        "open",
-        "abstract",
-        "final",
-        "static",
-        "async",
-        "unsafe",
-        "const",
-    ),
-    *("declare", "data", "sealed", "suspend", "readonly"),
+    *("pub", "export", "default", "public", "open", "abstract", "final", "static", "async", "unsafe"),
+    *("const", "declare", "data", "sealed", "suspend", "readonly"),
 )
 _KINDS = (
-    *(
-        "def",
-        "class",
-        r"function\*?",
-        "interface",
-        "type",
-        "enum",
-        "const",
-        "let",
-        "var",
-        "func",
-        "fn",
-        "struct",
-    ),
-    *(
-        "trait",
-        "mod",
-        "static",
-        "union",
-        "record",
-        "object",
-        "protocol",
-        "fun",
-        "namespace",
-        "message",
-        "service",
-    ),
+    *("def", "class", r"function\*?", "interface", "type", "enum", "const", "let", "var", "func", "fn"),
+    *("struct", "trait", "mod", "static", "union", "record", "object", "protocol", "fun", "namespace"),
+    *("message", "service"),
 )
 _SIGNATURE = re.compile(
-    rf"[\w$.]+|[\w$]+: \S+|(?:(?:{'|'.join(_WORDS)}) )*(?:{'|'.join(_KINDS)}) (?:\([^)]*\) )?[\w$.]+"
+    rf"(?:(?:{'|'.join(_WORDS)}) )*(?:{'|'.join(_KINDS)}) (?:\([^)]*\) )?[\w$.]+"
     r"(?:\s*[(<\[].*|: \S+| (?:extends|implements) .*)?",
     re.DOTALL,
 )
@@ -81,14 +48,41 @@ _EXPORTED = re.compile(r"Exported from [\w@-]+\.[\w.@-]+")
 def looks_generated(name: str, value: Any, subject: Subject) -> bool:
     """Whether every part of a field's value could come from a generator."""
     judge = _JUDGES.get(name)
-    return value is None or (judge is not None and judge(value, subject))
+    return value is None or (judge is not None and judge(value, _Known(subject)))
 
 
-def _lines(pattern: re.Pattern[str]) -> Callable[[Any, Subject], bool]:
-    def judge(value: Any, _: Subject) -> bool:
-        return isinstance(value, list) and all(
-            isinstance(line, str) and pattern.fullmatch(line) for line in value
-        )
+class _Known:
+    """What is known of a folder, to compare with."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.manifest = subject.manifest
+        self.names = subject.names
+        self.texts = {each.name: _flat(each.text or "") for each in subject.sources}
+        self.whole = "\n".join(self.texts.values())
+        self.told = {child.name: first_sentence(child.summary or "") for child in subject.children}
+
+    def has_word(self, word: str) -> bool:
+        """Whether a bare name stands in one of the sources."""
+        return re.search(rf"(?<![\w$]){re.escape(word)}(?![\w$])", self.whole) is not None
+
+    def is_file(self, name: Any) -> bool:
+        """Whether something is the name of a file, here or once."""
+        return isinstance(name, str) and (name in self.names or _FILE.fullmatch(name) is not None)
+
+
+def _lines(*patterns: re.Pattern[str]) -> Callable[[Any, _Known], bool]:
+    """A judge of lists of texts: each fits a pattern, or is a bare name that the sources have."""
+
+    def fits(line: Any, known: _Known) -> bool:
+        if not isinstance(line, str):
+            return False
+        if any(pattern.fullmatch(line) for pattern in patterns):
+            return True
+        bare = _NAME.fullmatch(line)
+        return bare is not None and known.has_word(bare["name"])
+
+    def judge(value: Any, known: _Known) -> bool:
+        return isinstance(value, list) and all(fits(line, known) for line in value)
 
     return judge
 
@@ -97,13 +91,15 @@ def _entries(value: Any) -> Sequence[Mapping[str, Any]]:
     return value if isinstance(value, list) and all(isinstance(item, dict) for item in value) else [{}]
 
 
-def _files(value: Any, subject: Subject) -> bool:
-    texts = {each.name: _flat(each.text or "") for each in subject.sources}
-    return all(
-        is_stock(str(entry.get("purpose", "")))
-        or _quotes(texts.get(str(entry.get("name")), ""), entry.get("purpose"))
-        for entry in _entries(value)
-    )
+def _files(value: Any, known: _Known) -> bool:
+    return all(_is_file_entry(entry, known) for entry in _entries(value))
+
+
+def _is_file_entry(entry: Mapping[str, Any], known: _Known) -> bool:
+    name, purpose = entry.get("name"), str(entry.get("purpose", ""))
+    if not known.is_file(name) or not known.is_file(entry.get("test_file", name)):
+        return False
+    return is_stock(purpose) or _quotes(known.texts.get(str(name), ""), purpose)
 
 
 def _quotes(text: str, words: Any) -> bool:
@@ -116,40 +112,41 @@ def _flat(text: str) -> str:
     return " ".join(re.sub(r"^[ \t]*(?:\*|#|//+!?|--)+", " ", text, flags=re.MULTILINE).split())
 
 
-def _interfaces(value: Any, subject: Subject) -> bool:
-    whole = " ".join(_flat(each.text or "") for each in subject.sources)
-    return all(
-        _EXPORTED.fullmatch(str(entry.get("description", ""))) or _quotes(whole, entry.get("description"))
-        for entry in _entries(value)
-    )
+def _interfaces(value: Any, known: _Known) -> bool:
+    return all(_is_interface(entry, known) for entry in _entries(value))
 
 
-def _folders(value: Any, subject: Subject) -> bool:
-    told = {child.name: first_sentence(child.summary or "") for child in subject.children}
-    return all(_is_told(entry, told) for entry in _entries(value))
+def _is_interface(entry: Mapping[str, Any], known: _Known) -> bool:
+    about = entry.get("description")
+    told = _EXPORTED.fullmatch(str(about or "")) is not None or _quotes(known.whole, about)
+    return told and known.has_word(str(entry.get("name", "")))
 
 
-def _is_told(entry: Mapping[str, Any], told: Mapping[str, str]) -> bool:
+def _folders(value: Any, known: _Known) -> bool:
+    return all(_is_folder(entry, known) for entry in _entries(value))
+
+
+def _is_folder(entry: Mapping[str, Any], known: _Known) -> bool:
     name = str(entry.get("name", entry.get("path", ""))).rstrip("/")
     summary = str(entry.get("summary", ""))
-    return _STOCK_FOLDER.fullmatch(summary) is not None or (
-        bool(summary) and first_sentence(summary) == told.get(name)
-    )
+    if name not in known.told or not summary:
+        return False
+    return _STOCK_FOLDER.fullmatch(summary) is not None or first_sentence(summary) == known.told[name]
 
 
-def _project(value: Any, subject: Subject) -> bool:
-    manifest = subject.manifest
+def _project(value: Any, known: _Known) -> bool:
+    manifest = known.manifest
     if manifest is None or not isinstance(value, dict):
         return False
     return value.get("name") == manifest.name and value.get("description") == manifest.description
 
 
-_JUDGES: Mapping[str, Callable[[Any, Subject], bool]] = {
+_JUDGES: Mapping[str, Callable[[Any, _Known], bool]] = {
     "files": _files,
     "interfaces": _interfaces,
     "exports": _lines(_SIGNATURE),
-    "dependencies.external": _lines(_DEPENDENCY),
-    "dependencies.internal": _lines(_DEPENDENCY),
+    "dependencies.external": _lines(_VERSIONED, _PATH),
+    "dependencies.internal": _lines(_PATH),
     "testing": _lines(_TEST_LINE),
     "subdirectories": _folders,
     "structure": _folders,

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- sample sources and answers stand on one line, as they do in files
 """What a context says that nobody wrote: summary, files, interfaces, dependencies, tests, the project."""
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def test_a_whole_project_is_told_from_its_files() -> None:
 
 @pytest.mark.clause("CX-31")
 def test_the_same_files_give_the_same_contexts() -> None:
-    assert made(dict(PROJECT)) == made(dict(reversed(PROJECT.items())))
+    assert made(dict(PROJECT)) == made(dict(reversed(list(PROJECT.items()))))
 
 
 @pytest.mark.clause("CX-31")
@@ -96,7 +97,7 @@ def test_the_same_files_give_the_same_contexts() -> None:
         ({}, "Nothing to tell yet."),
     ],
 )  # fmt: skip
-def test_a_summary_comes_from_the_best_source_there_is(files: dict[str, str], summary: str) -> None:
+def test_a_summary_comes_from_the_best_source_there_is(files: dict[str, Any], summary: str) -> None:
     assert summary_of(subject(**files)) == summary
 
 
@@ -185,20 +186,26 @@ def test_many_exports_are_counted_and_lists_are_bounded() -> None:
         ("files", [{"name": "a.py", "purpose": "Defines how we bill"}], False),
         ("files", [{"name": "a.py", "purpose": "The source file"}], False),
         ("files", "text", False),
-        ("exports", ["route", "class Server", "function main(a: b): c", "VERSION: string", "pub fn x<T>(t: T) -> U"], True),
+        ("exports", ["work", "class Server", "function main(a: b): c", "Does: string", "pub fn x<T>(t: T) -> U"], True),
         ("exports", ["async function serve(opts:", "func (e *Engine) Run(x int) error", "fn inner()"], True),
         ("exports", ["class of service for gold customers"], False),
         ("exports", ["note: handle with care please"], False),
         ("exports", ["everything that Bob wrote"], False),
-        ("interfaces", [{"name": "a", "description": "Exported from a.py"}], True),
+        ("interfaces", [{"name": "work", "description": "Exported from a.py"}], True),
         ("interfaces", [{"name": "a", "description": "Exported from Ann's notes of last year"}], False),
-        ("dependencies.external", ["express ^4.19.0", "requests ==2.31.0", "flask >=2", "bare", "@a/b 1.0 (dev)", "attrs >=24.1, <26"], True),
+        ("dependencies.external", ["express ^4.19.0", "requests ==2.31.0", "flask >=2", "work", "@a/b 1.0 (dev)", "attrs >=24.1, <26"], True),
         ("dependencies.external", ["payments handled by the billing team"], False),
         ("dependencies.internal", ["../common/money.js", "..common.money", "crate::codec::Frame"], True),
         ("dependencies.internal", ["the money module"], False),
         ("testing", ["Run: pytest", "a.test.ts tests a.ts"], True),
         ("testing", ["Run: ask Ann"], False),
-        ("subdirectories", [{"name": "core/", "summary": "The core."}, {"name": "x/", "summary": "Contains 3 source files"}], True),
+        ("subdirectories", [{"name": "core/", "summary": "The core."}], True),
+        ("subdirectories", [{"name": "core/", "summary": "Contains 3 source files"}], True),
+        ("subdirectories", [{"name": "Ann/", "summary": "Contains 3 source files"}], False),
+        ("exports", ["Unheard"], False),
+        ("interfaces", [{"name": "Unheard", "description": "Exported from a.py"}], False),
+        ("files", [{"name": "Unheard", "purpose": "Test file"}], False),
+        ("files", [{"name": "a.py", "purpose": "Test file", "test_file": "Unheard"}], False),
         ("subdirectories", [{"name": "core/", "summary": "The core, written by Ann."}], False),
         ("structure", [{"path": "core", "summary": "Source directory."}], True),
         ("project", {"name": "x", "description": "y", "language": "z"}, False),

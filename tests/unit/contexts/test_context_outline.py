@@ -1,3 +1,4 @@
+# ruff: noqa: E501 -- sample sources and answers stand on one line, as they do in files
 """What source files say about themselves, in a dozen languages; and that no file can stop the telling."""
 
 from __future__ import annotations

@@ -1,0 +1,277 @@
+# ruff: noqa: E501 -- sample sources and answers stand on one line, as they do in files
+"""The three tools' answers and refusals, word by word, over a project in memory."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from context_trees import Asked, context, memory_contexts
+
+from context_pack.contexts.ports import ContextPorts
+from context_pack.contexts.resources import PREFIX
+from context_pack.contexts.resources import build as build_resources
+from context_pack.contexts.tools import build
+
+MISSING = (
+    'No .context.yaml found at scope "{}". This scope may be below the min_tokens threshold; '
+    "use list_contexts to see eligible scopes."
+)
+FILES: dict[str, str | bytes] = {
+    ".context.config.yaml": "min_tokens: 0\n",
+    "a.py": "x = 1\n",
+    "src/core/lib.rs": "fn a() {}\n",
+    "src/core/.context.yaml": context("src/core", decisions=[{"what": "w", "why": "y"}], todos=["t"]),
+    "later/a.py": "",
+    "later/.context.yaml": "version: 2\n",
+    "broken/a.py": "",
+    "broken/.context.yaml": "version: 1\nversion: 1\n",
+    "..foo/a.py": "",
+    "..foo/.context.yaml": context("..foo"),
+}
+
+
+@pytest.fixture
+def ports() -> ContextPorts:
+    return memory_contexts(dict(FILES))
+
+
+@pytest.fixture
+def asked(ports: ContextPorts) -> Asked:
+    return Asked(ports)
+
+
+@pytest.mark.clause("CX-15")
+def test_a_list_has_the_seeds_shape_with_reasons_and_warnings_added(asked: Asked) -> None:
+    listed = asked.ok("list_contexts")
+    assert list(listed) == [
+        "root",
+        "total_directories",
+        "skipped_directories",
+        "tracked",
+        "warnings",
+        "entries",
+    ]
+    assert (listed["total_directories"], listed["tracked"], listed["warnings"]) == (5, 1, 0)
+    entries = {entry["scope"]: entry for entry in listed["entries"]}
+    assert list(entries) == sorted(entries)
+    assert entries["src"] == {"scope": "src", "state": "missing", "has_context": False}
+    assert entries["src/core"] == {
+        "scope": "src/core",
+        "state": "stale",
+        "has_context": True,
+        "last_updated": "2026-02-13T10:00:00Z",
+        "summary": "A folder.",
+    }
+    assert entries["later"] == {
+        "scope": "later",
+        "state": "missing",
+        "has_context": False,
+        "reason": "unsupported schema version 2",
+    }
+    assert entries["broken"]["reason"].startswith("corrupt: ")
+    assert entries["broken"]["state"] == "missing"
+
+
+@pytest.mark.clause("CX-07")
+def test_a_freshness_check_tells_both_fingerprints_and_the_method(asked: Asked, ports: ContextPorts) -> None:
+    stale = asked.ok("check_freshness", scope="src/core")
+    assert list(stale) == ["scope", "state", "fingerprint", "last_updated"]
+    assert stale["state"] == "stale"
+    assert stale["fingerprint"]["stored"] == "00000000"
+    assert stale["fingerprint"]["method"] == "stat"
+    for method in ("stat", "content"):
+        project = ports.projects.open(None)
+        folder = project.find("src/core")  # type: ignore[union-attr]
+        value = folder.stat_fingerprint() if method == "stat" else folder.content_fingerprint(lambda: None)  # type: ignore[union-attr]
+        files = {**FILES, "src/core/.context.yaml": context("src/core", value)}  # type: ignore[arg-type]
+        fresh = Asked(memory_contexts(files)).ok("check_freshness", scope="src/core")
+        assert fresh["state"] == "fresh"
+        assert fresh["fingerprint"] == {"stored": value, "computed": value, "method": method}
+
+
+@pytest.mark.clause("CX-20")
+@pytest.mark.parametrize(
+    "scope",
+    [
+        "src/core",
+        "src\\core",
+        "src/core/",
+        "./src/core",
+        "src//core",
+        "src/../src/core",
+        "/project/src/core",
+        "nope/../src/core",
+    ],
+)
+def test_a_scope_is_echoed_as_given_and_found_as_meant(asked: Asked, scope: str) -> None:
+    found = asked.ok("query_context", scope=scope, filter=["todos"])
+    assert (found["found"], found["scope"]) == (True, scope)
+    assert found["context"]["scope"] == "src/core"
+    assert asked.ok("check_freshness", scope=scope)["scope"] == scope
+
+
+@pytest.mark.clause("CX-20")
+@pytest.mark.parametrize("scope", ["", ".", "./", "src/.."])
+def test_a_dot_and_nothing_mean_the_root(asked: Asked, scope: str) -> None:
+    assert asked.error("query_context", scope=scope) == {
+        "found": False,
+        "scope": scope,
+        "error": MISSING.format(scope),
+    }
+
+
+@pytest.mark.clause("CX-21")
+@pytest.mark.parametrize("scope", ["..", "../x", "..\\..\\etc", "/etc", "src/../../x", "../../etc"])
+def test_a_scope_that_leads_out_is_a_traversal(asked: Asked, scope: str) -> None:
+    words = "Invalid scope: path traversal detected"
+    assert asked.error("query_context", scope=scope) == {"found": False, "scope": scope, "error": words}
+    assert asked.error("check_freshness", scope=scope) == {"scope": scope, "state": "missing", "error": words}
+
+
+@pytest.mark.clause("CX-21")
+def test_a_folder_whose_name_begins_with_dots_is_inside(asked: Asked) -> None:
+    assert asked.ok("query_context", scope="..foo")["context"]["scope"] == "..foo"
+
+
+@pytest.mark.clause("CX-24")
+def test_missing_unsupported_and_corrupt_are_told_in_the_seeds_words(asked: Asked) -> None:
+    unsupported = (
+        "Unsupported schema version 2 (this tool supports version 1). Upgrade dotcontext to read this file."
+    )
+    for scope, words in (
+        ("src/unknown", MISSING.format("src/unknown")),
+        ("a.py", MISSING.format("a.py")),
+        ("later", unsupported),
+        ("broken", 'Invalid or corrupt .context.yaml at scope "broken"'),
+    ):
+        query, check = asked.error("query_context", scope=scope), asked.error("check_freshness", scope=scope)
+        assert {key: query[key] for key in ("found", "scope", "error")} == {
+            "found": False,
+            "scope": scope,
+            "error": words,
+        }
+        assert {key: check[key] for key in ("scope", "state", "error")} == {
+            "scope": scope,
+            "state": "missing",
+            "error": words,
+        }
+    assert asked.error("query_context", scope="broken")["reason"].startswith("corrupt: ")
+
+
+@pytest.mark.clause("CX-23")
+def test_a_filter_chooses_and_tells_what_it_does_not_know(asked: Asked) -> None:
+    found = asked.ok(
+        "query_context", scope="src/core", filter=["todos", "nope", "evidence", "scope", "summary"]
+    )
+    assert list(found["context"]) == ["version", "scope", "fingerprint", "last_updated", "todos", "summary"]
+    assert found["unknown_fields"] == ["nope", "evidence"]
+    whole = asked.ok("query_context", scope="src/core", filter=[])
+    assert whole == asked.ok("query_context", scope="src/core")
+    assert list(whole["context"]) == [
+        "version",
+        "last_updated",
+        "fingerprint",
+        "scope",
+        "summary",
+        "maintenance",
+        "decisions",
+        "todos",
+    ]
+    assert "unknown_fields" not in whole
+
+
+@pytest.mark.clause("CX-22")
+def test_a_path_is_another_root_and_must_be_allowed(asked: Asked) -> None:
+    listed = asked.ok("list_contexts", path="src")
+    assert (listed["root"], [entry["scope"] for entry in listed["entries"]]) == ("/project/src", ["."])
+    assert asked.ok("query_context", scope="core", path="src")["context"]["scope"] == "src/core"
+    assert asked.ok("list_contexts", path="")["root"] == "/project"
+    outside = asked.error("list_contexts", path="/etc")
+    assert outside == {
+        "root": "/etc", "total_directories": 0, "skipped_directories": 0, "tracked": 0, "entries": [],
+        "error": 'Path not allowed: "/etc"',
+    }  # fmt: skip
+    assert asked.error("query_context", scope=".", path="../x") == {
+        "found": False, "scope": ".", "error": 'Path not allowed: "../x"',
+    }  # fmt: skip
+    assert asked.error("check_freshness", scope=".", path="/")["error"] == 'Path not allowed: "/"'
+
+
+@pytest.mark.clause("CX-16")
+def test_a_root_that_is_no_folder_is_the_seeds_scan_error(asked: Asked) -> None:
+    words = 'Failed to scan project at "/project/nope"'
+    assert asked.error("list_contexts", path="nope") == {
+        "root": "/project/nope", "total_directories": 0, "skipped_directories": 0, "tracked": 0, "entries": [],
+        "error": words,
+    }  # fmt: skip
+    assert asked.error("query_context", scope=".", path="nope")["error"] == words
+    assert asked.error("check_freshness", scope=".", path="/project/nope")["error"] == words
+
+
+@pytest.mark.clause("CX-25")
+@pytest.mark.parametrize(
+    ("tool", "arguments", "shape"),
+    [
+        ("query_context", {}, {"found": False, "scope": ""}),
+        ("query_context", {"scope": 1}, {"found": False, "scope": ""}),
+        ("query_context", {"scope": ".", "filter": "summary"}, {"found": False, "scope": "."}),
+        ("query_context", {"scope": ".", "filter": [1]}, {"found": False, "scope": "."}),
+        ("query_context", {"scope": ".", "path": None}, {"found": False, "scope": "."}),
+        ("check_freshness", {}, {"scope": "", "state": "missing"}),
+        ("check_freshness", {"scope": None}, {"scope": "", "state": "missing"}),
+        ("list_contexts", {"path": 1}, {"root": "", "tracked": 0, "entries": []}),
+    ],
+)
+def test_bad_arguments_are_refused_in_the_tools_own_shape(
+    asked: Asked, tool: str, arguments: Any, shape: Any
+) -> None:
+    body, is_error = asked.raw(tool, **arguments)
+    assert is_error
+    assert shape.items() <= body.items()
+    assert body["error"].startswith("Invalid arguments: ")
+    assert body["details"][0]["path"].startswith("$")
+
+
+@pytest.mark.clause("CX-25")
+def test_arguments_that_a_tool_does_not_know_are_ignored(asked: Asked) -> None:
+    assert asked.ok("query_context", scope="src/core", bogus=1) == asked.ok("query_context", scope="src/core")
+    assert asked.ok("list_contexts", bogus=1) == asked.ok("list_contexts")
+
+
+def test_the_tools_are_described_shortly_and_closed_to_unknown_arguments(ports: ContextPorts) -> None:
+    for tool in build(ports.projects, ports.format):
+        assert tool.annotations.read_only
+        assert tool.input_schema()["additionalProperties"] is False
+        assert tool.output_schema is not None
+        assert len(tool.description) < 220
+
+
+@pytest.mark.clause("CX-27")
+def test_a_scope_is_a_resource_with_its_state(ports: ContextPorts) -> None:
+    family = build_resources(ports.projects, ports.format)
+    for uri in (f"{PREFIX}src/core", f"{PREFIX}src%2Fcore"):
+        read = family.read(uri)
+        assert read is not None
+        assert read.mime_type == "application/json"
+        body = json.loads(read.text)
+        assert (body["state"], body["context"]["todos"]) == ("stale", ["t"])
+    for scope in ("nope", "later", "broken", "..%2F..%2Fetc", "%2Fetc", ""):
+        assert family.read(PREFIX + scope) is None
+    assert family.entries() == []
+    files = {**FILES, ".context.yaml": context("."), "src/.context.yaml": context("src"), "src/b.py": ""}
+    again = build_resources(memory_contexts(files).projects, ports.format)
+    assert [(entry.uri, entry.description) for entry in again.entries()] == [
+        (f"{PREFIX}.", "A folder."),
+        (f"{PREFIX}src", "A folder."),
+    ]
+
+
+@pytest.mark.clause("CX-27")
+def test_scopes_are_completed_folder_by_folder(ports: ContextPorts) -> None:
+    complete = build_resources(ports.projects, ports.format).complete["path"]
+    assert list(complete("", {})) == [".", "broken", "later", "src"]
+    assert list(complete("s", {})) == ["src"]
+    assert list(complete("src/", {})) == ["src/core"]
+    assert list(complete("../", {})) == []
