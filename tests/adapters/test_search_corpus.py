@@ -95,11 +95,8 @@ def ripgrep(tmp_path_factory: pytest.TempPathFactory) -> Counting:
 
 @pytest.fixture(scope="module")
 def engines(tree: Path, ripgrep: Counting) -> tuple[TreeSearch, TreeSearch]:
-    """Both engines, warm: what they know of the files is from an earlier search.
-
-    Ripgrep's has no room for texts, so that it is always asked.
-    """
-    fast = TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder), room=0)
+    """Both engines, warm: what they know of the files is from an earlier search."""
+    fast = TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder))
     pure = TreeSearch(tree, PathPolicy(), "pure")
     assert (fast.engine, pure.engine) == ("rg", "pure")
     for engine in (fast, pure):
@@ -157,17 +154,6 @@ def test_ripgrep_is_asked_for_what_it_can_run_and_for_nothing_else(
     before = ripgrep.runs
     engines[1].search(Query(pattern), QuietCall())
     assert ripgrep.runs == before
-
-
-@pytest.mark.clause("CD-67")
-def test_what_is_at_hand_is_searched_there_when_a_plain_text_leads(tree: Path, ripgrep: Counting) -> None:
-    search = TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder))
-    search.search(Query("warm up"), QuietCall())
-    for pattern, is_asked in (("needle", False), (r"foo\w*", False), (r"\w+ \w+", True), ("foo|bar", True)):
-        before = ripgrep.runs
-        found = search.search(Query(pattern), QuietCall())
-        assert found == TreeSearch(tree, PathPolicy(), "pure").search(Query(pattern), QuietCall())
-        assert (ripgrep.runs > before) is is_asked
 
 
 @pytest.mark.clause("CD-60", "CD-65")

@@ -28,8 +28,7 @@ ENGINES = (AUTO, RIPGREP, PURE)
 class TreeSearch:
     """Searches the files under `root`; safe to share between threads.
 
-    `engine` is `rg`, `pure`, or `auto` for ripgrep where there is one; without one, `rg` is `pure` too. What
-    was read is remembered in `room` bytes; ripgrep is left out where searching that is faster.
+    `engine` is `rg`, `pure`, or `auto` for ripgrep where there is one; without one, `rg` is `pure` too.
     `search_path` is where an `rg` is looked for first: the process's own PATH unless given.
     """
 
@@ -90,9 +89,7 @@ class TreeSearch:
         paths = (
             snapshot.paths if wanted is None else self._chosen(snapshot, query.glob or "", wanted, deadline)
         )
-        # With the texts at hand and a plain text to look for, no other process is faster than we are.
-        at_hand = pattern.is_led and self._shelf.holds(paths)
-        if pattern.ripgrep is not None and self.binary is not None and not at_hand:
+        if pattern.ripgrep is not None and self.binary is not None:
             from context_pack_adapters.search.ripgrep import RipgrepSearch, Unusable
 
             try:

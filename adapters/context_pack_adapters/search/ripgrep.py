@@ -122,7 +122,7 @@ class RipgrepSearch:
             seen, text = known, ""
             if seen is None:
                 self.deadline.left()
-                seen, text = self.shelf.read(path, folders, keep=True)
+                seen, text = self.shelf.read(path, folders, keep=False)
             if trusts(seen, self.source) and path != "-":
                 self.states[path] = seen
                 if known is None:
@@ -140,8 +140,6 @@ class RipgrepSearch:
 
     def _take_counts(self, run: Run) -> None:
         for path, count in _records(run):
-            if not count.isdigit():
-                raise Unusable("an answer that is not understood")
             self.counts[path] = int(count)
 
     def _doubtful(self) -> list[str]:
@@ -197,10 +195,7 @@ class RipgrepSearch:
         found: dict[str, dict[int, int]] = {}
         with self._run(options, paths) as run:
             for path, place in _records(run):
-                line, _, rest = place.partition(":")
-                column = rest.partition(":")[0]
-                if not (line.isdigit() and column.isdigit()):
-                    raise Unusable("an answer that is not understood")
+                line, column, _ = place.split(":", 2)
                 found.setdefault(path, {}).setdefault(int(line), int(column))
         return found
 
@@ -226,7 +221,7 @@ def _records(run: Run) -> Iterator[tuple[str, str]]:
         raise Unusable(f"exit code {answer.code}")
     for line in answer.output.split(b"\n")[:-1]:
         path, _, value = line.partition(b"\0")
-        yield os.fsdecode(path), value.decode("ascii", "replace")
+        yield os.fsdecode(path), value.decode("ascii")
 
 
 def _spots(text: str, places: dict[int, int]) -> Iterator[Spot]:

@@ -33,7 +33,6 @@ from context_pack_adapters.search.listing import State, is_settled, state_of
 
 ROOM_BYTES = 128 * 1024 * 1024
 LONG_LINE = 1000
-NEARLY_ALL = 0.9
 _ASCII = bytes(range(128))
 
 
@@ -105,10 +104,6 @@ class Shelf:
                         known = None
             found.append(known)
         return found
-
-    def holds(self, paths: Sequence[str]) -> bool:
-        """Whether the texts of nearly all of these files are remembered."""
-        return sum(map(self._texts.__contains__, paths)) >= NEARLY_ALL * len(paths)
 
     def text(self, path: str, known: Known) -> str | None:
         """The text that is kept of a file in that state."""

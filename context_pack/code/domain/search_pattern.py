@@ -15,8 +15,6 @@ from context_pack.code.domain.search_syntax import read_pattern
 from context_pack.code.domain.search_walk import Cost, cost_of, may_be_empty
 from context_pack.kernel.errors import Code, Failure
 
-_LEADING = 3
-
 
 @frozen
 class Pattern:
@@ -33,11 +31,6 @@ class Pattern:
     choices: Needs
     may_be_empty: bool
     cost: Cost
-
-    @property
-    def is_led(self) -> bool:
-        """Whether one plain text leads to every match, so that hardly any of a text need be looked at."""
-        return len(self.needs) == 1 and len(self.needs[0].text) >= _LEADING and self.cost is not Cost.UNKNOWN
 
 
 @lru_cache(maxsize=64)
