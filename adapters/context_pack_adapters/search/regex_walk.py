@@ -23,12 +23,14 @@ def search(shelf: Shelf, paths: Sequence[str], pattern: Pattern, limit: int, dea
     with shelf.open() as folders:
         for path, known in zip(paths, shelf.survey(paths, deadline), strict=True):
             deadline.left()
-            if known is None or (known.is_text and shelf.text(path, known) is None):
-                known, text = shelf.read(path, folders, keep=True)
-            else:
-                text = shelf.text(path, known) or ""
-            if not known.is_text:
+            if known is not None and not known.is_text:
                 continue
+            # Asked once: another thread may be putting a newer text in its place.
+            text = None if known is None else shelf.text(path, known)
+            if known is None or text is None:
+                known, text = shelf.read(path, folders, keep=True)
+                if not known.is_text:
+                    continue
             files += 1
             found = matcher.in_text(text, limit - len(hits), known.has_long_lines)
             if found.total:

@@ -10,7 +10,7 @@ read by ourselves.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 
 from attrs import define, field
@@ -88,7 +88,7 @@ class RipgrepSearch:
         batches = _batches(assumed)
         with ExitStack() as stack:
             run = stack.enter_context(self._run(["--count"], batches[0])) if batches else None
-            fresh, others = self._sort(paths, folders)
+            fresh, others = self._sort(paths, folders, frozenset(assumed))
             if run is not None:
                 self._take_counts(run)
         for batch in batches[1:]:
@@ -109,10 +109,13 @@ class RipgrepSearch:
         known = self.shelf.remembered(path)
         return known is not None and trusts(known, self.source) and path != "-"
 
-    def _sort(self, paths: Sequence[str], folders: Folders) -> tuple[dict[str, int | None], list[str]]:
+    def _sort(
+        self, paths: Sequence[str], folders: Folders, started: Collection[str]
+    ) -> tuple[dict[str, int | None], list[str]]:
         """Look at every file: those that `rg` is only now trusted with, and those that it is not.
 
-        A text that had to be read is searched while it is at hand, unless that could take long.
+        A text that had to be read is searched while it is at hand, unless that could take long. A file that
+        `rg` was not started on may be known by now, from another thread.
         """
         fresh: dict[str, int | None] = {}
         others: list[str] = []
@@ -125,8 +128,10 @@ class RipgrepSearch:
                 seen, text = self.shelf.read(path, folders, keep=False)
             if trusts(seen, self.source) and path != "-":
                 self.states[path] = seen
-                if known is None:
-                    fresh[path] = matcher.in_text(text, 0, seen.has_long_lines).total if at_hand else None
+                if known is None and at_hand:
+                    fresh[path] = matcher.in_text(text, 0, seen.has_long_lines).total
+                elif known is None or path not in started:
+                    fresh[path] = None
             elif seen.is_text:
                 others.append(path)
         return fresh, others
