@@ -97,7 +97,7 @@ def stop_in_time(server: Server, name: str) -> bool:
 
 
 def main() -> int:
-    """Measure and print; a full run says by its exit code whether every bound held, a quick one only shows."""
+    """Measure and print; the exit code of a full run says whether every bound held."""
     quick = "--quick" in sys.argv
     binary = find_binary(os.environ.get("PATH", ""))
     if binary is None:
