@@ -1,0 +1,127 @@
+"""What searching asks of the world: embedders, an index that can be read and written, and a worker.
+
+Vectors are opaque to the core: an embedder makes them and an index compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Literal, Protocol
+
+from context_pack.retrieval.model import Entry, Found, Hit, Known, Progress, Scope, Summary
+
+Vector = Any
+"""One L2-normalised float32 vector; a numpy array in the adapters that ship with us."""
+
+
+class EmbedderFailed(Exception):
+    """An embedder cannot answer now; its words say why, in one line and without secrets."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors. `id` names model, version and dimension: another id, other vectors."""
+
+    id: str
+    dimension: int
+    weight: float
+    """The share of the vector leg when it is fused with the keyword leg: 0.7 for granite, 0.2 for hashes."""
+
+    def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Sequence[Vector]:
+        """One vector per text, in order (a 2-D array will do).
+
+        Raises:
+            EmbedderFailed: nothing came of it.
+        """
+
+
+class Snapshot(Protocol):
+    """One consistent state of an index: no call sees half an entry, whatever others write meanwhile."""
+
+    def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[Hit]:
+        """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
+
+    def ideal(self, words: Sequence[str]) -> float:
+        """The BM25 score that no piece can pass for these tokens, so that scores can be put between 0 and 1."""
+
+    def nearest(self, embedder: str, vector: Vector, scope: Scope, limit: int) -> Sequence[Hit]:
+        """The pieces nearest by cosine among those with a vector of that embedder, best first, ties by piece."""
+
+    def cosines(self, embedder: str, vector: Vector, pieces: Sequence[int]) -> Mapping[int, float]:
+        """The true cosine of each of these pieces that has a vector of that embedder."""
+
+    def centroid(self, embedder: str, corpus: str, key: str) -> Vector | None:
+        """The normalised mean of an entry's vectors; None when it has none."""
+
+    def found(self, pieces: Sequence[int]) -> Sequence[Found]:
+        """These pieces, in that order."""
+
+    def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
+        """What is to be embedded (context and text) for those of these pieces that have no vector yet."""
+
+    def progress(self, embedder: str, scope: Scope) -> Progress:
+        """How far that embedder has come in the scope."""
+
+    def entry(self, corpus: str, key: str) -> Entry | None:
+        """One entry with its text and pieces."""
+
+    def summaries(self, corpus: str, offset: int = 0, limit: int | None = None) -> Sequence[Summary]:
+        """The entries of a corpus in key order."""
+
+    def counts(self) -> Mapping[str, int]:
+        """How many entries each corpus has."""
+
+    def corpus_facts(self, corpus: str) -> Mapping[str, Any] | None:
+        """What was noted of a corpus; None for one that was never noted."""
+
+
+class SearchIndex(Protocol):
+    """Entries with their keyword index and vectors; derived data that can be deleted at any time.
+
+    One writer at a time, many readers, across threads and processes. A damaged or foreign file is set aside
+    and an empty index takes its place. Raises `Failure` (`io_error`, `lock_timeout`) only.
+    """
+
+    def reading(self) -> AbstractContextManager[Snapshot]:
+        """The newest state, for as long as the context is open."""
+
+    def known(self, corpus: str) -> Mapping[str, Known]:
+        """What is remembered of each entry of a corpus, by key."""
+
+    def replace(self, entries: Iterable[Entry]) -> None:
+        """Store these entries, each whole or not at all, with a vector of the fast embedder for every piece."""
+
+    def touch(self, corpus: str, stamps: Mapping[str, str]) -> None:
+        """New stamps for entries whose content is the same."""
+
+    def forget(self, corpus: str, keys: Iterable[str] | None = None) -> None:
+        """Remove these entries; without keys, the whole corpus and what was noted of it."""
+
+    def note(self, corpus: str, facts: Mapping[str, Any]) -> None:
+        """Remember facts of a corpus."""
+
+    def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
+        """Pieces without a vector of that embedder and what is to be embedded, most searched and newest first."""
+
+    def keep(self, embedder: str, vectors: Mapping[int, Vector]) -> None:
+        """Store vectors of pieces; those of pieces that have gone are dropped."""
+
+    def wanted(self, pieces: Sequence[int]) -> None:
+        """Note that a search looked at these pieces, so that they are embedded first."""
+
+    def notices(self) -> Sequence[str]:
+        """What the user should hear once: an index that was rebuilt or set aside, in one sentence each."""
+
+
+class Background(Protocol):
+    """Runs long work besides the calls, one of each name at a time, in a process that dies with this one."""
+
+    def start(self, errand: str) -> bool:
+        """Begin the errand (`documents`, `memory`) unless it runs; whether it runs now."""
+
+    def running(self, errand: str) -> bool:
+        """Whether the errand is under way in this process's worker."""
+
+
+Stop = Callable[[], bool]
+"""Asked between small units of long work: whether to end it."""
