@@ -39,7 +39,7 @@ needs_original = pytest.mark.skipif(not ORIGINAL.is_dir(), reason="dotcontext's 
 
 @pytest.fixture(scope="module")
 def facts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The trees of the facts: files of those names, sizes and times, contexts with the stored fingerprints."""
+    """Files of those names, sizes and times, and contexts with the stored fingerprints."""
     root = tmp_path_factory.mktemp("facts")
     for name, tree in FACTS["trees"].items():
         for path, (modified, size) in tree["files"].items():
