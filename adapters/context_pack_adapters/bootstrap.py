@@ -118,12 +118,16 @@ class Connection:
 
     def open(self, send: Callable[[bytes], None]) -> Session:
         """The session of this connection."""
+        import time
+
         from context_pack import __version__
         from context_pack_adapters import about
         from context_pack_adapters.mcp.session import ServerFacts, Session
 
         facts = ServerFacts(about.NAME, about.TITLE, __version__, about.DESCRIPTION, about.INSTRUCTIONS)
-        self._session = Session(facts, self.load, send, alarm=self._log.alarm, on_watch=self.watch)
+        self._session = Session(
+            facts, self.load, send, alarm=self._log.alarm, on_watch=self.watch, monotonic=time.monotonic
+        )
         return self._session
 
     def load(self) -> Registry:

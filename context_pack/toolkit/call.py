@@ -19,6 +19,10 @@ class Call(Protocol):
     def request_id(self) -> str | int | None:
         """The JSON-RPC id, or None for a library call."""
 
+    @property
+    def waited(self) -> float:
+        """Seconds since the call was received; what has a time limit counts from there."""
+
     def check(self) -> None:
         """Return at once while the call is wanted.
 
@@ -39,6 +43,7 @@ class QuietCall:
 
     request_id: str | int | None = None
     later: list[Callable[[], None]] = field(factory=list)
+    waited: float = 0.0
 
     def check(self) -> None:
         """Never cancelled."""

@@ -120,6 +120,27 @@ def test_many_texts_end_in_time_too(tmp_path: Path) -> None:
     assert 0.3 <= timed_out(search, r"(a|aa)+\1$") < 1.5
 
 
+@pytest.mark.clause("CD-68")
+@pytest.mark.parametrize("engine", ["pure", "rg"])
+def test_a_search_that_waited_too_long_for_its_turn_is_out_of_time_before_it_begins(
+    engine: str, tmp_path: Path, stuck: Path
+) -> None:
+    search = TreeSearch(planted(tmp_path), PathPolicy(), engine, str(stuck))
+    with pytest.raises(Failure) as caught:
+        search.search(Query("foo.*bar.*foo"), QuietCall(waited=3.0))
+    assert caught.value.code is Code.TIMED_OUT
+    assert not (tmp_path / "pid").exists()  # no child was started for it
+
+
+@pytest.mark.clause("CD-68")
+def test_the_wait_for_a_turn_is_part_of_the_time(tmp_path: Path) -> None:
+    (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
+    search = TreeSearch(tmp_path, PathPolicy(), "pure", seconds=60.0)
+    with pytest.raises(Failure) as caught:
+        search.search(Query("(a|aa)+$"), QuietCall(waited=59.8))
+    assert caught.value.code is Code.TIMED_OUT
+
+
 @pytest.mark.clause("CD-68", "CD-69")
 def test_a_withdrawn_call_ends_at_once(tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")

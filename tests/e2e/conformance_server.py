@@ -292,7 +292,7 @@ def alarm(place: str, error: BaseException) -> None:
 def main() -> None:
     """Serve stdio until the conversation ends."""
     limits = Limits(10 * 1024 * 1024, 20_000, lambda line: alarm("pump", RuntimeError(line)))
-    code = serve(lambda send: Session(FACTS, registry, send, alarm=alarm), limits)
+    code = serve(lambda send: Session(FACTS, registry, send, alarm=alarm, monotonic=time.monotonic), limits)
     os._exit(code)
 
 

@@ -47,6 +47,7 @@ class Job:
         "_desk",
         "_later",
         "_progress",
+        "_received",
         "_state",
         "_stopped",
         "_work",
@@ -72,6 +73,7 @@ class Job:
         self._cancelled = False
         self._stopped = False
         self._later: list[Callable[[], None]] = []
+        self._received = desk.monotonic()
         token = exchange.token
         self._progress = None if token is None else Progress(token, desk.send, desk.monotonic)
         desk.in_flight.add(self)
@@ -80,6 +82,11 @@ class Job:
     def request_id(self) -> Id:
         """The JSON-RPC id of the request."""
         return self.exchange.id
+
+    @property
+    def waited(self) -> float:
+        """Seconds since the request was received, in the queue or at work."""
+        return self._desk.monotonic() - self._received
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:

@@ -2,15 +2,17 @@
 searches, so that nobody who reads a file waits behind somebody's slow search.
 
 As long as jobs are quick, one thread of a lane does them all: threads that take turns over tiny jobs cost
-more than the jobs. Only when a lane makes no headway (`nudge`) does another thread join. Threads start when
-there is work and then wait without a time-out, so that idling costs nothing. A read that arrives behind a
-mutation of its own family lets it finish first, but for a moment only: nobody reads around their own write,
-and nobody waits for a stuck one.
+more than the jobs. Only when a lane makes no headway (`nudge`) does another thread join, and past a few only
+when there has been none for long: then those at work are stuck. Threads start when there is work and then
+wait without a time-out, so that idling costs nothing. A read that arrives behind a mutation of its own family
+lets it finish first, but for a moment only: nobody reads around their own write, and nobody waits for a stuck
+one.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from operator import attrgetter
@@ -18,7 +20,9 @@ from typing import NamedTuple, Protocol
 
 READERS = 8
 SEARCHERS = 4
+MOST_SEARCHERS = 24
 NUDGE_SECONDS = 0.003
+STUCK_SECONDS = 0.3
 WRITE_HEADSTART_SECONDS = 0.25
 HEARTBEAT_SECONDS = 5.0
 FULL_JOBS = 4096
@@ -61,11 +65,14 @@ class _Entry(NamedTuple):
 
 
 class _Lane:
-    """One queue and the threads that serve it, at most `most`."""
+    """One queue and the threads that serve it: usually up to `few`, if those are stuck up to `most`."""
 
-    def __init__(self, name: str, most: int, lock: threading.Lock, finished: Callable[[Job], None]) -> None:
+    def __init__(
+        self, name: str, few: int, most: int, lock: threading.Lock, finished: Callable[[Job], None]
+    ) -> None:
         self.queue: deque[_Entry] = deque()
         self._name = name
+        self._few = few
         self._most = most
         self._lock = lock
         self._finished = finished
@@ -74,6 +81,7 @@ class _Lane:
         self._active = 0
         self._headway = 0
         self._last_headway = -1
+        self._moved = 0.0
 
     def put(self, entry: _Entry) -> None:
         """Queue the job, and see to it that somebody is at work."""
@@ -82,17 +90,21 @@ class _Lane:
             if self._active == 0:
                 self._join()
 
-    @property
-    def may_grow(self) -> bool:
-        """Whether jobs wait and another thread could join."""
-        return bool(self.queue) and self._active < self._most
-
-    def nudge(self) -> None:
+    def nudge(self, now: float) -> None:
         """Let another thread join if jobs wait and none has been finished since the last nudge."""
         with self._lock:
-            if self.may_grow and self._headway == self._last_headway:
+            if self._headway != self._last_headway:
+                self._last_headway, self._moved = self._headway, now
+            elif self.queue:
+                most = self._few if now - self._moved < STUCK_SECONDS else self._most
+                if self._active < most:
+                    self._join()
+
+    def open_up(self) -> None:
+        """Let as many threads join as jobs wait, within bounds."""
+        with self._lock:
+            for _ in range(min(len(self.queue), self._most - self._active)):
                 self._join()
-            self._last_headway = self._headway
 
     def _join(self) -> None:
         """One more thread at work: an idle one, or a new one."""
@@ -136,9 +148,9 @@ class Lanes:
         self._open: set[Job] = set()
         lock = threading.Lock()
         self._lanes = {
-            "read": _Lane("read", READERS, lock, self._finish),
-            "slow": _Lane("slow", SEARCHERS, lock, self._finish),
-            "write": _Lane("write", 1, lock, self._finish),
+            "read": _Lane("read", READERS, READERS, lock, self._finish),
+            "slow": _Lane("slow", SEARCHERS, MOST_SEARCHERS, lock, self._finish),
+            "write": _Lane("write", 1, 1, lock, self._finish),
         }
         self._all = tuple(self._lanes.values())
         self._serial = 0
@@ -157,8 +169,9 @@ class Lanes:
 
     def nudge(self) -> None:
         """Let another thread join each lane that makes no headway."""
+        now = time.monotonic()
         for lane in self._all:
-            lane.nudge()
+            lane.nudge(now)
 
     def submit(self, job: Job) -> None:
         """Run the job as soon as its lane allows."""
@@ -180,9 +193,8 @@ class Lanes:
         with self._state:
             if self._state.wait_for(lambda: not self._open, min(seconds, NUDGE_SECONDS)):
                 return True
-            for _ in range(READERS):  # nobody nudges any more: let everybody work
-                self.nudge()
-                self.nudge()
+            for lane in self._all:  # nobody nudges any more
+                lane.open_up()
             return self._state.wait_for(lambda: not self._open, max(0.0, seconds - NUDGE_SECONDS))
 
     def _ahead_of(self, family: str) -> _Mutation | None:

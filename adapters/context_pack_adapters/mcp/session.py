@@ -51,12 +51,17 @@ def _ignore(*_: object) -> None:
     """Nobody listens."""
 
 
+def _no_clock() -> float:
+    """Time stands still."""
+    return 0.0
+
+
 class Session:
     """One connection's protocol state.
 
     `load` makes the registry and may be slow; `send` takes one whole body from any thread; `alarm` hears of
     exceptions that no contract names; `on_watch` hears when somebody begins to listen for changed resources
-    and when nobody does any more.
+    and when nobody does any more; `monotonic` gives seconds, by which calls know how long they have waited.
     """
 
     def __init__(
@@ -69,6 +74,7 @@ class Session:
         page_size: int | None = None,
         alarm: Callable[[str, BaseException], None] = _ignore,
         on_watch: Callable[[bool], None] = _ignore,
+        monotonic: Callable[[], float] = _no_clock,
     ) -> None:
         if len(facts.instructions.encode()) > MAX_INSTRUCTIONS_BYTES:
             raise ValueError(f"instructions have at most {MAX_INSTRUCTIONS_BYTES} bytes")
@@ -79,7 +85,7 @@ class Session:
         self._send = send
         self._alone: Sink = self._reply_alone  # one bound method, so that it can be told from a batch's
         self._shelf = Shelf(load, page_size)
-        self._desk = Desk(send, self._shelf.monotonic, alarm)
+        self._desk = Desk(send, monotonic, alarm)
         self._subscriptions = Subscriptions(send, on_watch)
         self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions, self._alone)
 

@@ -39,7 +39,3 @@ class Shelf:
             self.registry()
         assert self.lists is not None
         return self.lists
-
-    def monotonic(self) -> float:
-        """Seconds on the registry's clock; zero before there is one."""
-        return 0.0 if self.loaded is None else self.loaded.monotonic()

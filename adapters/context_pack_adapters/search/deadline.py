@@ -100,12 +100,12 @@ def in_time(work: Callable[[Deadline], T], seconds: float, call: Call) -> T:
     """What `work` returns, or raises.
 
     Raises:
-        TimedOut: it took longer than `seconds`.
+        TimedOut: more than `seconds` have passed since the call was received.
         Cancelled: the call was withdrawn.
     """
-    deadline = Deadline(seconds)
-    if not _places.acquire(timeout=seconds):
-        raise TimedOut
+    deadline = Deadline(seconds - call.waited)
+    while not _places.acquire(timeout=min(CHECK_SECONDS, deadline.left())):
+        call.check()
     task = _Work(work, deadline)
     try:
         threading.Thread(target=task.run, name="search", daemon=True).start()

@@ -245,6 +245,7 @@ class Peer:
             self._take,
             alarm=lambda place, error: self.alarms.append((place, error)),
             on_watch=options.pop("on_watch", self.watches.append),
+            monotonic=lambda: demo.now,
             **options,
         )
 

@@ -228,3 +228,17 @@ def test_a_tool_sees_the_id_and_the_capabilities_of_its_caller(
     )
     assert [call.request_id for call in demo.seen] == ["a", 7]
     assert [call.client_capabilities for call in demo.seen] == [{"roots": {}}, {"sampling": {}}]  # type: ignore[attr-defined]
+
+
+@pytest.mark.clause("CD-68")
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_call_knows_how_long_ago_it_was_received(
+    peer: Peer, demo: Demo, req: Request, loaded: bool
+) -> None:
+    if loaded:
+        peer.load()
+    demo.now = 5.0
+    (job,) = peer.post(req("tools/call", {"name": "echo", "arguments": {"text": "x"}}))
+    demo.now = 7.5
+    job.run()
+    assert demo.seen[-1].waited == 2.5
