@@ -1,4 +1,4 @@
-"""Watch the project and tell when a context becomes stale, fresh, missing or corrupt; Ctrl-C ends it.
+"""Watch the project and tell when a context becomes stale, fresh, missing, corrupt or gone; Ctrl-C ends it.
 
 With --refresh, what became stale is refreshed at once; what people wrote stays, as with 'contexts refresh'.
 
@@ -10,6 +10,7 @@ Examples:
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from context_pack_adapters.commands.contexts import (
     COLOURS,
@@ -17,10 +18,17 @@ from context_pack_adapters.commands.contexts import (
     add_place,
     answered,
     open_project,
+    outcome_record,
     tell_outcomes,
 )
 from context_pack_adapters.commands.contexts_status import shown
 from context_pack_adapters.commands.shell import Shell
+
+if TYPE_CHECKING:
+    from context_pack_adapters.stores.context_watch import FoldersWatch
+
+GONE = "gone"
+"""A folder that is no longer there, or no longer worth a context."""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -38,7 +46,7 @@ def run(options: Namespace, shell: Shell) -> int:
     states: dict[str, str] = {}
     try:
         while True:
-            watch.follow(_scopes(opened))
+            _follow(opened, watch)
             now = _states(opened)
             if options.refresh and any(state in ("stale", "missing") for state in now.values()):
                 _refresh(opened, shell, options)
@@ -53,11 +61,19 @@ def run(options: Namespace, shell: Shell) -> int:
         watch.close()
 
 
-def _scopes(opened: Opened) -> list[str]:
+def _follow(opened: Opened, watch: FoldersWatch) -> None:
+    """Watch every folder; one that came while its parent was not watched yet is found by looking again."""
+    followed: set[str] = set()
+    while (scopes := _scopes(opened)) != followed:
+        watch.follow(sorted(scopes))
+        followed = scopes
+
+
+def _scopes(opened: Opened) -> set[str]:
     from context_pack.contexts.ports import unwatched
 
     scan = opened.project.scan(unwatched)
-    return [] if scan is None else [folder.scope for folder in scan.folders]
+    return set() if scan is None else {folder.scope for folder in scan.folders}
 
 
 def _states(opened: Opened) -> dict[str, str]:
@@ -72,8 +88,12 @@ def _refresh(opened: Opened, shell: Shell, options: Namespace) -> None:
     from context_pack.contexts.usecases.refresh import Order
 
     outcomes = answered(opened.refresher.refresh(opened.project, Order()))
+    told = [each for each in outcomes if each.deed != "unchanged"]
     if not options.json:
-        tell_outcomes([each for each in outcomes if each.deed != "unchanged"], shell)
+        tell_outcomes(told, shell)
+        return
+    for each in told:
+        shell.terminal.json(outcome_record(each))
 
 
 def _tell(before: dict[str, str], now: dict[str, str], shell: Shell, options: Namespace) -> None:
@@ -83,10 +103,11 @@ def _tell(before: dict[str, str], now: dict[str, str], shell: Shell, options: Na
         counted = ", ".join(f"{list(now.values()).count(state)} {state}" for state in kinds)
         shell.terminal.line(f"watching {len(now)} folders: {counted}")
         return
-    for scope, state in sorted(now.items()):
+    gone = dict.fromkeys(before.keys() - now.keys(), GONE)
+    for scope, state in sorted({**now, **gone}.items()):
         if before.get(scope) == state:
             continue
         if options.json:
             shell.terminal.json({"scope": scope, "state": state})
         else:
-            shell.terminal.styled_line((COLOURS[state], state.ljust(8)), f"  {scope}")
+            shell.terminal.styled_line((COLOURS.get(state, ""), state.ljust(8)), f"  {scope}")

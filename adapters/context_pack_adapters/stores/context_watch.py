@@ -14,6 +14,8 @@ from context_pack_adapters.disk.inotify import ENTRIES, ITSELF, ONLY_FOLDER, Ino
 
 SETTLE_SECONDS = 0.2
 """Changes that follow each other this closely are answered by one look."""
+MOST_ROUNDS = 10
+"""So often a wait for quiet begins anew, lest somebody who writes all the time hides every change."""
 LOOK_SECONDS = 1.0
 
 
@@ -22,7 +24,6 @@ class FoldersWatch:
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._watched: dict[str, int] = {}
         self._events = _inotify()
 
     def follow(self, scopes: Iterable[str]) -> None:
@@ -36,14 +37,16 @@ class FoldersWatch:
                 return
 
     def wait(self) -> None:
-        """Return once something has happened and it has been quiet for a moment."""
+        """Return once something has happened, when it has been quiet for a moment or nothing is ever quiet."""
         if self._events is None:
             time.sleep(LOOK_SECONDS)
             return
         descriptor = self._events.descriptor
         select.select([descriptor], [], [])
-        while select.select([descriptor], [], [], SETTLE_SECONDS)[0]:
+        for _ in range(MOST_ROUNDS):
             self._events.events()
+            if not select.select([descriptor], [], [], SETTLE_SECONDS)[0]:
+                return
 
     def close(self) -> None:
         """End the watch."""
