@@ -42,10 +42,10 @@ class Snapshot(Protocol):
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
 
     def ideal(self, words: Sequence[str]) -> float:
-        """The BM25 score that no piece can pass for these tokens, so that scores can be put between 0 and 1."""
+        """The BM25 score that no piece can pass for these tokens: it puts scores between 0 and 1."""
 
     def nearest(self, embedder: str, vector: Vector, scope: Scope, limit: int) -> Sequence[Hit]:
-        """The pieces nearest by cosine among those with a vector of that embedder, best first, ties by piece."""
+        """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
 
     def cosines(self, embedder: str, vector: Vector, pieces: Sequence[int]) -> Mapping[int, float]:
         """The true cosine of each of these pieces that has a vector of that embedder."""
@@ -89,7 +89,7 @@ class SearchIndex(Protocol):
         """What is remembered of each entry of a corpus, by key."""
 
     def replace(self, entries: Iterable[Entry]) -> None:
-        """Store these entries, each whole or not at all, with a vector of the fast embedder for every piece."""
+        """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
 
     def touch(self, corpus: str, stamps: Mapping[str, str]) -> None:
         """New stamps for entries whose content is the same."""
@@ -101,7 +101,7 @@ class SearchIndex(Protocol):
         """Remember facts of a corpus."""
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
-        """Pieces without a vector of that embedder and what is to be embedded, most searched and newest first."""
+        """Pieces without a vector of that embedder and what to embed, most searched and newest first."""
 
     def keep(self, embedder: str, vectors: Mapping[int, Vector]) -> None:
         """Store vectors of pieces; those of pieces that have gone are dropped."""
