@@ -13,6 +13,7 @@ import re
 from attrs import define, field, frozen
 
 MIN_FENCE = 3
+FENCE = "`" * MIN_FENCE
 
 _BACKTICKS = re.compile(r"`+")
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
@@ -31,8 +32,9 @@ _STRUCTURE = re.compile(r"#{1,4}(?:\s|$)|<[!?]|</?[A-Za-z][A-Za-z0-9-]*(?=[\s/>]
 
 def fence_for(text: str) -> str:
     """A fence nothing in the text can close: one backtick longer than its longest run, at least three."""
-    longest = max(map(len, _BACKTICKS.findall(text)), default=0)
-    return "`" * max(MIN_FENCE, longest + 1)
+    if FENCE not in text:
+        return FENCE
+    return "`" * (max(map(len, _BACKTICKS.findall(text))) + 1)
 
 
 def fenced(text: str, language: str = "") -> str:

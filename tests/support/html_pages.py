@@ -48,7 +48,9 @@ def at(state: State, found: Found | None = None, source: str = SOURCE) -> Callab
         if state is State.AMBIGUOUS:
             return Resolution(state, reason="ambiguous, lines 3-4, 8-9")
         place = found or Found(one.path, one.lines)
-        return Resolution(state, place, "changed" if state is State.CHANGED else None, SourceText(source))
+        reason = "changed" if state is State.CHANGED else None
+        excerpt = SourceText(source).excerpt(place.lines.start, place.lines.end)
+        return Resolution(state, place, reason, excerpt)
 
     return resolve
 

@@ -51,7 +51,7 @@ class Card:
     @classmethod
     def of(cls, ref: Ref, resolution: Resolution, id_: str) -> Card:
         """The card of a resolved ref."""
-        return cls(ref, evolve(resolution, source=None), resolution.excerpt, id_)
+        return cls(ref, evolve(resolution, excerpt=None), resolution.excerpt, id_)
 
     @property
     def title(self) -> str:

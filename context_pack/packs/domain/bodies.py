@@ -57,8 +57,8 @@ class Body:
         """These lines, the first of which has that index, each behind its number, for code."""
         if self.first is None:
             return lines
-        width = self.width
-        return [f"{number:>{width}}: {line}" for number, line in enumerate(lines, self.first + index)]
+        numbered = f"%{self.width}d: %s"
+        return [numbered % pair for pair in enumerate(lines, self.first + index)]
 
     def lead(self, index: int) -> str:
         """What stands before a line: its number, for code."""
@@ -105,8 +105,10 @@ def piece(body: Body, spot: Spot, room: int) -> Piece:
     line = lines[0]
     width = max(1, _most(lambda number: _fits(body, spot, [line[:number]], room, cut=True), len(line)))
     text = _shown(body, spot, [line[:width]], room, cut=True)
-    # A line cut exactly at its end goes on with the next one.
-    following = Spot(spot.line, spot.column + width) if width < len(line) else Spot(spot.line + 1)
+    following: Spot | None = Spot(spot.line, spot.column + width)
+    if width >= len(line):
+        # A line cut exactly at its end goes on with the next one, if there is one.
+        following = Spot(spot.line + 1) if len(lines) > 1 else None
     return Piece(text, following, _note(body, spot, 1, width))
 
 

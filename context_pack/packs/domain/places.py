@@ -3,12 +3,14 @@
 `identical` is proof: every place it names hashes to the anchor, and when it says it is complete there is no
 other. Where the code was changed, `surroundings` has to guess. Lines are numbered from 0 inside this module.
 Theory: fingerprints start with the line's length, so that almost no line has to be hashed; the digest is
-computed only where first and last line agree. Where too many places do (blank lines, braces), the rolling
-checksum of the whole excerpt leaves only the right ones, at a cost that depends only on the file's size.
+computed only where first and last line agree, and first where the code most probably is: as far away as other
+code of its file, then nearby. Where too many places agree (blank lines, braces), the rolling checksum of the
+whole excerpt leaves only the right ones, at a cost that depends only on the file's size.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from attrs import frozen
@@ -16,12 +18,14 @@ from attrs import frozen
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.lines import LineRange
 from context_pack.packs.domain.anchors import Anchor
-from context_pack.packs.domain.prints import Prints
+from context_pack.packs.domain.prints import Prints, length_of
 from context_pack.packs.domain.rolling import runs
 from context_pack.packs.domain.source import SourceText
 
 MOST_PLACES = 6
-NEARBY_LINES = 1_000
+NEARBY_LINES = (40, 1_000)
+"""How far up and down is looked before the whole file is: most edits move code by a few lines."""
+MOST_SHIFTS = 4
 QUICK_WORK, MOST_WORK = 2 * 1024 * 1024, 32 * 1024 * 1024
 LINE_WORK, VISIT_WORK = 32, 16
 
@@ -43,7 +47,14 @@ def identical(anchor: Anchor, source: SourceText, near: int | None = None) -> Pl
     One place is found by its hashes. Then its text is known, and a plain text search finds the others.
     """
     excerpt, complete = _sought(anchor, source, near)
-    return Places((), complete) if excerpt is None else copies(excerpt, source)
+    if excerpt is None:
+        return Places((), complete)
+    places = copies(excerpt, source)
+    if near is not None and len(places.ranges) == 1:
+        shift = places.ranges[0].start - near
+        others = [known for known in source.shifts if known != shift]
+        source.shifts[:] = [shift, *others][:MOST_SHIFTS]
+    return places
 
 
 def copies(excerpt: str, source: SourceText) -> Places:
@@ -61,32 +72,56 @@ def _sought(anchor: Anchor, source: SourceText, near: int | None) -> Sought:
             return excerpt, True
         if not complete and anchor.rolling is not None:
             return _rolled(anchor, anchor.rolling, source)
-    excerpt, complete = _search(anchor, source.lines, source.lengths, source.prints)
+    starts = _alike(anchor, source.lengths)
+    excerpt, complete = _search(anchor, source.lines, starts, source.prints)
     if not complete and anchor.rolling is not None:
         return _rolled(anchor, anchor.rolling, source)
     return excerpt, complete
 
 
 def _nearby(anchor: Anchor, source: SourceText, near: int) -> Sought:
-    """The same, not far from where the code was: most edits move it by a few lines."""
-    low, high = max(1, near - NEARBY_LINES), near + anchor.lines - 1 + NEARBY_LINES
-    if not source.has(high):
-        high = source.count
-    if high - low + 1 < anchor.lines:
-        return None, True
-    lines = source.excerpt(low, high).split("\n")
-    return _search(anchor, lines, list(map(len, lines)), source.prints)
+    """The same, as far away as other code has moved, or else not far from where it was, the nearest first."""
+    for shift in source.shifts:
+        start = near + shift
+        text = source.cut(start, start + anchor.lines - 1) if start > 0 else None
+        if text is not None and sha256_hex(text) == anchor.digest:
+            return text, True
+    for distance in NEARBY_LINES:
+        low, high = max(1, near - distance), near + anchor.lines - 1 + distance
+        text = source.cut(low, high) or source.cut(low, source.count)
+        if text is None or source.count - low + 1 < anchor.lines:
+            return None, True
+        lines = text.split("\n")
+        home = near - low
+        starts = sorted(_alike(anchor, list(map(len, lines))), key=lambda at: abs(at - home))
+        excerpt, complete = _search(anchor, lines, starts, source.prints)
+        if excerpt is not None or not complete or len(lines) == source.count:
+            return excerpt, complete
+    return None, True
 
 
-def _search(anchor: Anchor, lines: list[str], lengths: list[int], prints: Prints) -> Sought:
-    """The same, found by first and last line; not complete where too many places begin and end like it."""
+def _alike(anchor: Anchor, lengths: Sequence[int]) -> Iterator[int]:
+    """Where lines begin and end that are as long as the anchored ones, in order."""
+    first, last, reach = length_of(anchor.first), length_of(anchor.last), anchor.lines - 1
+    at, end = -1, len(lengths) - reach
+    while True:
+        try:
+            at = lengths.index(first, at + 1, end)
+        except ValueError:
+            return
+        if lengths[at + reach] == last:
+            yield at
+
+
+def _search(anchor: Anchor, lines: Sequence[str], starts: Iterable[int], prints: Prints) -> Sought:
+    """The same at one of these places; not complete where too many of them begin and end like it."""
     reach, work = anchor.lines - 1, 0
     most = MOST_WORK if anchor.rolling is None else QUICK_WORK
-    for start in prints.positions(anchor.first, lines, lengths):
+    for start in starts:
         work += VISIT_WORK
         if work > most:
             return None, False
-        if start + reach < len(lines) and prints[lines[start + reach]] == anchor.last:
+        if prints[lines[start]] == anchor.first and prints[lines[start + reach]] == anchor.last:
             text = "\n".join(lines[start : start + anchor.lines])
             if sha256_hex(text) == anchor.digest:
                 return text, True

@@ -16,6 +16,11 @@ def fingerprint(line: str) -> str:
     return f"{len(line):x}-{sha256_hex(line)[:8]}"
 
 
+def length_of(print_: str) -> int:
+    """The length of the lines with that fingerprint."""
+    return int(print_.partition("-")[0], 16)
+
+
 class Prints(dict[str, str]):
     """The fingerprints of the lines of one file; none is computed before it is asked for, or twice."""
 
@@ -25,7 +30,7 @@ class Prints(dict[str, str]):
 
     def positions(self, print_: str, lines: list[str], lengths: list[int]) -> Iterator[int]:
         """Where lines with that fingerprint stand, in order; only lines of the right length are hashed."""
-        length, at = int(print_.partition("-")[0], 16), -1
+        length, at = length_of(print_), -1
         while True:
             try:
                 at = lengths.index(length, at + 1)

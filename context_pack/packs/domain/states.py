@@ -59,50 +59,44 @@ class Found:
 
 @frozen
 class Resolution:
-    """A ref's state, where its code is (if anywhere), why not (if not), and the text it is in."""
+    """A ref's state, where its code is (if anywhere), why not (if not), and the code."""
 
     state: State
     found: Found | None = None
     reason: str | None = None
-    source: SourceText | None = field(default=None, eq=False, repr=False)
+    excerpt: str | None = field(default=None, eq=False, repr=False)
 
     @property
     def trusted(self) -> bool:
         """Whether the code is the promised code."""
         return self.state in TRUSTED
 
-    @property
-    def excerpt(self) -> str | None:
-        """The code, where there is any to show."""
-        if self.source is None or self.found is None:
-            return None
-        return self.source.excerpt(self.found.lines.start, self.found.lines.end)
-
 
 def resolve(ref: Ref, source: SourceText) -> Resolution:
     """The state of a ref whose file is there."""
-    there = source.has(ref.lines.end)
+    there = source.cut(ref.lines.start, ref.lines.end)
     if ref.anchor is None:
-        return _at(State.UNANCHORED, ref.path, ref.lines, source) if there else _past_end(ref, source)
-    if there and _same(source, ref.lines, ref.anchor):
-        return _at(State.EXACT, ref.path, ref.lines, source)
+        return _past_end(ref, source) if there is None else _at(State.UNANCHORED, ref.path, ref.lines, there)
+    if there is not None and _same(there, ref.anchor):
+        return _at(State.EXACT, ref.path, ref.lines, there)
     places = identical(ref.anchor, source, near=ref.lines.start)
     guess = by_context(ref.anchor, source, ref.lines) if not places.ranges else None
-    if guess is not None and not places.complete and _same(source, guess, ref.anchor):
-        places = copies(source.excerpt(guess.start, guess.end), source)
+    if guess is not None and not places.complete:
+        excerpt = source.excerpt(guess.start, guess.end)
+        places = copies(excerpt, source) if _same(excerpt, ref.anchor) else places
     if len(places.ranges) > 1:
         return _ambiguous([str(lines) for lines in places.ranges])
     if places.ranges:
-        return _at(State.MOVED, ref.path, places.ranges[0], source)
-    lines = guess or (ref.lines if there else None)
+        return _in(source, State.MOVED, ref.path, places.ranges[0])
+    lines = guess or (None if there is None else ref.lines)
     if lines is None:
         return _past_end(ref, source)
-    return _at(State.CHANGED, ref.path, lines, source, CHANGED_SINCE)
+    return _in(source, State.CHANGED, ref.path, lines, CHANGED_SINCE)
 
 
-def _same(source: SourceText, lines: LineRange, anchor: Anchor) -> bool:
-    """Whether these lines are the anchored code."""
-    return sha256_hex(source.excerpt(lines.start, lines.end)) == anchor.digest
+def _same(excerpt: str, anchor: Anchor) -> bool:
+    """Whether this is the anchored code."""
+    return sha256_hex(excerpt) == anchor.digest
 
 
 def resolve_gone(ref: Ref, others: Sequence[Candidate], complete: bool) -> Resolution:
@@ -122,7 +116,7 @@ def resolve_gone(ref: Ref, others: Sequence[Candidate], complete: bool) -> Resol
     if not hits or not complete:
         return missing
     found, source = hits[0]
-    return Resolution(State.MOVED, found, None, source)
+    return _in(source, State.MOVED, found.path, found.lines)
 
 
 def unreadable(reason: Reason) -> Resolution:
@@ -131,9 +125,15 @@ def unreadable(reason: Reason) -> Resolution:
 
 
 def _at(
-    state: State, path: RelativePath, lines: LineRange, source: SourceText, reason: str | None = None
+    state: State, path: RelativePath, lines: LineRange, excerpt: str, reason: str | None = None
 ) -> Resolution:
-    return Resolution(state, Found(path, lines), reason, source)
+    return Resolution(state, Found(path, lines), reason, excerpt)
+
+
+def _in(
+    source: SourceText, state: State, path: RelativePath, lines: LineRange, reason: str | None = None
+) -> Resolution:
+    return _at(state, path, lines, source.excerpt(lines.start, lines.end), reason)
 
 
 def _past_end(ref: Ref, source: SourceText) -> Resolution:
