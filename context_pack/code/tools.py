@@ -9,12 +9,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from context_pack.code.domain.roles import module_of, role_of
+from context_pack.code.domain.roles import role_of
 from context_pack.code.family import FAMILY
 from context_pack.code.ports import AccessLog, CodeSearch
 from context_pack.code.search_tools import grep_tool
 from context_pack.code.usecases.read_file import Dependency, FileRead, FileReader, ReadFile
 from context_pack.kernel.instants import format_instant
+from context_pack.kernel.paths import module_of
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool

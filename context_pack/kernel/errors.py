@@ -47,6 +47,10 @@ class Code(StrEnum):
     NOT_TEXT = "not_text"
     TOO_LARGE = "too_large"
     TIMED_OUT = "timed_out"
+    # memory
+    MALFORMED_DISCOVERY = "malformed_discovery"
+    NOTHING_INDEXED = "nothing_indexed"
+    EMBEDDER_FAILED = "embedder_failed"
 
 
 KIND_OF: Mapping[Code, Kind] = {
@@ -69,6 +73,9 @@ KIND_OF: Mapping[Code, Kind] = {
     Code.NOT_TEXT: Kind.VALIDATION,
     Code.TOO_LARGE: Kind.VALIDATION,
     Code.TIMED_OUT: Kind.IO_ERROR,
+    Code.MALFORMED_DISCOVERY: Kind.IO_ERROR,
+    Code.NOTHING_INDEXED: Kind.NOT_FOUND,
+    Code.EMBEDDER_FAILED: Kind.IO_ERROR,
 }
 
 

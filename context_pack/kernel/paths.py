@@ -100,6 +100,12 @@ class RelativePath:
         return self.value
 
 
+def module_of(path: RelativePath) -> str:
+    """The name of the folder a file is in, `.` at the root."""
+    parts = path.parts
+    return parts[-2] if len(parts) > 1 else "."
+
+
 def _folded(text: str) -> str:
     """Text as a forgiving file system compares it: width, case and ignorable characters do not count."""
     if text.isascii():

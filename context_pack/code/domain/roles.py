@@ -60,9 +60,3 @@ def _is_test(path: RelativePath, name: str) -> bool:
     if not TEST_FOLDERS.isdisjoint(folders):
         return True
     return bool(_TEST_NAME.fullmatch(name) or _TEST_CLASS.fullmatch(path.name))
-
-
-def module_of(path: RelativePath) -> str:
-    """The name of the folder a file is in, `.` at the root."""
-    parts = path.parts
-    return parts[-2] if len(parts) > 1 else "."

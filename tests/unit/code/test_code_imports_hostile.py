@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from import_projects import LANGUAGES, project
 
 from context_pack.code.domain.imports.javascript_text import mask
-from context_pack.code.domain.imports.lexing import FILL, Kind, masked
 from context_pack.code.domain.imports.table import language_named
 from context_pack.code.domain.imports.tree import Unparsable, join
 from context_pack.code.usecases.read_file import FileReader, ReadFile
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
+from context_pack.kernel.lexing import FILL, Kind, masked
 from context_pack_adapters.inmemory import MemorySourceTree
 
 ENDINGS = {

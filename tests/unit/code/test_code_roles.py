@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from context_pack.code.domain.roles import module_of, role_of
+from context_pack.code.domain.roles import role_of
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.paths import RelativePath, module_of
 
 ROLES = {
     "test": """

@@ -11,16 +11,6 @@ from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
-from context_pack.code.domain.imports.lexing import (
-    BLOCK_COMMENT,
-    DOUBLE_QUOTED,
-    SINGLE_QUOTED,
-    code,
-    comment,
-    lexer,
-    opaque,
-    string,
-)
 from context_pack.code.domain.imports.tree import (
     Found,
     Imports,
@@ -30,6 +20,16 @@ from context_pack.code.domain.imports.tree import (
     folder_of,
     join,
     within,
+)
+from context_pack.kernel.lexing import (
+    BLOCK_COMMENT,
+    DOUBLE_QUOTED,
+    SINGLE_QUOTED,
+    code,
+    comment,
+    lexer,
+    opaque,
+    string,
 )
 
 HEADER_FOLDERS = ("include", "src", "")

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 
 from attrs import define, frozen
 
-from context_pack.code.domain.imports.lexing import (
+from context_pack.code.domain.imports.namespaces import Origin, folders_of, origin
+from context_pack.code.domain.imports.tree import Found, Imports, TreeView, ancestors, folder_of, within
+from context_pack.kernel.lexing import (
     BLOCK_COMMENT,
     DOUBLE_QUOTED,
     LINE_COMMENT,
@@ -23,8 +25,6 @@ from context_pack.code.domain.imports.lexing import (
     opaque,
     string,
 )
-from context_pack.code.domain.imports.namespaces import Origin, folders_of, origin
-from context_pack.code.domain.imports.tree import Found, Imports, TreeView, ancestors, folder_of, within
 
 MOST_LOOKED_INTO = 200
 

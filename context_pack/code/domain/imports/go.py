@@ -9,16 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from context_pack.code.domain.imports.lexing import (
-    BLOCK_COMMENT,
-    DOUBLE_QUOTED,
-    LINE_COMMENT,
-    SINGLE_QUOTED,
-    comment,
-    lexer,
-    opaque,
-    string,
-)
 from context_pack.code.domain.imports.tree import (
     Found,
     Imports,
@@ -28,6 +18,16 @@ from context_pack.code.domain.imports.tree import (
     join,
     nearest,
     within,
+)
+from context_pack.kernel.lexing import (
+    BLOCK_COMMENT,
+    DOUBLE_QUOTED,
+    LINE_COMMENT,
+    SINGLE_QUOTED,
+    comment,
+    lexer,
+    opaque,
+    string,
 )
 
 _GO = lexer(

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from context_pack.code.domain.imports.javascript_text import mask
-from context_pack.code.domain.imports.lexing import literal
 from context_pack.code.domain.imports.tree import (
     Found,
     Imports,
@@ -25,6 +24,7 @@ from context_pack.code.domain.imports.tree import (
     within,
 )
 from context_pack.code.domain.imports.tsconfig import PathMapping, mapping_for
+from context_pack.kernel.lexing import literal
 
 TYPED = (".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
 _TS_FIRST = (

@@ -12,7 +12,7 @@ import re
 
 from attrs import define, field
 
-from context_pack.code.domain.imports.lexing import Kind, masked
+from context_pack.kernel.lexing import Kind, masked
 
 MOST_NESTED = 60
 MOST_IN_VAIN = 200

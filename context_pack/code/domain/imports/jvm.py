@@ -13,18 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from attrs import define, field, frozen
 
-from context_pack.code.domain.imports.lexing import (
-    BLOCK_COMMENT,
-    DOUBLE_QUOTED,
-    LINE_COMMENT,
-    SINGLE_QUOTED,
-    Lexer,
-    comment,
-    lexer,
-    nested_comment,
-    opaque,
-    string,
-)
 from context_pack.code.domain.imports.namespaces import Origin, origin
 from context_pack.code.domain.imports.tree import (
     Found,
@@ -35,6 +23,18 @@ from context_pack.code.domain.imports.tree import (
     is_folder,
     name_of,
     within,
+)
+from context_pack.kernel.lexing import (
+    BLOCK_COMMENT,
+    DOUBLE_QUOTED,
+    LINE_COMMENT,
+    SINGLE_QUOTED,
+    Lexer,
+    comment,
+    lexer,
+    nested_comment,
+    opaque,
+    string,
 )
 
 ENDINGS = (".java", ".kt")

@@ -14,17 +14,6 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.code.domain.imports.lexing import (
-    BLOCK_COMMENT,
-    FILL,
-    closed_string,
-    comment,
-    interpolated,
-    lexer,
-    literal,
-    opaque,
-    string,
-)
 from context_pack.code.domain.imports.namespaces import origin
 from context_pack.code.domain.imports.tree import (
     Found,
@@ -35,6 +24,17 @@ from context_pack.code.domain.imports.tree import (
     join,
     nearest,
     within,
+)
+from context_pack.kernel.lexing import (
+    BLOCK_COMMENT,
+    FILL,
+    closed_string,
+    comment,
+    interpolated,
+    lexer,
+    literal,
+    opaque,
+    string,
 )
 
 _LABEL = re.compile(r"\w+")

@@ -12,16 +12,6 @@ from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
-from context_pack.code.domain.imports.lexing import (
-    closed_string,
-    code,
-    comment,
-    interpolated,
-    lexer,
-    literal,
-    opaque,
-    string,
-)
 from context_pack.code.domain.imports.tree import (
     Found,
     Imports,
@@ -31,6 +21,16 @@ from context_pack.code.domain.imports.tree import (
     folder_of,
     join,
     within,
+)
+from context_pack.kernel.lexing import (
+    closed_string,
+    code,
+    comment,
+    interpolated,
+    lexer,
+    literal,
+    opaque,
+    string,
 )
 
 LOAD_FOLDERS = ("lib", "spec", "test")

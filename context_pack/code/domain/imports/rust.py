@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 
 from attrs import define, field, frozen
 
-from context_pack.code.domain.imports.lexing import (
+from context_pack.code.domain.imports.rust_crates import Neighbourhood
+from context_pack.code.domain.imports.tree import Found, Imports, TreeView, folder_of, join, within
+from context_pack.kernel.lexing import (
     LINE_COMMENT,
     comment,
     lexer,
@@ -20,9 +22,7 @@ from context_pack.code.domain.imports.lexing import (
     opaque,
     string,
 )
-from context_pack.code.domain.imports.lexing import code as plain_code
-from context_pack.code.domain.imports.rust_crates import Neighbourhood
-from context_pack.code.domain.imports.tree import Found, Imports, TreeView, folder_of, join, within
+from context_pack.kernel.lexing import code as plain_code
 
 MOST_NESTED = 64
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from context_pack.code.domain.imports.lexing import (
+from context_pack.code.domain.imports.tree import TreeView, first_file, folder_of, join, nearest
+from context_pack.kernel.lexing import (
     BLOCK_COMMENT,
     DOUBLE_QUOTED,
     LINE_COMMENT,
@@ -22,7 +23,6 @@ from context_pack.code.domain.imports.lexing import (
     comment,
     lexer,
 )
-from context_pack.code.domain.imports.tree import TreeView, first_file, folder_of, join, nearest
 
 MOST_EXTENDED = 10
 MOST_REFERENCES = 20
