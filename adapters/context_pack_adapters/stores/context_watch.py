@@ -37,7 +37,7 @@ class FoldersWatch:
                 return
 
     def wait(self) -> None:
-        """Return once something has happened, when it has been quiet for a moment or nothing is ever quiet."""
+        """Return once something has happened and it is quiet again, or has not been for too long."""
         if self._events is None:
             time.sleep(LOOK_SECONDS)
             return

@@ -1,0 +1,481 @@
+"""Contexts on a real disk: what cannot be read, decoded or trusted, links, caches, allowed roots, crashes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from context_trees import FORMAT, Asked, age, context, disk_contexts, plant, refresher
+
+from context_pack.contexts.domain.fingerprint import Method
+from context_pack.contexts.domain.model import Context, Corrupt, judged
+from context_pack.contexts.ports import Malformed, Project, Refusal, unwatched
+from context_pack.contexts.usecases.refresh import Order
+from context_pack_adapters.stores import context_folder
+
+BASE: dict[str, str | bytes] = {
+    ".context.config.yaml": "min_tokens: 0\nmax_depth: 40\n",
+    "a.py": "x = 1\n",
+    "src/b.py": "y = 1\n",
+    "src/.context.yaml": context("src"),
+}
+is_root = os.geteuid() == 0
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return plant(tmp_path / "project", BASE)
+
+
+def opened(root: Path, *allowed: Path) -> Project:
+    """The project of a folder."""
+    found = disk_contexts(root, *allowed).projects.open(None)
+    assert not isinstance(found, Refusal)
+    return found
+
+
+def too_deep(root: Path, total: int = 4400) -> None:
+    """A chain of folders whose path is longer than the system can open, made one step at a time."""
+    here = os.open(root, os.O_RDONLY)
+    length = len(str(root))
+    while length < total:
+        name = "d" * 240
+        os.mkdir(name, dir_fd=here)
+        below = os.open(name, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here, length = below, length + 241
+    os.close(here)
+
+
+# -- nothing fails a list
+
+
+@pytest.mark.clause("CX-14")
+def test_a_folder_that_cannot_be_listed_is_skipped_and_counted(root: Path) -> None:
+    too_deep(root)
+    listed = Asked(disk_contexts(root)).ok("list_contexts")
+    assert listed["warnings"] == 1
+    assert [entry["scope"] for entry in listed["entries"]] == [".", "src"]
+
+
+@pytest.mark.clause("CX-14")
+@pytest.mark.skipif(is_root, reason="root may list everything")
+def test_a_folder_without_permission_is_skipped_and_counted(root: Path) -> None:
+    (root / "src").chmod(0)
+    try:
+        listed = Asked(disk_contexts(root)).ok("list_contexts")
+    finally:
+        (root / "src").chmod(0o755)
+    assert (listed["warnings"], [entry["scope"] for entry in listed["entries"]]) == (1, ["."])
+
+
+@pytest.mark.clause("CX-14")
+def test_undecodable_names_are_left_out_and_counted(root: Path) -> None:
+    before = opened(root).find("src")
+    assert before is not None
+    assert not isinstance(before, Refusal)
+    stat, content = before.stat_fingerprint(), before.content_fingerprint(unwatched)
+    with open(os.fsencode(root / "src") + b"/bad\xff.py", "wb") as file:
+        file.write(b"z = 1\n")
+    os.mkdir(os.fsencode(root) + b"/dir\xfe")
+    with open(os.fsencode(root) + b"/dir\xfe/c.py", "wb") as file:
+        file.write(b"z = 1\n")
+    asked = Asked(disk_contexts(root))
+    listed = asked.ok("list_contexts")
+    assert listed["warnings"] == 2
+    assert [entry["scope"] for entry in listed["entries"]] == [".", "src"]
+    checked = asked.ok("check_freshness", scope="src")
+    assert (checked["warnings"], checked["fingerprint"]["computed"]) == (1, stat)
+    after = opened(root).find("src")
+    assert after is not None
+    assert not isinstance(after, Refusal)
+    assert after.content_fingerprint(unwatched) == content
+
+
+@pytest.mark.clause("CX-14", "CX-24")
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x00\x01\x02",
+        b"\xff\xfe\xfd",
+        b"[1, 2",
+        b"version: 1\n\ttab: 1\n",
+        b"---\nversion: 1\n---\nversion: 1\n",
+        b"a: &a [*a]\n",
+        b"- " * 5000 + b"x",
+        b"a: !!python/object/apply:os.system [ls]\n",
+        b"version: 1\nsummary: \xc3\x28\n",
+        b"x" * 2_000_000,
+    ],
+    ids=["empty", "zeros", "no-utf8", "open", "tab", "two", "loop", "deep", "tag", "half", "huge"],
+)
+def test_a_corrupt_file_is_missing_with_a_reason_and_refused_by_name(root: Path, data: bytes) -> None:
+    (root / "src/.context.yaml").write_bytes(data)
+    asked = Asked(disk_contexts(root))
+    entry = asked.entries()["src"]
+    assert (entry["state"], entry["has_context"]) == ("missing", False)
+    assert entry["reason"].startswith("corrupt: ")
+    for tool, shape in (("query_context", {"found": False}), ("check_freshness", {"state": "missing"})):
+        refused = asked.error(tool, scope="src")
+        assert refused["error"] == 'Invalid or corrupt .context.yaml at scope "src"'
+        assert refused["reason"] == entry["reason"]
+        assert shape.items() <= refused.items()
+
+
+@pytest.mark.clause("CX-14", "CX-24")
+@pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "dangling"])
+def test_a_context_that_is_no_file_never_blocks_or_fails(root: Path, kind: str) -> None:
+    path = root / "src/.context.yaml"
+    path.unlink()
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(".context.yaml" if kind == "loop" else "nowhere.yaml")
+    asked = Asked(disk_contexts(root))
+    entry = asked.entries()["src"]
+    assert (entry["state"], entry["has_context"]) == ("missing", False)
+    assert asked.error("query_context", scope="src")["found"] is False
+    assert asked.error("check_freshness", scope="src")["state"] == "missing"
+
+
+@pytest.mark.clause("CX-10", "CX-14")
+def test_links_are_never_followed_by_a_scan_and_never_counted(root: Path, tmp_path: Path) -> None:
+    before = opened(root).find("src")
+    assert before is not None
+    assert not isinstance(before, Refusal)
+    other = plant(tmp_path / "other", {"c.py": "", ".context.yaml": context(".")})
+    (root / "src/up").symlink_to("..")
+    (root / "src/self").symlink_to("self")
+    (root / "out").symlink_to(other)
+    (root / "src/link.py").symlink_to("b.py")
+    listed = Asked(disk_contexts(root)).ok("list_contexts")
+    assert [entry["scope"] for entry in listed["entries"]] == [".", "src"]
+    assert listed["warnings"] == 0
+    after = opened(root).find("src")
+    assert after is not None
+    assert not isinstance(after, Refusal)
+    assert after.stat_fingerprint() == before.stat_fingerprint()
+    assert after.content_fingerprint(unwatched) == before.content_fingerprint(unwatched)
+
+
+@pytest.mark.clause("CX-14")
+def test_lists_never_fail_while_files_and_folders_come_and_go(root: Path) -> None:
+    plant(root, {f"f{number}/a.py": "x" for number in range(30)})
+    asked = Asked(disk_contexts(root))
+    stop = threading.Event()
+
+    def churn() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            folder = root / f"f{number % 30}"
+            for name in ("a.py", ".context.yaml"):
+                (folder / name).unlink(missing_ok=True)
+            folder.rmdir()
+            plant(root, {f"f{number % 30}/a.py": "y" * number})
+            plant(root, {f"f{number % 30}/.context.yaml": context(f"f{number % 30}")})
+
+    thread = threading.Thread(target=churn)
+    thread.start()
+    try:
+        for _ in range(40):
+            listed = asked.ok("list_contexts")
+            assert listed["warnings"] == 0
+            scopes = {entry["scope"] for entry in listed["entries"]}
+            assert {".", "src"} <= scopes <= {".", "src", *(f"f{number}" for number in range(30))}
+            assert asked.raw("check_freshness", scope="f3")[0]["state"] in ("missing", "stale", "fresh")
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.clause("CX-07", "CX-14")
+def test_a_file_that_vanishes_before_its_content_is_read_makes_a_context_stale_and_nothing_worse(
+    root: Path,
+) -> None:
+    folder = opened(root).find("src")
+    assert folder is not None
+    assert not isinstance(folder, Refusal)
+    (root / "src/b.py").unlink()
+    assert folder.content_fingerprint(unwatched) is None
+
+
+@pytest.mark.clause("CX-16")
+def test_a_root_that_goes_away_is_the_seeds_scan_error(root: Path) -> None:
+    asked = Asked(disk_contexts(root))
+    asked.ok("list_contexts")
+    root.rename(root.with_name("moved"))
+    assert asked.error("list_contexts") == {
+        "root": str(root),
+        "total_directories": 0,
+        "skipped_directories": 0,
+        "tracked": 0,
+        "entries": [],
+        "error": f'Failed to scan project at "{root}"',
+    }
+    assert asked.error("query_context", scope="src")["error"] == f'Failed to scan project at "{root}"'
+
+
+# -- confinement
+
+
+@pytest.mark.clause("CX-21")
+def test_links_out_of_the_root_are_traversals_and_links_inside_are_served(root: Path, tmp_path: Path) -> None:
+    other = plant(tmp_path / "other", {"c.py": "", ".context.yaml": context(".")})
+    (root / "out").symlink_to(other)
+    (root / "in").symlink_to("src")
+    asked = Asked(disk_contexts(root))
+    for tool in ("query_context", "check_freshness"):
+        refused = asked.error(tool, scope="out")
+        assert (refused["scope"], refused["error"]) == ("out", "Invalid scope: path traversal detected")
+        asked.ok(tool, scope="in")
+    assert asked.ok("query_context", scope="in")["context"]["scope"] == "src"
+
+
+@pytest.mark.clause("CX-21", "CX-15")
+def test_a_context_that_links_out_of_the_root_is_a_traversal_and_missing_in_lists(
+    root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "secret.yaml").write_text(context("src", summary="A secret."))
+    path = root / "src/.context.yaml"
+    path.unlink()
+    path.symlink_to(tmp_path / "secret.yaml")
+    asked = Asked(disk_contexts(root))
+    for tool in ("query_context", "check_freshness"):
+        assert asked.error(tool, scope="src")["error"] == "Invalid scope: path traversal detected"
+    entry = asked.entries()["src"]
+    assert (entry["state"], entry["has_context"]) == ("missing", False)
+    assert "secret" not in str(entry)
+    path.unlink()
+    path.symlink_to("../shared.yaml")
+    (root / "shared.yaml").write_text(context("src", summary="Inside."))
+    assert asked.ok("query_context", scope="src")["context"]["summary"] == "Inside."
+
+
+@pytest.mark.clause("CX-22")
+def test_a_path_may_be_a_folder_of_the_allowed_roots_and_none_beside_them(root: Path, tmp_path: Path) -> None:
+    other = plant(tmp_path / "other", {"in/c.py": "", "in/.context.yaml": context("in")})
+    plant(tmp_path / "other-not", {"c.py": ""})
+    (tmp_path / "other/way-out").symlink_to(tmp_path)
+    asked = Asked(disk_contexts(root, other))
+    assert asked.ok("query_context", scope="in", path=str(other))["found"] is True
+    assert asked.ok("query_context", scope=".", path=str(other / "in"))["found"] is True
+    assert asked.ok("query_context", scope="in", path="../other")["found"] is True
+    for path in (str(tmp_path), "../other-not", str(other / "way-out"), str(other / ".."), "/", "~"):
+        body, is_error = asked.raw("query_context", scope="in", path=path)
+        assert is_error
+        wanted = f'Failed to scan project at "{root}/~"' if path == "~" else f'Path not allowed: "{path}"'
+        assert body == {"found": False, "scope": "in", "error": wanted}
+
+
+@pytest.mark.clause("CX-22")
+def test_what_is_not_allowed_looks_alike_whether_it_is_there_or_not(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    asked = Asked(disk_contexts(root))
+    answers = {
+        str(asked.error("list_contexts", path=str(tmp_path / name))).replace(name, "NAME")
+        for name in ("there", "not-there")
+    }
+    assert len(answers) == 1
+
+
+@pytest.mark.clause("CX-26")
+def test_denied_folders_hold_no_contexts(root: Path) -> None:
+    plant(
+        root,
+        {".git/.context.yaml": context(".git"), "vault/.context.yaml": context("vault"), "vault/a.py": ""},
+    )
+    asked = Asked(disk_contexts(root, deny=("vault",)))
+    for scope in (".git", "vault"):
+        assert "No .context.yaml found" in asked.error("query_context", scope=scope)["error"]
+    assert set(asked.entries()) == {".", "src"}
+
+
+# -- what is known from earlier calls
+
+
+@pytest.mark.clause("CX-08")
+def test_every_change_is_seen_by_the_next_call(root: Path) -> None:
+    ports = disk_contexts(root)
+    refresher(ports).refresh(opened(root), Order())
+    asked = Asked(ports)
+    age(root)
+    for change in range(30):
+        assert asked.entries()["src"]["state"] == "fresh"
+        # The same size, and a time that is put back: only what the system keeps for itself tells.
+        status = (root / "src/b.py").stat()
+        (root / "src/b.py").write_text(f"y = {change % 8 + 2}\n")
+        os.utime(root / "src/b.py", ns=(status.st_mtime_ns, status.st_mtime_ns))
+        assert asked.entries()["src"]["state"] == "stale", change
+        assert asked.ok("check_freshness", scope="src")["state"] == "stale"
+        (root / "src/b.py").write_text("y = 1\n")
+
+
+@pytest.mark.clause("CX-08")
+def test_contents_are_read_once_for_as_long_as_nothing_changes(root: Path) -> None:
+    ports = disk_contexts(root)
+    refresher(ports).refresh(opened(root), Order())
+    time.sleep(
+        context_folder.TICK_NS / 1e9 * 1.5
+    )  # until the files have settled, not until something is done
+    asked = Asked(ports)
+    assert asked.entries()["src"]["state"] == "fresh"
+    project = ports.projects.open(None)
+    assert not isinstance(project, Refusal)
+    first, again = project.scan(unwatched), project.scan(unwatched)
+    assert first is not None
+    assert first is again
+    folder = project.find("src")
+    assert folder is not None
+    assert not isinstance(folder, Refusal)
+    assert folder.memo["freshness"].state.value == "fresh"
+    assert folder.memo["entry"].scope == "src"
+
+
+@pytest.mark.clause("CX-06", "CX-07")
+def test_a_content_fingerprint_survives_a_copy_and_a_stat_fingerprint_does_not(
+    root: Path, tmp_path: Path
+) -> None:
+    for method in Method:
+        ports = disk_contexts(root)
+        refresher(ports).refresh(opened(root), Order(method=method))
+        copy = tmp_path / f"copy-{method}"
+        shutil.copytree(root, copy, copy_function=shutil.copyfile)
+        asked = Asked(disk_contexts(copy))
+        state = asked.ok("check_freshness", scope="src")
+        expected = ("fresh", "content") if method is Method.CONTENT else ("stale", "stat")
+        assert (state["state"], state["fingerprint"]["method"]) == expected
+
+
+# -- writing
+
+
+@pytest.mark.clause("CX-35")
+def test_a_context_is_replaced_in_one_step_keeps_its_mode_and_leaves_nothing_behind(root: Path) -> None:
+    path = root / "src/.context.yaml"
+    path.chmod(0o640)
+    before = path.stat().st_ino
+    (root / "src/b.py").write_text("y = 2\n")
+    refresher(disk_contexts(root)).refresh(opened(root), Order())
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert path.stat().st_ino != before
+    assert sorted(os.listdir(root / "src")) == [".context.yaml", "b.py"]
+
+
+@pytest.mark.clause("CX-35")
+def test_a_context_that_is_a_link_is_left_alone(root: Path) -> None:
+    (root / "shared.yaml").write_text(context("src"))
+    path = root / "src/.context.yaml"
+    path.unlink()
+    path.symlink_to("../shared.yaml")
+    outcomes = refresher(disk_contexts(root)).refresh(opened(root), Order())
+    assert not hasattr(outcomes, "error")
+    (src,) = [each for each in outcomes if each.scope == "src"]
+    assert (src.deed, path.is_symlink()) == ("left", True)
+    assert (root / "shared.yaml").read_text() == context("src")
+
+
+@pytest.mark.clause("CX-35")
+@pytest.mark.parametrize("text", ["version: 2\nnew: 1\n", "{{{\n", "version: 1\n"])
+def test_what_is_not_understood_is_never_touched(root: Path, text: str) -> None:
+    path = root / "src/.context.yaml"
+    path.write_text(text)
+    refresher(disk_contexts(root)).refresh(opened(root), Order())
+    assert path.read_text() == text
+
+
+@pytest.mark.clause("CX-33")
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"format": 2}', '{"format": 1, "projects": {"." : 3}}', "\x00"]
+)
+def test_a_broken_memory_remembers_nothing_and_is_mended_by_the_next_refresh(root: Path, text: str) -> None:
+    ports = disk_contexts(root)
+    store = root / ".agents/store/contexts/derived.json"
+    plant(root, {".agents/store/contexts/derived.json": text})
+    assert ports.memory.recall(str(root), "src") == {}
+    outcomes = refresher(ports).refresh(opened(root), Order())
+    assert not hasattr(outcomes, "error")
+    assert '"format": 1' in store.read_text()
+
+
+# -- the dialect
+
+
+def parsed(text: str | bytes) -> Any:
+    """What the reader makes of a file."""
+    return FORMAT.parse(text.encode() if isinstance(text, str) else text)
+
+
+@pytest.mark.clause("CX-02")
+@pytest.mark.parametrize(
+    "spelled",
+    ["2026-02-13T10:00:00Z", "2026-02-13", "yes", "on", "No", "12:30:45", "1_000", "0b1", "~x", "=", "<<"],
+)
+def test_what_yaml_1_1_takes_for_something_else_is_text(spelled: str) -> None:
+    text = context("src").replace("A folder.", spelled)
+    verdict = judged(parsed(text))
+    assert isinstance(verdict, Context)
+    assert verdict.record["summary"] == spelled
+
+
+@pytest.mark.clause("CX-02", "CX-03")
+@pytest.mark.parametrize("version", ["1", "1.0", "0x1", "0o1", "1e0", "+1"])
+def test_every_spelling_of_one_is_version_one(version: str) -> None:
+    verdict = judged(parsed(context("src").replace("version: 1\n", f"version: {version}\n")))
+    assert isinstance(verdict, Context)
+    assert verdict.record["version"] == 1
+
+
+@pytest.mark.clause("CX-02")
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: "\ufeff" + text,
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text + "todos: &t [one, two]\nevents: *t\n",
+        lambda text: "---\n" + text + "...\n",
+        lambda text: "# a comment\n" + text + "todos: [one] # another\n",
+        lambda text: text + "todos:\n- one\n-   two\n",
+    ],
+    ids=["bom", "crlf", "anchor", "marks", "comments", "flush"],
+)
+def test_every_layout_of_a_valid_file_is_fine(change: Any) -> None:
+    verdict = judged(parsed(change(context("src"))))
+    assert isinstance(verdict, Context)
+    assert verdict.record["summary"] == "A folder."
+
+
+@pytest.mark.clause("CX-02")
+@pytest.mark.parametrize(
+    "text",
+    [
+        context("src") + "---\n" + context("src"),
+        context("src") + "todos:\n\t- one\n",
+        context("src") + "base: &b {x: 1}\n<<: *b\n",
+        context("src") + "<<: {todos: [a]}\n",
+        context("src") + "scope: src\n",
+        context("src").encode() + b"todos: ['\xff']\n",
+        context("src") + "? [a]\n: b\n",
+    ],
+    ids=["two", "tab", "merge", "merge-inline", "twice", "utf8", "key"],
+)
+def test_what_the_dialect_does_not_have_is_corrupt(text: str | bytes) -> None:
+    found = parsed(text)
+    verdict = Corrupt(found.reason) if isinstance(found, Malformed) else judged(found)
+    assert isinstance(verdict, Corrupt)
+
+
+@pytest.mark.clause("CX-02")
+def test_a_merge_key_below_the_top_is_dropped_and_never_merged() -> None:
+    text = context("src") + "dependencies:\n  <<: {internal: [a]}\n  external: [b]\n"
+    verdict = judged(parsed(text))
+    assert isinstance(verdict, Context)
+    assert verdict.record["dependencies"] == {"external": ["b"]}
