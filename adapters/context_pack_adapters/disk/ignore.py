@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from operator import itemgetter
 from pathlib import Path
 
 from attrs import evolve, frozen
@@ -73,19 +74,42 @@ def walk(
     `excluded` are folder names left out at any depth. `go_on` is asked before each folder; once it says no,
     the walk ends. What cannot be listed is left out.
     """
-    return _Walk(policy, frozenset(excluded), go_on).folder(os.path.abspath(root), None, "", IgnoreRules())
+    entered = _Walk(policy, frozenset(excluded), go_on).folder(os.path.abspath(root), None, "", IgnoreRules())
+    return (path for path, _ in entered)
+
+
+def walk_entries(
+    root: Path, policy: PathPolicy, rules: IgnoreRules, except_for: Collection[str] = ()
+) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """As `walk`, each path with its entry, and symbolic links too; `rules` hold from above the root.
+
+    `except_for` are folders by path. An entry's state must be asked for before the next one is taken.
+    """
+    found = _Walk(policy, frozenset(), lambda: True, links=True, except_for=frozenset(except_for))
+    return found.folder(os.path.abspath(root), None, "", rules)
 
 
 class _Walk:
     """What stays the same during one walk."""
 
-    def __init__(self, policy: PathPolicy, excluded: frozenset[str], go_on: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        policy: PathPolicy,
+        excluded: frozenset[str],
+        go_on: Callable[[], bool],
+        links: bool = False,
+        except_for: frozenset[str] = frozenset(),
+    ) -> None:
         self._policy = policy
         self._excluded = excluded
         self._go_on = go_on
+        self._links = links
+        self._except_for = except_for
         self._by_path = any("/" in glob or "\\" in glob for glob in policy.extra)
 
-    def folder(self, name: str, parent: int | None, prefix: str, rules: IgnoreRules) -> Iterator[str]:
+    def folder(
+        self, name: str, parent: int | None, prefix: str, rules: IgnoreRules
+    ) -> Iterator[tuple[str, os.DirEntry[str]]]:
         """The files in a folder and below it."""
         if not self._go_on() or prefix.count("/") > MAX_DEPTH:
             return
@@ -101,24 +125,26 @@ class _Walk:
                 if isinstance(handle, int):
                     os.close(handle)
 
-    def _inside(self, handle: int | str, prefix: str, rules: IgnoreRules) -> Iterator[str]:
-        listed = _listed(handle)
-        present = {name for name, is_folder in listed if not is_folder and name in IGNORE_FILES}
+    def _inside(
+        self, handle: int | str, prefix: str, rules: IgnoreRules
+    ) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        listed = _listed(handle, self._links)
+        present = {name for name, is_folder, _ in listed if not is_folder and name in IGNORE_FILES}
         if present:
             rules = rules.entered(prefix, tuple(_read(handle, name, present) for name in IGNORE_FILES))
-        for name, is_folder in listed:
+        for name, is_folder, entry in listed:
             path = prefix + name
             if self._left_out(name, path, is_folder) or rules.ignores(path, is_folder):
                 continue
             if not is_folder:
-                yield path
+                yield path, entry
             elif isinstance(handle, int):
                 yield from self.folder(name, handle, path + "/", rules)
             else:
                 yield from self.folder(os.path.join(handle, name), None, path + "/", rules)
 
     def _left_out(self, name: str, path: str, is_folder: bool) -> bool:
-        if is_folder and name in self._excluded:
+        if is_folder and (name in self._excluded or path in self._except_for):
             return True
         if self._policy.denies_name(name):
             return True
@@ -130,18 +156,21 @@ class _Walk:
             return True
 
 
-def _listed(handle: int | str) -> list[tuple[str, bool]]:
-    """Files and folders, without links, in the plain string order of the paths below them."""
+def _listed(handle: int | str, links: bool) -> list[tuple[str, bool, os.DirEntry[str]]]:
+    """Files and folders, with links only if asked, in the plain string order of the paths below them."""
     found = []
     with os.scandir(handle) as entries:
         for entry in entries:
             with suppress(OSError):
                 if entry.is_dir(follow_symlinks=False):
-                    found.append((entry.name + "/", entry.name, True))
-                elif entry.is_file(follow_symlinks=False):
-                    found.append((entry.name, entry.name, False))
-    found.sort()
-    return [(name, is_folder) for _, name, is_folder in found]
+                    found.append((entry.name + "/", entry.name, True, entry))
+                elif entry.is_file(follow_symlinks=False) or (links and entry.is_symlink()):
+                    found.append((entry.name, entry.name, False, entry))
+    found.sort(key=_sort_key)
+    return [(name, is_folder, entry) for _, name, is_folder, entry in found]
+
+
+_sort_key = itemgetter(0)
 
 
 def _read(handle: int | str, name: str, present: Collection[str]) -> str | None:
