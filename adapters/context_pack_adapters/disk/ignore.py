@@ -32,6 +32,19 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC",
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _BY_DESCRIPTOR = os.scandir in os.supports_fd and os.open in os.supports_dir_fd
 
+
+class _FromAbove(IgnoreFile):
+    """An ignore file of a folder above the root; `lead` is the way from there to the root."""
+
+    def __init__(self, lead: str, text: str) -> None:
+        super().__init__(text)
+        self._lead = lead
+
+    def verdict(self, path: str, is_folder: bool) -> bool | None:
+        """Whether a path relative to the root is ignored."""
+        return super().verdict(self._lead + path, is_folder)
+
+
 Levels = tuple[tuple[int, IgnoreFile], ...]
 
 
@@ -41,14 +54,21 @@ class IgnoreRules:
 
     _kinds: tuple[Levels, ...] = ((), ())
 
-    def entered(self, prefix: str, texts: tuple[str | None, ...]) -> IgnoreRules:
-        """The rules in the folder with this prefix (empty, or ending in a slash), given its ignore files."""
+    def entered(self, prefix: str, texts: tuple[str | None, ...], lead: str = "") -> IgnoreRules:
+        """The rules in the folder with this prefix (empty, or ending in a slash), given its ignore files.
+
+        A folder above the root has no prefix but a `lead`, which is what leads from it to the root.
+        """
         if not any(text is not None for text in texts):
             return self
+
+        def level(text: str) -> tuple[int, IgnoreFile]:
+            return len(prefix), _FromAbove(lead, text) if lead else IgnoreFile(text)
+
         return evolve(
             self,
             kinds=tuple(
-                levels if text is None else ((len(prefix), IgnoreFile(text)), *levels)
+                levels if text is None else (level(text), *levels)
                 for levels, text in zip(self._kinds, texts, strict=True)
             ),
         )

@@ -1,0 +1,280 @@
+"""A git repository as a source of documents, through the `git` command.
+
+One shallow commit is fetched into a bare repository of our own below the storage root, and read from there
+object by object: there is never a working tree, so no link is followed, no hook and no filter runs. Git is
+kept from asking questions and from every protocol but the one that was configured, and it has a time limit.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from context_pack.documents.domain.manifest import (
+    MANIFEST_FILE,
+    MAX_BYTES,
+    Manifest,
+    looks_like_ours,
+    parse_manifest,
+    plain,
+)
+from context_pack.documents.domain.model import Failed, Survey, Text
+from context_pack.documents.domain.where import Where
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.paths import PathPolicy
+from context_pack_adapters.disk.ignore import MAX_IGNORE_BYTES
+from context_pack_adapters.stores.collection_reading import MAX_DOCUMENT_BYTES, document
+from context_pack_adapters.stores.collection_tree import Item, Tree
+
+FETCH_SECONDS = 300.0
+QUICK_SECONDS = 30.0
+LOOK_SECONDS = 0.2
+MAX_ENTRIES = 200_000
+CURRENT = "refs/context-pack/current"
+
+_COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
+_SECRET = re.compile(r"//[^/@\s]+@")
+_QUIET = (
+    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0"),
+    *("-c", "maintenance.auto=false", "-c", "protocol.allow=never", "-c", "credential.interactive=false"),
+)
+
+
+class GitStore:
+    """A bare repository that holds one commit of one collection."""
+
+    def __init__(self, folder: Path, where: Where, check: Callable[[], None] = lambda: None) -> None:
+        self._folder = folder
+        self._where = where
+        self._check = check
+
+    def fetch(self) -> None:
+        """Bring the wanted commit here.
+
+        Raises:
+            Failure: `io_error`, in git's own words without secrets.
+        """
+        os.makedirs(self._folder, exist_ok=True)
+        if not (self._folder / "HEAD").exists():
+            self.run("init", "--quiet", "--bare", str(self._folder), seconds=QUICK_SECONDS)
+        ref = self._where.ref or "HEAD"
+        shallow = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
+        try:
+            self._take(*shallow, "--depth=1", "--", self._where.place, f"+{ref}:{CURRENT}")
+        except Failure:
+            if not _COMMIT.fullmatch(ref):
+                raise
+            # Few servers hand out a commit by its name: fetch what leads to it.
+            branches = ("+refs/heads/*:refs/all/heads/*", "+refs/tags/*:refs/all/tags/*")
+            self._take(*shallow, "--", self._where.place, *branches)
+            commit = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+            self.run("update-ref", CURRENT, commit.decode("ascii").strip())
+
+    def _take(self, *words: str) -> None:
+        self.run(*words, seconds=FETCH_SECONDS)
+
+    def commit(self) -> str | None:
+        """The commit that is here; None before the first fetch."""
+        if not (self._folder / "HEAD").exists():
+            return None
+        try:
+            found = self.run("rev-parse", "--verify", "--quiet", f"{CURRENT}^{{commit}}")
+        except Failure:
+            return None
+        return found.decode("ascii").strip()
+
+    def run(self, *words: str, seconds: float = QUICK_SECONDS) -> bytes:
+        """What a git command prints.
+
+        Raises:
+            Failure: `io_error` when it fails or takes too long.
+        """
+        with self.started(words, subprocess.DEVNULL) as process:
+            end = time.monotonic() + seconds
+            while True:
+                try:
+                    out, err = process.communicate(timeout=LOOK_SECONDS)
+                    break
+                except subprocess.TimeoutExpired:
+                    try:
+                        self._check()
+                    except BaseException:
+                        _kill(process)
+                        raise
+                    if time.monotonic() > end:
+                        _kill(process)
+                        raise _failed(f"git took longer than {seconds:.0f} s") from None
+        if process.returncode:
+            raise _failed(_words(err))
+        return out
+
+    def started(self, words: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
+        """A git command on this repository, under way."""
+        protocol = self._where.place.partition(":")[0]
+        allowed = ("-c", f"protocol.{protocol}.allow=always")
+        try:
+            return subprocess.Popen(
+                ["git", f"--git-dir={self._folder}", *_QUIET, *allowed, *words],
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=_environment(os.environ, protocol),
+                start_new_session=True,
+            )
+        except FileNotFoundError as error:
+            raise _failed("there is no git command; install git") from error
+
+
+class GitSource:
+    """A `Source` in a fetched repository."""
+
+    def __init__(self, store: GitStore, where: Where, policy: PathPolicy) -> None:
+        self._store = store
+        self._where = where
+        self._policy = policy
+        self._blobs: dict[str, str] = {}
+        self._manifest: Manifest | None = None
+
+    def survey(self, since: str = "", explain: bool = False) -> Survey | None:
+        """What the commit holds; None if it is the one of that signature."""
+        commit = self._store.commit()
+        if commit is None:
+            raise Failure(Code.NOT_FOUND, "it was never fetched; sync it first")
+        signature = f"{commit}:{self._where.manifest}"
+        if since == signature:
+            return None
+        items, self._blobs = self._listed(commit)
+        root, self._manifest = self._read_manifest(items)
+        below = {path.removeprefix(root): item for path, item in items.items() if path.startswith(root)}
+        self._blobs = {
+            path.removeprefix(root): blob for path, blob in self._blobs.items() if path.startswith(root)
+        }
+        return Tree(below, self._ignore_text, self._policy).survey(self._manifest, signature, explain)
+
+    def read(self, documents: Sequence[str]) -> Iterator[Text | Failed]:
+        """The contents of documents."""
+        if self._manifest is None:
+            self.survey()
+        expected = (self._manifest.files if self._manifest is not None else None) or {}
+        known = [path for path in documents if path in self._blobs]
+        yield from (
+            Failed(path, "it is not in the repository") for path in documents if path not in self._blobs
+        )
+        for path, data in zip(known, self._contents([self._blobs[path] for path in known]), strict=True):
+            yield document(path, data, self._blobs[path], expected.get(path))
+
+    def _listed(self, commit: str) -> tuple[dict[str, Item], dict[str, str]]:
+        """Every entry of the commit, and the object each plain file is."""
+        items: dict[str, Item] = {}
+        blobs: dict[str, str] = {}
+        listing = self._store.run("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+        for row in listing.split(b"\0")[:-1]:
+            head, _, name = row.partition(b"\t")
+            mode, kind, blob, size = head.decode("ascii").split()
+            path = name.decode("utf-8", "replace")
+            if kind != "blob":
+                continue
+            if len(items) >= MAX_ENTRIES:
+                raise _failed(f"the repository has more than {MAX_ENTRIES} files")
+            problem = "a link in a repository is not followed" if mode == "120000" else None
+            items[path] = Item(blob, int(size), problem)
+            if problem is None:
+                blobs[path] = blob
+        return items, blobs
+
+    def _read_manifest(self, items: Mapping[str, Item]) -> tuple[str, Manifest]:
+        """The folder of the manifest, and what it says; without one, all of the repository is a folder."""
+        named = self._where.manifest
+        text = self._text(named or MANIFEST_FILE, MAX_BYTES)
+        if named and (text is None or named not in items):
+            raise Failure(Code.NOT_FOUND, f"there is no {named} in the repository")
+        if text is None or (not named and not looks_like_ours(text)):
+            return "", plain(self._where.name)
+        folder = named.rpartition("/")[0]
+        return f"{folder}/" if folder else "", parse_manifest(text)
+
+    def _ignore_text(self, path: str) -> str | None:
+        return self._text(path, MAX_IGNORE_BYTES)
+
+    def _text(self, path: str, most: int) -> str | None:
+        blob = self._blobs.get(path)
+        if blob is None:
+            return None
+        data = next(self._contents([blob], most), b"")
+        return data.decode("utf-8", "replace")
+
+    def _contents(self, blobs: Sequence[str], most: int = MAX_DOCUMENT_BYTES) -> Iterator[bytes]:
+        """The bytes of objects, one question and one answer at a time."""
+        if not blobs:
+            return
+        with self._store.started(("cat-file", "--batch"), subprocess.PIPE) as process:
+            try:
+                assert process.stdin is not None
+                assert process.stdout is not None
+                for blob in blobs:
+                    process.stdin.write(blob.encode("ascii") + b"\n")
+                    process.stdin.flush()
+                    yield _answer(process.stdout, most)
+                process.stdin.close()
+            finally:
+                _kill(process)
+
+
+def _answer(stream: IO[bytes], most: int) -> bytes:
+    head = stream.readline().split()
+    if len(head) != 3 or head[1] != b"blob" or int(head[2]) > most:
+        raise _failed("an object of the repository cannot be read")
+    data = stream.read(int(head[2]) + 1)
+    if len(data) != int(head[2]) + 1:
+        raise _failed("an object of the repository ends too early")
+    return data[:-1]
+
+
+def _environment(environ: Mapping[str, str], protocol: str) -> dict[str, str]:
+    """The environment without what would point git elsewhere, and with what keeps it from asking."""
+    kept = {name: value for name, value in environ.items() if not _steers(name)}
+    kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
+    return {
+        **kept,
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_ASKPASS": "true",
+        "SSH_ASKPASS": "true",
+        "SSH_ASKPASS_REQUIRE": "never",
+        "GIT_ALLOW_PROTOCOL": protocol,
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_LFS_SKIP_SMUDGE": "1",
+        "LC_ALL": "C",
+    }
+
+
+def _steers(name: str) -> bool:
+    kept = ("GIT_SSH", "GIT_SSL", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_HTTP")
+    return name.startswith("GIT_") and not name.startswith(kept)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End git and the helpers it has started, unless they are done."""
+    if process.poll() is None:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+
+
+def _words(err: bytes) -> str:
+    """The last thing that git said, in one line without secrets."""
+    lines = [line.strip() for line in err.decode("utf-8", "replace").splitlines() if line.strip()]
+    told = next(
+        (line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "it failed"
+    )
+    return _SECRET.sub("//", f"git: {told.removeprefix('fatal: ')}")[:300]
+
+
+def _failed(reason: str) -> Failure:
+    return Failure(Code.IO_ERROR, reason)

@@ -1,0 +1,59 @@
+"""From bytes to a document, the same for every kind of source: size, text, digest, and reasons in words."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from context_pack.documents.domain.model import Failed, Text
+from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import decode
+
+MAX_DOCUMENT_BYTES = 10 * 1024 * 1024
+RACY_NS = 1_000_000_000
+"""A file changed less than this ago may change again without its stamp showing it."""
+
+YOUNG = "~"
+
+WORDS = {
+    Reason.MISSING: "there is no such file",
+    Reason.OUTSIDE: "it leads outside the collection",
+    Reason.DENIED: "the path policy denies it",
+    Reason.NOT_A_FILE: "it is not a regular file",
+    Reason.TOO_LARGE: f"it is larger than {MAX_DOCUMENT_BYTES} bytes",
+    Reason.BINARY: "it is not text",
+    Reason.NOT_UTF8: "it is not UTF-8",
+    Reason.IO: "it cannot be read",
+}
+IGNORED = "ignored by .gitignore"
+NOT_WANTED = "not among the sources"
+A_LINK = "links in it are not followed"
+
+
+def stamp_of(status: os.stat_result, now_ns: int) -> str:
+    """The signature of a file's state; one that is too young to be trusted is marked."""
+    changed = max(status.st_mtime_ns, status.st_ctime_ns)
+    young = YOUNG if now_ns - changed < RACY_NS else ""
+    return f"{status.st_size}.{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_ino}{young}"
+
+
+def is_young(stamp: str) -> bool:
+    """Whether what was changed may have changed again unseen."""
+    return stamp.endswith(YOUNG)
+
+
+def now_ns() -> int:
+    """The time that stamps are compared with."""
+    return time.time_ns()
+
+
+def document(path: str, data: bytes, stamp: str, expected: str | None) -> Text | Failed:
+    """The document that the bytes are; `expected` is the digest that a manifest demands."""
+    digest = sha256_hex(data)
+    if expected is not None and digest != expected:
+        return Failed(path, f"hash mismatch: the manifest says {expected}, the file has {digest}")
+    text = decode(data)
+    if isinstance(text, Reason):
+        return Failed(path, WORDS[text])
+    return Text(path, text, digest, stamp)

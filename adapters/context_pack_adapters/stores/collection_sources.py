@@ -1,0 +1,199 @@
+"""The configured collections of a project on disk: `context.json`, and the sources that it names.
+
+A path in the project's file is taken from the source root, one in the user's file from that file's folder;
+`~` is the user's home. A collection may lie outside the source root, because a user configured it; what must
+not be read is judged on the whole way to it, and inside it nothing leads out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from context_pack.documents.domain import config
+from context_pack.documents.domain.config import CONFIG_FILE, Config, Entry, edited, merged, parse_config
+from context_pack.documents.domain.manifest import (
+    MANIFEST_FILE,
+    Manifest,
+    looks_like_ours,
+    parse_manifest,
+    plain,
+)
+from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
+from context_pack.documents.domain.model import Catalogue, Collection
+from context_pack.documents.domain.naming import collection_id
+from context_pack.documents.domain.where import Kind, Where
+from context_pack.documents.ports import Source
+from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.paths import PathPolicy
+from context_pack_adapters.disk.atomic import ensure_folder, read_whole, write_atomic
+from context_pack_adapters.disk.faults import translated
+from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.stores.collection_files import FolderSource
+from context_pack_adapters.stores.collection_turns import make_derived
+
+EDIT_SECONDS = 10.0
+
+
+class DiskCollections:
+    """`CollectionSources` over `context.json` files; `user_config` is the path of the user-wide one."""
+
+    def __init__(
+        self, source_root: Path, root: Path, policy: PathPolicy, user_config: Path | None = None
+    ) -> None:
+        self._source_root = Path(os.path.abspath(source_root))
+        self._root = Path(os.path.abspath(root))
+        self._policy = policy
+        self._project_file = self._source_root / CONFIG_FILE
+        self._user_file = user_config
+        self._read: tuple[object, Catalogue] | None = None
+
+    def catalogue(self) -> Catalogue:
+        """Every collection; read again when a file has changed."""
+        state = (_state(self._project_file), _state(self._user_file))
+        if self._read is None or self._read[0] != state:
+            project = _config(self._project_file, CONFIG_FILE)
+            user = _config(self._user_file, "the user's context.json")
+            found = {
+                alias: self._collection(entry, user_wide)
+                for alias, (entry, user_wide) in merged(project, user).items()
+            }
+            self._read = (state, Catalogue(found, (*project.problems, *user.problems)))
+        return self._read[1]
+
+    @contextmanager
+    def open(
+        self, collection: Collection, fetch: bool = False, check: Callable[[], None] = lambda: None
+    ) -> Iterator[Source]:
+        """The source of a collection."""
+        where = collection.where
+        if where.kind is Kind.GIT:
+            from context_pack_adapters.stores.collection_git import GitSource, GitStore
+
+            derived = self._root / "derived"
+            with translated("derived"):
+                make_derived(derived)
+            store = GitStore(derived / "git" / f"{collection.id}.git", where, check)
+            if fetch:
+                store.fetch()
+            yield GitSource(store, where, self._policy)
+            return
+        place = Path(where.place)
+        self._check_place(place)
+        if where.kind is Kind.PACKAGE and not place.is_dir():
+            from context_pack_adapters.stores.collection_package import PackageSource
+
+            yield PackageSource(place, self._policy, check)
+            return
+        folder, manifest = self._folder(place, where)
+        yield FolderSource(folder, manifest, self._policy, self._above(folder), self._own(folder))
+
+    def configure(self, alias: str, entry: Mapping[str, str] | None, user_wide: bool = False) -> None:
+        """Set or remove a collection in one of the files."""
+        file = self._user_file if user_wide else self._project_file
+        if file is None:
+            raise invalid("there is no user-wide configuration here")
+        with translated(CONFIG_FILE):
+            ensure_folder(str(file.parent))
+            with PathLock(str(file.parent / f".{CONFIG_FILE}.lock"), EDIT_SECONDS) as lock:
+                text, mode = _text(file)
+                write_atomic(str(file.parent), file.name, edited(text, alias, entry).encode("utf-8"), mode)
+                lock.retire()
+
+    def _collection(self, entry: Entry, user_wide: bool) -> Collection:
+        """The configured entry with its place made absolute and its id."""
+        where = entry.where
+        if where.kind is not Kind.GIT:
+            where = Where(where.kind, self._resolved(where.place, user_wide))
+        spelled = "\n".join((where.place, where.ref, where.manifest))
+        name = collection_id(os.path.realpath(self._source_root), where.kind, spelled, where.name)
+        return Collection(entry.alias, name, where, entry.description, user_wide)
+
+    def _resolved(self, place: str, user_wide: bool) -> str:
+        base = self._user_file.parent if user_wide and self._user_file is not None else self._source_root
+        return os.path.normpath(os.path.join(base, os.path.expanduser(place)))
+
+    def _check_place(self, place: Path) -> None:
+        """Refuse a place that must not be read, by every name on the way to where it really is."""
+        real, root = os.path.realpath(place), os.path.realpath(self._source_root)
+        inside = os.path.join(root, "")
+        parts = real.removeprefix(inside) if real.startswith(inside) else real
+        for way in (parts, str(place) if parts == real else ""):
+            names = [name for name in way.split(os.sep) if name]
+            if real != root and names and any(map(self._policy.denies_name, names)):
+                raise Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
+
+    def _folder(self, place: Path, where: Where) -> tuple[Path, Manifest]:
+        """The folder that the documents are in, and what its manifest says."""
+        if where.kind is Kind.MANIFEST and not place.is_dir():
+            return place.parent, parse_manifest(self._manifest_text(place))
+        if not place.is_dir():
+            raise Failure(Code.NOT_FOUND, f"there is no folder {self._shown(place)}")
+        inner = place / MANIFEST_FILE
+        if inner.is_file():
+            text = self._manifest_text(inner)
+            if looks_like_ours(text):
+                return place, parse_manifest(text)
+        return place, plain(where.name)
+
+    def _manifest_text(self, file: Path) -> str:
+        try:
+            data, _ = read_whole(str(file), MAX_MANIFEST_BYTES)
+            return data.decode("utf-8").removeprefix("\ufeff")
+        except FileNotFoundError as error:
+            raise Failure(Code.NOT_FOUND, f"there is no {self._shown(file)}") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise Failure(Code.IO_ERROR, f"{self._shown(file)} cannot be read as text") from error
+
+    def _shown(self, place: Path) -> str:
+        """A place as callers may see it: relative to the source root, or by its last names."""
+        if place.is_relative_to(self._source_root):
+            return f"./{place.relative_to(self._source_root).as_posix()}"
+        return f"…/{place.name}"
+
+    def _above(self, folder: Path) -> list[tuple[Path, str]]:
+        """The folders from the source root down to the collection's, with the way from each."""
+        if folder == self._source_root or not folder.is_relative_to(self._source_root):
+            return []
+        names = folder.relative_to(self._source_root).parts
+        return [
+            (self._source_root.joinpath(*names[:depth]), "/".join(names[depth:]) + "/")
+            for depth in range(len(names))
+        ]
+
+    def _own(self, folder: Path) -> list[str]:
+        """Our own storage, where it lies inside the collection: it holds no documents of the user."""
+        if not self._root.is_relative_to(folder) or self._root == folder:
+            return []
+        return [self._root.relative_to(folder).as_posix()]
+
+
+def _state(file: Path | None) -> object:
+    if file is None:
+        return None
+    try:
+        status = os.stat(file)
+    except OSError:
+        return None
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def _text(file: Path) -> tuple[str | None, int | None]:
+    """The text of a file and its mode, or nothing where it is not there."""
+    try:
+        data, status = read_whole(os.path.realpath(file), config.MAX_BYTES)
+    except FileNotFoundError:
+        return None, None
+    return data.decode("utf-8", "replace"), status.st_mode
+
+
+def _config(file: Path | None, name: str) -> Config:
+    if file is None:
+        return Config()
+    try:
+        text, _ = _text(file)
+    except OSError as error:
+        return Config(problems=(f"{name}: it cannot be read ({error.strerror or 'unknown'})",))
+    return Config() if text is None else parse_config(text, name)

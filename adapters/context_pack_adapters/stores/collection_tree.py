@@ -1,0 +1,93 @@
+"""The documents among the entries of a package or a repository, which are listed before they are read.
+
+Names are foreign: one that is absolute or climbs out fails alone, like a link or a device where a document
+should be. Ignore files inside count as on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from context_pack.documents.domain.manifest import MANIFEST_FILE, Manifest
+from context_pack.documents.domain.model import Failed, File, Survey
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import Reason
+from context_pack_adapters.disk.ignore import IGNORE_FILES, IgnoreRules
+from context_pack_adapters.stores.collection_reading import (
+    IGNORED,
+    MAX_DOCUMENT_BYTES,
+    NOT_WANTED,
+    WORDS,
+)
+
+
+class Item(NamedTuple):
+    """One entry: its signature and size, or why it can be no document."""
+
+    stamp: str
+    size: int
+    problem: str | None = None
+
+
+class Tree:
+    """The entries below one folder of a package or repository, by path from that folder."""
+
+    def __init__(
+        self, items: Mapping[str, Item], ignore_text: Callable[[str], str | None], policy: PathPolicy
+    ) -> None:
+        self._items = items
+        self._ignore_text = ignore_text
+        self._policy = policy
+        self._rules: dict[str, IgnoreRules] = {}
+
+    def survey(self, manifest: Manifest, signature: str, explain: bool) -> Survey:
+        """The documents that the manifest means, and what is wrong with the others."""
+        files: dict[str, File] = {}
+        failed, skipped = list(manifest.failed), []
+        for path in sorted(self._items if manifest.files is None else manifest.files):
+            item = self._items.get(path)
+            wanted, problem = manifest.wants(path), None
+            if item is None:
+                failed.append(Failed(path, WORDS[Reason.MISSING]))
+            elif wanted and (problem := self._problem(path, item)) is not None and _told(problem, manifest):
+                failed.append(Failed(path, problem))
+            elif not wanted or problem is not None:
+                if explain and path != MANIFEST_FILE:
+                    skipped.append(Failed(path, (problem if wanted else None) or NOT_WANTED))
+            else:
+                files[path] = File(item.stamp, item.size)
+        return Survey(manifest.about, files, tuple(failed), signature, tuple(skipped))
+
+    def _problem(self, path: str, item: Item) -> str | None:
+        """Why an entry can be no document."""
+        try:
+            if self._policy.denies(RelativePath(path)):
+                return WORDS[Reason.DENIED]
+        except Failure as failure:
+            return failure.message
+        if self._ignores(path):
+            return IGNORED
+        if item.problem is None and item.size > MAX_DOCUMENT_BYTES:
+            return WORDS[Reason.TOO_LARGE]
+        return item.problem
+
+    def _ignores(self, path: str) -> bool:
+        rules, at = self._entered("", IgnoreRules()), path.find("/")
+        while at >= 0:
+            if rules.ignores(path[:at], True):
+                return True
+            rules, at = self._entered(path[: at + 1], rules), path.find("/", at + 1)
+        return rules.ignores(path, False)
+
+    def _entered(self, prefix: str, rules: IgnoreRules) -> IgnoreRules:
+        if prefix not in self._rules:
+            texts = tuple(self._ignore_text(prefix + name) for name in IGNORE_FILES)
+            self._rules[prefix] = rules.entered(prefix, texts)
+        return self._rules[prefix]
+
+
+def _told(problem: str, manifest: Manifest) -> bool:
+    """Whether a problem is a failure; what a glob means although it is hidden is just no document."""
+    return manifest.files is not None or problem not in (IGNORED, WORDS[Reason.DENIED])

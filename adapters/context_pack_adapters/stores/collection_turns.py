@@ -1,0 +1,54 @@
+"""Turns between threads and between processes."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+
+from context_pack_adapters.disk.atomic import ensure_folder, write_atomic
+from context_pack_adapters.disk.faults import translated
+from context_pack_adapters.disk.locking import PathLock
+
+LONGEST_WAIT = 3600.0
+
+
+class DiskTurns:
+    """`Turns` by locks in memory, and by lock files in the folder of derived data."""
+
+    def __init__(self, derived: Path) -> None:
+        self._derived = derived
+        self._guard = Lock()
+        self._locks: dict[str, Lock] = {}
+
+    @contextmanager
+    def here(self, name: str) -> Iterator[None]:
+        """One thread of this process at a time."""
+        with self._guard:
+            lock = self._locks.setdefault(name, Lock())
+        with lock:
+            yield
+
+    @contextmanager
+    def everywhere(self, name: str, check: Callable[[], None]) -> Iterator[None]:
+        """One process at a time."""
+        file = f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.lock"
+        with translated(file):
+            make_derived(self._derived)
+        lock = PathLock(str(self._derived / file), LONGEST_WAIT)
+        with translated(file):
+            lock.acquire(check)
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def make_derived(folder: Path) -> None:
+    """Make the folder of derived data, which is never committed."""
+    ensure_folder(str(folder))
+    if not os.path.lexists(folder / ".gitignore"):
+        write_atomic(str(folder), ".gitignore", b"*\n")

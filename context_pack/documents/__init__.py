@@ -1,0 +1,1 @@
+"""Document collections: folders, packages and repositories of text, with structure and hybrid search."""

@@ -1,0 +1,1 @@
+"""What collections and documents are: their names, places, manifests, outlines and sections."""

@@ -1,0 +1,117 @@
+"""`context.json`: which collections there are, in the project and user-wide.
+
+Both files have one shape, `{"collections": {"<alias>": {"url", "description"?}}}`. The project's entries win
+over the user's. An entry that cannot be used is told and leaves the others alone; what else stands in the
+file is somebody else's, and editing keeps it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from context_pack.documents.domain.where import Where, parse_where
+from context_pack.kernel.errors import Failure, invalid
+
+CONFIG_FILE = "context.json"
+MAX_BYTES = 4 * 1024 * 1024
+MAX_ALIAS_CHARS = 200
+MAX_DESCRIPTION_CHARS = 10_000
+
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+@frozen
+class Entry:
+    """One configured collection."""
+
+    alias: str
+    url: str
+    where: Where
+    description: str | None = None
+
+
+@frozen
+class Config:
+    """The usable entries of one file, and what is wrong with the others."""
+
+    entries: tuple[Entry, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def parse_config(text: str, name: str = CONFIG_FILE) -> Config:
+    """What a file says; problems begin with the file's name."""
+    try:
+        value = json.loads(text.removeprefix("\ufeff"))
+    except RecursionError:
+        return Config(problems=(f"{name}: it is nested too deep",))
+    except ValueError as error:
+        return Config(problems=(f"{name}: it is not valid JSON ({error})",))
+    collections = value.get("collections", {}) if isinstance(value, dict) else None
+    if not isinstance(collections, dict):
+        return Config(problems=(f'{name}: it must hold {{"collections": {{"<alias>": {{"url": "…"}}}}}}',))
+    entries: list[Entry] = []
+    problems: list[str] = []
+    for alias, body in collections.items():
+        try:
+            entries.append(_entry(alias, body))
+        except Failure as failure:
+            problems.append(f"{name}: collection {alias[:MAX_ALIAS_CHARS]!r}: {failure.message}")
+    return Config(tuple(entries), tuple(problems))
+
+
+def _entry(alias: str, body: Any) -> Entry:
+    check_alias(alias)
+    if not isinstance(body, dict) or not isinstance(body.get("url"), str):
+        raise invalid("'url' must be a text", "url")
+    description = body.get("description")
+    if description is not None and not isinstance(description, str):
+        raise invalid("'description' must be a text", "description")
+    return Entry(alias, body["url"], parse_where(body["url"]), description)
+
+
+def check_alias(alias: str) -> None:
+    """Return only for a name that people can write and results can show.
+
+    Raises:
+        Failure: `invalid_data`, field `alias`.
+    """
+    if not alias.strip() or alias != alias.strip() or len(alias) > MAX_ALIAS_CHARS or _UNSAFE.search(alias):
+        words = "must have 1 to 200 characters, none of them a control character, no blank at either end"
+        raise invalid(f"the name of a collection {words}", "alias")
+
+
+def merged(project: Config, user: Config) -> dict[str, tuple[Entry, bool]]:
+    """Every alias with its entry and whether it is the user's; the project's win."""
+    found = {entry.alias: (entry, False) for entry in project.entries}
+    for entry in user.entries:
+        found.setdefault(entry.alias, (entry, True))
+    return found
+
+
+def edited(text: str | None, alias: str, entry: Mapping[str, str] | None) -> str:
+    """The file's text with one collection set or, without an entry, removed; all else stays.
+
+    Raises:
+        Failure: `invalid_data` for a file that cannot be edited, `not_found` is for the caller to see.
+    """
+    value: Any = {}
+    if text is not None and text.strip():
+        try:
+            value = json.loads(text.removeprefix("\ufeff"))
+        except (ValueError, RecursionError) as error:
+            raise invalid(f"{CONFIG_FILE} is not valid JSON; mend it first ({error})", "file") from error
+    if not isinstance(value, dict) or not isinstance(value.get("collections", {}), dict):
+        raise invalid(f"{CONFIG_FILE} does not hold collections; mend it first", "file")
+    collections = value.setdefault("collections", {})
+    if entry is None:
+        collections.pop(alias, None)
+    else:
+        check_alias(alias)
+        before = collections.get(alias)
+        collections[alias] = {**(before if isinstance(before, dict) else {}), **entry}
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"

@@ -1,0 +1,138 @@
+"""`manifest.json`: what a package says of itself and which of its files are documents.
+
+Either globs, or files by name, perhaps with the SHA-256 that each must have. A manifest is foreign: it is
+read strictly, and what it says of a single file never spoils the others.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import field, frozen
+
+from context_pack.documents.domain.globs import matcher
+from context_pack.documents.domain.model import About, Failed
+from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.paths import RelativePath
+
+MANIFEST_FILE = "manifest.json"
+PLAIN_GLOBS = ("**/*.{md,mdx,markdown,rst,txt}",)
+MAX_BYTES = 16 * 1024 * 1024
+MOST_FILES = 200_000
+MOST_GLOBS = 200
+MOST_SHOWN = 200
+MOST_TEXT = 10_000
+
+_HASH = re.compile(r"(?:sha256:)?([0-9a-f]{64})", re.IGNORECASE)
+
+
+@frozen
+class Manifest:
+    """A parsed manifest: globs, or named files with the digest each must have, and entries that fail."""
+
+    about: About = field(factory=About)
+    globs: tuple[str, ...] = ()
+    files: Mapping[str, str | None] | None = None
+    """Path to hex SHA-256, or None where none is given."""
+    failed: tuple[Failed, ...] = ()
+
+    def wants(self, path: str) -> bool:
+        """Whether a file of the source is a document."""
+        if self.files is not None:
+            return path in self.files
+        return matcher(self.globs).wants(path)
+
+
+def plain(name: str) -> Manifest:
+    """The manifest of a folder that has none."""
+    return Manifest(About(name), PLAIN_GLOBS)
+
+
+def looks_like_ours(text: str) -> bool:
+    """Whether a file called `manifest.json` speaks of documents; many other things are called so."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and isinstance(value.get("sources"), dict)
+
+
+def parse_manifest(text: str) -> Manifest:
+    """The manifest that the JSON text spells.
+
+    Raises:
+        Failure: `invalid_data` for a text that is none.
+    """
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise _wrong("it is nested too deep") from error
+    except ValueError as error:
+        raise _wrong(f"it is not valid JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise _wrong("it is not an object")
+    name, version = _text(value, "name", required=True), _text(value, "version", required=True)
+    about = About(name or "", version, _text(value, "description"))
+    sources = value.get("sources")
+    if not isinstance(sources, dict) or ("glob" in sources) == ("files" in sources):
+        raise _wrong("'sources' must be an object with either 'glob' or 'files'")
+    if "glob" in sources:
+        return Manifest(about, _globs(sources["glob"]))
+    files, failed = _files(sources["files"])
+    return Manifest(about, files=files, failed=failed)
+
+
+def _text(value: Mapping[str, Any], name: str, required: bool = False) -> str | None:
+    found = value.get(name)
+    if found is None and not required:
+        return None
+    if not isinstance(found, str) or (required and not found.strip()) or len(found) > MOST_TEXT:
+        raise _wrong(f"'{name}' must be a text" + (" that is not blank" if required else ""))
+    return found
+
+
+def _globs(value: Any) -> tuple[str, ...]:
+    globs = [value] if isinstance(value, str) else value
+    if not isinstance(globs, list) or not globs or len(globs) > MOST_GLOBS:
+        raise _wrong(f"'glob' must be a list of 1 to {MOST_GLOBS} globs")
+    if not all(isinstance(glob, str) for glob in globs):
+        raise _wrong("'glob' must hold texts")
+    found = tuple(globs)
+    try:
+        matcher(found)
+    except Failure as failure:
+        raise _wrong(failure.message) from failure
+    return found
+
+
+def _files(value: Any) -> tuple[dict[str, str | None], tuple[Failed, ...]]:
+    """The named files, and the entries that name none; each fails alone."""
+    if not isinstance(value, list) or len(value) > MOST_FILES:
+        raise _wrong(f"'files' must be a list of at most {MOST_FILES} files")
+    files: dict[str, str | None] = {}
+    failed: list[Failed] = []
+    for number, entry in enumerate(value):
+        spelled = entry.get("path") if isinstance(entry, dict) else entry
+        if not isinstance(spelled, str):
+            failed.append(Failed(f"files[{number}]", "an entry is a path, or an object with a path"))
+            continue
+        shown = spelled[:MOST_SHOWN]
+        try:
+            path = RelativePath.lenient(spelled).value
+        except Failure as failure:
+            failed.append(Failed(shown, f"outside the collection: {failure.message}"))
+            continue
+        digest = entry.get("hash") if isinstance(entry, dict) else None
+        match = _HASH.fullmatch(digest) if isinstance(digest, str) else None
+        if digest is not None and match is None:
+            failed.append(Failed(shown, "'hash' is no hex SHA-256"))
+        else:
+            files[path] = match[1].lower() if match is not None else None
+    return files, tuple(failed)
+
+
+def _wrong(reason: str) -> Failure:
+    return invalid(f"{MANIFEST_FILE} cannot be used: {reason}", "manifest")

@@ -1,0 +1,117 @@
+"""Collections, the files they consist of, and what came of bringing one up to date.
+
+A collection is a source under an alias; its documents are known by their path inside the source. A failed
+document is a value: it is told, never raised, and never hides the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from attrs import field, frozen
+
+from context_pack.documents.domain.where import Where
+
+
+@frozen
+class Collection:
+    """A configured collection: what people call it, what the index calls it, and where it is."""
+
+    alias: str
+    id: str
+    where: Where
+    description: str | None = None
+    """What `context.json` says; it wins over the manifest."""
+    user_wide: bool = False
+
+
+@frozen
+class Catalogue:
+    """Every collection by alias, in the order of the files, and what is wrong with those files."""
+
+    collections: Mapping[str, Collection]
+    problems: tuple[str, ...] = ()
+
+
+class File(NamedTuple):
+    """A document as its source lists it: the signature of its state, and its bytes."""
+
+    stamp: str
+    size: int
+
+
+@frozen
+class Failed:
+    """A document that cannot be had, and why, in words."""
+
+    document: str
+    reason: str
+
+
+@frozen
+class About:
+    """What a source says of itself."""
+
+    name: str = ""
+    version: str | None = None
+    description: str | None = None
+
+
+@frozen
+class Survey:
+    """What a source holds now: documents by path, entries that fail, and the state of the whole."""
+
+    about: About
+    files: Mapping[str, File]
+    failed: tuple[Failed, ...] = ()
+    signature: str = ""
+    """The same signature needs no second look; empty where only a look can tell."""
+    skipped: tuple[Failed, ...] = ()
+    """Files that are no documents of the collection and why; told only on request."""
+
+
+@frozen
+class Text:
+    """The content of one document, with the state it was read in."""
+
+    document: str
+    text: str
+    digest: str
+    """Hex SHA-256 of the bytes."""
+    stamp: str
+
+
+@frozen
+class Outcome:
+    """What bringing one collection up to date has done."""
+
+    collection: str
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    failed: tuple[Failed, ...] = ()
+    documents: int = 0
+    finished: bool = True
+    warning: str | None = None
+
+
+@frozen
+class Changes:
+    """What a collection's index lacks: documents to read, documents that are gone."""
+
+    survey: Survey
+    new: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    size: int = 0
+    """The bytes to be read."""
+    noted: bool = True
+    """Whether what the source says of itself is in the index already."""
+    kept: Mapping[str, str] = field(factory=dict)
+    """Why documents failed whose state has not changed since."""
+
+    @property
+    def count(self) -> int:
+        """How many documents are concerned."""
+        return len(self.new) + len(self.changed) + len(self.gone)

@@ -1,0 +1,51 @@
+"""Names: ids that no two sources share, and what a caller may have meant.
+
+An id is made of the project and the resolved source, so that it stays the same while neither moves, and two
+projects that share one index never meet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from context_pack.kernel.digest import sha256_hex
+
+ID_DIGITS = 12
+NEAREST = 5
+CUTOFF = 0.4
+MOST_COMPARED = 20_000
+"""Names beyond these are not looked at: comparing is slow, and somebody waits."""
+
+
+def collection_id(project: str, kind: str, source: str, name: str) -> str:
+    """The id of a source in a project: a readable word and a digest."""
+    word = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:32] or "documents"
+    digest = sha256_hex("\n".join((project, kind, source)))
+    return f"{word}-{digest[:ID_DIGITS]}"
+
+
+def nearest(word: str, known: Iterable[str]) -> list[str]:
+    """The names most like a word, the best first; case does not matter."""
+    spelled: dict[str, str] = {}
+    for name in known:
+        spelled.setdefault(name.casefold(), name)
+        spelled.setdefault(name.casefold().rpartition("/")[2], name)
+        if len(spelled) > MOST_COMPARED:
+            break
+    close = get_close_matches(word.casefold()[:500], spelled, NEAREST * 2, CUTOFF)
+    return list(dict.fromkeys(spelled[name] for name in close))[:NEAREST]
+
+
+def not_found(sentence: str, word: str, known: Iterable[str], noun: str) -> str:
+    """The sentence that something is not there, then the nearest names."""
+    names = list(known)
+    close = nearest(word, names)
+    if close:
+        return f"{sentence} Did you mean: {', '.join(close)}?"
+    if not names:
+        return f"{sentence} There are no {noun}."
+    listed = sorted(names)[:NEAREST]
+    more = ", …" if len(names) > NEAREST else ""
+    return f"{sentence} There are: {', '.join(listed)}{more}"

@@ -1,0 +1,133 @@
+"""Where a collection comes from, as `context.json` spells it.
+
+A folder, a `manifest.json`, a `.tar.gz` or `.tgz` package, each as a path or as `file://…`; or a repository,
+`git+file|https|ssh://…[#ref][?manifest=path]`. What a path is relative to, and whether anything is there, is
+not known here. Nothing that git could take for an option, and no other protocol, gets through.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from urllib.parse import unquote
+
+from attrs import frozen
+
+from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.paths import RelativePath
+
+MAX_CHARS = 2048
+GIT = "git+"
+GIT_PROTOCOLS = ("file", "https", "ssh")
+PACKAGE_ENDINGS = (".tar.gz", ".tgz")
+SHAPES = "a folder, a manifest.json, a .tar.gz package, file://… or git+file|https|ssh://…"
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://(.*)", re.DOTALL)
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_REF = re.compile(r"(?!.*\.\.)(?!.*@\{)(?!.*//)[A-Za-z0-9_][^\s~^:?*\[\\]{0,254}")
+
+
+class Kind(StrEnum):
+    """What stands at a place."""
+
+    FOLDER = "folder"
+    MANIFEST = "manifest"
+    PACKAGE = "package"
+    GIT = "git"
+
+
+@frozen
+class Where:
+    """A parsed place: a path as written, or the address of a repository with what is wanted of it."""
+
+    kind: Kind
+    place: str
+    ref: str = ""
+    manifest: str = ""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether edits can be seen by looking at the disk."""
+        return self.kind is not Kind.GIT
+
+    @property
+    def name(self) -> str:
+        """The last part of the place that says something, for people."""
+        parts = [part for part in re.split(r"[/\\]", self.place) if part not in ("", ".", "..")]
+        if self.kind is Kind.MANIFEST and len(parts) > 1:
+            parts.pop()
+        last = parts[-1] if parts else "documents"
+        for ending in (*PACKAGE_ENDINGS, ".git", ".json"):
+            last = last.removesuffix(ending)
+        return last or "documents"
+
+
+def parse_where(url: str) -> Where:
+    """The place that `url` spells.
+
+    Raises:
+        Failure: `invalid_data` for anything that is no place.
+    """
+    text = url.strip()
+    if not text:
+        raise _wrong("it is empty")
+    if len(text) > MAX_CHARS or _UNSAFE.search(text):
+        raise _wrong("it is too long or holds control characters")
+    if text.lower().startswith(GIT):
+        return _repository(text[len(GIT) :])
+    scheme = _SCHEME.fullmatch(text)
+    if scheme is None:
+        return Where(_kind(text), text)
+    if scheme[1].lower() != "file":
+        raise _wrong(f"{scheme[1].lower()}:// is not supported")
+    host, slash, path = scheme[2].partition("/")
+    if host not in ("", "localhost") or not slash:
+        raise _wrong("file:// wants an absolute path, as in file:///srv/docs")
+    decoded = "/" + unquote(path)
+    if _UNSAFE.search(decoded):
+        raise _wrong("it holds control characters")
+    return Where(_kind(decoded), decoded)
+
+
+def _kind(path: str) -> Kind:
+    name = path.rstrip("/").lower()
+    if name.endswith(".json"):
+        return Kind.MANIFEST
+    return Kind.PACKAGE if name.endswith(PACKAGE_ENDINGS) else Kind.FOLDER
+
+
+def _repository(address: str) -> Where:
+    """A git address; the ref may stand before or after the question mark."""
+    scheme = _SCHEME.fullmatch(address)
+    if scheme is None or scheme[1].lower() not in GIT_PROTOCOLS:
+        raise _wrong(f"git+ works with {', '.join(GIT_PROTOCOLS)}")
+    base, _, fragment = address.partition("#")
+    base, _, query = base.partition("?")
+    ref, _, later = fragment.partition("?")
+    ref = unquote(ref)
+    if ref and not _REF.fullmatch(ref):
+        raise _wrong("what follows the # is no branch, tag or commit")
+    rest = _SCHEME.fullmatch(base)
+    if rest is None or not rest[2].strip("/") or rest[2].startswith("-") or re.search(r"\s|@-", base):
+        raise _wrong("the address of the repository is not complete")
+    return Where(Kind.GIT, f"{rest[1].lower()}://{rest[2]}", ref, _manifest(query, later))
+
+
+def _manifest(*queries: str) -> str:
+    """The `manifest=` of a query."""
+    found = ""
+    for item in "&".join(filter(None, queries)).split("&"):
+        name, _, value = item.partition("=")
+        if not item:
+            continue
+        if name != "manifest":
+            raise _wrong("after the ? only manifest=path is understood")
+        try:
+            found = RelativePath.lenient(unquote(value)).value
+        except Failure as failure:
+            raise _wrong("manifest= must be a path inside the repository") from failure
+    return found
+
+
+def _wrong(reason: str) -> Failure:
+    return invalid(f"'url' is not a place for documents: {reason}; it may be {SHAPES}", "url")

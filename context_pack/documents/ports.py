@@ -1,0 +1,80 @@
+"""What documents ask of the world: configured sources that can be looked at and read, and turns.
+
+What can be searched is behind `retrieval.ports`. A source is foreign: nothing outside it can be reached
+through it, and an entry that leads out fails alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from attrs import frozen
+
+from context_pack.documents.domain.model import Catalogue, Collection, Failed, Survey, Text
+from context_pack.retrieval.ports import Background, Embedder, SearchIndex
+
+Check = Callable[[], None]
+"""Called now and then during long work; what it raises ends the work."""
+
+
+class Source(Protocol):
+    """One opened collection. Raises `Failure` where the whole of it cannot be had."""
+
+    def survey(self, since: str = "", explain: bool = False) -> Survey | None:
+        """What it holds now; None if it is as it was at the signature `since`.
+
+        With `explain` the survey also tells which files are no documents, and why.
+        """
+
+    def read(self, documents: Sequence[str]) -> Iterator[Text | Failed]:
+        """The contents of these documents, each or why it cannot be had, in any order."""
+
+
+class CollectionSources(Protocol):
+    """The configured collections of one project."""
+
+    def catalogue(self) -> Catalogue:
+        """Every collection, and what is wrong with the configuration."""
+
+    def open(
+        self, collection: Collection, fetch: bool = False, check: Check = lambda: None
+    ) -> AbstractContextManager[Source]:
+        """The source of a collection; `fetch` brings what is far away up to date first.
+
+        Raises:
+            Failure: it is not there, cannot be read or cannot be fetched.
+        """
+
+    def configure(self, alias: str, entry: Mapping[str, str] | None, user_wide: bool = False) -> None:
+        """Set a collection in the configuration, or remove it without an entry; all else stays.
+
+        Raises:
+            Failure: the configuration cannot be edited.
+        """
+
+
+class Turns(Protocol):
+    """Who may go on: one at a time for each name."""
+
+    def here(self, name: str) -> AbstractContextManager[None]:
+        """One thread of this process."""
+
+    def everywhere(self, name: str, check: Check) -> AbstractContextManager[None]:
+        """One process; others wait, and ask `check` while they do."""
+
+
+@frozen
+class DocumentPorts:
+    """Everything that documents ask of the world."""
+
+    sources: CollectionSources
+    turns: Turns
+    index: SearchIndex
+    fast: Embedder
+    semantic: Embedder | None = None
+    background: Background | None = None
+    """Without one, long work is done inside the call."""
+    warning: str | None = None
+    """What is wrong with the embedder that was asked for."""

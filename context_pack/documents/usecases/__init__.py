@@ -1,0 +1,1 @@
+"""What is done with collections: bringing them up to date, reading, searching."""
