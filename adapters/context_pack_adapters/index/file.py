@@ -1,0 +1,206 @@
+"""One index file: opened, checked, replaced when it cannot be used, read by many and written by one.
+
+Readers borrow a connection each and see one state for as long as they hold it; the writer's transactions are
+short. Before every use the names on the disk are compared with what is open: a file that was deleted or
+replaced, or whose log was taken away, is opened anew. Opening, creating and setting aside happen under a lock
+that all processes share, because a file that two of them judge at once would be replaced twice.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+
+from context_pack.kernel.errors import Failure
+from context_pack_adapters.disk.atomic import ensure_folder, write_atomic
+from context_pack_adapters.disk.faults import translated
+from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.index.connections import Opened, identity_of
+from context_pack_adapters.index.faults import Damaged, damaged, judging, locked
+from context_pack_adapters.index.schema import Maker, create, is_empty, mismatch
+
+T = TypeVar("T")
+ATTEMPTS = 3
+"""How often a call begins anew because the file was replaced under it."""
+
+
+class IndexFile:
+    """The file of an index, whatever happens to it; safe for threads and for many processes."""
+
+    def __init__(self, path: Path, maker: Maker, timeout: float) -> None:
+        self.name = path.name
+        self._path = str(path)
+        self._maker = maker
+        self._timeout = timeout
+        self._opening, self._writing = Lock(), Lock()
+        self._opened: Opened | None = None
+        self._notices: list[str] = []
+
+    def notices(self) -> list[str]:
+        """What the user should hear, once."""
+        with self._opening:
+            told, self._notices = self._notices, []
+        return told
+
+    def close(self) -> None:
+        """Close what is open; the next use opens it again."""
+        with self._opening:
+            opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.retire()
+
+    @contextmanager
+    def reading(self) -> Iterator[tuple[Opened, sqlite3.Connection]]:
+        """A connection that sees the newest state until the block ends; who finds damage condemns the file."""
+        opened, connection = self._begin_reading()
+        try:
+            yield opened, connection
+        finally:
+            opened.give_back(connection)
+
+    def read(self, action: Callable[[sqlite3.Connection], T]) -> T:
+        """What the action finds; on a damaged file, what it finds in the new one."""
+        for last in (False, True):
+            opened, connection = self._begin_reading()
+            try:
+                with judging(self.name):
+                    return action(connection)
+            except Damaged as error:
+                opened.condemn(str(error))
+                if last:
+                    raise damaged(self.name) from error
+            finally:
+                opened.give_back(connection)
+        raise AssertionError("unreachable")
+
+    def _begin_reading(self) -> tuple[Opened, sqlite3.Connection]:
+        for _ in range(ATTEMPTS):
+            opened = self._current()
+            try:
+                with judging(self.name):
+                    return opened, opened.borrow()
+            except Damaged as error:
+                opened.condemn(str(error))
+            except Failure:
+                # A file that went away between the look and the reading cannot be opened: look again.
+                if opened.is_current():
+                    raise
+        raise damaged(self.name)
+
+    def write(self, action: Callable[[sqlite3.Connection], T], wait: bool = True) -> T:
+        """Carry the action out in one transaction; begun anew when the file was replaced meanwhile.
+
+        Raises:
+            Failure: `lock_timeout` when somebody else writes for too long, or at all if not to `wait`.
+        """
+        if not self._writing.acquire(timeout=self._timeout if wait else 0):
+            raise locked(self.name)
+        try:
+            for _ in range(ATTEMPTS):
+                opened = self._current()
+                try:
+                    with judging(self.name):
+                        done = opened.write(action, wait)
+                except Damaged as error:
+                    opened.condemn(str(error))
+                    continue
+                if opened.is_current():
+                    return done
+            raise damaged(self.name)
+        finally:
+            self._writing.release()
+
+    def _current(self) -> Opened:
+        """What is open if it is still what the name means, else what the name means now."""
+        opened = self._opened
+        if opened is not None and opened.is_current():
+            return opened
+        with self._opening:
+            if self._opened is not None:
+                if self._opened.is_current():
+                    return self._opened
+                self._opened.retire()
+            self._opened = self._open(self._opened)
+            return self._opened
+
+    def _open(self, before: Opened | None) -> Opened:
+        with translated(self.name):
+            self._make_folder()
+            try:
+                with PathLock(self._path + ".lock", self._timeout):
+                    return self._open_alone(before)
+            except Failure as failure:
+                raise locked(self.name) if "lock" in failure.details else failure from failure
+
+    def _open_alone(self, before: Opened | None) -> Opened:
+        if before is not None and before.fault and identity_of(self._path) == before.identity:
+            self._set_aside(f"was damaged ({before.fault})")
+        elif before is not None and before.lost_its_log() and os.path.exists(self._path):
+            self._set_aside("lost the log of its last changes")
+        elif before is not None and not os.path.exists(self._path):
+            self._notices.append(f"{self.name} was gone; it is built anew")
+        for _ in range(ATTEMPTS):
+            reason = self._unusable()
+            if reason is not None:
+                self._set_aside(reason)
+                continue
+            try:
+                with judging(self.name):
+                    opened = Opened(self._path, self._timeout)
+                    opened.give_back(opened.borrow())
+                    opened.remember()
+                    return opened
+            except Damaged as error:
+                self._set_aside(f"was damaged ({error})")
+        raise damaged(self.name)
+
+    def _unusable(self) -> str | None:
+        """Why what has the name cannot be used, in words that follow its name; an empty file becomes ours."""
+        try:
+            if not stat.S_ISREG(os.stat(self._path).st_mode):
+                return "was no file"
+        except FileNotFoundError:
+            self._remove_logs()
+        try:
+            with judging(self.name):
+                connection = sqlite3.connect(self._path, timeout=self._timeout, isolation_level=None)
+                try:
+                    if is_empty(connection):
+                        create(connection, self._maker)
+                    reason = mismatch(connection, self._maker)
+                    return None if reason is None else f"cannot be used any more: {reason}"
+                finally:
+                    connection.close()
+        except Damaged as error:
+            return f"was damaged ({error})"
+
+    def _set_aside(self, reason: str) -> None:
+        """Give the file another name, which replaces the last one that was set aside, and tell of it."""
+        folder = os.path.dirname(self._path)
+        for name in os.listdir(folder):
+            if name.startswith(self.name + ".broken-"):
+                with suppress(OSError):
+                    os.unlink(os.path.join(folder, name))
+        aside = f"{self.name}.broken-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+        os.replace(self._path, os.path.join(folder, aside))
+        self._remove_logs()
+        self._notices.append(f"{self.name} {reason}; it is kept as {aside} and built anew")
+
+    def _remove_logs(self) -> None:
+        for suffix in ("-wal", "-shm", "-journal"):
+            with suppress(FileNotFoundError):
+                os.unlink(self._path + suffix)
+
+    def _make_folder(self) -> None:
+        """The folder of derived data, which no version control should take."""
+        folder = os.path.dirname(self._path)
+        if not os.path.isdir(folder):
+            ensure_folder(folder)
+            write_atomic(folder, ".gitignore", b"*\n")

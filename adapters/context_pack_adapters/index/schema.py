@@ -1,0 +1,140 @@
+"""The tables of an index file, and the marks by which a file is known as ours and as usable.
+
+The file says who made it (`application_id`), in which shape (`user_version`), and with which fast embedder,
+dimension and chunker (`state`). Anything else about it is derived from the entries that were stored.
+
+Pieces have ids that are never used twice: an entry's pieces are one run of ids, so that an entry is a range,
+and a new file begins at another number than the last one, so that what was meant for a piece of the old file
+never hits one of the new. The keyword index keeps no text (`content=''`): what is needed to take a piece out
+of it again, its tokens, stands compressed beside the piece. Positions are kept (`detail=full`), because BM25
+without them reads every matching text again, which made queries twelve times slower.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from typing import NamedTuple
+
+from context_pack_adapters.index.faults import Damaged
+
+APPLICATION_ID = 0x63704978
+SCHEMA_VERSION = 1
+PAGE_BYTES = 16384
+"""A vector of 512 numbers takes 2 KiB: pages of 4 KiB would stay half empty."""
+K1, B = 1.2, 0.75
+NAMES_WEIGHT = 3.0
+WEIGHTS = f"0.0, {NAMES_WEIGHT}, 1.0"
+"""What a match counts in each column of `words`: the scope is there to filter, not to rank."""
+
+# Everything printable but quotes is part of a token: the tokens are ours, and only spaces part them.
+_TOKEN_CHARACTERS = "!#$%&()*+,-./:;<=>?@[\\]^_`{|}~"
+
+_TABLES = f"""
+CREATE TABLE state (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    fast TEXT NOT NULL, dimension INTEGER NOT NULL, chunker TEXT NOT NULL,
+    revision INTEGER NOT NULL, removals INTEGER NOT NULL, next_piece INTEGER NOT NULL);
+CREATE TABLE corpora (name BLOB PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY, corpus BLOB NOT NULL, key BLOB NOT NULL, digest TEXT NOT NULL,
+    stamp TEXT NOT NULL, title TEXT NOT NULL, size INTEGER NOT NULL, kind TEXT NOT NULL,
+    module TEXT NOT NULL, facts TEXT NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL,
+    UNIQUE (corpus, key));
+CREATE TABLE contents (entry INTEGER PRIMARY KEY, text BLOB NOT NULL);
+CREATE TABLE pieces (
+    id INTEGER PRIMARY KEY, entry INTEGER NOT NULL, ordinal INTEGER NOT NULL, start INTEGER NOT NULL,
+    end INTEGER NOT NULL, heading TEXT NOT NULL, facts TEXT NOT NULL, text TEXT NOT NULL,
+    context TEXT NOT NULL, names TEXT NOT NULL, digest BLOB NOT NULL, tokens BLOB NOT NULL);
+CREATE INDEX pieces_digest ON pieces (digest);
+CREATE VIRTUAL TABLE words USING fts5(
+    scope, names, body, content='', detail=full, tokenize="ascii tokenchars '{_TOKEN_CHARACTERS}'");
+CREATE VIRTUAL TABLE terms USING fts5vocab(words, row);
+CREATE TABLE embedders (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);
+CREATE TABLE retired (
+    id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL,
+    UNIQUE (embedder, digest));
+CREATE TABLE wanted (piece INTEGER PRIMARY KEY, times INTEGER NOT NULL);
+"""
+
+
+class Maker(NamedTuple):
+    """What the vectors and pieces of an index are made with; another maker needs another index."""
+
+    fast: str
+    dimension: int
+    chunker: str
+
+
+class State(NamedTuple):
+    """Where an index stands: `revision` counts its changes, `removals` those that took vectors away."""
+
+    revision: int
+    removals: int
+    next_piece: int
+
+
+def create(connection: sqlite3.Connection, maker: Maker) -> None:
+    """Make an empty index in an empty file."""
+    connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    for statement in _TABLES.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
+    connection.execute(
+        "INSERT INTO state VALUES (1, ?, ?, ?, 0, 0, ?)", (*maker, (int(time.time()) & 0x3FFFFF) << 22 | 1)
+    )
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    connection.execute("COMMIT")
+
+
+def is_empty(connection: sqlite3.Connection) -> bool:
+    """Whether nobody has made a table in the file."""
+    (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    return bool(tables == 0)
+
+
+def mismatch(connection: sqlite3.Connection, maker: Maker) -> str | None:
+    """Why this index must be built anew although it is whole; None when it can be used.
+
+    Raises:
+        Damaged: it is no index of ours.
+    """
+    (owner,) = connection.execute("PRAGMA application_id").fetchone()
+    if owner != APPLICATION_ID:
+        raise Damaged("another program's file")
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != SCHEMA_VERSION:
+        return f"its format is version {version}, not {SCHEMA_VERSION}"
+    row = connection.execute("SELECT fast, dimension, chunker FROM state WHERE one = 1").fetchone()
+    if row is None:
+        raise Damaged("its first row is missing")
+    found = Maker(*row)
+    if found.chunker != maker.chunker:
+        return f"its texts were cut by {found.chunker}, not {maker.chunker}"
+    if found != maker:
+        return f"its vectors are of {found.fast}, not {maker.fast}"
+    return None
+
+
+def state_of(connection: sqlite3.Connection) -> State:
+    """Where the index stands, as this connection sees it."""
+    row = connection.execute("SELECT revision, removals, next_piece FROM state WHERE one = 1").fetchone()
+    if row is None or not all(isinstance(number, int) for number in row):
+        raise Damaged("its state does not decode")
+    return State(*row)
+
+
+def vector_table(embedder: int) -> str:
+    """The table of an embedder's vectors: `seq` counts them as they came, and no number comes twice."""
+    return f"vectors_{embedder}"
+
+
+def create_vectors(connection: sqlite3.Connection, embedder: int) -> None:
+    """Make the table of an embedder's vectors."""
+    connection.execute(
+        f"CREATE TABLE {vector_table(embedder)} (seq INTEGER PRIMARY KEY AUTOINCREMENT,"
+        " piece INTEGER NOT NULL UNIQUE, vector BLOB NOT NULL)"
+    )

@@ -1,0 +1,138 @@
+"""The index on disk: one SQLite file per kind of thing searched, read and written by many processes.
+
+Implements `retrieval.ports.SearchIndex`. Everything in the file can be made again from the sources, so a file
+that cannot be used is set aside and an empty one takes its place; `notices()` tells of it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.retrieval.model import Entry, Known, Scope
+from context_pack.retrieval.ports import Embedder
+from context_pack_adapters.index import writing
+from context_pack_adapters.index.file import IndexFile
+from context_pack_adapters.index.preparing import BATCH_PIECES, batches, embed_missing, prepare
+from context_pack_adapters.index.schema import Maker
+from context_pack_adapters.index.snapshot import SqliteSnapshot
+from context_pack_adapters.index.values import from_name, from_text, to_facts, to_name, to_text
+from context_pack_adapters.index.vector_leg import VectorLeg
+
+WRITE_SECONDS = 30.0
+"""How long a writer waits for the others; each of them is done within about a second."""
+
+
+class SqliteIndex:
+    """A search index in one file; nothing is opened before it is needed."""
+
+    def __init__(self, path: Path, fast: Embedder, *, chunker: str, timeout: float = WRITE_SECONDS) -> None:
+        self._fast = fast
+        self._file = IndexFile(path, Maker(fast.id, fast.dimension, chunker), timeout)
+        self._leg = VectorLeg()
+        self._wanted: dict[int, int] = {}
+        self._wanting = Lock()
+        self._closed = weakref.finalize(self, self._file.close)
+
+    def close(self) -> None:
+        """Close the file and give the memory back; the next call opens it again."""
+        self._file.close()
+        self._leg.forget()
+
+    @contextmanager
+    def reading(self) -> Iterator[SqliteSnapshot]:
+        """The newest state, for as long as the context is open."""
+        with self._file.reading() as (opened, connection):
+            yield SqliteSnapshot(self._file.name, opened, connection, self._leg)
+
+    def known(self, corpus: str) -> Mapping[str, Known]:
+        """What is remembered of each entry of a corpus, by key."""
+
+        def ask(connection: sqlite3.Connection) -> dict[str, Known]:
+            rows = connection.execute(
+                "SELECT key, digest, stamp FROM entries WHERE corpus = ? ORDER BY key", (to_name(corpus),)
+            )
+            return {
+                from_name(key): Known(from_text(digest), from_text(stamp)) for key, digest, stamp in rows
+            }
+
+        return self._file.read(ask)
+
+    def replace(self, entries: Iterable[Entry]) -> None:
+        """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
+        for batch in batches(entries):
+            prepared = [prepare(entry) for entry in batch]
+            digests = [digest for each in prepared for digest in each.digests]
+            known = self._file.read(lambda reader: writing.recall(reader, self._fast.id, digests))  # noqa: B023
+            vectors = embed_missing(prepared, known, self._fast)
+
+            def put(connection: sqlite3.Connection) -> None:
+                fast = writing.enrol(connection, self._fast.id, self._fast.dimension)
+                writing.put(connection, prepared, vectors, fast)  # noqa: B023
+
+            self._file.write(put)
+
+    def touch(self, corpus: str, stamps: Mapping[str, str]) -> None:
+        """New stamps for entries whose content is the same."""
+        rows = [(to_text(stamp), to_name(corpus), to_name(key)) for key, stamp in stamps.items()]
+        if rows:
+            sql = "UPDATE entries SET stamp = ? WHERE corpus = ? AND key = ?"
+            self._file.write(lambda connection: connection.executemany(sql, rows))
+
+    def forget(self, corpus: str, keys: Iterable[str] | None = None) -> None:
+        """Remove these entries; without keys, the whole corpus and what was noted of it."""
+        going = list(self.known(corpus)) if keys is None else list(keys)
+        # An entry has a dozen pieces as a rule: a portion is written in well under a second.
+        for start in range(0, len(going), BATCH_PIECES // 10):
+            some = going[start : start + BATCH_PIECES // 10]
+            self._file.write(lambda connection: writing.drop(connection, corpus, some))  # noqa: B023
+        if keys is None:
+            sql = "DELETE FROM corpora WHERE name = ?"
+            self._file.write(lambda connection: connection.execute(sql, (to_name(corpus),)))
+
+    def note(self, corpus: str, facts: Mapping[str, Any]) -> None:
+        """Remember facts of a corpus."""
+        sql = "INSERT OR REPLACE INTO corpora (name, facts) VALUES (?, ?)"
+        row = (to_name(corpus), to_facts(facts))
+        self._file.write(lambda connection: connection.execute(sql, row))
+
+    def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
+        """Pieces without a vector of that embedder and what to embed, most searched and newest first."""
+        return self._file.read(lambda connection: writing.lacking(connection, embedder, scope, limit))
+
+    def keep(self, embedder: str, vectors: Mapping[int, Any]) -> None:
+        """Store vectors of pieces; those of pieces that have gone are dropped."""
+        if vectors:
+            self._file.write(lambda connection: writing.keep(connection, embedder, vectors))
+
+    def wanted(self, pieces: Sequence[int]) -> None:
+        """Note that a search looked at these pieces; when somebody else writes, the next note takes it along."""
+        with self._wanting:
+            for piece in pieces:
+                self._wanted[piece] = self._wanted.get(piece, 0) + 1
+            noted = list(self._wanted.items())
+        sql = (
+            "INSERT INTO wanted SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM pieces WHERE id = ?1)"
+            " ON CONFLICT (piece) DO UPDATE SET times = times + excluded.times"
+        )
+        try:
+            self._file.write(lambda connection: connection.executemany(sql, noted), wait=False)
+        except Failure as failure:
+            if failure.code is not Code.LOCK_TIMEOUT:
+                raise
+            return
+        with self._wanting, suppress(KeyError):
+            for piece, times in noted:
+                self._wanted[piece] -= times
+                if self._wanted[piece] <= 0:
+                    del self._wanted[piece]
+
+    def notices(self) -> Sequence[str]:
+        """What the user should hear once: an index that was rebuilt or set aside, in one sentence each."""
+        return self._file.notices()

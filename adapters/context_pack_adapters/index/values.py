@@ -1,0 +1,103 @@
+"""How values become columns and come back.
+
+Texts with lone surrogates (from file names that are no UTF-8) have no place in SQLite's TEXT; they are stored
+as bytes and come back as they were. Corpora and keys are always bytes, so that their order is the order of
+code points. Facts are JSON. What is embedded of a piece is said here, because its digest is what the cache of
+vectors goes by.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from context_pack.retrieval.model import Piece
+
+Stored = str | bytes
+
+
+def to_text(text: str) -> Stored:
+    """The text as a column takes it."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def from_text(value: Stored) -> str:
+    """The text as it was given."""
+    if isinstance(value, str):
+        return value
+    return value.decode("utf-8", "surrogatepass")
+
+
+def to_name(name: str) -> bytes:
+    """A corpus or a key as a column takes it."""
+    return name.encode("utf-8", "surrogatepass")
+
+
+def from_name(value: bytes) -> str:
+    """The corpus or key as it was given."""
+    return value.decode("utf-8", "surrogatepass")
+
+
+def to_facts(facts: Mapping[str, Any]) -> str:
+    """Facts as a column takes them."""
+    return json.dumps(dict(facts), separators=(",", ":")) if facts else "{}"
+
+
+def from_facts(value: str) -> dict[str, Any]:
+    """The facts as they were given."""
+    if value == "{}":
+        return {}
+    facts: dict[str, Any] = json.loads(value)
+    return facts
+
+
+def to_content(text: str) -> bytes:
+    """A whole text, compressed: it is asked for whole and seldom."""
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+
+
+def from_content(value: bytes) -> str:
+    """The whole text as it was given."""
+    return zlib.decompress(value).decode("utf-8", "surrogatepass")
+
+
+def embedded(context: str, text: str) -> str:
+    """What an embedder is given of a piece."""
+    return f"{context}\n\n{text}" if context else text
+
+
+def embedded_of(piece: Piece) -> str:
+    """What an embedder is given of this piece."""
+    return embedded(piece.context, piece.text)
+
+
+def digest_of(text: str) -> bytes:
+    """What the cache of vectors knows an embedded text by."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def to_tokens(tokens: Iterable[str]) -> str:
+    """Tokens as the keyword index takes them: parted by spaces, and nothing that is no UTF-8."""
+    text = " ".join(tokens)
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def pack_columns(columns: Sequence[str]) -> bytes:
+    """The columns of a keyword row, compressed, to take the row out again some day."""
+    return zlib.compress("\n".join(columns).encode(), 1)
+
+
+def unpack_columns(value: bytes) -> list[str]:
+    """The columns of a keyword row."""
+    columns = zlib.decompress(value).decode().split("\n")
+    if len(columns) != 3:
+        raise ValueError("a keyword row has three columns")
+    return columns

@@ -1,0 +1,232 @@
+"""The changes of an index, each inside a transaction that somebody else begins and ends.
+
+An entry is replaced by taking its pieces out of every table and putting the new ones in. Vectors that lose
+their piece are not thrown away: they retire to a bounded store that goes by the digest of the embedded text,
+and come back when that text does.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from context_pack.retrieval.model import Scope
+from context_pack_adapters.index.preparing import Prepared
+from context_pack_adapters.index.schema import create_vectors, state_of, vector_table
+from context_pack_adapters.index.scopes import admits_nothing, condition
+from context_pack_adapters.index.values import (
+    embedded,
+    from_text,
+    pack_columns,
+    to_content,
+    to_facts,
+    to_name,
+    to_text,
+    unpack_columns,
+)
+from context_pack_adapters.index.vector_leg import EmbedderRow, embedder_row
+from context_pack_adapters.vectors.exact import to_blob
+
+RETIRED_MOST = 50_000
+VARIABLES = 500
+_ENTRY = (
+    "INSERT INTO entries (corpus, key, digest, stamp, title, size, kind, module, facts, first, count)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"
+)
+_PIECE = (
+    "INSERT INTO pieces (id, entry, ordinal, start, end, heading, facts, text, context, names, digest, tokens)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+def put(
+    connection: sqlite3.Connection, batch: Sequence[Prepared], vectors: Mapping[bytes, bytes], fast: EmbedderRow
+) -> None:
+    """Store entries in place of those of the same name, with the vectors of the fast embedder by digest."""
+    state = state_of(connection)
+    removed = take_out(
+        connection, [(to_name(each.entry.corpus), to_name(each.entry.key)) for each in batch], embedders(connection)
+    )
+    first = piece = state.next_piece
+    rows: list[tuple[object, ...]] = []
+    words: list[tuple[object, ...]] = []
+    embeddings: list[tuple[int, bytes]] = []
+    # Of two entries with one name in a batch, the last stays.
+    for each in {(each.entry.corpus, each.entry.key): each for each in batch}.values():
+        entry = _put_entry(connection, each, piece)
+        for at, (passage, columns, digest) in enumerate(
+            zip(each.entry.pieces, each.columns, each.digests, strict=True)
+        ):
+            rows.append((
+                piece, entry, at + 1, passage.start, passage.end, to_text(passage.heading),
+                to_facts(passage.facts), to_text(passage.text), to_text(passage.context), to_text(passage.names),
+                digest, pack_columns(columns),
+            ))  # fmt: skip
+            words.append((piece, *columns))
+            if digest in vectors:
+                embeddings.append((piece, vectors[digest]))
+            piece += 1
+    connection.executemany(_PIECE, rows)
+    connection.executemany("INSERT INTO words (rowid, scope, names, body) VALUES (?, ?, ?, ?)", words)
+    connection.executemany(f"INSERT INTO {vector_table(fast.id)} (piece, vector) VALUES (?, ?)", embeddings)
+    _bring_back(connection, first, piece - 1)
+    _advance(connection, removed, piece)
+
+
+def _put_entry(connection: sqlite3.Connection, prepared: Prepared, first: int) -> int:
+    entry = prepared.entry
+    (made,) = connection.execute(
+        _ENTRY,
+        (
+            to_name(entry.corpus), to_name(entry.key), to_text(entry.digest), to_text(entry.stamp),
+            to_text(entry.title), entry.size, to_text(entry.kind), to_text(entry.module), to_facts(entry.facts),
+            first, len(entry.pieces),
+        ),
+    ).fetchone()  # fmt: skip
+    if entry.text:
+        connection.execute("INSERT INTO contents VALUES (?, ?)", (made, to_content(entry.text)))
+    return int(made)
+
+
+def _advance(connection: sqlite3.Connection, removed: int, next_piece: int | None = None) -> None:
+    """Note that the index changed, and whether vectors went."""
+    connection.execute(
+        "UPDATE state SET revision = revision + 1, removals = removals + ?, next_piece = MAX(next_piece, ?)",
+        (removed, next_piece or 0),
+    )
+
+
+def take_out(
+    connection: sqlite3.Connection, names: Iterable[tuple[bytes, bytes]], known: Sequence[EmbedderRow]
+) -> int:
+    """Remove entries with all that belongs to them; how many pieces went. Those that are not there are not."""
+    removed = 0
+    for name in dict.fromkeys(names):
+        row = connection.execute(
+            "DELETE FROM entries WHERE corpus = ? AND key = ? RETURNING id, first, first + count - 1", name
+        ).fetchall()
+        for entry, first, last in row:
+            connection.execute("DELETE FROM contents WHERE entry = ?", (entry,))
+            removed += _take_pieces(connection, first, last, known)
+    if removed:
+        connection.execute(
+            "DELETE FROM retired WHERE id <= (SELECT MAX(id) FROM retired) - ?", (RETIRED_MOST,)
+        )
+    return removed
+
+
+def _take_pieces(connection: sqlite3.Connection, first: int, last: int, known: Sequence[EmbedderRow]) -> int:
+    bounds = (first, last)
+    rows = connection.execute("SELECT id, tokens FROM pieces WHERE id BETWEEN ? AND ?", bounds).fetchall()
+    connection.executemany(
+        "INSERT INTO words (words, rowid, scope, names, body) VALUES ('delete', ?, ?, ?, ?)",
+        [(piece, *unpack_columns(tokens)) for piece, tokens in rows],
+    )
+    for embedder in known:
+        table = vector_table(embedder.id)
+        connection.execute(
+            "INSERT OR REPLACE INTO retired (embedder, digest, vector)"
+            f" SELECT {embedder.id}, digest, vector FROM {table} JOIN pieces ON pieces.id = piece"
+            " WHERE piece BETWEEN ? AND ?",
+            bounds,
+        )
+        connection.execute(f"DELETE FROM {table} WHERE piece BETWEEN ? AND ?", bounds)
+    connection.execute("DELETE FROM wanted WHERE piece BETWEEN ? AND ?", bounds)
+    connection.execute("DELETE FROM pieces WHERE id BETWEEN ? AND ?", bounds)
+    return len(rows)
+
+
+def _bring_back(connection: sqlite3.Connection, first: int, last: int) -> None:
+    """Give new pieces the vectors that other embedders once made of the same texts, retired or in use."""
+    for embedder in embedders(connection):
+        table = vector_table(embedder.id)
+        for source in (
+            f"JOIN retired r ON r.embedder = {embedder.id} AND r.digest = p.digest",
+            f"JOIN pieces o ON o.digest = p.digest AND o.id <> p.id JOIN {table} r ON r.piece = o.id",
+        ):
+            connection.execute(
+                f"INSERT OR IGNORE INTO {table} (piece, vector)"
+                f" SELECT p.id, r.vector FROM pieces p {source} WHERE p.id BETWEEN ? AND ?"
+                f" AND NOT EXISTS (SELECT 1 FROM {table} WHERE piece = p.id)",
+                (first, last),
+            )
+
+
+def drop(connection: sqlite3.Connection, corpus: str, keys: Sequence[str]) -> None:
+    """Remove these entries of a corpus."""
+    name = to_name(corpus)
+    removed = take_out(connection, [(name, to_name(key)) for key in keys], embedders(connection))
+    _advance(connection, removed)
+
+
+def embedders(connection: sqlite3.Connection) -> list[EmbedderRow]:
+    """Every embedder that the file has vectors of."""
+    return [EmbedderRow(*row) for row in connection.execute("SELECT id, dimension FROM embedders")]
+
+
+def enrol(connection: sqlite3.Connection, name: str, dimension: int) -> EmbedderRow:
+    """The embedder's row, made if it is not there yet."""
+    known = embedder_row(connection, name)
+    if known is None:
+        connection.execute("INSERT INTO embedders (name, dimension) VALUES (?, ?)", (name, dimension))
+        known = embedder_row(connection, name)
+        assert known is not None
+        create_vectors(connection, known.id)
+    return known
+
+
+def recall(connection: sqlite3.Connection, name: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
+    """The vectors that an embedder once made of texts with these digests."""
+    known = embedder_row(connection, name)
+    if known is None:
+        return {}
+    found: dict[bytes, bytes] = {}
+    asked = list(dict.fromkeys(digests))
+    for start in range(0, len(asked), VARIABLES):
+        some = asked[start : start + VARIABLES]
+        marks = ", ".join("?" * len(some))
+        found.update(
+            connection.execute(
+                f"SELECT digest, vector FROM retired WHERE embedder = {known.id} AND digest IN ({marks})"
+                " UNION ALL SELECT digest, vector FROM pieces"
+                f" JOIN {vector_table(known.id)} ON piece = pieces.id WHERE digest IN ({marks})",
+                (*some, *some),
+            )
+        )
+    return {digest: blob for digest, blob in found.items() if len(blob) == known.dimension * 4}
+
+
+def keep(connection: sqlite3.Connection, name: str, vectors: Mapping[int, Any]) -> None:
+    """Store vectors of pieces; those of pieces that have gone, or of another length, are dropped."""
+    known = enrol(connection, name, len(next(iter(vectors.values()))))
+    rows = [(piece, to_blob(vector, known.dimension)) for piece, vector in vectors.items()]
+    connection.executemany(
+        f"INSERT OR IGNORE INTO {vector_table(known.id)} (piece, vector)"
+        " SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM pieces WHERE id = ?1)",
+        [row for row in rows if row[1] is not None],
+    )
+    connection.executemany("DELETE FROM wanted WHERE piece = ?", [(piece,) for piece in vectors])
+    _advance(connection, 0)
+
+
+def lacking(connection: sqlite3.Connection, name: str, scope: Scope, limit: int) -> dict[int, str]:
+    """Pieces without a vector of an embedder and what to embed, most searched and newest first."""
+    if admits_nothing(scope):
+        return {}
+    known = embedder_row(connection, name)
+    sql, values = condition(scope)
+    has = "" if known is None else f" AND NOT EXISTS (SELECT 1 FROM {vector_table(known.id)} WHERE piece = p.id)"
+    within = "" if sql == "1" else f" AND EXISTS (SELECT 1 FROM entries WHERE entries.id = p.entry AND {sql})"
+    rows: dict[int, str] = {}
+    for order in (
+        f"FROM wanted w JOIN pieces p ON p.id = w.piece WHERE 1{has}{within} ORDER BY w.times DESC, p.id DESC",
+        f"FROM pieces p WHERE 1{has}{within} ORDER BY p.id DESC",
+    ):
+        if len(rows) < limit:
+            for piece, context, text in connection.execute(
+                f"SELECT p.id, p.context, p.text {order} LIMIT ?", (*values, limit)
+            ):
+                if len(rows) < limit:
+                    rows[piece] = embedded(from_text(context), from_text(text))
+    return rows
