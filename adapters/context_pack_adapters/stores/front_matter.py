@@ -38,6 +38,11 @@ _NO_BLOCK = re.compile(
 
 def split(data: bytes) -> bytes:
     """The bytes between the first line, which is `---`, and the next such line."""
+    return divide(data)[0]
+
+
+def divide(data: bytes) -> tuple[bytes, bytes]:
+    """The front matter, and what follows the line that closes it."""
     data = data.removeprefix(_BOM)
     opening = _FENCE.match(data)
     if opening is None:
@@ -45,7 +50,7 @@ def split(data: bytes) -> bytes:
     closing = _FENCE.search(data, opening.end())
     if closing is None:
         raise Malformed("the front matter has no closing '---' line")
-    return data[opening.end() : closing.start()]
+    return data[opening.end() : closing.start()], data[closing.end() :].removeprefix(b"\n")
 
 
 def parse(front: bytes) -> dict[str, Any]:

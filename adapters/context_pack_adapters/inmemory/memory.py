@@ -1,0 +1,113 @@
+"""Discoveries, sessions and code in dictionaries: the twins of what the stores keep on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from threading import Lock
+
+from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.languages import language_of
+from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import Clock, Reason
+from context_pack.kernel.text import decode
+from context_pack.memory.domain.discovery import Discovery
+from context_pack.memory.domain.session import Session
+from context_pack.memory.ports import CodeFile, FileState, Recorded
+
+
+class MemoryDiscoveryStore:
+    """A `DiscoveryStore` in memory; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: dict[str, Discovery] = {}
+
+    def record(self, discovery: Discovery) -> Recorded:
+        """Keep a discovery, or record again the one that says the same."""
+        with self._lock:
+            known = self._kept.get(discovery.id)
+            kept = discovery if known is None else known.again(discovery)
+            self._kept[discovery.id] = kept
+            return Recorded(kept, merged=known is not None)
+
+    def all(self) -> Sequence[Discovery]:
+        """Every discovery, the oldest first."""
+        with self._lock:
+            return sorted(self._kept.values(), key=lambda one: (one.date, one.id))
+
+    def forget(self, discovery_id: str) -> Discovery:
+        """Remove a discovery and return it."""
+        with self._lock:
+            known = self._kept.pop(discovery_id, None)
+        if known is None:
+            message = "no discovery has that id; list them to see"
+            raise Failure(Code.NOT_FOUND, message, {"id": discovery_id})
+        return known
+
+
+class MemorySessionLog:
+    """A `SessionLog` in memory; earlier sessions are those it is given."""
+
+    def __init__(self, clock: Clock, session_id: str, past: Sequence[Session] = ()) -> None:
+        self._lock = Lock()
+        self._past = tuple(sorted(past, key=lambda session: (session.started, session.id)))
+        self.session = Session(id=session_id, started=clock.now())
+
+    @property
+    def id(self) -> str:
+        """The id of this session."""
+        return self.session.id
+
+    def called(self, tool: str) -> None:
+        """A tool was called."""
+        with self._lock:
+            self.session = self.session.called(tool)
+
+    def read(self, path: RelativePath) -> None:
+        """A file was read."""
+        with self._lock:
+            self.session = self.session.read(path.value)
+
+    def touched(self, pack: str) -> None:
+        """A pack was read or changed."""
+        with self._lock:
+            self.session = self.session.touched(pack)
+
+    def past(self) -> Sequence[Session]:
+        """The other sessions."""
+        return self._past
+
+
+class MemoryCodeTree:
+    """A `CodeTree` over a dictionary of files, looked at on every call."""
+
+    def __init__(self, files: Mapping[str, str | bytes], policy: PathPolicy) -> None:
+        self._files, self._policy = files, policy
+
+    def survey(self) -> Mapping[str, FileState]:
+        """Every file that counts, by path."""
+        found: dict[str, FileState] = {}
+        for path in sorted(self._files):
+            data = self._bytes(path)
+            if data is not None:
+                skipped = None if data and language_of(path) else "no source code"
+                found[path] = FileState(sha256_hex(data), len(data), skipped)
+        return found
+
+    def read(self, path: str) -> CodeFile:
+        """One file."""
+        data = self._bytes(path)
+        if data is None:
+            return CodeFile("", "", "gone")
+        text, stamp = decode(data), sha256_hex(data)
+        return CodeFile("", stamp, "not text") if isinstance(text, Reason) else CodeFile(text, stamp)
+
+    def _bytes(self, path: str) -> bytes | None:
+        content = self._files.get(path)
+        try:
+            if content is None or self._policy.denies(RelativePath(path)):
+                return None
+        except Failure:
+            return None
+        return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content

@@ -1,0 +1,100 @@
+"""The files of the source tree that memory indexes: which there are and in which state, without reading them.
+
+What `grep_codebase` searches counts here too, but for formats that hold data and not code, and for our own
+storage. A stamp is a file's state; one that may change again without a trace (the file is younger than the
+clock's grain) is left empty, so that the file is looked at again.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from context_pack.kernel.languages import language_of
+from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import decode
+from context_pack.memory.ports import CodeFile, FileState
+from context_pack_adapters.disk.ignore import walk
+from context_pack_adapters.disk.rooted import Rooted
+from context_pack_adapters.stores.pack_files import trusted_signature
+from context_pack_adapters.stores.source_tree import EXCLUDED_FOLDERS
+
+MAX_BYTES = 1024 * 1024
+LONGEST_LINE = 20_000
+UNTOLD = frozenset({"", "csv", "jsonl", "diff", "gitignore", "json", "xml", "text", "mermaid"})
+"""Formats whose beginning says nothing about what they hold."""
+TELLING = frozenset({"package.json", "tsconfig.json", "composer.json", "manifest.json", "pom.xml"})
+GENERATED = (".lock", ".min.js", ".min.css", ".map", ".snap", "-lock.json", "-lock.yaml", ".svg")
+_REASONS = {
+    Reason.BINARY: "not text",
+    Reason.NOT_UTF8: "not UTF-8",
+    Reason.TOO_LARGE: "larger than 1 MiB",
+    Reason.MISSING: "gone",
+}
+
+
+class CodeFiles:
+    """A `CodeTree` on disk; safe to share between threads."""
+
+    def __init__(self, root: Path, policy: PathPolicy, storage: Path) -> None:
+        self._root, self._policy = root, policy
+        self._rooted = Rooted(root, policy)
+        self._top = os.path.join(os.path.abspath(root), "")
+        own = os.path.join(os.path.abspath(storage), "")
+        self._own = own[len(self._top) :].replace(os.sep, "/") if own.startswith(self._top) else None
+
+    def survey(self) -> Mapping[str, FileState]:
+        """Every file that counts, by path."""
+        found: dict[str, FileState] = {}
+        for path in walk(self._root, self._policy, EXCLUDED_FOLDERS):
+            if self._own and path.startswith(self._own):
+                continue
+            try:
+                status = os.stat(self._top + path, follow_symlinks=False)
+            except OSError:
+                continue
+            found[path] = FileState(stamp_of(status), status.st_size, skip_reason(path, status.st_size))
+        return found
+
+    def read(self, path: str) -> CodeFile:
+        """One file."""
+        before = time.time_ns()
+        read = self._rooted.read(RelativePath(path), MAX_BYTES)
+        if isinstance(read, Reason):
+            return CodeFile("", self._stamp(path), _REASONS.get(read, "cannot be read"))
+        data, status = read
+        text = decode(data)
+        signature = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+        stamp = stamp_of(status) if trusted_signature(signature, before) else ""
+        if isinstance(text, Reason):
+            return CodeFile("", stamp, _REASONS.get(text, "not text"))
+        if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
+            return CodeFile("", stamp, f"a line of more than {LONGEST_LINE} characters")
+        return CodeFile(text, stamp)
+
+    def _stamp(self, path: str) -> str:
+        """The state of a file that cannot be read."""
+        try:
+            return stamp_of(os.stat(self._top + path, follow_symlinks=False))
+        except OSError:
+            return ""
+
+
+def stamp_of(status: os.stat_result) -> str:
+    """A file's state as text."""
+    return f"{status.st_mtime_ns:x}.{status.st_ctime_ns:x}.{status.st_size:x}.{status.st_ino:x}"
+
+
+def skip_reason(path: str, size: int) -> str | None:
+    """Why a file is not indexed, from its name and size; None if it is."""
+    name = path.rpartition("/")[2].lower()
+    if name.endswith(GENERATED):
+        return "generated"
+    if language_of(path) in UNTOLD and name not in TELLING:
+        return "no source code"
+    if size > MAX_BYTES:
+        return "larger than 1 MiB"
+    return "empty" if not size else None

@@ -1,0 +1,190 @@
+"""Discoveries in a folder, one Markdown file each: `{root}/memory/discoveries/{id}.md`.
+
+The rules of the packs' store: a file is replaced in one step, so reads take no lock; a write is one
+read-modify-write under one lock; a file that breaks a rule makes everything fail that has to look at all of
+them, and nothing else. What was parsed is kept by the file's state, where that can be trusted.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.memory.domain.discovery import Discovery, id_of, is_id, normalised
+from context_pack.memory.ports import Recorded
+from context_pack_adapters.disk.atomic import (
+    NotRegular,
+    TooLarge,
+    ensure_folder,
+    read_whole,
+    sweep_temporaries,
+    sync_folder,
+    write_atomic,
+)
+from context_pack_adapters.disk.faults import io_failure, translated
+from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.stores import discovery_format
+from context_pack_adapters.stores.pack_files import Signature, trusted_signature
+
+SUFFIX, LOCK = ".md", ".lock"
+LOCK_SECONDS = 10.0
+MOST_FILES_NAMED = 100
+
+
+class _Seen(NamedTuple):
+    """What is remembered of one file."""
+
+    signature: Signature
+    value: Discovery
+
+
+class DiscoveryFiles:
+    """A `DiscoveryStore` on disk; safe to share between threads and processes."""
+
+    def __init__(self, root: Path, lock_timeout: float = LOCK_SECONDS) -> None:
+        self._folder = os.path.join(os.path.abspath(root), "memory", "discoveries")
+        self._lock_timeout = lock_timeout
+        self._seen: dict[str, _Seen] = {}
+
+    def record(self, discovery: Discovery) -> Recorded:
+        """Keep a discovery, or record again the one that says the same."""
+        with self._locked():
+            for turn in count():
+                wanted = discovery if not turn else _renamed(discovery, turn)
+                known = self._load(wanted.id)
+                if known is None:
+                    self._write(wanted)
+                    return Recorded(wanted, merged=False)
+                # A file that was edited by hand may say something else than it is named after.
+                if normalised(known.content) == normalised(wanted.content):
+                    again = known.again(wanted)
+                    self._write(again)
+                    return Recorded(again, merged=True)
+        raise AssertionError("there is always a free name")
+
+    def all(self) -> Sequence[Discovery]:
+        """Every discovery, the oldest first."""
+        found: list[Discovery] = []
+        broken: dict[str, str] = {}
+        for name in self._names():
+            try:
+                one = self._load(name)
+            except Failure as failure:
+                if failure.code is not Code.MALFORMED_DISCOVERY:
+                    raise
+                broken[name] = str(failure.details["reason"])
+                continue
+            if one is not None:
+                found.append(one)
+        if broken:
+            raise _refusal(broken)
+        return sorted(found, key=lambda one: (one.date, one.id))
+
+    def forget(self, discovery_id: str) -> Discovery:
+        """Remove a discovery and return it."""
+        if not is_id(discovery_id) or not os.path.isdir(self._folder):
+            raise _not_found(discovery_id)
+        with self._locked():
+            known = self._load(discovery_id)
+            if known is None:
+                raise _not_found(discovery_id)
+            with translated(discovery_id + SUFFIX):
+                os.unlink(self._path(discovery_id))
+                sync_folder(self._folder)
+        return known
+
+    def _names(self) -> list[str]:
+        try:
+            with translated("discoveries"):
+                names = os.listdir(self._folder)
+        except Failure as failure:
+            if failure.details.get("reason") == "ENOENT":
+                return []
+            raise
+        stems = (name[: -len(SUFFIX)] for name in names if name.endswith(SUFFIX))
+        found = sorted(filter(is_id, stems))
+        for gone in self._seen.keys() - set(found):
+            self._seen.pop(gone, None)
+        return found
+
+    def _load(self, discovery_id: str) -> Discovery | None:
+        """What a file holds, from memory where it cannot have changed; None if there is none."""
+        path = self._path(discovery_id)
+        seen = self._seen.get(discovery_id)
+        before = time.time_ns()
+        try:
+            if seen is not None and _signature(os.stat(path, follow_symlinks=False)) == seen.signature:
+                return seen.value
+            data, status = read_whole(path, discovery_format.MAX_FILE_BYTES)
+        except FileNotFoundError:
+            return None
+        except NotRegular:
+            raise _named(discovery_id, "it is not a regular file") from None
+        except TooLarge:
+            raise _named(discovery_id, "it is larger than any discovery") from None
+        except OSError as error:
+            raise io_failure(error, discovery_id + SUFFIX) from error
+        try:
+            value = discovery_format.decode(data, discovery_id)
+        except Failure as failure:
+            raise _named(discovery_id, str(failure.details["reason"])) from None
+        signature = trusted_signature(_signature(status), before)
+        if signature is not None:
+            self._seen[discovery_id] = _Seen(signature, value)
+        return value
+
+    def _write(self, discovery: Discovery) -> None:
+        with translated(discovery.id + SUFFIX):
+            write_atomic(self._folder, discovery.id + SUFFIX, discovery_format.encode(discovery))
+        sweep_temporaries(self._folder, time.time())
+
+    def _path(self, discovery_id: str) -> str:
+        return os.path.join(self._folder, discovery_id + SUFFIX)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with translated("discoveries"):
+            ensure_folder(self._folder)
+            lock = PathLock(os.path.join(self._folder, LOCK), self._lock_timeout)
+            lock.acquire()
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                lock.release()
+
+
+def _renamed(discovery: Discovery, turn: int) -> Discovery:
+    from attrs import evolve
+
+    return evolve(discovery, id=id_of(discovery.content, turn))
+
+
+def _signature(status: os.stat_result) -> Signature:
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def _named(discovery_id: str, reason: str) -> Failure:
+    return Failure(
+        Code.MALFORMED_DISCOVERY,
+        f"{discovery_id}{SUFFIX} is malformed: {reason}; mend or remove it",
+        {"reason": reason, "files": [{"file": discovery_id + SUFFIX, "reason": reason}]},
+    )
+
+
+def _refusal(broken: dict[str, str]) -> Failure:
+    """What to say about files that hold no discovery."""
+    files = [{"file": name + SUFFIX, "reason": reason} for name, reason in sorted(broken.items())]
+    others = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
+    message = f"{files[0]['file']} is malformed: {files[0]['reason']}{others}; mend or remove it"
+    return Failure(Code.MALFORMED_DISCOVERY, message, {"files": files[:MOST_FILES_NAMED]})
+
+
+def _not_found(discovery_id: str) -> Failure:
+    return Failure(Code.NOT_FOUND, "no discovery has that id; list them to see", {"id": discovery_id})

@@ -1,0 +1,130 @@
+"""Sessions in a folder, one Markdown file each: `{root}/memory/sessions/{id}.md`.
+
+Noting something only changes a value in memory. A moment after the first note and then every few seconds one
+thread writes the session whole, so that a killed server leaves a session that can be read and only lacks its
+end. Only its own connection writes a session, so there is nothing to lock. Nothing here ever fails a call.
+The folder keeps itself out of version control; the newest thousand sessions are kept.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock, Timer
+
+from attrs import evolve
+
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.ports import Clock
+from context_pack.memory.domain.discovery import is_id
+from context_pack.memory.domain.session import Session, from_record, summary, to_record
+from context_pack_adapters.disk.atomic import create_exclusive, ensure_folder, read_whole, write_atomic
+from context_pack_adapters.stores import front_matter
+
+SUFFIX = ".md"
+FIRST_SECONDS, NEXT_SECONDS = 0.2, 5.0
+KEPT = 1000
+MAX_FILE_BYTES = 2 * 1024 * 1024
+
+
+class SessionFiles:
+    """A `SessionLog` on disk; safe to share between threads."""
+
+    def __init__(self, root: Path, clock: Clock, session_id: str) -> None:
+        self._folder = os.path.join(os.path.abspath(root), "memory", "sessions")
+        self._clock = clock
+        self._lock = Lock()
+        self._writing = Lock()
+        self._session = Session(id=session_id, started=clock.now())
+        self._timer: Timer | None = None
+        self._written = False
+        self._past: dict[str, tuple[tuple[int, int], Session]] = {}
+
+    @property
+    def id(self) -> str:
+        """The id of this connection's session."""
+        return self._session.id
+
+    def called(self, tool: str) -> None:
+        """A tool was called."""
+        self._note(lambda session: session.called(tool))
+
+    def read(self, path: RelativePath) -> None:
+        """A file was read."""
+        self._note(lambda session: session.read(path.value))
+
+    def touched(self, pack: str) -> None:
+        """A pack was read or changed."""
+        self._note(lambda session: session.touched(pack))
+
+    def past(self) -> Sequence[Session]:
+        """The other sessions, the oldest first."""
+        found = {name: seen for name in self._names() if (seen := self._load(name)) is not None}
+        self._past = found
+        others = (session for _, session in found.values() if session.id != self.id)
+        return sorted(others, key=lambda session: (session.started, session.id))
+
+    def end(self) -> None:
+        """Write the end of the session, if anything was noted in it."""
+        with self._lock:
+            if not self._session.tools:
+                return
+            self._session = evolve(self._session, ended=self._clock.now())
+        self.flush()
+
+    def flush(self) -> None:
+        """Write the session as it is now; what cannot be written is tried again with the next note."""
+        with self._lock:
+            timer, self._timer = self._timer, None
+        if timer is not None:
+            timer.cancel()
+        with self._writing, suppress(OSError, UnicodeEncodeError):
+            self._write(self._session)
+
+    def _note(self, change: Callable[[Session], Session]) -> None:
+        with self._lock:
+            self._session = change(self._session)
+            if self._timer is None:
+                self._timer = Timer(NEXT_SECONDS if self._written else FIRST_SECONDS, self.flush)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _write(self, session: Session) -> None:
+        ensure_folder(self._folder)
+        if not os.path.lexists(os.path.join(self._folder, ".gitignore")):
+            create_exclusive(self._folder, ".gitignore", b"*\n")
+        data = front_matter.render(to_record(session), summary(session) + "\n")
+        write_atomic(self._folder, session.id + SUFFIX, data)
+        if not self._written:
+            self._written = True
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Remove the oldest sessions past the number that is kept."""
+        names = self._names()
+        if len(names) > KEPT:
+            for session in self.past()[: len(names) - KEPT]:
+                with suppress(OSError):
+                    os.unlink(os.path.join(self._folder, session.id + SUFFIX))
+
+    def _names(self) -> list[str]:
+        try:
+            names = os.listdir(self._folder)
+        except OSError:
+            return []
+        return [name for name in names if name.endswith(SUFFIX) and is_id(name[: -len(SUFFIX)])]
+
+    def _load(self, name: str) -> tuple[tuple[int, int], Session] | None:
+        """A session with the state of its file, from memory where that is the same."""
+        path = os.path.join(self._folder, name)
+        try:
+            status = os.stat(path, follow_symlinks=False)
+            known, state = self._past.get(name), (status.st_mtime_ns, status.st_ino)
+            if known is not None and known[0] == state:
+                return known
+            data, _ = read_whole(path, MAX_FILE_BYTES)
+            return state, from_record(front_matter.parse(front_matter.split(data)))
+        except (OSError, front_matter.Malformed, ValueError, KeyError, TypeError, AttributeError):
+            return None

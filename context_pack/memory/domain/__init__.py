@@ -1,0 +1,1 @@
+"""Rules about discoveries, sessions and snippets of code: values only."""

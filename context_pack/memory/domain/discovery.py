@@ -1,0 +1,166 @@
+"""Discoveries: what somebody found out about the project and wants to be found again.
+
+A discovery is named after its text: the same text, but for case, white space, marks of emphasis and the
+punctuation at the end of words, gives the same id, so that two recorders of one thing meet in one file
+without looking at any other. Operators inside a text count: `x >= 3` is not `x <= 3`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.errors import invalid
+from context_pack.kernel.instants import format_instant, parse_instant
+
+LEAST_CHARS, MOST_CHARS = 10, 1000
+MODULE_CHARS = 200
+VERSION = 1
+FIELDS = frozenset({"version", "id", "type", "module", "session", "date", "last_seen", "times"})
+
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_EMPHASIS = re.compile("[`*\"'“”‘’«»]")
+_WORD_END = re.compile(r"[.,;:!?…]+(?=\s|$)")
+
+
+class DiscoveryType(StrEnum):
+    """What kind of thing was found out."""
+
+    PATTERN = "pattern"
+    RULE = "rule"
+    DECISION = "decision"
+    ISSUE = "issue"
+
+
+def uuid_of(token: bytes, version: int = 4) -> str:
+    """Sixteen bytes in the shape of a UUID of that version."""
+    if len(token) < 16:
+        raise ValueError("a UUID is made of sixteen bytes")
+    value = bytearray(token[:16])
+    value[6] = value[6] & 0x0F | version << 4
+    value[8] = value[8] & 0x3F | 0x80
+    digits = value.hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def is_id(text: str) -> bool:
+    """Whether a text has the shape of an id of a discovery or a session."""
+    return _ID.fullmatch(text) is not None
+
+
+def clean(text: str) -> str:
+    """A content as it is kept: trimmed, with plain line feeds, no control characters, 10 to 1000 characters.
+
+    Raises:
+        Failure: `invalid_data`, field `content`.
+    """
+    kept = text.replace("\r\n", "\n").strip()
+    if _UNWANTED.search(kept):
+        raise invalid("'content' must not hold control characters", "content")
+    if not LEAST_CHARS <= len(kept) <= MOST_CHARS:
+        raise invalid(f"'content' must have {LEAST_CHARS} to {MOST_CHARS} characters, trimmed", "content")
+    return kept
+
+
+def clean_module(text: str | None) -> str | None:
+    """A module's name on one line, or None when nothing is left of it.
+
+    Raises:
+        Failure: `invalid_data`, field `module`.
+    """
+    kept = (text or "").strip()
+    if _UNWANTED.search(kept) or "\n" in kept or len(kept) > MODULE_CHARS:
+        raise invalid(f"'module' must be one line of at most {MODULE_CHARS} characters", "module")
+    return kept or None
+
+
+def normalised(content: str) -> str:
+    """What two texts have in common when they say the same in the same words."""
+    plain = _EMPHASIS.sub("", unicodedata.normalize("NFKC", content).casefold())
+    return " ".join(_WORD_END.sub(" ", plain).split())
+
+
+def id_of(content: str, turn: int = 0) -> str:
+    """The id of a text; other turns are for when a file of that name says something else by now."""
+    digest = sha256_hex(f"{turn}\n{normalised(content)}")
+    return uuid_of(bytes.fromhex(digest), version=8)
+
+
+@frozen(kw_only=True)
+class Discovery:
+    """One thing that was found out, when and in which session, and how often it was said again."""
+
+    id: str
+    type: DiscoveryType = field(converter=DiscoveryType)
+    content: str = field(converter=clean)
+    module: str | None = field(default=None, converter=clean_module)
+    session: str
+    date: datetime
+    last_seen: datetime
+    times: int = 1
+
+    def again(self, later: Discovery) -> Discovery:
+        """This discovery after it was recorded again: its text and origin stay, the newer labels win."""
+        return evolve(
+            self,
+            type=later.type,
+            module=later.module or self.module,
+            last_seen=max(self.last_seen, later.date),
+            times=self.times + 1,
+        )
+
+
+def to_record(discovery: Discovery) -> dict[str, Any]:
+    """The front matter of a discovery; the content is the body of its file."""
+    record: dict[str, Any] = {"version": VERSION, "id": discovery.id, "type": discovery.type.value}
+    if discovery.module is not None:
+        record["module"] = discovery.module
+    record["session"] = discovery.session
+    record["date"] = format_instant(discovery.date)
+    record["last_seen"] = format_instant(discovery.last_seen)
+    record["times"] = discovery.times
+    return record
+
+
+def from_record(record: Mapping[str, Any], content: str) -> Discovery:
+    """The discovery that a file spells.
+
+    Raises:
+        ValueError: it spells none; the words say why.
+        Failure: `invalid_data`, for its content or module.
+    """
+    if unknown := sorted(set(record) - FIELDS):
+        raise ValueError(f"the field '{unknown[0]}' is not known")
+    if record.get("version") != VERSION:
+        raise ValueError(f"'version' is not {VERSION}")
+    texts = {name: record.get(name) for name in ("id", "type", "session", "date", "last_seen")}
+    for name, value in texts.items():
+        if not isinstance(value, str):
+            raise ValueError(f"'{name}' must be text")
+    module, times = record.get("module"), record.get("times")
+    if module is not None and not isinstance(module, str):
+        raise ValueError("'module' must be text")
+    if type(times) is not int or times < 1:
+        raise ValueError("'times' must be a whole number of at least 1")
+    if not is_id(str(texts["id"])):
+        raise ValueError("'id' is not an id")
+    if texts["type"] not in tuple(DiscoveryType):
+        raise ValueError(f"'type' must be one of: {', '.join(DiscoveryType)}")
+    return Discovery(
+        id=str(texts["id"]),
+        type=DiscoveryType(texts["type"]),
+        content=content,
+        module=module,
+        session=str(texts["session"]),
+        date=parse_instant(str(texts["date"])),
+        last_seen=parse_instant(str(texts["last_seen"])),
+        times=times,
+    )

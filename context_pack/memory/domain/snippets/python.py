@@ -1,0 +1,61 @@
+"""Python's functions and classes by its own grammar; what does not parse is looked at by its indentation."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+
+from context_pack.memory.domain.snippets.model import Part, Snippet
+
+MOST_CHARS = 1_000_000
+_PARSED = "<snippets>"
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
+
+
+def declared(text: str) -> list[Snippet] | None:
+    """Every function, method and class head, in order; None for what does not parse."""
+    if len(text) > MOST_CHARS:
+        return None
+    # What the parser has to say about escapes is no news here, and it would say it on stderr.
+    warnings.filterwarnings("ignore", module=_PARSED)
+    try:
+        module = ast.parse(text, _PARSED)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return list(_definitions(module.body, ""))
+
+
+def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[Snippet]:
+    for node in body:
+        if isinstance(node, Function):
+            yield Snippet(Part.FUNCTION, prefix + node.name, _start(node), node.end_lineno or node.lineno)
+        elif isinstance(node, ast.ClassDef):
+            yield from _class(node, prefix + node.name)
+        elif isinstance(node, ast.If | ast.Try):
+            yield from _definitions(_inner(node), prefix)
+
+
+def _inner(node: ast.If | ast.Try) -> list[ast.stmt]:
+    """What stands under a condition: `if TYPE_CHECKING`, `try … except ImportError`."""
+    if isinstance(node, ast.If):
+        return [*node.body, *node.orelse]
+    handlers = [statement for handler in node.handlers for statement in handler.body]
+    return [*node.body, *handlers, *node.orelse, *node.finalbody]
+
+
+def _class(node: ast.ClassDef, name: str) -> Iterator[Snippet]:
+    """The head of a class up to its first definition, then its definitions."""
+    inner = [child for child in node.body if isinstance(child, Definition)]
+    end = node.end_lineno or node.lineno
+    if inner:
+        end = max(node.lineno, _start(inner[0]) - 1)
+    yield Snippet(Part.CLASS, name, _start(node), end)
+    yield from _definitions(node.body, f"{name}.")
+
+
+def _start(node: Definition) -> int:
+    """The first line, decorators included."""
+    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

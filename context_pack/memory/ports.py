@@ -1,0 +1,133 @@
+"""What memory asks of the world: notes on disk, a log of this connection, the files of the tree, an index.
+
+Packs are another feature's: what memory finds of them comes as plain notes through a port of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from attrs import field, frozen
+
+from context_pack.kernel.paths import RelativePath
+from context_pack.memory.domain.discovery import Discovery
+from context_pack.memory.domain.session import Session
+from context_pack.retrieval.ports import Background, SearchIndex
+from context_pack.retrieval.searching import Searching
+
+
+@frozen
+class Recorded:
+    """A discovery as it is now kept, and whether it was there before."""
+
+    discovery: Discovery
+    merged: bool
+
+
+class DiscoveryStore(Protocol):
+    """Where discoveries live. Reads take no lock, writes exclude each other across processes.
+
+    Raises `Failure` only: `io_error`, `lock_timeout`, `not_found`, `malformed_discovery`.
+    """
+
+    def record(self, discovery: Discovery) -> Recorded:
+        """Keep a discovery; one that says the same is recorded again instead, and keeps its id."""
+
+    def all(self) -> Sequence[Discovery]:
+        """Every discovery, the oldest first; fails closed when one file is malformed."""
+
+    def forget(self, discovery_id: str) -> Discovery:
+        """Remove a discovery and return it."""
+
+
+class SessionLog(Protocol):
+    """What this connection does, and what earlier ones did; noting never waits and never fails."""
+
+    @property
+    def id(self) -> str:
+        """The id of this connection's session."""
+
+    def called(self, tool: str) -> None:
+        """A tool was called."""
+
+    def read(self, path: RelativePath) -> None:
+        """A file was read."""
+
+    def touched(self, pack: str) -> None:
+        """A pack was read or changed."""
+
+    def past(self) -> Sequence[Session]:
+        """The other sessions, the oldest first; what cannot be read is left out."""
+
+
+@frozen
+class FileState:
+    """A file of the tree: what changes with it, its size, and why it is not indexed, if it is not."""
+
+    stamp: str
+    size: int
+    skipped: str | None = None
+
+
+@frozen
+class CodeFile:
+    """A file as it was read: its text, or in words why it has none to index.
+
+    An empty stamp says that the file may change again without a trace.
+    """
+
+    text: str
+    stamp: str
+    skipped: str | None = None
+
+
+class CodeTree(Protocol):
+    """The files of the source tree that may be indexed."""
+
+    def survey(self) -> Mapping[str, FileState]:
+        """Every file that counts, by path, in path order: from names and states alone."""
+
+    def read(self, path: str) -> CodeFile:
+        """One file."""
+
+
+@frozen
+class PackNote:
+    """A section or a ref of a live pack, as memory finds it."""
+
+    pack: str
+    section: str
+    ref: str | None
+    title: str
+    text: str
+    updated: datetime
+    path: str | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+class PackNotes(Protocol):
+    """What live packs say."""
+
+    def notes(self) -> Iterable[PackNote]:
+        """Every section and every ref of every live pack.
+
+        Raises:
+            Failure: the packs cannot be read.
+        """
+
+
+@frozen
+class MemoryPorts:
+    """All of them; without a background, what is to be indexed is indexed before the answer."""
+
+    discoveries: DiscoveryStore
+    sessions: SessionLog
+    tree: CodeTree
+    index: SearchIndex
+    searching: Searching
+    background: Background | None = field(default=None)
+    warning: str | None = None
+    """What is wrong with the embedder that was asked for, if anything."""

@@ -1,0 +1,166 @@
+"""The tools `context_search` and `context_record`: everything that names a JSON field of their answers.
+
+An answer stays within the budget of every answer: should the results weigh more, the last ones lose their
+content first and say so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from context_pack.kernel.ports import Clock
+from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
+from context_pack.memory.family import FAMILY, SEARCH
+from context_pack.memory.ports import MemoryPorts, PackNotes
+from context_pack.memory.usecases.record import ContextRecord, Recorder
+from context_pack.memory.usecases.refresh import Refresher
+from context_pack.memory.usecases.search import ContextSearch, MemorySearcher, Search, check_query
+from context_pack.retrieval.model import Found
+from context_pack.retrieval.searching import Ranked
+from context_pack.toolkit.call import Call
+from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.spec import ADDS, READS, Answer, Tool, json_answer, tool
+
+SEARCH_ABOUT = """\
+Search the project's memory by meaning and by name: recorded discoveries, past sessions, context packs, and \
+the functions and classes of its code. For exact text use grep_codebase."""
+RECORD_ABOUT = "Remember a discovery for later sessions; the same words are merged."
+MOST_BYTES = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN
+ENVELOPE_BYTES = 2_000
+"""Room for everything beside the results."""
+
+SEARCH_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "results": {"type": "array", "items": {"type": "object"}},
+        "totalFound": {"type": "integer"},
+        "searchTime": {"type": "integer"},
+    },
+    "required": ["results", "totalFound", "searchTime"],
+}
+RECORD_SCHEMA = {
+    "type": "object",
+    "properties": {"id": {"type": "string"}, "merged": {"type": "boolean"}},
+    "required": ["id", "merged"],
+}
+
+
+def build(ports: MemoryPorts, packs: PackNotes, clock: Clock) -> tuple[Tool, ...]:
+    """Both tools over these ports."""
+    refresher = Refresher(ports, packs, clock.monotonic)
+    searcher = MemorySearcher(ports, refresher, clock.monotonic)
+    recorder = Recorder(ports.discoveries, ports.sessions, clock)
+    return search_tool(searcher), record_tool(recorder)
+
+
+def search_tool(searcher: MemorySearcher) -> Tool:
+    """`context_search`."""
+
+    def choose(arguments: Mapping[str, Any]) -> type:
+        check_query(arguments.get("query"))
+        return ContextSearch
+
+    def run(command: ContextSearch, call: Call) -> Answer:
+        return json_answer(_searched(command, searcher.search(command, call.check)))
+
+    return Tool(
+        name=SEARCH,
+        title="Search the memory",
+        description=SEARCH_ABOUT,
+        family=FAMILY,
+        annotations=READS,
+        commands={SEARCH: ContextSearch},
+        choose=choose,
+        run=run,
+        output_schema=SEARCH_SCHEMA,
+        long_answers=True,
+        slow=True,
+    )
+
+
+def record_tool(recorder: Recorder) -> Tool:
+    """`context_record`."""
+
+    def run(command: ContextRecord, _: Call) -> Answer:
+        recorded = recorder.record(command)
+        return json_answer({"id": recorded.discovery.id, "merged": recorded.merged})
+
+    return tool(
+        "context_record",
+        "Record a discovery",
+        RECORD_ABOUT,
+        FAMILY,
+        ContextRecord,
+        run,
+        ADDS,
+        output_schema=RECORD_SCHEMA,
+        mutates=lambda _: True,
+    )
+
+
+def _searched(command: ContextSearch, search: Search) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "results": fitted([result(hit) for hit in search.hits], MOST_BYTES - ENVELOPE_BYTES),
+        "query": command.query,
+        "totalFound": search.total,
+        "searchTime": search.milliseconds,
+    }
+    if search.indexing is not None:
+        record["indexing"] = {"done": search.indexing.done, "total": search.indexing.total}
+    if search.semantic is not None:
+        record["semantic"] = {"done": search.semantic.done, "total": search.semantic.total}
+    if search.keyword_only:
+        record["mode"] = "keyword"
+    if search.warnings:
+        record["warning"] = "; ".join(search.warnings)
+    return record
+
+
+def result(hit: Ranked) -> dict[str, Any]:
+    """One result; which fields it has depends on where it was found."""
+    found, score = hit.found, round(hit.relevance, 4)
+    if found.corpus == CODE:
+        return _code(found, score)
+    facts = dict(found.entry_facts)
+    record: dict[str, Any] = {"id": found.key, "type": facts.pop("type", found.corpus), "content": found.text}
+    if found.corpus == DISCOVERY:
+        module = facts.pop("module", None)
+        record |= {} if module is None else {"module": module}
+    elif found.corpus == PACK and found.module:
+        record["module"] = found.module
+    return {**record, **facts, "score": score, "source": found.corpus}
+
+
+def _code(found: Found, score: float) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "id": f"{found.key}#L{found.start}-L{found.end}",
+        "type": CODE,
+        "content": found.text,
+        "module": found.module,
+        "path": found.key,
+        "startLine": found.start,
+        "endLine": found.end,
+    }
+    if found.heading:
+        record["symbol"] = found.heading
+    return {**record, "score": score, "source": CODE}
+
+
+def fitted(results: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """The results in at most `most` bytes: from the last one on, contents are left out."""
+    weights = [_weight(each) for each in results]
+    total = sum(weights)
+    for place in range(len(results) - 1, -1, -1):
+        if total <= most:
+            break
+        results[place] = {**results[place], "content": "", "truncated": True}
+        total += _weight(results[place]) - weights[place]
+    return results
+
+
+def _weight(record: Mapping[str, Any]) -> int:
+    """The bytes of a result in the answer, with its comma."""
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode("utf-8", "surrogatepass")) + 1

@@ -1,0 +1,1 @@
+"""What memory does: record, import, keep its index true, search."""

@@ -1,0 +1,112 @@
+"""`context_search`: what a call may ask, and the search over everything that memory holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.memory.domain.discovery import DiscoveryType
+from context_pack.memory.domain.entries import CORPORA, DISCOVERY
+from context_pack.memory.ports import MemoryPorts
+from context_pack.memory.usecases.refresh import ERRAND, Refresher
+from context_pack.retrieval.model import Progress, Scope
+from context_pack.retrieval.searching import Question, Ranked
+from context_pack.toolkit.arguments import arg, choice, integer, text
+
+LEAST_QUERY, MOST_QUERY = 3, 500
+DEFAULT_LIMIT, MOST_LIMIT = 5, 20
+ALL = "all"
+TOO_SHORT = f"Query must be at least {LEAST_QUERY} characters"
+NOTHING = "No embeddings found. Run initial session to generate context."
+NOTHING_FALLBACK = "Use grep_codebase for text search"
+EMBEDDER_FAILED = "Failed to generate query embedding"
+
+
+@frozen
+class ContextSearch:
+    """The arguments of `context_search`."""
+
+    query: str = arg(text(LEAST_QUERY, MOST_QUERY), "What to find, in words or names")
+    type: str = arg(choice(ALL, *DiscoveryType), "Only discoveries of this type", default=ALL)
+    module: str | None = arg(text(0, 200), "Only this module (a folder's name)", default=None)
+    limit: int = arg(integer(1, MOST_LIMIT), "Most results", default=DEFAULT_LIMIT)
+
+
+def check_query(query: object) -> None:
+    """Refuse a text that is too short to be looked for, in the contract's own words.
+
+    Raises:
+        Failure: `invalid_data`.
+    """
+    if isinstance(query, str) and (len(query) < LEAST_QUERY or not query.strip()):
+        raise Failure(Code.INVALID_DATA, TOO_SHORT)
+
+
+@frozen
+class Search:
+    """What was found, of how much, how it was found and how complete the index is."""
+
+    hits: tuple[Ranked, ...]
+    total: int
+    milliseconds: int
+    indexing: Progress | None = None
+    semantic: Progress | None = None
+    keyword_only: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@frozen
+class MemorySearcher:
+    """Searches discoveries, sessions, packs and code."""
+
+    ports: MemoryPorts
+    refresher: Refresher
+    monotonic: Callable[[], float]
+
+    def search(self, command: ContextSearch, check: Callable[[], None] = lambda: None) -> Search:
+        """The best matches, after a look at what has changed.
+
+        Raises:
+            Failure: `invalid_data`, `nothing_indexed`, `embedder_failed`, or what a store raises.
+            Cancelled: the caller has withdrawn the call.
+        """
+        check_query(command.query)
+        start = self.monotonic()
+        refreshed = self.refresher.refresh(check)
+        check()
+        if refreshed.indexing is None and self._is_empty():
+            raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
+        question = Question(command.query, scope_of(command), command.limit)
+        (ranking,) = self.ports.searching.ask([question])
+        warnings = (*refreshed.warnings, *filter(None, (ranking.warning or self.ports.warning,)))
+        if ranking.mode == "keyword" and ranking.warning and not ranking.hits:
+            raise Failure(Code.EMBEDDER_FAILED, EMBEDDER_FAILED, {"details": ranking.warning})
+        self._go_on(ranking.semantic)
+        return Search(
+            ranking.hits,
+            ranking.total,
+            round((self.monotonic() - start) * 1000),
+            refreshed.indexing,
+            ranking.semantic,
+            ranking.mode == "keyword",
+            warnings,
+        )
+
+    def _is_empty(self) -> bool:
+        with self.ports.index.reading() as snapshot:
+            return not any(snapshot.counts().get(corpus) for corpus in CORPORA)
+
+    def _go_on(self, semantic: Progress | None) -> None:
+        """Have the background embed what still lacks a better vector."""
+        if semantic is not None and semantic.done < semantic.total and self.ports.background is not None:
+            self.ports.background.start(ERRAND)
+
+
+def scope_of(command: ContextSearch) -> Scope:
+    """What a call wants to see; a type means discoveries only."""
+    module = (command.module or "").strip() or None
+    if command.type == ALL:
+        return Scope(CORPORA, module=module)
+    return Scope((DISCOVERY,), (command.type,), module=module)
