@@ -1,0 +1,5 @@
+"""Texts into vectors: hashed n-grams, sentence encoders in plain numpy, an HTTP endpoint.
+
+Every embedder here implements the port `Embedder`, is safe to share between threads, and loads numpy and
+weights at first use: making one reads no file. Whatever goes wrong is `EmbedderFailed`, in words.
+"""

@@ -1,0 +1,168 @@
+"""The fast embedder: hashed words and character n-grams, without weights, files or network.
+
+Each token of `retrieval.words` becomes a few signed buckets: itself and its n-grams of 3 to 5 characters,
+scaled so that a long word counts as much as a short one. A text is the sum of its tokens, each by
+1 + ln(count), with large buckets damped. Hashing is CRC-32 with a mixing step, so that every process and
+platform agrees. The tokens of a language repeat, so their buckets are kept, and a text costs one gather and
+one `bincount`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from threading import Lock
+from typing import TYPE_CHECKING, Literal
+from zlib import crc32
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DIMENSION = 512
+NGRAMS = (3, 4, 5)
+WORD_SHARE = 0.5
+"""The weight of the whole token beside its n-grams, which together weigh 1."""
+MOST_TOKENS = 60_000
+"""How many tokens are kept; then all are dropped: those of one text come again soon."""
+BATCH = 64
+"""Texts per step: a query waits for no more than one step of somebody else's documents."""
+NO_WORDS: Mapping[str, int] = {"": 1}
+
+
+class HashedEmbedder:
+    """Vectors of hashed words and character n-grams; texts without a word share one vector of their own."""
+
+    id = "hashed-512/1"
+    dimension = DIMENSION
+    weight = 0.2
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: _KeptTokens | None = None
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        kind: Literal["query", "document"],  # noqa: ARG002 - alike for both
+    ) -> NDArray[np.float32]:
+        """One unit vector per text; both kinds are embedded alike."""
+        from context_pack.retrieval.words import tokens
+
+        return self.embed_tokens(tokens(text) for text in texts)
+
+    def embed_tokens(self, texts: Iterable[Sequence[str]]) -> NDArray[np.float32]:
+        """One unit vector per text, given as its tokens: for those who have them already."""
+        import numpy as np
+
+        waiting, batches = iter(texts), []
+        while counts := [Counter(found) or NO_WORDS for found in islice(waiting, BATCH)]:
+            with self._lock:
+                if self._kept is None:
+                    self._kept = _KeptTokens()
+                sums = self._kept.sums(counts)
+            batches.append(_damped(sums).astype(np.float32))
+        return np.concatenate(batches) if batches else np.empty((0, DIMENSION), np.float32)
+
+
+class _KeptTokens:
+    """The buckets of every token seen lately: ragged rows in two flat arrays."""
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        self._damping: NDArray[np.float64] = 1 + np.log(np.arange(1, 1025))
+        self._rows: dict[str, int] = {}
+        self._starts: NDArray[np.int64] = np.zeros(1, np.int64)
+        self._buckets: NDArray[np.int16] = np.zeros(0, np.int16)
+        self._shares: NDArray[np.float32] = np.zeros(0, np.float32)
+
+    def sums(self, texts: Sequence[Mapping[str, int]]) -> NDArray[np.float64]:
+        """For each text (its tokens with their counts) the weighted sum of its tokens' buckets."""
+        import numpy as np
+
+        self._learn(texts)
+        known = self._rows
+        rows = np.array([known[token] for counts in texts for token in counts], np.int64)
+        counted = np.array([count for counts in texts for count in counts.values()], np.int64)
+        weights = self._damping[np.minimum(counted, len(self._damping)) - 1]
+        bases = np.repeat(np.arange(len(texts)) * DIMENSION, [len(counts) for counts in texts])
+
+        starts = self._starts[rows]
+        lengths = self._starts[rows + 1] - starts
+        places = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+        places += np.arange(len(places))
+        targets = np.repeat(bases, lengths)
+        targets += self._buckets[places]
+        shares = np.repeat(weights, lengths)
+        shares *= self._shares[places]
+        sums: NDArray[np.float64] = np.bincount(targets, shares, len(texts) * DIMENSION).astype(np.float64)
+        return sums.reshape(len(texts), DIMENSION)
+
+    def _learn(self, texts: Sequence[Mapping[str, int]]) -> None:
+        """Make the rows of tokens that are not kept yet."""
+        import numpy as np
+
+        new = {token: None for counts in texts for token in counts if token not in self._rows}
+        if not new:
+            return
+        if len(self._rows) + len(new) > MOST_TOKENS and self._rows:
+            self._rows = {}
+            self._starts, self._buckets, self._shares = self._starts[:1], self._buckets[:0], self._shares[:0]
+            self._learn(texts)
+            return
+        made = [_buckets_of(token) for token in new]
+        ends = np.cumsum([len(row) for row in made], dtype=np.int64) + self._starts[-1]
+        self._rows.update(zip(new, range(len(self._rows), len(self._rows) + len(new)), strict=True))
+        self._starts = np.concatenate([self._starts, ends])
+        self._buckets = np.concatenate(
+            [self._buckets, np.array([bucket for row in made for bucket in row], np.int16)]
+        )
+        self._shares = np.concatenate(
+            [self._shares, np.array([share for row in made for share in row.values()], np.float32)]
+        )
+
+
+def _damped(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each row with its buckets to the power of 3/4, made a unit vector.
+
+    A bucket that many tokens share says less than its sum.
+    """
+    import numpy as np
+
+    sizes = np.abs(sums)
+    damped: NDArray[np.float64] = np.copysign(np.sqrt(sizes * np.sqrt(sizes)), sums)
+    norms = np.sqrt(np.einsum("ij,ij->i", damped, damped))
+    damped[norms == 0, 0] = norms[norms == 0] = 1  # buckets that cancel out leave no direction
+    damped /= norms[:, None]
+    return damped
+
+
+def _buckets_of(token: str) -> dict[int, float]:
+    """A token's buckets with their signed shares."""
+    grams = list(_grams(token))
+    shares: dict[int, float] = {}
+    _add(shares, f"w{token}", WORD_SHARE)
+    for gram in grams:
+        _add(shares, f"g{gram}", len(grams) ** -0.5)
+    size = sum(share * share for share in shares.values()) ** 0.5
+    return {bucket: share / size for bucket, share in shares.items()} if size else {}
+
+
+def _grams(token: str) -> Iterator[str]:
+    """The n-grams of a token with its borders marked."""
+    if token:
+        bordered = f"<{token}>"
+        for size in NGRAMS:
+            for start in range(len(bordered) - size + 1):
+                yield bordered[start : start + size]
+
+
+def _add(shares: dict[int, float], feature: str, share: float) -> None:
+    """Add a feature to its bucket, with its sign."""
+    mixed = crc32(feature.encode("utf-8", "surrogatepass")) * 0x9E3779B1 & 0xFFFFFFFF
+    mixed = (mixed ^ mixed >> 15) * 0x85EBCA77 & 0xFFFFFFFF
+    mixed ^= mixed >> 13
+    bucket = mixed % DIMENSION
+    shares[bucket] = shares.get(bucket, 0.0) + (share if mixed >> 31 else -share)
