@@ -58,7 +58,7 @@ class IndexFile:
 
     @contextmanager
     def reading(self) -> Iterator[tuple[Opened, sqlite3.Connection]]:
-        """A connection that sees the newest state until the block ends; who finds damage condemns the file."""
+        """A connection that sees the newest state until the block ends; who finds damage condemns it."""
         opened, connection = self._begin_reading()
         try:
             yield opened, connection

@@ -64,7 +64,10 @@ def prepare(entry: Entry) -> Prepared:
     texts = [embedded_of(piece) for piece in entry.pieces]
     return Prepared(
         entry,
-        [Columns(scope, to_tokens(tokens(piece.names)), to_tokens(tokens(piece.text))) for piece in entry.pieces],
+        [
+            Columns(scope, to_tokens(tokens(piece.names)), to_tokens(tokens(piece.text)))
+            for piece in entry.pieces
+        ],
         texts,
         [digest_of(text) for text in texts],
     )

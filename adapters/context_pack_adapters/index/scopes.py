@@ -7,7 +7,6 @@ leg intersects lists inside the index instead of asking another table about ever
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from context_pack.retrieval.model import Scope
@@ -67,9 +66,9 @@ def match_filter(scope: Scope) -> str:
     return " AND ".join(f"scope : ({group})" for group in groups)
 
 
-def match_words(words: Sequence[str]) -> str:
-    """The keyword index's expression for any of these tokens."""
-    return " OR ".join('"' + word.replace('"', '""') + '"' for word in words)
+def match_word(word: str) -> str:
+    """The keyword index's expression for one token, whatever characters it has."""
+    return '"' + word.replace('"', '""') + '"'
 
 
 def _token(letter: str, name: str) -> str:

@@ -1,19 +1,24 @@
-"""One state of a SQLite index: every question of the port `Snapshot`, answered inside one read transaction."""
+"""One state of a SQLite index: every question of the port `Snapshot`, answered in one read transaction."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from context_pack.retrieval.model import Entry, Found, Hit, Piece, Progress, Scope, Summary
 from context_pack_adapters.index.connections import Opened
 from context_pack_adapters.index.faults import Damaged, damaged, judging
-from context_pack_adapters.index.schema import K1, WEIGHTS, State, state_of, vector_table
-from context_pack_adapters.index.scopes import admits_nothing, condition, match_filter, match_words
+from context_pack_adapters.index.keyword_leg import (
+    WordCounts,
+    asked_words,
+    clean,
+    ideal_score,
+    keyword_hits,
+)
+from context_pack_adapters.index.schema import State, state_of, vector_table
+from context_pack_adapters.index.scopes import admits_nothing, condition
 from context_pack_adapters.index.values import (
     embedded,
     from_content,
@@ -21,16 +26,10 @@ from context_pack_adapters.index.values import (
     from_name,
     from_text,
     to_name,
-    to_tokens,
 )
 from context_pack_adapters.index.vector_leg import EmbedderRow, VectorLeg, embedder_row, ranges_of, rows_for
 from context_pack_adapters.vectors.exact import Matrix, as_vector, cosines, from_blobs, mean
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-MOST_WORDS = 64
-"""Of a longer query only so many different words are looked up, the rarest; time grows with each."""
 FEW_PIECES = 2000
 """So few admitted vectors are fetched one by one rather than loading all of them."""
 VARIABLES = 500
@@ -40,14 +39,21 @@ _FOUND = (
 )
 
 
+class Shared(NamedTuple):
+    """What the readers of an index share: vectors in memory, and how often words occur."""
+
+    vectors: VectorLeg
+    counts: WordCounts
+
+
 class SqliteSnapshot:
     """A state as one connection sees it; used by one thread, inside `reading()`."""
 
-    def __init__(self, name: str, opened: Opened, connection: sqlite3.Connection, leg: VectorLeg) -> None:
+    def __init__(self, name: str, opened: Opened, connection: sqlite3.Connection, shared: Shared) -> None:
         self._name = name
         self._opened = opened
         self._connection = connection
-        self._leg = leg
+        self._shared = shared
         self._state: State | None = None
 
     @contextmanager
@@ -63,30 +69,18 @@ class SqliteSnapshot:
     def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[Hit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
         with self._guarded() as connection:
-            asked = self._worth_asking(_clean(words))
-            if not asked or limit <= 0 or admits_nothing(scope):
-                return []
-            match = f"({match_words(asked)})"
-            if only := match_filter(scope):
-                match = f"{only} AND {match}"
-            sql, values = self._beyond_tokens(scope)
-            rows = connection.execute(
-                f"SELECT rowid, -bm25(words, {WEIGHTS}) AS score FROM words WHERE words MATCH ?{sql}"
-                " ORDER BY score DESC, rowid LIMIT ?",
-                (match, *values, limit),
-            )
-            return [Hit(int(piece), float(score)) for piece, score in rows]
+            rarities = self._rarities(words)
+            asked = asked_words(words, rarities)
+            return [Hit(*hit) for hit in keyword_hits(connection, asked, rarities, scope, limit)]
 
-    def _beyond_tokens(self, scope: Scope) -> tuple[str, list[int]]:
-        """What the tokens of a scope do not say: one entry, or all but one."""
-        sql, values = "", []
-        if scope.within is not None:
-            sql += " AND rowid BETWEEN ? AND ?"
-            values += self._range_of(*scope.within)
-        if scope.without is not None:
-            sql += " AND rowid NOT BETWEEN ? AND ?"
-            values += self._range_of(*scope.without)
-        return sql, values
+    def ideal(self, words: Sequence[str]) -> float:
+        """The BM25 score that no piece can pass for these tokens."""
+        with self._guarded():
+            rarities = self._rarities(words)
+            return ideal_score(asked_words(words, rarities), rarities)
+
+    def _rarities(self, words: Sequence[str]) -> dict[str, tuple[float, float]]:
+        return self._shared.counts.rarities(self._opened, self._here(), self._connection, clean(words))
 
     def _range_of(self, corpus: str, key: str) -> tuple[int, int]:
         row = self._connection.execute(
@@ -95,43 +89,16 @@ class SqliteSnapshot:
         ).fetchone()
         return (0, -1) if row is None else (int(row[0]), int(row[1]))
 
-    def _worth_asking(self, words: Sequence[str]) -> Sequence[str]:
-        """The words themselves, or of too many the rarest ones, each as often as it was said."""
-        counted = Counter(words)
-        if len(counted) <= MOST_WORDS:
-            return words
-        rarity = self._rarities(counted)
-        chosen = sorted(counted, key=lambda word: (-rarity[word] * counted[word], word))[:MOST_WORDS]
-        kept = set(chosen)
-        return [word for word in words if word in kept]
-
-    def ideal(self, words: Sequence[str]) -> float:
-        """The BM25 score that no piece can pass for these tokens."""
-        with self._guarded():
-            asked = self._worth_asking(_clean(words))
-            rarity = self._rarities(asked)
-            return sum(rarity[word] * (K1 + 1) for word in asked)
-
-    def _rarities(self, words: Iterable[str]) -> dict[str, float]:
-        """The weight BM25 gives each word; that of a word nobody wrote is 0, for it can add nothing."""
-        (total,) = self._connection.execute("SELECT COUNT(*) FROM pieces").fetchone()
-        rarities: dict[str, float] = {}
-        for word in words:
-            if word not in rarities:
-                row = self._connection.execute("SELECT doc FROM terms WHERE term = ?", (word,)).fetchone()
-                rarities[word] = 0.0 if row is None else rarity(total, row[0])
-        return rarities
-
     def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[Hit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
         with self._guarded() as connection:
             known = embedder_row(connection, embedder)
             if known is None or limit <= 0 or len(vector) != known.dimension:
                 return []
-            few = None if self._leg.holds(known) else self._few(known, scope)
+            few = None if self._shared.vectors.holds(known) else self._few(known, scope)
             if few is not None:
                 return [Hit(*hit) for hit in few.nearest(vector, limit, None)]
-            held = self._leg.held(self._opened, connection, self._here(), known)
+            held = self._shared.vectors.held(self._opened, connection, self._here(), known)
             rows = rows_for(held, connection, scope)
             return [Hit(*hit) for hit in held.matrix.nearest(vector, limit, rows)]
 
@@ -166,7 +133,8 @@ class SqliteSnapshot:
             for some in _portions(pieces):
                 blobs.update(
                     connection.execute(
-                        f"SELECT piece, vector FROM {vector_table(known.id)} WHERE piece IN ({_marks(some)})", some
+                        f"SELECT piece, vector FROM {vector_table(known.id)} WHERE piece IN ({_marks(some)})",
+                        some,
                     )
                 )
             if not blobs:
@@ -204,7 +172,9 @@ class SqliteSnapshot:
             for some in _portions(pieces):
                 sql = f"SELECT id, context, text FROM pieces WHERE id IN ({_marks(some)})"
                 if known is not None:
-                    sql += f" AND id NOT IN (SELECT piece FROM {vector_table(known.id)} WHERE piece = pieces.id)"
+                    sql += (
+                        f" AND id NOT IN (SELECT piece FROM {vector_table(known.id)} WHERE piece = pieces.id)"
+                    )
                 for piece, context, text in connection.execute(sql, some):
                     texts[piece] = embedded(from_text(context), from_text(text))
             return {piece: texts[piece] for piece in dict.fromkeys(pieces) if piece in texts}
@@ -225,8 +195,8 @@ class SqliteSnapshot:
             if every == pieces:
                 return Progress(int(total), int(total))
             (done,) = connection.execute(
-                f"SELECT COUNT(*) FROM entries CROSS JOIN {table} ON piece BETWEEN first AND first + count - 1"
-                f" WHERE {sql}",
+                f"SELECT COUNT(*) FROM entries CROSS JOIN {table}"
+                f" ON piece BETWEEN first AND first + count - 1 WHERE {sql}",
                 values,
             ).fetchone()
             return Progress(int(done), int(total))
@@ -288,18 +258,10 @@ class SqliteSnapshot:
     def corpus_facts(self, corpus: str) -> Mapping[str, Any] | None:
         """What was noted of a corpus; None for one that was never noted."""
         with self._guarded() as connection:
-            row = connection.execute("SELECT facts FROM corpora WHERE name = ?", (to_name(corpus),)).fetchone()
+            row = connection.execute(
+                "SELECT facts FROM corpora WHERE name = ?", (to_name(corpus),)
+            ).fetchone()
             return None if row is None else from_facts(row[0])
-
-
-def rarity(total: int, having: int) -> float:
-    """The inverse document frequency that FTS5's BM25 uses."""
-    value = log((total - having + 0.5) / (having + 0.5))
-    return value if value > 0 else 1e-6
-
-
-def _clean(words: Sequence[str]) -> list[str]:
-    return [clean for word in words if (clean := to_tokens([word]).strip())]
 
 
 def _portions(pieces: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -313,15 +275,23 @@ def _marks(values: Sequence[int]) -> str:
 
 
 def _found(row: Sequence[Any]) -> Found:
-    piece, corpus, key, title, ordinal, total, text, start, end, heading, kind, module, facts, entry_facts = row
+    piece, corpus, key, title, ordinal, total, text, start, end, heading, kind, module, facts, entry_facts = (
+        row
+    )
     return Found(
-        piece, from_name(corpus), from_name(key), from_text(title), ordinal, total, from_text(text), start, end,
-        from_text(heading), from_text(kind), from_text(module), from_facts(facts), from_facts(entry_facts),
+        piece, from_name(corpus), from_name(key), from_text(title), ordinal, total, from_text(text), start,
+        end, from_text(heading), from_text(kind), from_text(module), from_facts(facts), from_facts(entry_facts),
     )  # fmt: skip
 
 
 def _piece(row: Sequence[Any]) -> Piece:
     text, start, end, heading, context, names, facts = row
     return Piece(
-        from_text(text), start, end, from_text(heading), from_text(context), from_text(names), from_facts(facts)
+        from_text(text),
+        start,
+        end,
+        from_text(heading),
+        from_text(context),
+        from_text(names),
+        from_facts(facts),
     )

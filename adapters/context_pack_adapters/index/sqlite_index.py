@@ -19,9 +19,10 @@ from context_pack.retrieval.model import Entry, Known, Scope
 from context_pack.retrieval.ports import Embedder
 from context_pack_adapters.index import writing
 from context_pack_adapters.index.file import IndexFile
+from context_pack_adapters.index.keyword_leg import WordCounts
 from context_pack_adapters.index.preparing import BATCH_PIECES, batches, embed_missing, prepare
 from context_pack_adapters.index.schema import Maker
-from context_pack_adapters.index.snapshot import SqliteSnapshot
+from context_pack_adapters.index.snapshot import Shared, SqliteSnapshot
 from context_pack_adapters.index.values import from_name, from_text, to_facts, to_name, to_text
 from context_pack_adapters.index.vector_leg import VectorLeg
 
@@ -35,7 +36,7 @@ class SqliteIndex:
     def __init__(self, path: Path, fast: Embedder, *, chunker: str, timeout: float = WRITE_SECONDS) -> None:
         self._fast = fast
         self._file = IndexFile(path, Maker(fast.id, fast.dimension, chunker), timeout)
-        self._leg = VectorLeg()
+        self._shared = Shared(VectorLeg(), WordCounts())
         self._wanted: dict[int, int] = {}
         self._wanting = Lock()
         self._closed = weakref.finalize(self, self._file.close)
@@ -43,13 +44,13 @@ class SqliteIndex:
     def close(self) -> None:
         """Close the file and give the memory back; the next call opens it again."""
         self._file.close()
-        self._leg.forget()
+        self._shared.vectors.forget()
 
     @contextmanager
     def reading(self) -> Iterator[SqliteSnapshot]:
         """The newest state, for as long as the context is open."""
         with self._file.reading() as (opened, connection):
-            yield SqliteSnapshot(self._file.name, opened, connection, self._leg)
+            yield SqliteSnapshot(self._file.name, opened, connection, self._shared)
 
     def known(self, corpus: str) -> Mapping[str, Known]:
         """What is remembered of each entry of a corpus, by key."""
@@ -58,9 +59,7 @@ class SqliteIndex:
             rows = connection.execute(
                 "SELECT key, digest, stamp FROM entries WHERE corpus = ? ORDER BY key", (to_name(corpus),)
             )
-            return {
-                from_name(key): Known(from_text(digest), from_text(stamp)) for key, digest, stamp in rows
-            }
+            return {from_name(key): Known(from_text(digest), from_text(stamp)) for key, digest, stamp in rows}
 
         return self._file.read(ask)
 
@@ -112,7 +111,7 @@ class SqliteIndex:
             self._file.write(lambda connection: writing.keep(connection, embedder, vectors))
 
     def wanted(self, pieces: Sequence[int]) -> None:
-        """Note that a search looked at these pieces; when somebody else writes, the next note takes it along."""
+        """Note that a search looked at these pieces; while somebody else writes, it is kept in mind."""
         with self._wanting:
             for piece in pieces:
                 self._wanted[piece] = self._wanted.get(piece, 0) + 1

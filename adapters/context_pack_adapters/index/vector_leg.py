@@ -91,7 +91,9 @@ def _brought_to(held: Held, connection: sqlite3.Connection, state: State, embedd
         if last == held.last and held.matrix.count:
             # Ranges of entries may have changed where vectors did not: another embedder's work, no pieces.
             return evolve(held, state=state, rows=OrderedDict())
-        matrix = _loaded(held.matrix, connection, f"SELECT piece, vector FROM {table} WHERE seq > ?", held.last)
+        matrix = _loaded(
+            held.matrix, connection, f"SELECT piece, vector FROM {table} WHERE seq > ?", held.last
+        )
         return Held(held.generation, state, last, matrix)
     return Held(held.generation, state, last, _compared(held.matrix, connection, table))
 
@@ -106,7 +108,9 @@ def _compared(matrix: Matrix, connection: sqlite3.Connection, table: str) -> Mat
     matrix = matrix.only(live)
     missing = numpy.setdiff1d(live, matrix.pieces)
     if len(missing) > len(live) // 4:
-        return _loaded(Matrix(matrix.dimension), connection, f"SELECT piece, vector FROM {table} WHERE seq > ?", 0)
+        return _loaded(
+            Matrix(matrix.dimension), connection, f"SELECT piece, vector FROM {table} WHERE seq > ?", 0
+        )
     for piece in missing.tolist():
         matrix = _loaded(matrix, connection, f"SELECT piece, vector FROM {table} WHERE piece = ?", piece)
     return matrix

@@ -35,18 +35,24 @@ _ENTRY = (
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"
 )
 _PIECE = (
-    "INSERT INTO pieces (id, entry, ordinal, start, end, heading, facts, text, context, names, digest, tokens)"
+    "INSERT INTO pieces"
+    " (id, entry, ordinal, start, end, heading, facts, text, context, names, digest, tokens)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
 def put(
-    connection: sqlite3.Connection, batch: Sequence[Prepared], vectors: Mapping[bytes, bytes], fast: EmbedderRow
+    connection: sqlite3.Connection,
+    batch: Sequence[Prepared],
+    vectors: Mapping[bytes, bytes],
+    fast: EmbedderRow,
 ) -> None:
     """Store entries in place of those of the same name, with the vectors of the fast embedder by digest."""
     state = state_of(connection)
     removed = take_out(
-        connection, [(to_name(each.entry.corpus), to_name(each.entry.key)) for each in batch], embedders(connection)
+        connection,
+        [(to_name(each.entry.corpus), to_name(each.entry.key)) for each in batch],
+        embedders(connection),
     )
     first = piece = state.next_piece
     rows: list[tuple[object, ...]] = []
@@ -60,8 +66,8 @@ def put(
         ):
             rows.append((
                 piece, entry, at + 1, passage.start, passage.end, to_text(passage.heading),
-                to_facts(passage.facts), to_text(passage.text), to_text(passage.context), to_text(passage.names),
-                digest, pack_columns(columns),
+                to_facts(passage.facts), to_text(passage.text), to_text(passage.context),
+                to_text(passage.names), digest, pack_columns(columns),
             ))  # fmt: skip
             words.append((piece, *columns))
             if digest in vectors:
@@ -80,8 +86,8 @@ def _put_entry(connection: sqlite3.Connection, prepared: Prepared, first: int) -
         _ENTRY,
         (
             to_name(entry.corpus), to_name(entry.key), to_text(entry.digest), to_text(entry.stamp),
-            to_text(entry.title), entry.size, to_text(entry.kind), to_text(entry.module), to_facts(entry.facts),
-            first, len(entry.pieces),
+            to_text(entry.title), entry.size, to_text(entry.kind), to_text(entry.module),
+            to_facts(entry.facts), first, len(entry.pieces),
         ),
     ).fetchone()  # fmt: skip
     if entry.text:
@@ -100,7 +106,7 @@ def _advance(connection: sqlite3.Connection, removed: int, next_piece: int | Non
 def take_out(
     connection: sqlite3.Connection, names: Iterable[tuple[bytes, bytes]], known: Sequence[EmbedderRow]
 ) -> int:
-    """Remove entries with all that belongs to them; how many pieces went. Those that are not there are not."""
+    """Remove entries, those that are there, with all that belongs to them; how many pieces went."""
     removed = 0
     for name in dict.fromkeys(names):
         row = connection.execute(
@@ -216,11 +222,16 @@ def lacking(connection: sqlite3.Connection, name: str, scope: Scope, limit: int)
         return {}
     known = embedder_row(connection, name)
     sql, values = condition(scope)
-    has = "" if known is None else f" AND NOT EXISTS (SELECT 1 FROM {vector_table(known.id)} WHERE piece = p.id)"
+    has = (
+        ""
+        if known is None
+        else f" AND NOT EXISTS (SELECT 1 FROM {vector_table(known.id)} WHERE piece = p.id)"
+    )
     within = "" if sql == "1" else f" AND EXISTS (SELECT 1 FROM entries WHERE entries.id = p.entry AND {sql})"
     rows: dict[int, str] = {}
     for order in (
-        f"FROM wanted w JOIN pieces p ON p.id = w.piece WHERE 1{has}{within} ORDER BY w.times DESC, p.id DESC",
+        f"FROM wanted w JOIN pieces p ON p.id = w.piece WHERE 1{has}{within}"
+        " ORDER BY w.times DESC, p.id DESC",
         f"FROM pieces p WHERE 1{has}{within} ORDER BY p.id DESC",
     ):
         if len(rows) < limit:

@@ -101,7 +101,7 @@ def to_blob(vector: Any, dimension: int) -> bytes | None:
 
 
 def to_blobs(vectors: Any, dimension: int) -> list[bytes | None]:
-    """The bytes of many vectors; None for each that has another length or holds something that is no number."""
+    """The bytes of many vectors; None for each of another length or with something that is no number."""
     import numpy
 
     try:
