@@ -168,16 +168,16 @@ class DiskFolder:
     def content_fingerprint(self, check: Callable[[], None]) -> str | None:
         """The fingerprint of contents; None when a file cannot be read."""
         rows: list[str] = []
-        digests: Digests = {}
+        before, digests = self._digests, Digests()
         for row in self._counted():
             name = row[0]
-            known = self._digests.get(name)
+            known = before.get(name)
             if known is None or known[0] != row:
                 digest = self._digest(name, row[1], check)
                 if digest is None:
                     return None
                 known = (row, digest)
-            if is_settled(row[3], self._now_ns):
+            if self.settled or is_settled(row[3], self._now_ns):
                 digests[name] = known
             rows.append(content_row(name, known[1]))
         self._digests = digests
@@ -200,7 +200,7 @@ class DiskFolder:
             return None
         try:
             # One byte more than expected, so that the common case ends with the first, short read.
-            chunk = os.read(descriptor, min(size + 1, CHUNK))
+            chunk = os.read(descriptor, size + 1 if size < CHUNK else CHUNK)
             found = sha256(chunk)
             done = len(chunk) == size
             while not done and (chunk := os.read(descriptor, CHUNK)):

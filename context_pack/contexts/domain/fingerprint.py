@@ -37,11 +37,11 @@ def content_row(name: str, digest: str) -> str:
 
 def fingerprint(rows: Iterable[str]) -> str:
     """The fingerprint of these rows, in whatever order they come."""
-    ordered = list(rows)
-    joined = "\n".join(ordered)
-    # Plain order and the order of UTF-16 code units differ only beyond the first 65 536 characters.
-    ordered.sort(key=None if joined.isascii() else _code_units)
-    return sha256("\n".join(ordered).encode()).hexdigest()[:DIGITS]
+    joined = "\n".join(ordered := sorted(rows))
+    if not joined.isascii():
+        # Plain order and the order of UTF-16 code units differ only beyond the first 65 536 characters.
+        joined = "\n".join(sorted(ordered, key=_code_units))
+    return sha256(joined.encode()).hexdigest()[:DIGITS]
 
 
 def _code_units(row: str) -> bytes:

@@ -8,7 +8,6 @@ those without any are not counted at all.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 from attrs import evolve, frozen
@@ -56,6 +55,7 @@ SOURCE_NAMES = frozenset(
         *("Cargo.toml", "go.mod", "pyproject.toml", "setup.py", "setup.cfg", "Gemfile", "Rakefile"),
     }
 )
+_OURS = frozenset({CONTEXT_FILE, CONFIG_FILE})
 
 
 @frozen
@@ -97,15 +97,12 @@ def is_entered(name: str) -> bool:
     return not name.startswith(".") and name not in SKIPPED_FOLDERS
 
 
-@lru_cache(maxsize=16_384)
 def is_source(name: str) -> bool:
-    """Whether a file of that name is a source."""
-    if name in SOURCE_NAMES:
-        return True
-    if name in (CONTEXT_FILE, CONFIG_FILE):
-        return False
-    _, dot, extension = name.rpartition(".")
-    return bool(dot) and extension.lower() in SOURCE_EXTENSIONS
+    """Whether a file of that name is a source; a name that only begins with a dot has no extension."""
+    stem, _, extension = name.rpartition(".")
+    if stem and (extension in SOURCE_EXTENSIONS or extension.lower() in SOURCE_EXTENSIONS):
+        return name not in _OURS
+    return name in SOURCE_NAMES
 
 
 def tokens_of(source_bytes: int) -> int:
