@@ -57,6 +57,8 @@ class Settings(NamedTuple):
     grep: str = "auto"
     bundles: tuple[str, ...] = ()
     allowed_roots: tuple[str, ...] = ()
+    user_config: str = ""
+    """The user-wide `context.json`; empty means that none is read."""
     complaints: tuple[str, ...] = ()
 
 
@@ -88,8 +90,17 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
             for place in environ.get("CONTEXT_PACK_ALLOWED_ROOTS", "").split(os.pathsep)
             if place.strip()
         ),
+        user_config=user_config_file(environ),
         complaints=tuple(reader.complaints),
     )
+
+
+def user_config_file(environ: Mapping[str, str]) -> str:
+    """Where the user-wide `context.json` is, by the rules for configuration below a home."""
+    home = environ.get("HOME") or os.path.expanduser("~")
+    given = environ.get("XDG_CONFIG_HOME", "")
+    folder = given if os.path.isabs(given) else os.path.join(home, ".config")
+    return os.path.join(folder, "context-pack", "context.json")
 
 
 def current_settings() -> Settings:

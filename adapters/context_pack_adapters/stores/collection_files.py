@@ -28,6 +28,8 @@ from context_pack_adapters.stores.collection_reading import (
     NOT_WANTED,
     WORDS,
     document,
+    failure,
+    marked,
     now_ns,
     stamp_of,
 )
@@ -80,7 +82,7 @@ class FolderSource:
         now = now_ns()
         found = self._rooted.read(RelativePath(path), MAX_DOCUMENT_BYTES)
         if isinstance(found, Reason):
-            return Failed(path, WORDS[found])
+            return failure(path, found)
         data, status = found
         return data, stamp_of(status, now)
 
@@ -118,10 +120,11 @@ class FolderSource:
     def _open(self, path: str, files: dict[str, File], failed: list[Failed], now: int) -> None:
         found = self._rooted.open(RelativePath(path))
         if isinstance(found, Reason):
-            failed.append(Failed(path, WORDS[found]))
+            failed.append(failure(path, found))
             return
         os.close(found.descriptor)
-        files[path] = File(stamp_of(found.status, now), found.status.st_size)
+        expected = (self._manifest.files or {}).get(path)
+        files[path] = File(marked(stamp_of(found.status, now), expected), found.status.st_size)
 
     def _named(self, failed: list[Failed]) -> dict[str, File]:
         """The files that the manifest names."""

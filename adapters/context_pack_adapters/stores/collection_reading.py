@@ -38,6 +38,16 @@ def stamp_of(status: os.stat_result, now_ns: int) -> str:
     return f"{status.st_size}.{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_ino}{young}"
 
 
+def marked(stamp: str, expected: str | None) -> str:
+    """A stamp that also changes with the digest that a manifest demands."""
+    return stamp if expected is None else f"{stamp}:{expected[:16]}"
+
+
+def failure(path: str, reason: Reason) -> Failed:
+    """A document that cannot be had for that reason."""
+    return Failed(path, WORDS[reason], passing=reason is Reason.IO)
+
+
 def is_young(stamp: str) -> bool:
     """Whether what was changed may have changed again unseen."""
     return stamp.endswith(YOUNG)
@@ -56,4 +66,4 @@ def document(path: str, data: bytes, stamp: str, expected: str | None) -> Text |
     text = decode(data)
     if isinstance(text, Reason):
         return Failed(path, WORDS[text])
-    return Text(path, text, digest, stamp)
+    return Text(path, text, digest, marked(stamp, expected))

@@ -26,6 +26,7 @@ from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.domain.naming import collection_id
 from context_pack.documents.domain.where import Kind, Where
 from context_pack.documents.ports import Source
+from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.atomic import ensure_folder, read_whole, write_atomic
@@ -60,7 +61,8 @@ class DiskCollections:
                 alias: self._collection(entry, user_wide)
                 for alias, (entry, user_wide) in merged(project, user).items()
             }
-            self._read = (state, Catalogue(found, (*project.problems, *user.problems)))
+            name = sha256_hex(os.path.realpath(self._source_root))[:16]
+            self._read = (state, Catalogue(found, (*project.problems, *user.problems), name))
         return self._read[1]
 
     @contextmanager

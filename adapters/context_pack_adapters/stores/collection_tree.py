@@ -20,6 +20,7 @@ from context_pack_adapters.stores.collection_reading import (
     MAX_DOCUMENT_BYTES,
     NOT_WANTED,
     WORDS,
+    marked,
 )
 
 
@@ -57,7 +58,7 @@ class Tree:
                 if explain and path != MANIFEST_FILE:
                     skipped.append(Failed(path, (problem if wanted else None) or NOT_WANTED))
             else:
-                files[path] = File(item.stamp, item.size)
+                files[path] = File(marked(item.stamp, (manifest.files or {}).get(path)), item.size)
         return Survey(manifest.about, files, tuple(failed), signature, tuple(skipped))
 
     def _problem(self, path: str, item: Item) -> str | None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import FileNames, Folder, Reason, SourceFile, Unreadable
+from context_pack.kernel.ports import FileNames, Folder, Reason, SourceFile, Stamp, Unreadable
 from context_pack.kernel.text import decode
 from context_pack_adapters.disk.ignore import walk
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.stores.source_folders import SourceFolders
+from context_pack_adapters.stores.source_stamps import SourceStamps, stamp_of
 
 EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", ".context"})
 NAMES_SECONDS = 1.0
@@ -29,9 +30,11 @@ class DiskSourceTree:
         self._rooted = Rooted(root, policy)
         self._prefix = os.path.join(os.path.abspath(root), "")
         self._folders = SourceFolders(root, policy, self.is_file)
+        self._stamps = SourceStamps(root, self._rooted)
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
         """The text of one file, checked on the opened file itself."""
+        before = time.time_ns()
         found = self._rooted.read(path, max_bytes)
         if isinstance(found, Reason):
             return Unreadable(path, found)
@@ -39,7 +42,11 @@ class DiskSourceTree:
         text = decode(data)
         if isinstance(text, Reason):
             return Unreadable(path, text)
-        return SourceFile(path, text, len(data), status.st_mtime_ns)
+        return SourceFile(path, text, len(data), status.st_mtime_ns, stamp_of(status, before))
+
+    def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
+        """The files that are still those of their stamps; they are looked at, and not read."""
+        return self._stamps.unchanged(stamps)
 
     def names(self) -> FileNames:
         """Where files of each name are; a tree too large to walk in a second is searched as far as that."""
@@ -74,3 +81,4 @@ class DiskSourceTree:
     def folder(self, path: RelativePath | None) -> Folder:
         """What is in a folder; empty for whatever is no folder inside the root."""
         return self._folders.list(path)
+

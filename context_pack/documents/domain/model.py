@@ -32,6 +32,8 @@ class Catalogue:
 
     collections: Mapping[str, Collection]
     problems: tuple[str, ...] = ()
+    project: str = ""
+    """What tells this project's collections in an index from those of others."""
 
 
 class File(NamedTuple):
@@ -47,6 +49,8 @@ class Failed:
 
     document: str
     reason: str
+    passing: bool = False
+    """Whether it may be there, unchanged, and only cannot be read at the moment."""
 
 
 @frozen
@@ -91,25 +95,24 @@ class Outcome:
     updated: int = 0
     removed: int = 0
     failed: tuple[Failed, ...] = ()
-    documents: int = 0
     finished: bool = True
-    warning: str | None = None
 
 
 @frozen
 class Changes:
-    """What a collection's index lacks: documents to read, documents that are gone."""
+    """What the index of a collection lacks: documents to read, documents that are gone."""
 
-    survey: Survey
+    survey: Survey | None = None
+    """None where the source is as it was."""
     new: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     size: int = 0
     """The bytes to be read."""
-    noted: bool = True
-    """Whether what the source says of itself is in the index already."""
-    kept: Mapping[str, str] = field(factory=dict)
-    """Why documents failed whose state has not changed since."""
+    digests: Mapping[str, str] = field(factory=dict)
+    """Of the documents that the index has."""
+    failed: Mapping[str, tuple[str, str]] = field(factory=dict)
+    """Documents that failed before and have not changed since: stamp and reason."""
 
     @property
     def count(self) -> int:

@@ -30,7 +30,7 @@ def suffix_of(document: str) -> str:
     """The ending of a document's name, which says how its headings are written."""
     name = document.rpartition("/")[2]
     stem, dot, end = name.rpartition(".")
-    return f".{end.lower()}" if stem and dot else ".md"
+    return f".{end.lower()}" if stem and dot else ""
 
 
 def document_title(document: str, text: str) -> str:

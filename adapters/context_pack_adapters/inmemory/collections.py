@@ -1,0 +1,214 @@
+"""Collections in a mapping of path and content, and turns for threads.
+
+The mapping is looked at on every call, `context.json` in it included, so that changing it edits the sources.
+Folders and manifests work as on disk; packages and repositories are not there. How the lines of an ignore
+file judge a path is told from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from threading import Lock
+
+from context_pack.documents.domain.config import CONFIG_FILE, Config, Entry, edited, merged, parse_config
+from context_pack.documents.domain.manifest import (
+    MANIFEST_FILE,
+    Manifest,
+    looks_like_ours,
+    parse_manifest,
+    plain,
+)
+from context_pack.documents.domain.model import Catalogue, Collection, Failed, File, Survey, Text
+from context_pack.documents.domain.naming import collection_id
+from context_pack.documents.domain.where import Kind
+from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import decode
+
+PROJECT = "memory"
+IGNORE_FILE = ".gitignore"
+Verdict = Callable[[str, str, bool], bool | None]
+"""(ignore lines, path, is a folder): whether they ignore it; None if no line speaks of it."""
+
+
+def no_verdict(_: str, __: str, ___: bool) -> None:
+    """No ignore lines count."""
+
+
+class MemoryCollections:
+    """`CollectionSources` in a mapping."""
+
+    def __init__(
+        self,
+        files: Mapping[str, str | bytes],
+        policy: PathPolicy | None = None,
+        verdict: Verdict = no_verdict,
+    ) -> None:
+        self._files = files
+        self._policy = policy or PathPolicy()
+        self._verdict = verdict
+
+    def catalogue(self) -> Catalogue:
+        """What `context.json` in the mapping says."""
+        data = self._files.get(CONFIG_FILE)
+        config = Config() if data is None else parse_config(_bytes(data).decode("utf-8", "replace"))
+        found = {alias: self._collection(entry) for alias, (entry, _) in merged(config, Config()).items()}
+        return Catalogue(found, config.problems, PROJECT)
+
+    @contextmanager
+    def open(
+        self, collection: Collection, fetch: bool = False, check: Callable[[], None] = lambda: None
+    ) -> Iterator[MemorySource]:
+        """The source of a collection."""
+        check()
+        where = collection.where
+        if where.kind in (Kind.GIT, Kind.PACKAGE):
+            raise Failure(Code.NOT_FOUND, f"a {where.kind} cannot be read in memory{', nor fetched' * fetch}")
+        folder = _folder(where.place)
+        manifest: Manifest | None = None
+        if where.kind is Kind.MANIFEST:
+            folder, manifest = folder.rpartition("/")[0], parse_manifest(self._text(folder))
+        inner = f"{folder}/{MANIFEST_FILE}".lstrip("/")
+        if manifest is None and inner in self._files and looks_like_ours(self._text(inner)):
+            manifest = parse_manifest(self._text(inner))
+        prefix = f"{folder}/" if folder else ""
+        if not any(path.startswith(prefix) for path in self._files):
+            raise Failure(Code.NOT_FOUND, f"there is no folder ./{folder}")
+        yield MemorySource(self._files, prefix, manifest or plain(where.name), self._policy, self._verdict)
+
+    def configure(self, alias: str, entry: Mapping[str, str] | None, user_wide: bool = False) -> None:
+        """Set or remove a collection in the mapping's `context.json`."""
+        if user_wide or not isinstance(self._files, MutableMapping):
+            raise invalid("there is no such configuration in memory")
+        before = self._files.get(CONFIG_FILE)
+        text = None if before is None else _bytes(before).decode("utf-8", "replace")
+        self._files[CONFIG_FILE] = edited(text, alias, entry)
+
+    def _collection(self, entry: Entry) -> Collection:
+        where = entry.where
+        name = collection_id(PROJECT, where.kind, _folder(where.place), where.name)
+        return Collection(entry.alias, name, where, entry.description)
+
+    def _text(self, path: str) -> str:
+        data = self._files.get(path)
+        if data is None:
+            raise Failure(Code.NOT_FOUND, f"there is no ./{path}")
+        return _bytes(data).decode("utf-8", "replace")
+
+
+class MemorySource:
+    """A `Source` below one prefix of a mapping."""
+
+    def __init__(
+        self,
+        files: Mapping[str, str | bytes],
+        prefix: str,
+        manifest: Manifest,
+        policy: PathPolicy,
+        verdict: Verdict,
+    ) -> None:
+        self._files, self._prefix, self._manifest = files, prefix, manifest
+        self._policy, self._verdict = policy, verdict
+
+    def survey(self, since: str = "", explain: bool = False) -> Survey | None:  # noqa: ARG002
+        """What is below the prefix now."""
+        manifest = self._manifest
+        failed, skipped = list(manifest.failed), []
+        files: dict[str, File] = {}
+        inside = {path.removeprefix(self._prefix) for path in self._files if path.startswith(self._prefix)}
+        for path in sorted(inside if manifest.files is None else manifest.files):
+            problem = self._problem(path) if path in inside else "there is no such file"
+            if problem is None and manifest.wants(path):
+                data = self._data(path)
+                files[path] = File(self._stamp(path, data), len(data))
+            elif manifest.files is not None:
+                failed.append(Failed(path, problem or ""))
+            else:
+                skipped.append(Failed(path, problem or "not among the sources"))
+        return Survey(manifest.about, files, tuple(failed), skipped=tuple(skipped) if explain else ())
+
+    def read(self, documents: Sequence[str]) -> Iterator[Text | Failed]:
+        """The contents of documents."""
+        for path in documents:
+            if self._prefix + path not in self._files:
+                yield Failed(path, "there is no such file")
+                continue
+            data = self._data(path)
+            digest, expected = sha256_hex(data), (self._manifest.files or {}).get(path)
+            text = decode(data)
+            if expected is not None and digest != expected:
+                yield Failed(path, f"hash mismatch: the manifest says {expected}, the file has {digest}")
+            elif isinstance(text, Reason):
+                yield Failed(path, "it is not text" if text is Reason.BINARY else "it is not UTF-8")
+            else:
+                yield Text(path, text, digest, self._stamp(path, data))
+
+    def _data(self, path: str) -> bytes:
+        return _bytes(self._files[self._prefix + path])
+
+    def _stamp(self, path: str, data: bytes) -> str:
+        expected = (self._manifest.files or {}).get(path) or ""
+        return f"{sha256_hex(data)[:32]}{expected[:16]}"
+
+    def _problem(self, path: str) -> str | None:
+        try:
+            if self._policy.denies(RelativePath(path)):
+                return "the path policy denies it"
+        except Failure as failure:
+            return failure.message
+        return "ignored by .gitignore" if self._ignores(path) else None
+
+    def _ignores(self, path: str) -> bool:
+        parts = path.split("/")
+        steps = [("/".join(parts[:count]), count < len(parts)) for count in range(1, len(parts) + 1)]
+        return any(self._judged(step, is_folder) for step, is_folder in steps)
+
+    def _judged(self, path: str, is_folder: bool) -> bool:
+        """What the nearest ignore file that speaks of a path says, up to the root of the mapping."""
+        whole = self._prefix + path
+        folder = whole.rpartition("/")[0]
+        while True:
+            data = self._files.get(f"{folder}/{IGNORE_FILE}".lstrip("/"))
+            if data is not None:
+                inside = whole.removeprefix(f"{folder}/") if folder else whole
+                verdict = self._verdict(_bytes(data).decode("utf-8", "surrogateescape"), inside, is_folder)
+                if verdict is not None:
+                    return verdict
+            if not folder:
+                return False
+            folder = folder.rpartition("/")[0]
+
+
+class MemoryTurns:
+    """`Turns` between the threads of one process."""
+
+    def __init__(self) -> None:
+        self._guard = Lock()
+        self._locks: dict[str, Lock] = {}
+
+    @contextmanager
+    def here(self, name: str) -> Iterator[None]:
+        """One thread at a time."""
+        with self._guard:
+            lock = self._locks.setdefault(name, Lock())
+        with lock:
+            yield
+
+    @contextmanager
+    def everywhere(self, name: str, check: Callable[[], None]) -> Iterator[None]:
+        """There are no other processes; threads wait for each other."""
+        check()
+        with self.here(f"everywhere {name}"):
+            yield
+
+
+def _folder(place: str) -> str:
+    """A place in the mapping: without `./` and slashes at its ends."""
+    return "/".join(part for part in place.split("/") if part not in ("", "."))
+
+
+def _bytes(content: str | bytes) -> bytes:
+    return content.encode("utf-8") if isinstance(content, str) else content

@@ -1,0 +1,57 @@
+"""Rows of an answer within its budget: trailing rows lose their content first, then rows go from the end.
+
+A row keeps as many whole lines of its content as there is room for, and its `endLine` says how far they go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+Row = dict[str, Any]
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+TRUNCATED = ',"truncated":true'
+
+
+def weight(value: Any) -> int:
+    """The bytes of a value as JSON."""
+    return len(_encode(value).encode("utf-8", "surrogatepass"))
+
+
+def fitted(rows: Sequence[Row], most: int) -> tuple[list[Row], bool]:
+    """The rows in at most `most` bytes, and whether rows had to go; the first rows matter most."""
+    whole = [weight(row) + 1 for row in rows]
+    if sum(whole) <= most:
+        return list(rows), False
+    bare = [weight({**row, "content": ""}) + 1 + len(TRUNCATED) for row in rows]
+    kept = len(rows)
+    while kept and sum(bare[:kept]) > most:
+        kept -= 1
+    room = most - sum(bare[:kept])
+    found: list[Row] = []
+    for row, full, empty in zip(rows[:kept], whole, bare, strict=False):
+        if full - empty <= room:
+            room -= max(0, full - empty)
+            found.append(row)
+            continue
+        cut = _cut(row, room)
+        found.append(cut)
+        room = 0
+    return found, kept < len(rows)
+
+
+def _cut(row: Row, room: int) -> Row:
+    """The row with as many lines of its content as fit."""
+    lines = row["content"].split("\n")
+    shown: list[str] = []
+    for line in lines:
+        room -= weight(line)
+        if room < 0:
+            break
+        shown.append(line)
+    cut = {**row, "content": "\n".join(shown), "truncated": True}
+    if shown and "startLine" in row:
+        cut["endLine"] = row["startLine"] + len(shown) - 1
+    return cut

@@ -1,0 +1,84 @@
+"""Documents as MCP resources: `context://document/{collection}/{id}`, listed, each part completed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import quote, unquote
+
+from context_pack.documents.domain.sections import suffix_of
+from context_pack.documents.usecases.shelf import Shelf
+from context_pack.kernel.errors import Code, Failure
+from context_pack.retrieval.headings import MARKDOWN
+from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
+
+PREFIX = "context://document/"
+TITLE = "Document"
+ABOUT = "A document of a collection, whole."
+
+
+def build(shelf: Shelf) -> ResourceFamily:
+    """The resources over a shelf."""
+    return ResourceFamily(
+        prefix=PREFIX,
+        uri_template=PREFIX + "{collection}/{id}",
+        name="document",
+        title=TITLE,
+        description=ABOUT,
+        mime_type="text/markdown",
+        entries=lambda: list(_entries(shelf)),
+        read=lambda uri: _read(shelf, uri),
+        complete={
+            "collection": lambda typed, _: _best_first(shelf.catalogue().collections, typed),
+            "id": lambda typed, others: _best_first(_documents(shelf, others), typed),
+        },
+    )
+
+
+def _entries(shelf: Shelf) -> Iterator[ResourceEntry]:
+    """Every document that is indexed; a list always answers."""
+    try:
+        collections = shelf.chosen(())
+        shelf.bring(collections)
+        for collection in collections:
+            for one in shelf.documents(collection).documents:
+                uri = f"{PREFIX}{quote(collection.alias, safe='')}/{quote(one.key)}"
+                yield ResourceEntry(uri, one.key, one.title, mime_type=_mime_type(one.key))
+    except Failure:
+        return
+
+
+def _read(shelf: Shelf, uri: str) -> ResourceText | None:
+    """The document of that URI; None if there is none."""
+    alias, _, document = uri.removeprefix(PREFIX).partition("/")
+    if not alias or not document:
+        return None
+    try:
+        collection = shelf.find(unquote(alias))
+        shelf.bring([collection])
+        entry = shelf.document(collection, unquote(document))
+    except Failure as failure:
+        if failure.code is Code.NOT_FOUND:
+            return None
+        raise
+    return ResourceText(uri, entry.text, _mime_type(entry.key))
+
+
+def _mime_type(document: str) -> str:
+    return "text/markdown" if suffix_of(document) in MARKDOWN else "text/plain"
+
+
+def _documents(shelf: Shelf, others: Mapping[str, str]) -> Iterable[str]:
+    """The documents of the collection that the other argument names, or of all."""
+    try:
+        chosen = shelf.chosen([others["collection"]] if others.get("collection") else [])
+        shelf.bring(chosen)
+        return [one.key for collection in chosen for one in shelf.documents(collection).documents]
+    except Failure:
+        return ()
+
+
+def _best_first(values: Iterable[str], typed: str) -> list[str]:
+    """Those that begin with what was typed, then those that hold it; case does not matter."""
+    start = typed.casefold()
+    holding = [value for value in values if start in value.casefold()]
+    return sorted(holding, key=lambda value: not value.casefold().startswith(start))

@@ -1,0 +1,303 @@
+"""The document tools: everything that names a field of their answers.
+
+Failures are plain text: the sentence that says what is missing, then the nearest names. Search answers stay
+within their budget; `documents_get_document` is always complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from context_pack.documents.domain.budget import fitted, weight
+from context_pack.documents.domain.model import Collection, Outcome
+from context_pack.documents.usecases import commands
+from context_pack.documents.usecases.search import Answered, Finder, Found, Hit
+from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
+from context_pack.documents.usecases.upkeep import sync_all
+from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.call import Call
+from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.spec import ADDS, Answer, Failed, Family, Tool, json_answer, tool
+
+Body = dict[str, Any]
+ENVELOPE_BYTES = 1000
+"""Room for what is beside the rows, but for long names and warnings, which are counted."""
+DIGITS = 6
+
+_ROWS = {"type": "array", "items": {"type": "object"}}
+
+
+def _answer(name: str) -> Body:
+    """The schema of an answer that is a list under one name."""
+    return {"type": "object", "properties": {name: _ROWS}, "required": [name]}
+
+
+def _fields(*names: str) -> Body:
+    """The schema of an answer that has these texts."""
+    shown = {name: {"type": "string"} for name in names}
+    return {"type": "object", "properties": shown, "required": list(names)}
+
+
+def document_error(failure: Failure, failed: Failed) -> Answer:
+    """A failure as plain text."""
+    if failure.code is Code.INVALID_DATA and failure.details.get("problems"):
+        return Answer("; ".join(one["message"] for one in failure.details["problems"]), is_error=True)
+    if failure.code is Code.RATE_LIMITED:
+        wait = failure.details.get("retryAfterMs")
+        return Answer(f"{failure.message}; try again in {wait} ms", is_error=True)
+    if failure.code is Code.INTERNAL:
+        return Answer(f"{failed.tool}: {failure.message}", is_error=True)
+    return Answer(failure.message, is_error=True)
+
+
+FAMILY = Family("documents", document_error)
+
+
+def build(shelf: Shelf, finder: Finder) -> tuple[Tool, ...]:
+    """The nine tools over a shelf."""
+    serve = _Answers(shelf, finder)
+    long: Body = {"long_answers": True}
+    slow: Body = {"long_answers": True, "slow": True}
+
+    def make(name: str, title: str, about: str, command: type, run: Any, shape: Body, **options: Any) -> Tool:
+        return tool(f"documents_{name}", title, about, FAMILY, command, run, output_schema=shape, **options)
+
+    return (
+        make(
+            "list_collections", "List collections", "List document collections with counts and descriptions.",
+            commands.ListCollections, serve.collections, _answer("collections"),
+        ),
+        make(
+            "search", "Search documents", "Search documentation by meaning and keywords (hybrid search).",
+            commands.Search, serve.search, _answer("results"), **slow,
+        ),
+        make(
+            "get_document", "Read a document", "Get a document's full content.",
+            commands.GetDocument, serve.document, _fields("document", "content"), **long,
+        ),
+        make(
+            "list_documents", "List documents", "List a collection's documents: ids, titles, sizes.",
+            commands.ListDocuments, serve.documents, _answer("documents"),
+        ),
+        make(
+            "get_outline", "Document outline", "Get a document's headings with levels and line numbers.",
+            commands.GetOutline, serve.outline, _answer("outline"),
+        ),
+        make(
+            "get_section", "Read a section", "Get one section of a document by its heading.",
+            commands.GetSection, serve.section, _fields("section", "content"), **long,
+        ),
+        make(
+            "search_batch", "Search several", "Run up to 10 searches in one call.",
+            commands.SearchBatch, serve.batch, _answer("results"), **slow,
+        ),
+        make(
+            "find_related", "Related documents", "Find content like a document or chunk.",
+            commands.FindRelated, serve.related, _answer("related"), **slow,
+        ),
+        make(
+            "sync", "Sync collections", "Index changed documents now; fetch git sources.",
+            commands.Sync, serve.sync, _answer("collections"), annotations=ADDS, slow=True,
+        ),
+    )  # fmt: skip
+
+
+@frozen(eq=False)
+class _Answers:
+    """Serves the commands."""
+
+    shelf: Shelf
+    finder: Finder
+
+    def collections(self, _: commands.ListCollections, call: Call) -> Answer:
+        """`documents_list_collections`."""
+        standing = self.shelf.bring(self.shelf.chosen(()), call.check)
+        rows = []
+        for one in self.shelf.collections():
+            row = {**named(one.collection), "documentCount": one.documents}
+            row.update({"description": one.description} if one.description is not None else {})
+            row.update({"version": one.version} if one.version is not None else {})
+            rows.append(row)
+        warnings = standing.warnings if rows else (NOTHING_CONFIGURED, *standing.warnings)
+        return json_answer({"collections": rows, **_state(standing.stale, "; ".join(warnings))})
+
+    def documents(self, command: commands.ListDocuments, call: Call) -> Answer:
+        """`documents_list_documents`; a page that is too heavy is cut and says so with `hasMore`."""
+        collection = self.shelf.find(command.collection)
+        standing = self.shelf.bring([collection], call.check)
+        listed = self.shelf.documents(collection, command.limit, command.offset)
+        rows = [{"id": one.key, "title": one.title, "size": one.size} for one in listed.documents]
+        room = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN - ENVELOPE_BYTES
+        shown = _first(rows, room)
+        body = {
+            **named(collection),
+            "documents": shown,
+            "total": listed.total,
+            "hasMore": command.offset + len(shown) < listed.total,
+            **_state(standing.stale, "; ".join(standing.warnings)),
+        }
+        return json_answer(body)
+
+    def document(self, command: commands.GetDocument, call: Call) -> Answer:
+        """`documents_get_document`."""
+        collection = self.shelf.find(command.collection)
+        self.shelf.bring([collection], call.check)
+        entry = self.shelf.document(collection, command.document, command.collection)
+        body = {**named(collection), "document": entry.key, "title": entry.title, "size": entry.size}
+        return json_answer({**body, "content": entry.text})
+
+    def outline(self, command: commands.GetOutline, call: Call) -> Answer:
+        """`documents_get_outline`."""
+        collection = self.shelf.find(command.collection)
+        self.shelf.bring([collection], call.check)
+        entry = self.shelf.document(collection, command.document, command.collection)
+        rows = [
+            {"level": one.level, "text": one.text, "line": one.line}
+            for one in self.shelf.outline(entry, command.max_depth)
+        ]
+        shown = _first(rows, DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN - ENVELOPE_BYTES - weight(entry.title))
+        body = {**named(collection), "document": entry.key, "title": entry.title, "outline": shown}
+        return json_answer({**body, "truncated": True} if len(shown) < len(rows) else body)
+
+    def section(self, command: commands.GetSection, call: Call) -> Answer:
+        """`documents_get_section`; what is longer than an answer may be ends early, and says so."""
+        collection = self.shelf.find(command.collection)
+        self.shelf.bring([collection], call.check)
+        entry = self.shelf.document(collection, command.document, command.collection)
+        found = self.shelf.section(entry, command.section, command.subsections)
+        row = {
+            **named(collection),
+            "document": entry.key,
+            "section": found.heading,
+            "level": found.level,
+            "content": found.content,
+            "startLine": found.start,
+            "endLine": found.end,
+        }
+        return json_answer(fitted([row], DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN)[0][0])
+
+    def search(self, command: commands.Search, call: Call) -> Answer:
+        """`documents_search`."""
+        found = self.finder.search(command, call.check)
+        tail = _about(found)
+        rows, fewer = fitted(_rows(found.answers[0]), _room(command.max_tokens, tail))
+        return json_answer({"results": rows, **tail, **({"truncated": True} if fewer else {})})
+
+    def batch(self, command: commands.SearchBatch, call: Call) -> Answer:
+        """`documents_search_batch`; all questions share one budget, rank by rank."""
+        found = self.finder.batch(command, call.check)
+        tail = _about(found)
+        heads = [_head(answered) for answered in found.answers]
+        lists = [_rows(answered) for answered in found.answers]
+        order = sorted(
+            ((rank, number) for number, rows in enumerate(lists) for rank in range(len(rows))),
+        )
+        room = _room(command.max_tokens, [tail, heads])
+        rows, fewer = fitted([lists[number][rank] for rank, number in order], room)
+        shown: list[list[Body]] = [[] for _ in lists]
+        for (_, number), row in zip(order, rows, strict=False):
+            shown[number].append(row)
+        results = [
+            {"query": head["query"], "results": mine, **({"error": head["error"]} if "error" in head else {})}
+            for head, mine in zip(heads, shown, strict=True)
+        ]
+        return json_answer({"results": results, **tail, **({"truncated": True} if fewer else {})})
+
+    def related(self, command: commands.FindRelated, call: Call) -> Answer:
+        """`documents_find_related`."""
+        collection, document, found = self.finder.related(command, call.check)
+        head = {"source": {**named(collection), "document": document}}
+        tail = _about(found)
+        rows = [{"document": row.pop("documentId"), **row} for row in _rows(found.answers[0])]
+        rows, fewer = fitted(rows, _room(command.max_tokens, [head, tail]))
+        return json_answer({**head, "related": rows, **tail, **({"truncated": True} if fewer else {})})
+
+    def sync(self, command: commands.Sync, call: Call) -> Answer:
+        """`documents_sync`."""
+        wanted = () if command.collection is None else (command.collection,)
+        chosen = self.shelf.chosen(wanted)
+
+        def report(done: int, total: int, document: str) -> None:
+            call.progress(done, total, document)
+
+        outcomes = sync_all(self.shelf, chosen, report=report, check=call.check)
+        problems = self.shelf.catalogue().problems
+        body: Body = {"collections": [outcome_body(one) for one in outcomes]}
+        return json_answer({**body, **({"warning": "; ".join(problems)} if problems else {})})
+
+
+def named(collection: Collection) -> Body:
+    """A collection by its alias, and by its id where that is another."""
+    if collection.alias == collection.id:
+        return {"collection": collection.alias}
+    return {"collection": collection.alias, "collectionId": collection.id}
+
+
+def outcome_body(outcome: Outcome) -> Body:
+    """What a sync has done, as JSON."""
+    return {
+        "collection": outcome.collection,
+        "added": outcome.added,
+        "updated": outcome.updated,
+        "removed": outcome.removed,
+        "failed": [{"document": one.document, "reason": one.reason} for one in outcome.failed],
+    }
+
+
+def hit_body(hit: Hit) -> Body:
+    """A hit as JSON."""
+    found = hit.ranked.found
+    return {
+        **named(hit.collection),
+        "documentId": found.key,
+        "documentTitle": found.title,
+        **({"sectionHeading": found.heading} if found.heading else {}),
+        "content": found.text,
+        "relevanceScore": round(hit.ranked.relevance, DIGITS),
+        "distance": round(hit.ranked.distance, DIGITS),
+        "chunkIndex": found.index,
+        "totalChunks": found.total,
+        "startLine": found.start,
+        "endLine": found.end,
+    }
+
+
+def _rows(answered: Answered) -> list[Body]:
+    return [hit_body(hit) for hit in answered.hits]
+
+
+def _head(answered: Answered) -> Body:
+    """A question as its answer repeats it."""
+    shown = answered.query[: commands.MAX_QUERY]
+    return {"query": shown, **({"error": answered.error} if answered.error is not None else {})}
+
+
+def _about(found: Found) -> Body:
+    """What an answer says of the index behind it."""
+    body: Body = {"embedder": found.embedder, **_state(found.stale, found.warning or "")}
+    if found.semantic is not None:
+        body["semantic"] = {"done": found.semantic.done, "total": found.semantic.total}
+    return body
+
+
+def _state(stale: bool, warning: str) -> Body:
+    return {**({"stale": True} if stale else {}), **({"warning": warning} if warning else {})}
+
+
+def _room(max_tokens: int, beside: Any) -> int:
+    """The bytes that are left for rows."""
+    return max_tokens * BYTES_PER_TOKEN - weight(beside) - 100
+
+
+def _first(rows: Sequence[Mapping[str, Any]], room: int) -> list[Mapping[str, Any]]:
+    """As many rows as there is room for."""
+    shown: list[Mapping[str, Any]] = []
+    for row in rows:
+        room -= weight(row) + 1
+        if room < 0:
+            break
+        shown.append(row)
+    return shown

@@ -1,0 +1,110 @@
+"""Is the index as the disk is? Asked before every answer, and answered from memory for two seconds.
+
+A small change is indexed before the answer; a large one is left to the worker, and answers say `stale`
+meanwhile. Without a worker everything is done at once. A repository is never looked at here: only a sync
+fetches. A source that cannot be had leaves what was indexed of it, and a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from attrs import frozen
+
+from context_pack.documents.domain.model import Changes, Collection
+from context_pack.documents.ports import Check, DocumentPorts
+from context_pack.documents.usecases.sync import Syncing
+from context_pack.kernel.errors import Failure
+from context_pack.retrieval.model import Progress
+
+ERRAND = "documents"
+LOOK_SECONDS = 2.0
+SMALL_DOCUMENTS = 100
+SMALL_BYTES = 1024 * 1024
+RESTART_SECONDS = 60.0
+"""A worker that ended before its work was done is not started again sooner."""
+
+
+@frozen
+class Standing:
+    """How the index stands: whether it lags behind, and what the caller should hear."""
+
+    stale: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+class Currency:
+    """Keeps the index of local collections as the disk is."""
+
+    def __init__(self, ports: DocumentPorts, syncing: Syncing, monotonic: Callable[[], float]) -> None:
+        self._ports = ports
+        self._syncing = syncing
+        self._monotonic = monotonic
+        self._known: dict[str, tuple[float, Standing]] = {}
+        self._started: float | None = None
+
+    def bring(self, collections: Sequence[Collection], check: Check = lambda: None) -> Standing:
+        """Bring these collections up to date as far as that is quick, and say how they stand."""
+        standings = [self._one(collection, check) for collection in collections]
+        warnings = dict.fromkeys(words for standing in standings for words in standing.warnings)
+        warnings.update(dict.fromkeys(self._ports.index.notices()))
+        return Standing(any(standing.stale for standing in standings), tuple(warnings))
+
+    def forget(self, collection: Collection) -> None:
+        """Look again before the next answer."""
+        self._known.pop(collection.id, None)
+
+    def embed_rest(self, progress: Progress | None) -> None:
+        """Let the worker embed what has no semantic vector yet."""
+        if progress is not None and progress.done < progress.total:
+            self._start_worker()
+
+    def _one(self, collection: Collection, check: Check) -> Standing:
+        known = self._recent(collection)
+        if known is not None:
+            return known
+        with self._ports.turns.here(collection.id):
+            known = self._recent(collection)
+            if known is not None:  # another thread has looked while we waited
+                return known
+            standing = self._look(collection, check)
+            self._known[collection.id] = (self._monotonic(), standing)
+            return standing
+
+    def _recent(self, collection: Collection) -> Standing | None:
+        seen = self._known.get(collection.id)
+        return seen[1] if seen is not None and self._monotonic() - seen[0] < LOOK_SECONDS else None
+
+    def _look(self, collection: Collection, check: Check) -> Standing:
+        if not collection.where.is_local:
+            if self._syncing.facts(collection.id):
+                return Standing()
+            words = f'collection "{collection.alias}" was never fetched: call documents_sync first'
+            return Standing(warnings=(words,))
+        try:
+            with self._ports.sources.open(collection, check=check) as source:
+                changes = self._syncing.changes(collection, source)
+                if changes.survey is None:
+                    return Standing()
+                if not is_small(changes) and self._start_worker():
+                    return Standing(stale=True)
+                self._syncing.carry_out(collection, source, changes, check=check)
+                return Standing()
+        except Failure as failure:
+            return Standing(warnings=(f'collection "{collection.alias}": {failure.message}',))
+
+    def _start_worker(self) -> bool:
+        worker = self._ports.background
+        if worker is None:
+            return False
+        now = self._monotonic()
+        recently = self._started is not None and now - self._started < RESTART_SECONDS
+        if recently or worker.running(ERRAND):
+            return True
+        self._started = now
+        return worker.start(ERRAND)
+
+
+def is_small(changes: Changes) -> bool:
+    """Whether the changes can be indexed while somebody waits."""
+    return changes.count - len(changes.gone) <= SMALL_DOCUMENTS and changes.size <= SMALL_BYTES

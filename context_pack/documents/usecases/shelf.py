@@ -1,0 +1,144 @@
+"""The collections by alias or id, and what stands in them: everything that only reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from attrs import frozen
+
+from context_pack.documents.domain.model import Catalogue, Collection
+from context_pack.documents.domain.naming import not_found
+from context_pack.documents.domain.sections import (
+    Section,
+    document_headings,
+    find_section,
+    wanted_heading,
+)
+from context_pack.documents.ports import Check, DocumentPorts
+from context_pack.documents.usecases.currency import Currency, Standing
+from context_pack.documents.usecases.sync import Syncing
+from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.retrieval.headings import Heading
+from context_pack.retrieval.model import Entry, Summary
+
+NOTHING_CONFIGURED = (
+    "no collections are configured: add one with 'context-pack docs add NAME PLACE' "
+    'or in context.json, {"collections": {"docs": {"url": "./docs"}}}'
+)
+
+
+@frozen
+class Described:
+    """A collection with what is known of it."""
+
+    collection: Collection
+    documents: int
+    description: str | None
+    version: str | None
+
+
+@frozen
+class Listed:
+    """A page of a collection."""
+
+    documents: Sequence[Summary]
+    total: int
+
+
+class Shelf:
+    """Collections and documents, each as the disk is now."""
+
+    def __init__(self, ports: DocumentPorts, monotonic: Callable[[], float]) -> None:
+        self.ports = ports
+        self.syncing = Syncing(ports)
+        self.currency = Currency(ports, self.syncing, monotonic)
+
+    def catalogue(self) -> Catalogue:
+        """What is configured now."""
+        return self.ports.sources.catalogue()
+
+    def find(self, name: str) -> Collection:
+        """The collection of that alias or id.
+
+        Raises:
+            Failure: `not_found`, with the nearest names.
+        """
+        known = self.catalogue().collections
+        wanted = name.strip()
+        if wanted in known:
+            return known[wanted]
+        for collection in known.values():
+            if collection.id == wanted:
+                return collection
+        raise _missing(f'Collection "{name}" not found.', name, known, "collections")
+
+    def chosen(self, names: Iterable[str]) -> list[Collection]:
+        """The collections of these names, or all of them without any."""
+        wanted = [self.find(name) for name in names]
+        found = wanted or self.catalogue().collections.values()
+        return list({collection.id: collection for collection in reversed(list(found))}.values())[::-1]
+
+    def bring(self, collections: Sequence[Collection], check: Check = lambda: None) -> Standing:
+        """Bring collections up to date as far as that is quick; what is wrong with the files is told too."""
+        standing = self.currency.bring(collections, check)
+        problems = self.catalogue().problems
+        return Standing(standing.stale, (*problems, *standing.warnings))
+
+    def collections(self) -> list[Described]:
+        """Every configured collection."""
+        with self.ports.index.reading() as snapshot:
+            counts = snapshot.counts()
+            found = []
+            for collection in self.catalogue().collections.values():
+                facts = snapshot.corpus_facts(collection.id) or {}
+                described = collection.description
+                if described is None:
+                    described = facts.get("description")
+                count = counts.get(collection.id, 0)
+                found.append(Described(collection, count, described, facts.get("version")))
+            return found
+
+    def documents(self, collection: Collection, limit: int | None = None, offset: int = 0) -> Listed:
+        """A page of the documents of a collection, in the order of their ids."""
+        with self.ports.index.reading() as snapshot:
+            total = snapshot.counts().get(collection.id, 0)
+            return Listed(snapshot.summaries(collection.id, offset, limit), total)
+
+    def document(self, collection: Collection, name: str, called: str = "") -> Entry:
+        """One document with its text; `called` is what the caller calls the collection.
+
+        Raises:
+            Failure: `not_found`, with the nearest names.
+        """
+        with self.ports.index.reading() as snapshot:
+            for spelled in (name, name.strip().removeprefix("./")):
+                entry = snapshot.entry(collection.id, spelled)
+                if entry is not None:
+                    return entry
+            known = [summary.key for summary in snapshot.summaries(collection.id)]
+        sentence = f'Document "{name}" not found in collection "{called or collection.alias}".'
+        raise _missing(sentence, name, known, "documents in it")
+
+    def outline(self, entry: Entry, max_depth: int) -> list[Heading]:
+        """The headings of a document down to a level."""
+        found = document_headings(entry.key, entry.text)
+        return [heading for heading in found if heading.level <= max_depth]
+
+    def section(self, entry: Entry, wanted: str, subsections: bool) -> Section:
+        """One section of a document.
+
+        Raises:
+            Failure: `invalid_data` for an empty heading, `not_found` with the nearest headings.
+        """
+        if not wanted_heading(wanted):
+            raise invalid("'section' must not be blank: give the text of a heading", "section")
+        found = find_section(entry.key, entry.text, wanted, subsections)
+        if found is not None:
+            return found
+        known = [heading.text for heading in document_headings(entry.key, entry.text) if heading.text]
+        sentence = f'Section "{wanted}" not found in document "{entry.key}".'
+        raise _missing(sentence, wanted_heading(wanted), known, "headings in it")
+
+
+def _missing(sentence: str, word: str, known: Iterable[str], noun: str) -> Failure:
+    return Failure(Code.NOT_FOUND, not_found(sentence, word, known, noun))

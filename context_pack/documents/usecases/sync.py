@@ -1,0 +1,226 @@
+"""Bringing the index of a collection up to date, by state and then by content.
+
+What the index remembers is asked for before the source is looked at, so that what another process adds
+meanwhile is never taken for gone. Documents are stored whole, a few at a time, with the state they were read
+in: whoever is killed on the way has lost a few, and the next run goes on from there. A document that fails is
+told, not counted; its old version goes only when the document has gone or changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from attrs import define, evolve, field
+
+from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome, Survey, Text
+from context_pack.documents.domain.sections import document_title, suffix_of
+from context_pack.documents.ports import Check, DocumentPorts, Source
+from context_pack.kernel.errors import Failure
+from context_pack.retrieval.chunking import chunks
+from context_pack.retrieval.model import Entry
+from context_pack.retrieval.ports import Stop
+
+BATCH_DOCUMENTS = 32
+BATCH_CHARS = 400_000
+
+Report = Callable[[int, int, str], None]
+"""(documents done, documents to do, the one that was done last)."""
+
+
+def quiet(_: int, __: int, ___: str) -> None:
+    """Nobody listens."""
+
+
+def never() -> bool:
+    """Nobody stops."""
+    return False
+
+
+class Syncing:
+    """Brings collections up to date."""
+
+    def __init__(self, ports: DocumentPorts) -> None:
+        self._ports = ports
+
+    def sync(
+        self,
+        collection: Collection,
+        *,
+        fetch: bool = True,
+        report: Report = quiet,
+        stop: Stop = never,
+        check: Check = lambda: None,
+    ) -> Outcome:
+        """Bring one collection up to date, alone among processes; what fails is in the outcome."""
+        with self._ports.turns.everywhere(collection.id, check):
+            try:
+                with self._ports.sources.open(collection, fetch, check) as source:
+                    changes = self.changes(collection, source, again=True)
+                    return self.carry_out(collection, source, changes, report, stop, check)
+            except Failure as failure:
+                return Outcome(collection.alias, failed=(Failed(collection.where.name, failure.message),))
+
+    def look(self, collection: Collection, explain: bool = True) -> Changes:
+        """What a sync would find, without writing anything; what cannot be read is among the failed."""
+        with self._ports.sources.open(collection) as source:
+            changes = self.changes(collection, source, again=True, explain=explain)
+            survey = changes.survey
+            assert survey is not None
+            failed = [one for one in source.read([*changes.new, *changes.changed]) if isinstance(one, Failed)]
+            gone = {one.document for one in failed}
+            return evolve(
+                changes,
+                survey=evolve(survey, failed=(*survey.failed, *failed)),
+                new=tuple(name for name in changes.new if name not in gone),
+                changed=tuple(name for name in changes.changed if name not in gone),
+            )
+
+    def changes(
+        self, collection: Collection, source: Source, again: bool = False, explain: bool = False
+    ) -> Changes:
+        """What the index lacks; `again` tries what failed before, whether or not it has changed."""
+        index, corpus = self._ports.index, collection.id
+        facts = self.facts(corpus)
+        known = index.known(corpus)
+        survey = source.survey("" if again else str(facts.get("signature", "")), explain)
+        if survey is None:
+            return Changes(failed=_failures(facts))
+        before = {} if again else _failures(facts)
+        new, changed, size, kept = [], [], 0, {}
+        for document, file in survey.files.items():
+            was = known.get(document)
+            if was is not None:
+                if was.stamp == file.stamp:
+                    continue
+                changed.append(document)
+            elif document in before and before[document][0] == file.stamp:
+                kept[document] = before[document]
+                continue
+            else:
+                new.append(document)
+            size += file.size
+        gone = tuple(document for document in known if document not in survey.files)
+        digests = {document: known[document].digest for document in changed}
+        return Changes(survey, tuple(new), tuple(changed), gone, size, digests, kept)
+
+    def carry_out(
+        self,
+        collection: Collection,
+        source: Source,
+        changes: Changes,
+        report: Report = quiet,
+        stop: Stop = never,
+        check: Check = lambda: None,
+    ) -> Outcome:
+        """Do what the changes ask for."""
+        survey = changes.survey
+        if survey is None:
+            told = tuple(Failed(name, reason) for name, (_, reason) in changes.failed.items())
+            return Outcome(collection.alias, failed=told)
+        work = _Work(self._ports, collection.id, changes)
+        wanted = [*changes.new, *changes.changed]
+        finished = True
+        if changes.gone:
+            self._ports.index.forget(collection.id, changes.gone)
+        for number, found in enumerate(source.read(wanted) if wanted else (), start=1):
+            check()
+            work.take(found)
+            report(number, len(wanted), found.document)
+            if stop():
+                finished = number == len(wanted)
+                break
+        work.flush()
+        self._note(collection.id, survey, {**changes.failed, **work.failed}, finished)
+        failed = {
+            **{one.document: one for one in survey.failed},
+            **{name: Failed(name, reason) for name, (_, reason) in changes.failed.items()},
+            **{name: Failed(name, reason) for name, (_, reason) in work.failed.items()},
+        }
+        return Outcome(
+            collection.alias, work.added, work.updated, len(changes.gone), tuple(failed.values()), finished
+        )
+
+    def facts(self, corpus: str) -> Mapping[str, Any]:
+        """What was noted of a collection; nothing before its first sync."""
+        with self._ports.index.reading() as snapshot:
+            return snapshot.corpus_facts(corpus) or {}
+
+    def _note(
+        self, corpus: str, survey: Survey, failed: Mapping[str, tuple[str, str]], finished: bool
+    ) -> None:
+        """Remember what the source says of itself; an unchanged note is not written again."""
+        about = survey.about
+        facts = {
+            "project": self._ports.sources.catalogue().project,
+            "name": about.name,
+            "version": about.version,
+            "description": about.description,
+            "signature": survey.signature if finished else "",
+            "failed": {name: list(why) for name, why in failed.items()},
+        }
+        if facts != self.facts(corpus):
+            self._ports.index.note(corpus, facts)
+
+
+@define
+class _Work:
+    """One run over the documents of one collection."""
+
+    ports: DocumentPorts
+    corpus: str
+    changes: Changes
+    added: int = 0
+    updated: int = 0
+    failed: dict[str, tuple[str, str]] = field(factory=dict)
+    _batch: list[Entry] = field(factory=list, init=False)
+    _stamps: dict[str, str] = field(factory=dict, init=False)
+    _chars: int = field(default=0, init=False)
+
+    def take(self, found: Text | Failed) -> None:
+        """Deal with one document that was read."""
+        known = self.changes.digests.get(found.document)
+        if isinstance(found, Failed):
+            survey = self.changes.survey
+            file = survey.files.get(found.document) if survey is not None else None
+            self.failed[found.document] = ("" if file is None else file.stamp, found.reason)
+            if known is not None and not found.passing:
+                self.ports.index.forget(self.corpus, [found.document])
+            return
+        if known == found.digest:
+            self._stamps[found.document] = found.stamp
+        else:
+            self._batch.append(entry_of(self.corpus, found))
+            self._chars += len(found.text)
+        if len(self._batch) + len(self._stamps) >= BATCH_DOCUMENTS or self._chars >= BATCH_CHARS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Store what was gathered; only what is stored is counted."""
+        if self._stamps:
+            self.ports.index.touch(self.corpus, self._stamps)
+        if self._batch:
+            self.ports.index.replace(self._batch)
+            updated = sum(entry.key in self.changes.digests for entry in self._batch)
+            self.updated += updated
+            self.added += len(self._batch) - updated
+        self._batch, self._stamps, self._chars = [], {}, 0
+
+
+def entry_of(corpus: str, found: Text) -> Entry:
+    """The document as the index stores it."""
+    suffix, title = suffix_of(found.document), document_title(found.document, found.text)
+    return Entry(
+        corpus,
+        found.document,
+        found.digest,
+        found.stamp,
+        title,
+        len(found.text),
+        found.text,
+        pieces=chunks(found.text, suffix=suffix, title=title, key=found.document),
+    )
+
+
+def _failures(facts: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    return {name: (str(why[0]), str(why[1])) for name, why in dict(facts.get("failed", {})).items()}
