@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from attrs import field, frozen
 
@@ -15,7 +15,9 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.domain.session import Session
 from context_pack.retrieval.ports import Background, SearchIndex
-from context_pack.retrieval.searching import Searching
+
+if TYPE_CHECKING:
+    from context_pack.retrieval.searching import Searching
 
 
 @frozen

@@ -1,0 +1,105 @@
+"""Record what Markdown notes and decision records say.
+
+A note is a list item or a paragraph under a heading that names its type (Rules, Decisions, Patterns, Issues),
+after such a word (`Rule: …`), or in a file whose front matter has `type`. A decision record, a file with the
+headings Context or Status and Decision, is one decision. What was recorded before is merged. Folders are
+searched for Markdown files.
+
+Examples:
+  context-pack memory import docs/adr
+  context-pack memory import NOTES.md --type pattern --module billing
+  context-pack memory import docs/adr --dry-run
+"""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from typing import Any
+
+from context_pack.kernel.errors import Failure
+from context_pack_adapters.commands.memory import TYPES, open_memory, tell
+from context_pack_adapters.commands.shell import Shell, Usage
+
+SUFFIXES = (".md", ".markdown", ".mdx")
+MOST_BYTES = 4 * 1024 * 1024
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Which files, and what to take them for."""
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="Markdown files, or folders of them")
+    parser.add_argument("--type", choices=TYPES, help="the type of notes that nothing else tells one of")
+    parser.add_argument("--module", metavar="NAME", help="the part of the project they are about")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be recorded")
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+
+
+def run(options: Namespace, shell: Shell) -> int:
+    """Import file by file."""
+    files = [file for path in options.paths for file in _markdown(path)]
+    rows: list[dict[str, Any]] = []
+    failed = False
+    for file in files:
+        try:
+            rows += _imported(file, options, shell)
+        except (OSError, UnicodeDecodeError, Failure) as error:
+            failed = True
+            reason = _reason(error)
+            rows.append({"file": file, "line": 0, "outcome": "failed", "reason": reason})
+    _show(rows, options, shell)
+    return 1 if failed else 0
+
+
+def _markdown(path: str) -> Iterator[str]:
+    if os.path.isdir(path):
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
+    elif os.path.exists(path):
+        yield path
+    else:
+        raise Usage(f"{path}: there is no such file or folder")
+
+
+def _imported(file: str, options: Namespace, shell: Shell) -> Iterator[dict[str, Any]]:
+    from context_pack.memory.domain.discovery import DiscoveryType
+    from context_pack.memory.domain.notes import Note, notes_in
+    from context_pack.memory.usecases.record import ContextRecord
+
+    with open(file, encoding="utf-8-sig", newline="") as stream:
+        text = stream.read(MOST_BYTES)
+    kind = None if options.type is None else DiscoveryType(options.type)
+    _, recorder = open_memory(shell)
+    for note in notes_in(text, os.path.basename(file), kind):
+        row: dict[str, Any] = {"file": file, "line": note.line}
+        if not isinstance(note, Note):
+            yield {**row, "outcome": "skipped", "reason": note.reason}
+            continue
+        module = options.module or note.module
+        row |= {"type": note.type.value, "content": note.content}
+        if options.dry_run:
+            yield {**row, "outcome": "would be recorded"}
+            continue
+        recorded = recorder.record(ContextRecord(note.type.value, note.content, module))
+        outcome = "merged" if recorded.merged else "recorded"
+        yield {**row, "outcome": outcome, "id": recorded.discovery.id}
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, Failure):
+        return error.message
+    return "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(getattr(error, "strerror", error))
+
+
+def _show(rows: list[dict[str, Any]], options: Namespace, shell: Shell) -> None:
+    counts = {outcome: 0 for outcome in ("would be recorded",) if options.dry_run}
+    for row in rows:
+        counts[row["outcome"]] = counts.get(row["outcome"], 0) + 1
+    if options.json:
+        shell.terminal.json({"dryRun": options.dry_run, "counts": counts, "notes": rows})
+        return
+    for row in rows:
+        said = row.get("reason") or f"{row['type']}: {row['content']}"
+        shell.terminal.line(f"{row['file']}:{row['line']}: {row['outcome']}: {said}")
+    tell(counts or {"notes": 0}, shell)

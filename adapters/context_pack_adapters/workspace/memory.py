@@ -1,0 +1,49 @@
+"""Memory for embedders: record, list, forget and search, with discoveries as values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from context_pack.app import Ports
+from context_pack.joints import PacksAsNotes
+from context_pack.memory.domain.discovery import Discovery
+from context_pack.memory.ports import Recorded
+from context_pack.memory.usecases.record import ContextRecord, Recorder
+from context_pack.memory.usecases.refresh import Refresher
+from context_pack.memory.usecases.search import DEFAULT_LIMIT, ContextSearch, MemorySearcher, Search
+
+
+class Memory:
+    """Every use case of memory; each raises `Failure` as the tools would answer it."""
+
+    def __init__(self, ports: Ports) -> None:
+        memory, clock = ports.memory, ports.clock
+        if memory is None:
+            raise ValueError("this workspace has no memory")
+        self._store = memory.discoveries
+        self._recorder = Recorder(memory.discoveries, memory.sessions, clock)
+        refresher = Refresher(memory, PacksAsNotes(ports.packs), clock.monotonic)
+        self._searcher = MemorySearcher(memory, refresher, clock.monotonic)
+
+    def record(self, type: str, content: str, *, module: str | None = None) -> Recorded:  # noqa: A002
+        """Keep a discovery; what was said before in the same words is merged."""
+        return self._recorder.record(ContextRecord(type, content, module))
+
+    def discoveries(self) -> Sequence[Discovery]:
+        """Every discovery, the oldest first."""
+        return self._store.all()
+
+    def forget(self, discovery_id: str) -> Discovery:
+        """Remove a discovery and return it."""
+        return self._store.forget(discovery_id)
+
+    def search(
+        self,
+        query: str,
+        *,
+        type: str = "all",  # noqa: A002
+        module: str | None = None,
+        limit: int = DEFAULT_LIMIT,
+    ) -> Search:
+        """The best matches; what has changed is indexed first, however much that is."""
+        return self._searcher.search(ContextSearch(query, type, module, limit))

@@ -1,0 +1,89 @@
+"""What every `DiscoveryStore` does: one suite, run on the folder and on its twin in memory."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from context_pack.kernel.errors import Failure
+from context_pack.memory.domain.discovery import Discovery, id_of, uuid_of
+from context_pack.memory.ports import DiscoveryStore
+from context_pack_adapters.inmemory.memory import MemoryDiscoveryStore
+from context_pack_adapters.stores.discovery_files import DiscoveryFiles
+
+NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+
+
+@pytest.fixture(params=["disk", "memory"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> DiscoveryStore:
+    """An empty store of each kind."""
+    return DiscoveryFiles(tmp_path) if request.param == "disk" else MemoryDiscoveryStore()
+
+
+def found_out(content: str, minutes: int = 0, **changes: object) -> Discovery:
+    at = NOW + timedelta(minutes=minutes)
+    given: dict[str, object] = {"id": id_of(content), "type": "rule", "content": content}
+    given |= {"session": uuid_of(bytes(16)), "date": at, "last_seen": at, **changes}
+    return Discovery(**given)  # type: ignore[arg-type]
+
+
+@pytest.mark.clause("ME-03")
+def test_a_store_begins_empty(store: DiscoveryStore) -> None:
+    assert list(store.all()) == []
+
+
+@pytest.mark.clause("ME-01", "ME-03")
+def test_what_was_recorded_is_there_the_oldest_first(store: DiscoveryStore) -> None:
+    later = found_out("Größe:\n--- is *not* a `fence`: {a: 1}\n- item", 5, module="auth")
+    earlier = found_out("The first thing that was found", 1)
+    assert not store.record(later).merged
+    assert not store.record(earlier).merged
+    assert list(store.all()) == [earlier, later]
+
+
+@pytest.mark.clause("ME-02")
+def test_the_same_words_are_merged_under_one_id(store: DiscoveryStore) -> None:
+    first = store.record(found_out("Never log tokens anywhere"))
+    again = store.record(found_out("never  log TOKENS anywhere.", 9, type="issue", module="auth"))
+    assert (first.merged, again.merged) == (False, True)
+    assert again.discovery.id == first.discovery.id
+    (kept,) = store.all()
+    assert kept == again.discovery
+    assert (kept.content, kept.type, kept.module, kept.times) == (
+        "Never log tokens anywhere",
+        "issue",
+        "auth",
+        2,
+    )
+
+
+@pytest.mark.clause("ME-05")
+def test_a_forgotten_one_is_gone_and_can_be_recorded_anew(store: DiscoveryStore) -> None:
+    kept = store.record(found_out("Never log tokens anywhere")).discovery
+    assert store.forget(kept.id) == kept
+    assert list(store.all()) == []
+    for gone in (kept.id, "../../etc/passwd", ""):
+        with pytest.raises(Failure) as caught:
+            store.forget(gone)
+        assert caught.value.code == "not_found"
+    assert not store.record(kept).merged
+
+
+@pytest.mark.clause("ME-02")
+def test_threads_that_say_the_same_meet_in_one(store: DiscoveryStore) -> None:
+    merged: list[bool] = []
+
+    def work() -> None:
+        for number in range(5):
+            merged.append(store.record(found_out(f"Everybody says thing number {number}")).merged)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert merged.count(False) == 5
+    assert sorted(one.times for one in store.all()) == [4] * 5

@@ -1,0 +1,135 @@
+"""Discoveries as values: bounds, ids that follow from the words, records that come back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from context_pack.kernel.errors import Failure
+from context_pack.memory.domain.discovery import (
+    Discovery,
+    DiscoveryType,
+    clean,
+    from_record,
+    id_of,
+    is_id,
+    normalised,
+    to_record,
+    uuid_of,
+)
+
+NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+
+
+def discovery(content: str = "Use JWT tokens in cookies", **changes: object) -> Discovery:
+    given: dict[str, object] = {
+        "id": id_of(content),
+        "type": "pattern",
+        "content": content,
+        "session": uuid_of(bytes(16)),
+        "date": NOW,
+        "last_seen": NOW,
+    }
+    return Discovery(**{**given, **changes})  # type: ignore[arg-type]
+
+
+@pytest.mark.clause("ME-02")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Use JWT tokens.", "use  jwt\ttokens"),
+        ("Never log `tokens`!", "**Never** log tokens"),
+        ("First, check; then act", "first check then act"),
+        ("Größe zählt immer", "GRÖSSE zählt immer"),
+    ],
+)
+def test_the_same_words_have_the_same_id(one: str, other: str) -> None:
+    assert normalised(one) == normalised(other)
+    assert id_of(one) == id_of(other)
+
+
+@pytest.mark.clause("ME-02")
+@pytest.mark.parametrize(
+    ("one", "other"), [("keep x >= 3 here", "keep x <= 3 here"), ("a != b counts", "a == b counts")]
+)
+def test_operators_make_another_discovery(one: str, other: str) -> None:
+    assert id_of(one) != id_of(other)
+
+
+@pytest.mark.clause("ME-01")
+@pytest.mark.parametrize("content", ["x" * 9, "  " + "x" * 9 + "\n", "x" * 1001, "hidden \x00 character", ""])
+def test_contents_out_of_bounds_are_refused(content: str) -> None:
+    with pytest.raises(Failure) as caught:
+        clean(content)
+    assert caught.value.details["field"] == "content"
+
+
+@pytest.mark.clause("ME-01")
+@pytest.mark.parametrize("content", ["x" * 10, "x" * 1000, "  " + "x" * 10 + "  "])
+def test_contents_at_the_bounds_are_kept_trimmed(content: str) -> None:
+    assert clean(content) == content.strip()
+
+
+@pytest.mark.clause("ME-01")
+def test_a_module_is_one_short_line() -> None:
+    assert discovery(module="  auth ").module == "auth"
+    assert discovery(module=" ").module is None
+    for bad in ("a\nb", "x" * 201):
+        with pytest.raises(Failure):
+            discovery(module=bad)
+
+
+@pytest.mark.clause("ME-02")
+def test_recording_again_keeps_text_and_origin_and_takes_the_newer_labels() -> None:
+    first = discovery(module="auth")
+    later = NOW + timedelta(days=1)
+    again = first.again(
+        discovery("use jwt tokens in cookies", type="rule", session=uuid_of(b"y" * 16), date=later)
+    )
+    assert (again.content, again.session, again.date) == (first.content, first.session, first.date)
+    assert (again.type, again.module, again.last_seen, again.times) == (
+        DiscoveryType.RULE,
+        "auth",
+        later,
+        2,
+    )
+
+
+@given(
+    st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=10, max_size=200).filter(
+        lambda text: len(text.strip()) >= 10
+    ),
+    st.sampled_from(list(DiscoveryType)),
+)
+def test_a_record_comes_back_equal(content: str, kind: DiscoveryType) -> None:
+    kept = discovery(content, type=kind)
+    assert from_record(to_record(kept), kept.content + "\n") == kept
+
+
+@pytest.mark.clause("ME-04")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": 2},
+        {"id": "x"},
+        {"type": "idea"},
+        {"times": 0},
+        {"times": True},
+        {"date": "yesterday"},
+        {"module": 3},
+        {"more": 1},
+        {"session": None},
+    ],
+)
+def test_a_record_that_breaks_a_rule_is_no_discovery(change: dict[str, object]) -> None:
+    with pytest.raises((ValueError, Failure)):
+        from_record({**to_record(discovery()), **change}, "Use JWT tokens in cookies")
+
+
+@given(st.binary(min_size=16, max_size=16))
+def test_sixteen_bytes_make_an_id(token: bytes) -> None:
+    assert is_id(uuid_of(token))
+    assert uuid_of(token)[14] == "4"
