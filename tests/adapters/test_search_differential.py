@@ -17,7 +17,7 @@ from context_pack.code.domain.search_syntax import read_pattern
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.search.deadline import Deadline
 from context_pack_adapters.search.matching import Matcher
-from context_pack_adapters.search.ripgrep import trusts
+from context_pack_adapters.search.ripgrep import _spots, trusts
 from context_pack_adapters.search.ripgrep_process import find_binary
 from context_pack_adapters.search.shelf import searched_text
 
@@ -46,8 +46,8 @@ TEXTS = st.lists(
 )
 
 
-def by_ripgrep(pattern: str, data: bytes, with_places: bool = True) -> tuple[int, list[tuple[int, int]]]:
-    """What `rg` counts, and the line and byte of the first match of each line."""
+def by_ripgrep(pattern: str, data: bytes) -> tuple[int, list[tuple[int, int | None]]]:
+    """What `rg` counts, and the line and byte of the first match of each line; None is behind the end."""
     assert RG is not None
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "f"
@@ -55,15 +55,13 @@ def by_ripgrep(pattern: str, data: bytes, with_places: bool = True) -> tuple[int
         always = [RG, "--no-config", "--text", "--encoding=none", "--no-filename", f"--regexp={pattern}"]
         counted = subprocess.run([*always, "--count", str(file)], capture_output=True, check=False)
         assert counted.returncode in (0, 1), counted.stderr
-        options = ["--only-matching", "--replace=", "--line-number", "--column", str(file)]
-        placed = b""
-        if with_places:
-            placed = subprocess.run([*always, *options], capture_output=True, check=False).stdout
-    first: dict[int, int] = {}
-    for line in placed.decode().split("\n")[:-1]:
-        number, column, _ = line.split(":", 2)
-        first.setdefault(int(number), int(column))
-    return int(counted.stdout or 0), list(first.items())
+        options = ["--line-number", "--column", "--max-columns=1", str(file)]
+        placed = subprocess.run([*always, *options], capture_output=True, check=False).stdout
+    places: list[tuple[int, int | None]] = []
+    for line in placed.split(b"\n")[:-1]:
+        number, column, *more = line.split(b":", 2)
+        places.append((int(number), int(column) if more and column else None))
+    return int(counted.stdout or 0), places
 
 
 @pytest.mark.slow
@@ -83,14 +81,9 @@ def test_ripgrep_and_regex_agree_on_every_file_that_ripgrep_is_trusted_with(
         if not trusts(known, found.ripgrep):
             continue
         ours = Matcher(found, Deadline(60)).in_text(text, 1000, known.has_long_lines)
-        count, places = by_ripgrep(found.ripgrep.text, content.encode(), not found.may_be_empty)
+        count, places = by_ripgrep(found.ripgrep.text, content.encode())
         assert count == ours.total
-        if not found.may_be_empty:
-            lines = text.split("\n")
-            starts = [
-                (line - 1, len(lines[line - 1].encode()[: column - 1].decode())) for line, column in places
-            ]
-            assert starts == ours.spots
+        assert list(_spots(text, dict(places))) == ours.spots
 
 
 @pytest.mark.slow

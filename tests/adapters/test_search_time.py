@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,8 +21,9 @@ from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack_adapters.search.code_search import TreeSearch
 from context_pack_adapters.search.deadline import Deadline, TimedOut, in_time
-from context_pack_adapters.search.ripgrep_process import Run
+from context_pack_adapters.search.ripgrep_process import Run, find_binary
 
+RG = find_binary(sysconfig.get_path("scripts"))
 CATASTROPHES = {
     "(a|aa)+$": "a" * 80 + "!",
     r"(.*?,){30}P": "1," * 60,
@@ -160,6 +162,21 @@ def test_threads_that_were_left_behind_end_by_themselves(tmp_path: Path) -> None
     for _ in range(3):
         timed_out(search, "(a|aa)+$")
     until(lambda: not any(thread.name == "search" for thread in threading.enumerate()))
+
+
+@pytest.mark.clause("CD-65", "CD-68")
+@pytest.mark.skipif(RG is None, reason="no ripgrep here")
+@pytest.mark.parametrize("pattern", ["(a|a)*$", "(a|aa)*$", "(a*)*$", "(a|aa)+$", "((a|aa)+b?)*$"])
+def test_ripgrep_answers_what_only_tries_every_way_elsewhere(pattern: str, tmp_path: Path) -> None:
+    """Also for a pattern that may match nothing: the columns are not left to an engine that is slow at it."""
+    text = "a" * 80 + "!\nhello\r\n\n" + "a" * 80
+    (tmp_path / "trap.txt").write_bytes(text.encode())
+    found = TreeSearch(tmp_path, PathPolicy(), "rg", seconds=20).search(Query(pattern), QuietCall())
+    places = [(hit.line, hit.column) for hit in found.hits]
+    if "*$" in pattern:
+        assert places == [(1, 82), (2, 6), (3, 1), (4, 1)]
+    else:
+        assert places == [(4, 1)]
 
 
 def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:

@@ -2,9 +2,9 @@
 
 Which files count, what is text and what a pattern means are decided by us, so that `rg` only has to match:
 it is told exact paths and a pattern written out for it, and trusted with files that look to it as they look
-to us. The rest of the files, and whatever it cannot do, go to the pure engine. `rg` opens files by path; so
-what it found is taken only if file and folders are afterwards what they were before, and every shown line is
-read by ourselves.
+to us. `rg` opens files by path; so what it found is taken only if file and folders are afterwards what they
+were before, and every shown line is read by ourselves. The other files we read, and give `rg` their texts if
+the pattern could keep the pure engine busy for long; the rest, and whatever `rg` cannot do, that engine does.
 """
 
 from __future__ import annotations
@@ -29,11 +29,16 @@ from context_pack_adapters.search.shelf import Known, Shelf
 
 ARGUMENT_BYTES = 30_000 if os.name == "nt" else min(1_000_000, os.sysconf("SC_ARG_MAX") // 2)
 """What one command line may hold; the environment needs room too."""
-FOUND, NOTHING = 0, 1
+SOME, NONE = 0, 1
+"""Exit codes: lines were found, or none were."""
+NOTHING = Found((), 0, 0)
 _ALWAYS = (
     *("--no-config", "--color=never", "--no-messages", "--no-ignore", "--hidden", "--no-heading"),
     *("--text", "--encoding=none", "--with-filename", "--null", "--case-sensitive", "--no-crlf"),
 )
+
+
+_PLACES = ("--line-number", "--column", "--max-columns=1")
 
 
 class Unusable(Exception):
@@ -73,11 +78,11 @@ class RipgrepSearch:
             others = self._count(paths, folders)
             others += self._doubtful()
             mine = self._details(folders, others)
+            told = self._told(others, folders) if self.pattern.cost is Cost.UNKNOWN and others else NOTHING
         rest = search(self.shelf, sorted(others), self.pattern, self.limit, self.deadline)
-        hits = sorted([*mine, *rest.hits], key=lambda hit: (hit.path, hit.line))
-        return Found(
-            tuple(hits[: self.limit]), sum(self.counts.values()) + rest.total, self.files + rest.files
-        )
+        hits = sorted([*mine, *told.hits, *rest.hits], key=lambda hit: (hit.path, hit.line))
+        total = sum(self.counts.values()) + told.total + rest.total
+        return Found(tuple(hits[: self.limit]), total, self.files + told.files + rest.files)
 
     def _count(self, paths: Sequence[str], folders: Folders) -> list[str]:
         """Let `rg` count what it is trusted with; returns the other files.
@@ -136,10 +141,10 @@ class RipgrepSearch:
                 others.append(path)
         return fresh, others
 
-    def _run(self, options: Sequence[str], paths: Sequence[str]) -> Run:
+    def _run(self, options: Sequence[str], paths: Sequence[str], data: bytes | None = None) -> Run:
         words = [self.binary, *_ALWAYS, *options, f"--regexp={self.source.text}", "--", *paths]
         try:
-            return Run(words, self.snapshot.top, self.deadline)
+            return Run(words, self.snapshot.top, self.deadline, data)
         except OSError as error:
             raise Unusable(str(error)) from error
 
@@ -175,7 +180,7 @@ class RipgrepSearch:
             chosen.append(path)
             room -= self.counts[path]
         # What can take long is left to `rg`, which cannot.
-        easy = self.pattern.cost is not Cost.UNKNOWN or self.pattern.may_be_empty
+        easy = self.pattern.cost is not Cost.UNKNOWN
         places = {} if easy or not chosen else self._places(chosen)
         matcher = Matcher(self.pattern, self.deadline)
         hits: list[Hit] = []
@@ -194,15 +199,53 @@ class RipgrepSearch:
                 others.append(path)
         return hits
 
-    def _places(self, paths: Sequence[str]) -> dict[str, dict[int, int]]:
-        """Line and byte of the first match in the first lines of each file, both from 1."""
-        options = ["--only-matching", "--replace=", "--line-number", "--column", f"--max-count={self.limit}"]
-        found: dict[str, dict[int, int]] = {}
-        with self._run(options, paths) as run:
+    def _places(self, paths: Sequence[str]) -> dict[str, dict[int, int | None]]:
+        """Line and byte of the first match in the first lines of each file, both from 1.
+
+        Lines themselves are not shown, but for those of one byte. `rg` finds no column for a match of nothing
+        behind the last character of a file: there it is None.
+        """
+        found: dict[str, dict[int, int | None]] = {}
+        with self._run([*_PLACES, f"--max-count={self.limit}"], paths) as run:
             for path, place in _records(run):
-                line, column, _ = place.split(":", 2)
-                found.setdefault(path, {}).setdefault(int(line), int(column))
+                line, column = _place(place)
+                found.setdefault(path, {})[line] = column
         return found
+
+    def _told(self, others: list[str], folders: Folders) -> Found:
+        """What `rg` finds in the joined texts of other files; those it was given are no others any more."""
+        texts: list[tuple[str, str]] = []
+        for path in sorted(others):
+            self.deadline.left()
+            known, text = self.shelf.read(path, folders, keep=False)
+            # A `\r` that ends no line is a character to us, and none that `rg` was told of.
+            if known.is_text and known.reach <= self.source.reach and "\r" not in text:
+                texts.append((path, text))
+        if not texts:
+            return NOTHING
+        others[:] = set(others).difference(path for path, _ in texts)
+        with self._run(_PLACES, ["-"], "".join(text for _, text in texts).encode()) as run:
+            places = [_place(place) for _, place in _records(run)]
+        return Found(tuple(self._shared(texts, places)), len(places), len(texts))
+
+    def _shared(
+        self, texts: Sequence[tuple[str, str]], places: Sequence[tuple[int, int | None]]
+    ) -> Iterator[Hit]:
+        """The first places found in joined texts as hits of the files that the texts are of."""
+        first = at = 0
+        wanted = places[: self.limit]
+        for path, text in texts:
+            if at == len(wanted):
+                return
+            after = first + text.count("\n")
+            mine: dict[int, int | None] = {}
+            while at < len(wanted) and wanted[at][0] <= after:
+                line, column = wanted[at]
+                mine[line - first] = column
+                at += 1
+            if mine:
+                yield from hits_in(path, text, list(_spots(text, mine)))
+            first = after
 
 
 def _batches(paths: Sequence[str]) -> list[list[str]]:
@@ -219,18 +262,25 @@ def _batches(paths: Sequence[str]) -> list[list[str]]:
     return batches
 
 
-def _records(run: Run) -> Iterator[tuple[str, str]]:
+def _records(run: Run) -> Iterator[tuple[str, bytes]]:
     """The lines of the output: a path and what is said of it."""
     answer = run.finish()
-    if answer.code not in (FOUND, NOTHING):
+    if answer.code not in (SOME, NONE):
         raise Unusable(f"exit code {answer.code}")
     for line in answer.output.split(b"\n")[:-1]:
         path, _, value = line.partition(b"\0")
-        yield os.fsdecode(path), value.decode("ascii")
+        yield os.fsdecode(path), value
 
 
-def _spots(text: str, places: dict[int, int]) -> Iterator[Spot]:
+def _place(record: bytes) -> tuple[int, int | None]:
+    """Line and column of a match, and what of the line is shown behind them."""
+    line, column, *more = record.split(b":", 2)
+    return int(line), int(column) if more and column else None
+
+
+def _spots(text: str, places: dict[int, int | None]) -> Iterator[Spot]:
     lines = text.split("\n")
     for line, column in places.items():
-        before = lines[line - 1].encode()[: column - 1]
-        yield Spot(line - 1, len(before.decode("utf-8", "ignore")))
+        whole = lines[line - 1]
+        before = whole if column is None else whole.encode()[: column - 1].decode("utf-8", "ignore")
+        yield Spot(line - 1, len(before))

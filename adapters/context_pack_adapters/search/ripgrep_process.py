@@ -2,8 +2,8 @@
 
 A child is killed when its search is no longer wanted. If the whole server dies, the child is told by the
 kernel: its standard input is a pipe whose other end only we hold, and a hang-up on it raises a signal that
-ends the child (Linux; elsewhere it ends when it next writes). It reads no configuration, no input, and sees
-none of our streams.
+ends the child (Linux; elsewhere it ends when it next writes); one that was given a text sees its end. It
+reads no configuration, no input but that text, and sees none of our streams.
 """
 
 from __future__ import annotations
@@ -61,21 +61,25 @@ def _runs(binary: str) -> bool:
 
 
 class Run:
-    """A command at work in a folder; `finish` waits for its end.
+    """A command at work in a folder, on its arguments or on the given `data`; `finish` waits for its end.
 
     Raises:
         TimedOut: the search is no longer wanted.
         OSError: it could not be started.
     """
 
-    def __init__(self, words: Sequence[str], folder: str, deadline: Deadline) -> None:
+    def __init__(
+        self, words: Sequence[str], folder: str, deadline: Deadline, data: bytes | None = None
+    ) -> None:
         deadline.left()
         self._deadline = deadline
-        self._leash, theirs = _leash()
+        self._data = data
+        self._leash, theirs = _leash() if data is None else (None, None)
+        otherwise = subprocess.DEVNULL if data is None else subprocess.PIPE
         try:
             self._child = subprocess.Popen(
                 list(words),
-                stdin=subprocess.DEVNULL if theirs is None else theirs,
+                stdin=otherwise if theirs is None else theirs,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=folder,
@@ -108,9 +112,8 @@ class Run:
             TimedOut: the search is no longer wanted, or took too long; the child is gone.
         """
         with self._deadline.holding(self._child.kill):
-            assert self._child.stdout is not None
-            output = self._child.stdout.read()
-            code = self._child.wait()
+            output, _ = self._child.communicate(self._data)
+            code = self._child.returncode
         self._deadline.left()
         return Answer(code, output)
 
