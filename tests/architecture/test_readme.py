@@ -187,6 +187,25 @@ def test_the_commands_of_the_readme_work(
     assert ran
 
 
+def test_the_walk_through_a_bundle_prints_what_the_readme_says(
+    readme: list[Block], checkout: Path, shell_env: dict[str, str], tmp_path: Path
+) -> None:
+    (place,) = [place for place, block in enumerate(readme) if block.mark == "bundles"]
+    script = readme[place].text.replace("/tmp/", f"{tmp_path}/")
+    done = subprocess.run(
+        ["sh", "-e", "-c", script],
+        cwd=checkout,
+        env=shell_env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+    assert readme[place + 1].info == "text"
+    assert done.stdout.replace(f"{tmp_path}/", "/tmp/") == readme[place + 1].text
+
+
 def servers(block: Block) -> Iterator[dict[str, Any]]:
     """The server entries of a client configuration."""
     value = tomllib.loads(block.text) if block.info == "toml" else json.loads(block.text)
