@@ -58,6 +58,10 @@ COMMANDS: Mapping[str, Entry] = {
     "stats": Entry("stats", "what the tools have done in past connections"),
     "doctor": Entry("doctor", "what is configured, what is missing, how to mend it"),
 }
+HIDDEN: Mapping[str, Entry] = {
+    "errand": Entry("errand", "long work that a server has done in a process of its own"),
+}
+"""Commands that people need not know of."""
 
 INTRODUCTION = """\
 context-pack: the context a coding agent needs, kept true.
@@ -150,7 +154,7 @@ def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
     """
     for length in (2, 1):
         name = " ".join(words[:length])
-        if name in COMMANDS:
+        if name in COMMANDS or name in HIDDEN:
             return name, list(words[length:])
     first = words[0]
     group = first if first in groups() else ""
@@ -168,7 +172,7 @@ def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
 
 def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
     """Load the command's module, parse its arguments, run it."""
-    module = import_module(f"context_pack_adapters.commands.{COMMANDS[name].module}")
+    module = import_module(f"context_pack_adapters.commands.{(COMMANDS.get(name) or HIDDEN[name]).module}")
     try:
         options = parser_for(name, module).read(arguments)
     except SystemExit as end:  # argparse has printed the help

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
-from context_pack.retrieval.model import Entry
-from context_pack.retrieval.ports import Embedder, EmbedderFailed
+from context_pack.retrieval.model import Entry, Piece
+from context_pack.retrieval.ports import Embedder, EmbedderFailed, Vector
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.scopes import tokens_of
 from context_pack_adapters.index.values import digest_of, embedded_of, to_tokens
@@ -31,13 +31,28 @@ class Columns(NamedTuple):
     body: str
 
 
+class Passage(NamedTuple):
+    """A piece as it is written: its row of the keyword index, what is embedded, its tokens, its digest."""
+
+    columns: Columns
+    text: str
+    tokens: list[str]
+    digest: bytes
+
+
 class Prepared(NamedTuple):
-    """An entry and, for each of its pieces, its row of the keyword index, what is embedded, its digest."""
+    """An entry and what is written for each of its pieces."""
 
     entry: Entry
-    columns: list[Columns]
-    texts: list[str]
-    digests: list[bytes]
+    passages: list[Passage]
+
+
+@runtime_checkable
+class TokenEmbedder(Protocol):
+    """An embedder that works on our tokens, and takes them from those who have them already."""
+
+    def embed_tokens(self, texts: Iterable[Sequence[str]]) -> Sequence[Vector]:
+        """One vector per text, given as the tokens of its lines one after the other."""
 
 
 def batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
@@ -61,16 +76,14 @@ def batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
 def prepare(entry: Entry) -> Prepared:
     """Everything about an entry that can be known without the index."""
     scope = to_tokens(tokens_of(entry.corpus, entry.kind, entry.module))
-    texts = [embedded_of(piece) for piece in entry.pieces]
-    return Prepared(
-        entry,
-        [
-            Columns(scope, to_tokens(tokens(piece.names)), to_tokens(tokens(piece.text)))
-            for piece in entry.pieces
-        ],
-        texts,
-        [digest_of(text) for text in texts],
-    )
+    return Prepared(entry, [_passage(piece, scope) for piece in entry.pieces])
+
+
+def _passage(piece: Piece, scope: str) -> Passage:
+    text = embedded_of(piece)
+    body = tokens(piece.text)
+    columns = Columns(scope, to_tokens(tokens(piece.names)), to_tokens(body))
+    return Passage(columns, text, [*tokens(piece.context), *body], digest_of(text))
 
 
 def embed_missing(
@@ -81,19 +94,21 @@ def embed_missing(
     An embedder that fails leaves its texts without: they are found by words, and embedded another time.
     """
     vectors = dict(known)
-    missing: dict[bytes, str] = {}
-    for prepared in batch:
-        for digest, text in zip(prepared.digests, prepared.texts, strict=True):
-            if digest not in vectors:
-                missing[digest] = text
-    waiting = list(missing.items())
-    for start in range(0, len(waiting), EMBED_TEXTS):
-        some = waiting[start : start + EMBED_TEXTS]
+    passages = [passage for prepared in batch for passage in prepared.passages]
+    missing = list({each.digest: each for each in passages if each.digest not in vectors}.values())
+    for start in range(0, len(missing), EMBED_TEXTS):
+        some = missing[start : start + EMBED_TEXTS]
         try:
-            made = embedder.embed([text for _, text in some], "document")
+            made = _embedded(some, embedder)
         except EmbedderFailed:
             return vectors
-        for (digest, _), blob in zip(some, to_blobs(made, embedder.dimension), strict=True):
+        for passage, blob in zip(some, to_blobs(made, embedder.dimension), strict=True):
             if blob is not None:
-                vectors[digest] = blob
+                vectors[passage.digest] = blob
     return vectors
+
+
+def _embedded(passages: Sequence[Passage], embedder: Embedder) -> Sequence[Vector]:
+    if isinstance(embedder, TokenEmbedder):
+        return embedder.embed_tokens(passage.tokens for passage in passages)
+    return embedder.embed([passage.text for passage in passages], "document")

@@ -280,7 +280,8 @@ def _found(row: Sequence[Any]) -> Found:
     )
     return Found(
         piece, from_name(corpus), from_name(key), from_text(title), ordinal, total, from_text(text), start,
-        end, from_text(heading), from_text(kind), from_text(module), from_facts(facts), from_facts(entry_facts),
+        end, from_text(heading), from_text(kind), from_text(module), from_facts(facts),
+        from_facts(entry_facts),
     )  # fmt: skip
 
 

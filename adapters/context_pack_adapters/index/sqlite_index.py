@@ -67,7 +67,7 @@ class SqliteIndex:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
         for batch in batches(entries):
             prepared = [prepare(entry) for entry in batch]
-            digests = [digest for each in prepared for digest in each.digests]
+            digests = [passage.digest for each in prepared for passage in each.passages]
             known = self._file.read(lambda reader: writing.recall(reader, self._fast.id, digests))  # noqa: B023
             vectors = embed_missing(prepared, known, self._fast)
 

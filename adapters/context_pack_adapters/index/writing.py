@@ -61,17 +61,15 @@ def put(
     # Of two entries with one name in a batch, the last stays.
     for each in {(each.entry.corpus, each.entry.key): each for each in batch}.values():
         entry = _put_entry(connection, each, piece)
-        for at, (passage, columns, digest) in enumerate(
-            zip(each.entry.pieces, each.columns, each.digests, strict=True)
-        ):
+        for at, (passage, written) in enumerate(zip(each.entry.pieces, each.passages, strict=True)):
             rows.append((
                 piece, entry, at + 1, passage.start, passage.end, to_text(passage.heading),
                 to_facts(passage.facts), to_text(passage.text), to_text(passage.context),
-                to_text(passage.names), digest, pack_columns(columns),
+                to_text(passage.names), written.digest, pack_columns(written.columns),
             ))  # fmt: skip
-            words.append((piece, *columns))
-            if digest in vectors:
-                embeddings.append((piece, vectors[digest]))
+            words.append((piece, *written.columns))
+            if written.digest in vectors:
+                embeddings.append((piece, vectors[written.digest]))
             piece += 1
     connection.executemany(_PIECE, rows)
     connection.executemany("INSERT INTO words (rowid, scope, names, body) VALUES (?, ?, ?, ?)", words)

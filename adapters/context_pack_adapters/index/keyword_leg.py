@@ -1,0 +1,132 @@
+"""BM25 over the keyword index, with the rarity of words that Lucene uses.
+
+FTS5's own rarity is next to nothing for a word that half of the pieces hold, which makes small collections
+unsearchable: in four notes, a word of two of them would count for nothing. So each word is asked for by
+itself, its score is multiplied by the ratio of the two rarities, and the sums are made and ordered inside
+SQLite. That costs a fifth more than one question for all words.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import log
+from threading import Lock
+
+from context_pack.retrieval.model import Scope
+from context_pack_adapters.index.schema import K1, WEIGHTS, State
+from context_pack_adapters.index.scopes import admits_nothing, match_filter, match_word
+from context_pack_adapters.index.values import to_tokens
+from context_pack_adapters.index.vector_leg import ranges_of
+
+MOST_WORDS = 64
+"""Of a longer query only so many different words are looked up, the rarest; time grows with each."""
+FEW_RANGES = 16
+"""So few ranges of pieces filter faster by their bounds than by the tokens of the scope."""
+WORDS_REMEMBERED = 10_000
+
+
+class WordCounts:
+    """In how many pieces words stand, as of one state; readers of the same state share what was counted."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._of: tuple[object, int] = (None, -1)
+        self._counts: dict[str, int] = {}
+        self._total: int | None = None
+
+    def rarities(
+        self, generation: object, state: State, connection: sqlite3.Connection, words: Iterable[str]
+    ) -> dict[str, tuple[float, float]]:
+        """For each word that stands anywhere: its weight as Lucene has it, and as FTS5 has it."""
+        with self._lock:
+            of = (generation, state.revision)
+            if self._of != of or len(self._counts) > WORDS_REMEMBERED:
+                self._of, self._counts, self._total = of, {}, None
+            if self._total is None:
+                self._total = int(connection.execute("SELECT COUNT(*) FROM pieces").fetchone()[0])
+            result = {}
+            for word in words:
+                count = self._counts.get(word)
+                if count is None:
+                    row = connection.execute("SELECT doc FROM terms WHERE term = ?", (word,)).fetchone()
+                    count = self._counts[word] = 0 if row is None else int(row[0])
+                if count:
+                    result[word] = (rarity(self._total, count), fts5_rarity(self._total, count))
+            return result
+
+
+def rarity(total: int, having: int) -> float:
+    """The weight of a word that `having` of `total` pieces hold, as Lucene has it: never zero."""
+    return log(1 + max(total - having + 0.5, 0.0) / (having + 0.5))
+
+
+def fts5_rarity(total: int, having: int) -> float:
+    """The same as FTS5's `bm25()` has it."""
+    odds = (total - having + 0.5) / (having + 0.5)
+    return max(log(odds), 1e-6) if odds > 0 else 1e-6
+
+
+def asked_words(words: Sequence[str], rarities: dict[str, tuple[float, float]]) -> dict[str, int]:
+    """The words that stand anywhere, or of too many the weightiest, and how often each was said."""
+    counted = Counter(word for word in clean(words) if word in rarities)
+    heaviest = sorted(counted, key=lambda word: (-rarities[word][0] * counted[word], word))
+    return {word: counted[word] for word in heaviest[:MOST_WORDS]}
+
+
+def clean(words: Sequence[str]) -> list[str]:
+    """Words as the keyword index has them."""
+    return [kept for word in words if (kept := to_tokens([word]).strip())]
+
+
+def ideal_score(asked: dict[str, int], rarities: dict[str, tuple[float, float]]) -> float:
+    """The sum that no piece reaches: every word, more often than any text is long."""
+    return sum(times * rarities[word][0] * (K1 + 1) for word, times in asked.items())
+
+
+def keyword_hits(
+    connection: sqlite3.Connection,
+    asked: dict[str, int],
+    rarities: dict[str, tuple[float, float]],
+    scope: Scope,
+    limit: int,
+) -> list[tuple[int, float]]:
+    """The best pieces for these words within a scope, best first, ties by piece."""
+    if not asked or limit <= 0 or admits_nothing(scope):
+        return []
+    bounds, only = "", ""
+    limits: list[int] = []
+    if scope != Scope():
+        ranges = ranges_of(connection, scope)
+        if not ranges:
+            return []
+        if len(ranges) > FEW_RANGES:
+            only = match_filter(scope)
+            ranges = _beyond_tokens(connection, scope)
+        if ranges:
+            bounds = " AND (" + " OR ".join(["rowid BETWEEN ? AND ?"] * len(ranges)) + ")"
+            limits = [bound for pair in ranges for bound in pair]
+    values: list[object] = []
+    for word, times in asked.items():
+        ours, theirs = rarities[word]
+        match = match_word(word)
+        values += [times * ours / theirs, f"{only} AND {match}" if only else match, *limits]
+    one = f"SELECT rowid AS piece, -?*bm25(words, {WEIGHTS}) AS part FROM words WHERE words MATCH ?{bounds}"
+    # SQLite would merge a single question with the sum around it, where `bm25` cannot be called.
+    summed = f"SELECT piece, SUM(part) AS part FROM ({' UNION ALL '.join([one] * len(asked))}) GROUP BY piece"
+    rows = connection.execute(
+        f"{one if len(asked) == 1 else summed} ORDER BY part DESC, piece LIMIT ?", (*values, limit)
+    )
+    return [(int(piece), float(score)) for piece, score in rows]
+
+
+def _beyond_tokens(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, int]]:
+    """What the tokens of a scope do not say: all but one entry, as the ranges before and after it."""
+    if scope.without is None:
+        return []
+    ranges = ranges_of(connection, Scope(within=scope.without))
+    if not ranges:
+        return []
+    (first, last) = ranges[0]
+    return [(0, first - 1), (last + 1, 2**62)]
