@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from attrs import frozen
+from attrs import field, frozen
 
 from context_pack.packs.domain.model import Pack
 
@@ -44,6 +44,37 @@ class PackStore(Protocol):
 
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
+
+
+@frozen
+class Excerpt:
+    """A passage that answers a question: lines of a source file, or a text of its own when it has no path.
+
+    `kind` is the section it belongs to: `code`, `documents` or `memory`; `score` is from 0 to 1.
+    """
+
+    kind: str
+    title: str
+    score: float
+    text: str = ""
+    path: str | None = None
+    start: int = 1
+    end: int = 1
+
+
+@frozen
+class Excerpted:
+    """Passages, the best first, and what is to be told beside them (an index that is not ready, …)."""
+
+    items: Sequence[Excerpt]
+    notes: Mapping[str, object] = field(factory=dict)
+
+
+class Excerpts(Protocol):
+    """Finds passages for a question in whatever the project has: code, documents, memory."""
+
+    def best(self, query: str, limit: int, check: Waiting = patiently) -> Excerpted:
+        """At most `limit` passages; what `check` raises ends the search."""
 
 
 @frozen
