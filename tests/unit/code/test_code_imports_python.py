@@ -40,6 +40,38 @@ def test_deep_nesting_is_refused_or_read_but_never_breaks_the_reader(text: str) 
         assert fault.line >= 1  # noqa: PT017
 
 
+DEEP = ["-" * 100_000 + "1", "a" + ".b" * 100_000, "+".join(["1"] * 20_000), "lambda: " * 50_000 + "1"]
+AROUND = """\
+import a, b.c as d
+'''import not_this''' ; x = "import nor_this" # import nor_that
+x = DEEP
+if x: import e; from f . g import (h as i,  # one
+    j,
+)
+from . import k
+from .. l import *
+from importlib \\
+    import machinery
+def important(): yield from imported
+raise E from e
+"""
+
+
+@pytest.mark.clause("CD-17")
+@pytest.mark.parametrize("deep", DEEP)
+def test_imports_around_an_expression_too_deep_for_the_parser_are_found(deep: str) -> None:
+    found = [(each.level, each.module, each.names) for each in python.parse(AROUND.replace("DEEP", deep))]
+    assert found == [
+        (0, "a", None),
+        (0, "b.c", None),
+        (0, "e", None),
+        (0, "f.g", ("h", "j")),
+        (1, "", ("k",)),
+        (2, "l", ("*",)),
+        (0, "importlib", ("machinery",)),
+    ]
+
+
 @pytest.mark.clause("CD-17")
 def test_warnings_of_the_parser_are_neither_shown_nor_errors() -> None:
     with warnings.catch_warnings(record=True) as shown:

@@ -45,7 +45,7 @@ class Statement:
 
 
 def parse(text: str) -> tuple[Statement, ...]:
-    """Every import statement, in order.
+    """Every import statement, in order; what is nested too deep for the parser is searched for them instead.
 
     Raises:
         Unparsable: it is not Python as the running interpreter knows it.
@@ -56,13 +56,17 @@ def parse(text: str) -> tuple[Statement, ...]:
         module = ast.parse(text, _PARSED)
     except SyntaxError as error:
         raise Unparsable(error.lineno or _nul_line(text)) from None
-    except (ValueError, RecursionError, MemoryError):
+    except ValueError:
         raise Unparsable(_nul_line(text)) from None
+    except (RecursionError, MemoryError):
+        from context_pack.code.domain.imports.python_scan import scan
+
+        return tuple(Statement(*found) for found in scan(text))
     return tuple(_statements(module))
 
 
 def _nul_line(text: str) -> int:
-    """The line of the first NUL, which the parser refuses without saying where; else the first line."""
+    """The line of the first NUL, which the parser refuses without saying where."""
     return text.count("\n", 0, max(0, text.find("\0"))) + 1
 
 

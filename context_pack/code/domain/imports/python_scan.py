@@ -1,0 +1,59 @@
+"""Imports of Python without its parser, for text that is nested too deep for it.
+
+`import` is a keyword, so that outside of strings and comments it is always a statement, wherever it stands;
+`from` counts only before it, on the same logical line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from context_pack.kernel.lexing import comment, lexer, opaque
+
+_PYTHON = lexer(
+    comment(r"#[^\n]*+"),
+    opaque(r'"""(?:[^"\\]|\\(?s:.)|"(?!""))*+(?:"""|\Z)'),
+    opaque(r"'''(?:[^'\\]|\\(?s:.)|'(?!''))*+(?:'''|\Z)"),
+    opaque(r'"(?:[^"\\\n]|\\(?s:.))*+"?'),
+    opaque(r"'(?:[^'\\\n]|\\(?s:.))*+'?"),
+)
+_CONTINUED = re.compile(r"\\\r?\n")
+_IMPORT = re.compile(
+    r"(?:(?<![\w.])from(?P<module>[ \t]*+\.[.\w \t]*?|[ \t]++\w[.\w \t]*?)[ \t]*+)?(?<![\w.])import\b[ \t]*+"
+    r"(?P<names>\([^()]*+\)|[^;\n(]*+)"
+)
+
+
+class Scanned(NamedTuple):
+    """One import: the dots before the module, the module, and what is taken from it (None for all)."""
+
+    level: int
+    module: str
+    names: tuple[str, ...] | None
+
+
+def scan(text: str) -> Iterator[Scanned]:
+    """Every import that is written out, in order."""
+    code = _CONTINUED.sub(" ", _PYTHON.mask(text))
+    for found in _IMPORT.finditer(code):
+        names = [name for part in found["names"].strip("()").split(",") if (name := _first(part))]
+        if found["module"] is None:
+            yield from (Scanned(0, name, None) for name in names if _is_dotted(name))
+            continue
+        module = re.sub(r"\s", "", found["module"])
+        bare = module.lstrip(".")
+        taken = tuple(name for name in names if name == "*" or name.isidentifier())
+        if taken and (not bare or _is_dotted(bare)):
+            yield Scanned(len(module) - len(bare), bare, taken)
+
+
+def _first(part: str) -> str:
+    """The name itself, without the one it gets here."""
+    words = re.sub(r"\s*\.\s*", ".", part).split()
+    return words[0] if words else ""
+
+
+def _is_dotted(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))
