@@ -1,8 +1,8 @@
 """From a question to a pack: the best passages for it, as anchored refs, within a budget of tokens.
 
 Passages come best first from a port; each is kept if the pack, rendered whole, still fits the budget, else as
-many of its first lines as do. What is measured is what `output` will show, so the budget holds for readers and
-not for an estimate. The pack is stored once, as a draft at its first revision.
+many of its first lines as do. What is measured is what `output` will show, so the budget holds for readers
+and not for an estimate. The pack is stored once, as a draft at its first revision.
 """
 
 from __future__ import annotations
