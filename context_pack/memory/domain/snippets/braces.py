@@ -23,6 +23,7 @@ MOST_ABOVE = 40
 
 FUNCTION_FIRST = frozenset({"c", "cpp", "objectivec"})
 """Languages in which `struct x *f() {` is a function."""
+WITH_DIRECTIVES = FUNCTION_FIRST | {"csharp"}
 NO_NAMES = frozenset(
     {
         "if", "for", "while", "switch", "catch", "return", "do", "else", "try", "synchronized", "using",
@@ -54,7 +55,7 @@ _CALLED = re.compile(
     r"(?:\s*+(?:const|noexcept|override|final|async\*?|mutable|throws\s++[\w.,\s]++|->[^{}]*+|:[^{}=]*+|"
     r"where\b[^{}]*+))*+\s*+\Z"
 )
-_MODIFIERS = re.compile(r"[\w\s@:\"\0]*+(?:\([\w\s]*+\)[\w\s]*+)?")
+_MODIFIERS = re.compile(r"\s*+(?:pub\([\w\s]*+\))?+[\w\s@:\"\0]*+")
 _DECORATION = re.compile(r"\s*(?:@|#\[|\[|template\b|(?:[\w$&*:]++(?:<[^<>]*+>)?+[ \t]*+)++$)")
 
 
@@ -75,7 +76,7 @@ class _Block:
 def declared(text: str, language: str) -> list[Snippet]:
     """Every function, method and class head, in order."""
     masked = MASKS[language].mask(text)
-    lines = _Lines(text, masked)
+    lines = _Lines(text, masked, language in WITH_DIRECTIVES)
     found: list[Snippet] = []
     blocks: list[_Block] = []
     parens: list[int] = [0]
@@ -184,9 +185,10 @@ def _closed(block: _Block, lines: _Lines, end: int, blocks: list[_Block]) -> Ite
 class _Lines:
     """Which line a place is on, and where a declaration with its comments begins."""
 
-    def __init__(self, text: str, masked: str) -> None:
+    def __init__(self, text: str, masked: str, directives: bool) -> None:
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
         self._text, self._masked = text.split("\n"), masked.split("\n")
+        self._directives = directives
 
     def of(self, place: int) -> int:
         """The line, from 1, of a character."""
@@ -201,6 +203,11 @@ class _Lines:
 
     def _belongs(self, line: int) -> bool:
         text, masked = self._text[line - 1], self._masked[line - 1]
-        if not text.strip():
+        if not text.strip() or (self._directives and self._is_directive(line)):
             return False
         return not masked.strip() or _DECORATION.match(masked) is not None
+
+    def _is_directive(self, line: int) -> bool:
+        """Whether a line belongs to the preprocessor; a backslash at the end goes on with the next."""
+        above = self._text[line - 2] if line > 1 else ""
+        return self._text[line - 1].lstrip().startswith("#") or above.rstrip("\r").endswith("\\")

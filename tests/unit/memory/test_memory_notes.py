@@ -1,0 +1,104 @@
+"""Markdown notes and decision records as discoveries."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from context_pack.memory.domain.discovery import DiscoveryType, clean
+from context_pack.memory.domain.notes import Note, PassedOver, notes_in
+
+NOTES = """\
+---
+module: auth
+---
+# Notes
+An introduction says no type.
+
+## Coding conventions
+- Never log tokens or passwords
+- [x] short
+1. **Decision:** use PKCE for public clients,
+   on every platform
+
+```
+- code is no note
+```
+
+### Sub
+> Quoted rules count too
+
+## Known issues
+The cache is never emptied when a tenant goes.
+"""
+RECORD = """\
+# ADR-0003: Use Postgres
+
+## Status
+Accepted
+
+## Context
+We need a database.
+
+## Decision
+We will use Postgres.
+
+* It is known to all of us.
+
+## Consequences
+Fine.
+"""
+
+
+@pytest.mark.clause("ME-06")
+def test_notes_take_their_type_from_labels_and_headings() -> None:
+    found = notes_in(NOTES, "notes.md")
+    assert [(note.line, note.type.value, note.content) for note in found if isinstance(note, Note)] == [
+        (8, "rule", "Never log tokens or passwords"),
+        (10, "decision", "use PKCE for public clients, on every platform"),
+        (18, "rule", "Quoted rules count too"),
+        (21, "issue", "The cache is never emptied when a tenant goes."),
+    ]
+    assert {note.module for note in found if isinstance(note, Note)} == {"auth"}
+    assert [note.line for note in found if isinstance(note, PassedOver)] == [5, 9]
+
+
+@pytest.mark.clause("ME-06")
+def test_a_decision_record_is_one_decision() -> None:
+    (note,) = notes_in(RECORD, "0003-use-postgres.md")
+    assert isinstance(note, Note)
+    assert note.type is DiscoveryType.DECISION
+    assert note.content == "Use Postgres: We will use Postgres. It is known to all of us."
+
+
+@pytest.mark.clause("ME-06")
+@pytest.mark.parametrize("status", ["Superseded by 4", "Rejected", "deprecated"])
+def test_a_decision_that_no_longer_holds_is_passed_over(status: str) -> None:
+    (note,) = notes_in(RECORD.replace("Accepted", status), "3.md")
+    assert isinstance(note, PassedOver)
+
+
+@pytest.mark.clause("ME-06")
+def test_a_long_decision_is_cut_after_a_sentence() -> None:
+    (note,) = notes_in(RECORD.replace("We will use Postgres.", "It was said again. " * 100), "3.md")
+    assert isinstance(note, Note)
+    assert len(note.content) <= 1000
+    assert note.content.endswith("again.")
+
+
+@pytest.mark.clause("ME-06")
+def test_who_imports_may_say_the_type_of_the_rest() -> None:
+    (note,) = notes_in("Just a paragraph of text.\n", "x.md", DiscoveryType.PATTERN)
+    assert isinstance(note, Note)
+    assert note.type is DiscoveryType.PATTERN
+    (plain,) = notes_in("---\ntype: issue\n---\nJust a paragraph of text.\n", "x.md")
+    assert isinstance(plain, Note)
+    assert plain.type is DiscoveryType.ISSUE
+
+
+@given(st.text(st.sampled_from("-*#> \n`1.ab:\t"), max_size=200))
+def test_whatever_a_file_holds_notes_can_be_recorded(text: str) -> None:
+    for note in notes_in("## Rules\n" + text, "x.md"):
+        if isinstance(note, Note):
+            clean(note.content)
