@@ -14,6 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from context_pack.kernel.yaml_scalars import block_of, line_of
 from context_pack_adapters.stores import yaml_core
 from context_pack_adapters.stores.yaml_core import Malformed as Malformed
 from context_pack_adapters.stores.yaml_core import Rules, core_scalar
@@ -22,18 +23,6 @@ MAX_DEPTH = 16
 
 _FENCE = re.compile(rb"^---\r?$", re.MULTILINE)
 _BOM = b"\xef\xbb\xbf"
-
-# Certainly a plain string for every reader: words that begin with a letter, single spaces between them.
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./+-]*(?: [A-Za-z0-9_./(][A-Za-z0-9_./()+,;-]*)*")
-_AMBIGUOUS = frozenset(
-    ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf", "infinity"]
-)
-_ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]')
-_SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
-# A block keeps its text as it stands unless a line has blanks where editors and readers disagree about them.
-_NO_BLOCK = re.compile(
-    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]|^[ \n]| $| \n|\n\n$"
-)
 
 
 def split(data: bytes) -> bytes:
@@ -86,10 +75,10 @@ def _write_mapping(record: Mapping[str, Any], indent: str, lines: list[str], das
     """Write the entries; a `dash` stands in the last columns of the first line's indent."""
     start = indent[: len(indent) - len(dash)] + dash
     for key, value in record.items():
-        head = f"{start}{_text(key)}:"
+        head = f"{start}{line_of(key)}:"
         start = indent
         if isinstance(value, str):
-            lines.append(f"{head} {_block(value, indent + '  ') or _text(value)}")
+            lines.append(f"{head} {block_of(value, indent + '  ') or line_of(value)}")
         elif isinstance(value, Mapping) and value:
             lines.append(head)
             _write_mapping(value, indent + "  ", lines)
@@ -105,7 +94,7 @@ def _write_list(values: Sequence[Any], indent: str, lines: list[str]) -> None:
         if isinstance(value, Mapping) and value:
             _write_mapping(value, indent + "  ", lines, dash="- ")
         else:
-            lines.append(f"{indent}- {_text(value) if isinstance(value, str) else _atom(value)}")
+            lines.append(f"{indent}- {line_of(value) if isinstance(value, str) else _atom(value)}")
 
 
 def _atom(value: Any) -> str:
@@ -119,27 +108,3 @@ def _atom(value: Any) -> str:
     if isinstance(value, Mapping | Sequence) and not value:
         return "{}" if isinstance(value, Mapping) else "[]"
     raise TypeError(f"no front matter for {type(value).__name__}")
-
-
-def _text(value: str) -> str:
-    """A string on one line, plain if nobody can misread it."""
-    if _PLAIN.fullmatch(value) and value.lower() not in _AMBIGUOUS:
-        return value
-    return f'"{_ESCAPED.sub(_escape, value)}"'
-
-
-def _escape(match: re.Match[str]) -> str:
-    char = match.group()
-    code = ord(char)
-    if 0xD800 <= code <= 0xDFFF:
-        return char  # left for the encoder to refuse
-    return _SHORT.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
-
-
-def _block(value: str, indent: str) -> str | None:
-    """Several lines as a literal block, where it keeps them exactly; else None."""
-    if "\n" not in value or _NO_BLOCK.search(value):
-        return None
-    kept = value.endswith("\n")
-    body = "\n".join(indent + line if line else "" for line in value.removesuffix("\n").split("\n"))
-    return f"{'|' if kept else '|-'}\n{body}"
