@@ -1,0 +1,126 @@
+"""Passages of a document: what is embedded, ranked and shown.
+
+A section that fits is one passage; a heading with nothing of its own below it goes with what follows. A longer
+section is cut where it hurts least: between blocks, then between list items, lines or sentences, last inside a
+fence; what follows a cut begins with the last sentences before it. A passage is always one stretch of the
+document's own characters.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import accumulate, pairwise
+
+from context_pack.kernel.lines import split_lines
+from context_pack.retrieval.blocks import Structure
+from context_pack.retrieval.cutting import BLOCK, CODE, FENCE, ITEM, LINE, NESTED, Cut, cut
+from context_pack.retrieval.headings import MARKDOWN, Heading, document, heading_list, headings
+from context_pack.retrieval.model import Piece
+
+CHUNKER = "sections-400-80/1"
+"""Another value, other passages: an index made with another one is made anew."""
+
+
+def chunks(text: str, *, suffix: str, title: str, key: str) -> tuple[Piece, ...]:
+    """The passages of a document in order; a blank document has none."""
+    text = text.removeprefix("\ufeff")
+    if suffix.lower() in MARKDOWN:
+        found = document(text)
+        marks, costs = heading_list(found), _block_costs(found)
+    else:
+        marks, costs = headings(text, suffix), _paragraph_costs(split_lines(text))
+    starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
+    return tuple(
+        piece
+        for section in _sections(marks, text, starts)
+        for piece in _pieces(text, starts, costs, section, title, key)
+    )
+
+
+class _Section:
+    """Lines `start` to `end` (from 0, the end left out) below the headings of `path`."""
+
+    __slots__ = ("end", "path", "start")
+
+    def __init__(self, start: int, end: int, path: list[str]) -> None:
+        self.start, self.end, self.path = start, end, path
+
+
+def _sections(marks: list[Heading], text: str, starts: list[int]) -> Iterator[_Section]:
+    """The sections of a document, each from its heading to the next, those without a body joined to what follows."""
+    count = len(starts) - 1
+    open_headings: list[Heading] = []
+    begin: int | None = None
+    bounds = [0, *(mark.line - 1 for mark in marks), count]
+    for number, (start, end) in enumerate(pairwise(bounds)):
+        if number:
+            mark = marks[number - 1]
+            open_headings = [held for held in open_headings if held.level < mark.level]
+            open_headings.append(mark)
+        first = start if begin is None else begin
+        if _is_bare(text[starts[start] : starts[end]], bool(number)) and end < count:
+            begin = first if text[starts[first] : starts[end]].strip() else None
+            continue
+        begin = None
+        if first < end:
+            yield _Section(first, end, [held.text for held in open_headings if held.text])
+
+
+def _is_bare(body: str, headed: bool) -> bool:
+    """Whether a section has nothing but its heading, or front matter, or nothing at all."""
+    lines = [line for line in body.split("\n", 12) if line.strip()]
+    if not headed:
+        return not lines
+    return len(lines) <= 1 or (len(lines) == 2 and not lines[1].strip("=- \t\r"))
+
+
+def _pieces(
+    text: str, starts: list[int], costs: list[int], section: _Section, title: str, key: str
+) -> Iterator[Piece]:
+    """The passages of one section."""
+    path = section.path
+    shown = path[1:] if path[:1] == [title] else path
+    context = "\n".join(part for part in (title, " > ".join(shown)) if part)
+    names = " ".join((title, *shown, key))
+    for begin, end in cut(text, _lines_of(section, starts, costs)):
+        yield Piece(
+            text=text[begin:end],
+            start=bisect_right(starts, begin),
+            end=bisect_right(starts, end - 1),
+            heading=path[-1] if path else "",
+            context=context,
+            names=names,
+            facts={"path": path},
+        )
+
+
+def _lines_of(section: _Section, starts: list[int], costs: list[int]) -> list[Cut]:
+    return [
+        Cut(starts[line], starts[line + 1], costs[line] if line < len(costs) else 0)
+        for line in range(section.start, section.end)
+    ]
+
+
+def _block_costs(found: Structure) -> list[int]:
+    """What a cut before each line of a Markdown document costs."""
+    costs = [LINE] * len(found.lines)
+    for block in found.blocks:
+        if block.kind in ("fence", "code"):
+            inside = FENCE if block.kind == "fence" else CODE
+            costs[block.start : block.end + 1] = [inside] * (block.end + 1 - block.start)
+        costs[block.start] = BLOCK if not block.depth else ITEM if block.item else NESTED
+    return costs
+
+
+def _paragraph_costs(lines: list[str]) -> list[int]:
+    """What a cut before each line of any other text costs: little behind a blank line."""
+    costs: list[int] = []
+    blank = True
+    for line in lines:
+        if not blank:
+            costs.append(LINE)
+        else:
+            costs.append(NESTED if line[:1] in (" ", "\t") else BLOCK)
+        blank = not line.strip()
+    return costs

@@ -1,0 +1,94 @@
+"""Giving pieces their semantic vectors: all of them in the background, a few while somebody waits.
+
+Work is kept in small steps, so that it can end at any moment and go on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from context_pack.retrieval.model import Progress, Scope
+from context_pack.retrieval.ports import Embedder, SearchIndex, Stop
+
+# About two seconds of work: few enough writes, and little lost when it is cut short.
+_KEPT_AT_ONCE = 64
+_STEP = 16
+# While somebody waits, the clock is looked at more often.
+_SMALL_STEP = 2
+
+
+def fill(
+    index: SearchIndex, embedder: Embedder, scope: Scope, stop: Stop, report: Callable[[Progress], None]
+) -> Progress:
+    """Embed what lacks a vector, most searched and newest first, until nothing does or `stop` says so.
+
+    Raises:
+        EmbedderFailed: the embedder cannot go on; what it did before is kept.
+    """
+    progress = _progress(index, embedder, scope)
+    before: set[int] = set()
+    while not stop():
+        lacking = index.lacking(embedder.id, scope, _KEPT_AT_ONCE)
+        # Pieces that still lack what was just kept went away meanwhile: asking for them again would never end.
+        todo = {piece: text for piece, text in lacking.items() if piece not in before}
+        if not todo:
+            break
+        before = set(lacking)
+        _embed(index, embedder, todo, stop)
+        progress = _progress(index, embedder, scope)
+        report(progress)
+    return progress
+
+
+def fill_within(
+    index: SearchIndex,
+    embedder: Embedder,
+    missing: Mapping[int, str],
+    monotonic: Callable[[], float],
+    budget: float,
+) -> set[int]:
+    """Embed these pieces in their order for as long as the budget lasts; those that were embedded.
+
+    Raises:
+        EmbedderFailed: the embedder cannot go on; what it did before is kept.
+    """
+    begun = last = monotonic()
+    longest = 0.0
+    made: dict[int, object] = {}
+    waiting = list(missing)
+    try:
+        while waiting:
+            step = waiting[:_SMALL_STEP]
+            vectors = embedder.embed([missing[piece] for piece in step], "document")
+            made.update(zip(step, vectors, strict=True))
+            del waiting[: len(step)]
+            now = monotonic()
+            longest = max(longest, now - last)
+            last = now
+            if now - begun + longest > budget:
+                break
+    finally:
+        if made:
+            index.keep(embedder.id, made)
+    return set(made)
+
+
+def _embed(index: SearchIndex, embedder: Embedder, todo: Mapping[int, str], stop: Stop) -> None:
+    """Embed in steps, and keep what was made however it ends."""
+    # Texts of one length are embedded together without padding; the whole step is kept at once anyway.
+    pieces = sorted(todo, key=lambda piece: len(todo[piece]))
+    made: dict[int, object] = {}
+    try:
+        for at in range(0, len(pieces), _STEP):
+            if stop():
+                break
+            step = pieces[at : at + _STEP]
+            made.update(zip(step, embedder.embed([todo[piece] for piece in step], "document"), strict=True))
+    finally:
+        if made:
+            index.keep(embedder.id, made)
+
+
+def _progress(index: SearchIndex, embedder: Embedder, scope: Scope) -> Progress:
+    with index.reading() as snapshot:
+        return snapshot.progress(embedder.id, scope)

@@ -1,0 +1,68 @@
+"""Passages that follow each other share the sentences around the cut: an answer shows them once.
+
+Of two neighbours the one further down loses what the other shows already, and its lines with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import evolve
+
+from context_pack.retrieval.model import Found
+
+
+def without_repeats(found: Sequence[Found]) -> list[Found | None]:
+    """The passages in their order without what an earlier neighbour shows; None for one that has nothing new."""
+    shown: dict[tuple[str, str, int], Found] = {}
+    kept: list[Found | None] = []
+    for one in found:
+        place = (one.corpus, one.key, one.index)
+        rest = _after(shown.get((one.corpus, one.key, one.index - 1)), one)
+        rest = rest and _before(rest, shown.get((one.corpus, one.key, one.index + 1)))
+        # Neighbours are compared with the whole passage: what it lost is shown by another one.
+        shown[place] = one
+        kept.append(rest)
+    return kept
+
+
+def _after(first: Found | None, second: Found) -> Found | None:
+    """The second passage without the end of the first at its beginning."""
+    if first is None or first.end < second.start:
+        return second
+    shared = _shared(first.text, second.text)
+    if not shared:
+        return second
+    rest = second.text[shared:]
+    body = rest.lstrip("\r\n")
+    if not body.strip():
+        return None
+    start = second.start + second.text.count("\n", 0, len(second.text) - len(body))
+    return evolve(second, text=body, start=start)
+
+
+def _before(first: Found, second: Found | None) -> Found | None:
+    """The first passage without the beginning of the second at its end."""
+    if second is None or first.end < second.start:
+        return first
+    shared = _shared(first.text, second.text)
+    if not shared:
+        return first
+    body = first.text[: len(first.text) - shared].rstrip()
+    if not body:
+        return None
+    return evolve(first, text=body, end=first.start + body.count("\n"))
+
+
+def _shared(first: str, second: str) -> int:
+    """How many characters at the end of the first text begin the second."""
+    longest = min(len(first), len(second))
+    at = len(first) - longest
+    while at < len(first):
+        if second.startswith(first[at:]):
+            return len(first) - at
+        following = first.find(second[:1], at + 1)
+        if following < 0:
+            return 0
+        at = following
+    return 0

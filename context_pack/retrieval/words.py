@@ -1,0 +1,268 @@
+"""The words a text is found by, the same for what is indexed and what is asked, repeats kept.
+
+A run of words held together by `_ - . / : ->` is found whole and by its parts: `parse_http_header`,
+`parseHTTPHeader`, `foo-bar.baz` and `std::vector` by every word in them and by all of them written together, so
+that snake case finds camel case. Words are folded for case and accents, English stop-words are dropped, the rest
+is reduced to its Snowball stem. Scripts without spaces are cut into pairs of letters, Han also into single ones.
+A token holds letters, digits and marks only: FTS5's `ascii` tokenizer keeps it whole.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+LONGEST = 64
+"""A token is cut here, and a longer whole is not kept beside its parts."""
+
+# Longer runs are data (base64, keys), not words: one token of their beginning is enough.
+_LONGEST_RUN = 160
+_MOST_PARTS = 6
+_CACHED = 150_000
+
+STOP_WORDS = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "can",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "he",
+        "her",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "me",
+        "my",
+        "no",
+        "not",
+        "of",
+        "on",
+        "or",
+        "our",
+        "she",
+        "so",
+        "some",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "to",
+        "us",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
+)
+
+_ASCII_RUN = re.compile(r"[A-Za-z0-9_]+(?:(?:[-./]|::?|->)[A-Za-z0-9_]+)*+")
+# Every foreign character counts as a letter here; what it is, is asked once per run.
+_ANY_RUN = re.compile("[A-Za-z0-9_\x80-\U0010ffff]+(?:(?:[-./]|::?|->)[A-Za-z0-9_\x80-\U0010ffff]+)*+")
+_SEPARATORS = re.compile(r"->|[-./:_]+")
+# The shape of a word (A upper, a lower, 0 digit, x letters without case) falls apart into the shapes of its parts.
+_PARTS = re.compile(r"A{2,}a(?![a])|A+(?![a])|A?a+|0+|x+")
+_PLURAL = re.compile(r"A{2,}a\Z")
+# Letters that do not come apart into a letter and an accent.
+_LETTERS = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i", "æ": "ae", "Æ": "Ae",
+                          "œ": "oe", "Œ": "Oe", "þ": "th", "ð": "d", "’": "'"})  # fmt: skip
+# Accents of Latin, Greek and Cyrillic, points of Hebrew, short vowels of Arabic; what other scripts write above
+# or below a letter is part of the word.
+_ACCENTS = re.compile(
+    "[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff]+"
+)
+_HAN = "\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = (
+    f"{_HAN}\u3041-\u3096\u3099-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uac00-\ud7a3\u1100-\u11ff"
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebc\u0ec0-\u0ecd\u1000-\u1049\u1780-\u17d3"
+)
+_IS_HAN = re.compile(f"[{_HAN}]")
+# Between two numbers: `3.11` is not `311`. A letter to every tokenizer, and to nobody who writes.
+_POINT = "\u02d1"
+
+_cache: dict[str, tuple[str, ...]] = {}
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of a text in their order, repeats kept."""
+    runs = _ASCII_RUN.findall(text) if text.isascii() else _ANY_RUN.findall(folded(text))
+    found: list[str] = []
+    known = _cache.get
+    for run in runs:
+        made = known(run)
+        if made is None:
+            made = _remember(run)
+        found += made
+    return found
+
+
+def split_identifier(word: str) -> list[str]:
+    """The parts of a name as they are written: `parseHTTPHeaders2` is parse, HTTP, Headers, 2; URLs is URL."""
+    parts: list[str] = []
+    for piece in _SEPARATORS.split(word):
+        shape = _shape(piece)
+        for match in _PARTS.finditer(shape):
+            start, end = match.span()
+            parts.append(piece[start : end - 1 if _PLURAL.match(match[0]) and piece[end - 1] == "s" else end])
+    return parts
+
+
+def _remember(run: str) -> tuple[str, ...]:
+    """The tokens of one run, kept for the next time it is seen."""
+    made = tuple(_run_tokens(run) if run.isascii() else _foreign_tokens(run))
+    if len(run) <= LONGEST:
+        if len(_cache) >= _CACHED:
+            # Words of one text come again soon: starting over costs less than keeping an order of use.
+            _cache.clear()
+        _cache[run] = made
+    return made
+
+
+def _foreign_tokens(run: str) -> list[str]:
+    """The tokens of a run with characters outside ASCII, which may be letters of any script or no letters."""
+    words, unspaced = _patterns()
+    found: list[str] = []
+    for part in words.findall(run):
+        found += _grams(part) if unspaced.match(part) else _run_tokens(part)
+    return found
+
+
+def _run_tokens(run: str) -> list[str]:
+    """What one run is found by: each word whole and in parts, and all of it together."""
+    if len(run) > _LONGEST_RUN:
+        return [run.casefold()[:LONGEST]]
+    words = [word for word in re.split(r"->|[-./:]+", run) if word]
+    found: list[str] = []
+    for word in words:
+        found += _word_tokens(word)
+    if 1 < len(words) <= _MOST_PARTS:
+        whole = _joined(words)
+        if len(whole) <= LONGEST:
+            found.append(whole)
+    return found
+
+
+def _word_tokens(word: str) -> list[str]:
+    """One word whole, and by its parts when it has several."""
+    parts = split_identifier(word)
+    whole = "".join(part for part in word.split("_") if part).casefold()
+    found: list[str] = []
+    if len(parts) <= 1:
+        plain = parts[0].casefold() if parts else ""
+        return [_stem(plain)] if _counts(plain) else []
+    if whole and len(whole) <= LONGEST:
+        found.append(_stem(whole) if whole.isalpha() else whole)
+    for part in parts:
+        small = part.casefold()
+        if _counts(small):
+            found.append(_stem(small))
+    return found
+
+
+def _counts(word: str) -> bool:
+    """Whether a word by itself says anything."""
+    return len(word) > 1 and word not in STOP_WORDS
+
+
+def _joined(words: list[str]) -> str:
+    """The words of a run written together, numbers kept apart."""
+    whole = ""
+    for word in words:
+        small = word.replace("_", "").casefold()
+        if whole and small and whole[-1].isdigit() and small[0].isdigit():
+            whole += _POINT
+        whole += small
+    return whole
+
+
+@lru_cache(maxsize=_CACHED)
+def _stem(word: str) -> str:
+    """The English stem of a folded word; a word of another alphabet or with digits is its own."""
+    if not (word.isascii() and word.isalpha()):
+        return word[:LONGEST]
+    # The package would take a C library where one is installed, whose stems may be of another version. An
+    # instance has state and is cheap, so each word gets one: threads meet here.
+    from snowballstemmer.english_stemmer import EnglishStemmer
+
+    return str(EnglishStemmer().stemWord(word))[:LONGEST]
+
+
+def _shape(word: str) -> str:
+    """A word's letters as A (upper case), a (lower case), 0 (digit) or x (no case); anything else is a dot."""
+    return "".join(
+        "A"
+        if char.isupper()
+        else "a"
+        if char.islower()
+        else "0"
+        if char.isdigit()
+        else "x"
+        if char.isalnum() or unicodedata.category(char).startswith("M")
+        else "."
+        for char in word
+    )
+
+
+def folded(text: str) -> str:
+    """The text with compatibility forms made plain and accents gone; case is kept."""
+    apart = unicodedata.normalize("NFKD", text.translate(_LETTERS))
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", apart))
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A run of words or of unspaced letters, and an unspaced letter; made when first needed."""
+    # `\w` knows letters and digits only: the vowels that Indic scripts write as marks belong to the word too.
+    marks = "".join(
+        chr(code) for code in range(0x300, 0x11000) if unicodedata.category(chr(code)) in ("Mn", "Mc")
+    )
+    letter = f"(?:(?![{_UNSPACED}])[\\w{marks}])"
+    run = f"[{_UNSPACED}]+|{letter}+(?:(?:[-./]|::?|->){letter}+)*+"
+    return re.compile(run), re.compile(f"[{_UNSPACED}]")
+
+
+def _grams(run: str) -> list[str]:
+    """The pairs of letters of an unspaced run, and each Han letter by itself."""
+    if len(run) == 1:
+        return [run]
+    found = [run[at : at + 2] for at in range(len(run) - 1)]
+    found += _IS_HAN.findall(run)
+    return found
