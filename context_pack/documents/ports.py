@@ -47,6 +47,13 @@ class CollectionSources(Protocol):
             Failure: it is not there, cannot be read or cannot be fetched.
         """
 
+    def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
+        """The collection that such an entry of the configuration would be.
+
+        Raises:
+            Failure: `invalid_data` for a name or a place that cannot be one.
+        """
+
     def configure(self, alias: str, entry: Mapping[str, str] | None, user_wide: bool = False) -> None:
         """Set a collection in the configuration, or remove it without an entry; all else stays.
 

@@ -11,7 +11,15 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequenc
 from contextlib import contextmanager
 from threading import Lock
 
-from context_pack.documents.domain.config import CONFIG_FILE, Config, Entry, edited, merged, parse_config
+from context_pack.documents.domain.config import (
+    CONFIG_FILE,
+    Config,
+    Entry,
+    edited,
+    entry_of,
+    merged,
+    parse_config,
+)
 from context_pack.documents.domain.manifest import (
     MANIFEST_FILE,
     Manifest,
@@ -78,6 +86,12 @@ class MemoryCollections:
         if not any(path.startswith(prefix) for path in self._files):
             raise Failure(Code.NOT_FOUND, f"there is no folder ./{folder}")
         yield MemorySource(self._files, prefix, manifest or plain(where.name), self._policy, self._verdict)
+
+    def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
+        """The collection that such an entry of the configuration would be."""
+        if user_wide:
+            raise invalid("there is no such configuration in memory")
+        return self._collection(entry_of(alias, {"url": url}))
 
     def configure(self, alias: str, entry: Mapping[str, str] | None, user_wide: bool = False) -> None:
         """Set or remove a collection in the mapping's `context.json`."""

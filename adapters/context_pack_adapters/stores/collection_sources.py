@@ -13,7 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from context_pack.documents.domain import config
-from context_pack.documents.domain.config import CONFIG_FILE, Config, Entry, edited, merged, parse_config
+from context_pack.documents.domain.config import (
+    CONFIG_FILE,
+    Config,
+    Entry,
+    edited,
+    entry_of,
+    merged,
+    parse_config,
+)
 from context_pack.documents.domain.manifest import (
     MANIFEST_FILE,
     Manifest,
@@ -91,6 +99,10 @@ class DiskCollections:
             return
         folder, manifest = self._folder(place, where)
         yield FolderSource(folder, manifest, self._policy, self._above(folder), self._own(folder))
+
+    def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
+        """The collection that such an entry of the configuration would be."""
+        return self._collection(entry_of(alias, {"url": url}), user_wide)
 
     def configure(self, alias: str, entry: Mapping[str, str] | None, user_wide: bool = False) -> None:
         """Set or remove a collection in one of the files."""

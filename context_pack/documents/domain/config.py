@@ -58,13 +58,18 @@ def parse_config(text: str, name: str = CONFIG_FILE) -> Config:
     problems: list[str] = []
     for alias, body in collections.items():
         try:
-            entries.append(_entry(alias, body))
+            entries.append(entry_of(alias, body))
         except Failure as failure:
             problems.append(f"{name}: collection {alias[:MAX_ALIAS_CHARS]!r}: {failure.message}")
     return Config(tuple(entries), tuple(problems))
 
 
-def _entry(alias: str, body: Any) -> Entry:
+def entry_of(alias: str, body: Any) -> Entry:
+    """The collection that an alias and what stands under it configure.
+
+    Raises:
+        Failure: `invalid_data`.
+    """
     check_alias(alias)
     if not isinstance(body, dict) or not isinstance(body.get("url"), str):
         raise invalid("'url' must be a text", "url")

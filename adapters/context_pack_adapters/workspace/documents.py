@@ -1,0 +1,131 @@
+"""Documents for embedders: collections by alias or id, documents by their path in the collection.
+
+Every call first brings the index up to date with the disk, all of it, because there is no worker here.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from context_pack.app import Ports
+from context_pack.documents.domain.model import Outcome
+from context_pack.documents.domain.sections import Section
+from context_pack.documents.usecases import commands
+from context_pack.documents.usecases.search import Finder, Found
+from context_pack.documents.usecases.shelf import Described, Shelf
+from context_pack.documents.usecases.sync import Report, never, quiet
+from context_pack.documents.usecases.upkeep import sync_all
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.paging import Page
+from context_pack.retrieval.headings import Heading
+from context_pack.retrieval.model import Entry, Summary
+from context_pack.retrieval.ports import Stop
+from context_pack.toolkit.arguments import parse
+
+
+class Documents:
+    """Every use case of documents; each raises `Failure` as the tools would answer it."""
+
+    def __init__(self, ports: Ports) -> None:
+        if ports.documents is None:
+            raise Failure(Code.NOT_FOUND, "these ports have no documents")
+        self.shelf = Shelf(ports.documents, ports.clock.monotonic)
+        self.finder = Finder(self.shelf, ports.clock.monotonic)
+
+    def collections(self) -> builtins.list[Described]:
+        """Every configured collection."""
+        self.shelf.bring(self.shelf.chosen(()))
+        return self.shelf.collections()
+
+    def list(self, collection: str, *, limit: int = 100, offset: int = 0) -> Page[Summary]:
+        """A page of the documents of a collection, in the order of their ids."""
+        given = {"collection": collection, "limit": limit, "offset": offset}
+        wanted = parse(commands.ListDocuments, given)
+        found = self.shelf.find(wanted.collection)
+        self.shelf.bring([found])
+        listed = self.shelf.documents(found, wanted.limit, wanted.offset)
+        shown = tuple(listed.documents)
+        return Page(shown, listed.total, wanted.offset + len(shown) < listed.total)
+
+    def get(self, collection: str, document: str) -> Entry:
+        """One document with its text and its pieces."""
+        found = self.shelf.find(collection)
+        self.shelf.bring([found])
+        return self.shelf.document(found, document, collection)
+
+    def outline(self, collection: str, document: str, *, max_depth: int = 3) -> builtins.list[Heading]:
+        """The headings of a document."""
+        given = {"collection": collection, "document": document, "maxDepth": max_depth}
+        wanted = parse(commands.GetOutline, given)
+        return self.shelf.outline(self.get(collection, document), wanted.max_depth)
+
+    def section(
+        self, collection: str, document: str, section: str, *, include_subsections: bool = True
+    ) -> Section:
+        """One section of a document by its heading."""
+        return self.shelf.section(self.get(collection, document), section, include_subsections)
+
+    def search(
+        self,
+        query: str,
+        *,
+        collections: Sequence[str] = (),
+        limit: int = 10,
+        max_distance: float | None = None,
+        hybrid: bool = True,
+    ) -> Found:
+        """The passages that answer a question, the best first."""
+        given = {"query": query, "collections": [*collections], "limit": limit, "hybridSearch": hybrid}
+        return self.finder.search(parse(commands.Search, _with(given, maxDistance=max_distance)))
+
+    def search_batch(
+        self,
+        queries: Sequence[str | Mapping[str, Any]],
+        *,
+        limit: int = 5,
+        max_distance: float | None = None,
+        hybrid: bool = True,
+    ) -> Found:
+        """The answers to several questions; a question is a text, or `{query, collections}`."""
+        asked = [{"query": query} if isinstance(query, str) else dict(query) for query in queries]
+        given = {"queries": asked, "limit": limit, "hybridSearch": hybrid}
+        return self.finder.batch(parse(commands.SearchBatch, _with(given, maxDistance=max_distance)))
+
+    def related(
+        self,
+        collection: str,
+        document: str,
+        *,
+        chunk: str | None = None,
+        limit: int = 5,
+        same_document: bool = False,
+    ) -> Found:
+        """What is like a document or a text, within the document's collection."""
+        given = {"collection": collection, "document": document, "limit": limit}
+        given["sameDocument"] = same_document
+        return self.finder.related(parse(commands.FindRelated, _with(given, chunk=chunk)))[2]
+
+    def sync(self, *collections: str, report: Report = quiet, stop: Stop = never) -> builtins.list[Outcome]:
+        """Bring these collections, or all, up to date; repositories are fetched."""
+        return sync_all(self.shelf, self.shelf.chosen(collections), report=report, stop=stop)
+
+    def add(self, alias: str, url: str, *, description: str | None = None, user_wide: bool = False) -> None:
+        """Configure a collection; the file keeps what else is in it."""
+        sources = self.shelf.ports.sources
+        sources.resolve(alias, url, user_wide)
+        sources.configure(alias, _with({"url": url}, description=description), user_wide)
+
+    def remove(self, alias: str, *, user_wide: bool = False) -> None:
+        """Configure a collection no more, and forget what the index has of it."""
+        collection = self.shelf.find(alias)
+        self.shelf.ports.sources.configure(collection.alias, None, user_wide)
+        left = self.shelf.catalogue().collections.values()
+        if all(other.id != collection.id for other in left):
+            self.shelf.ports.index.forget(collection.id)
+
+
+def _with(given: dict[str, Any], **maybe: Any) -> dict[str, Any]:
+    """The arguments with those that are not None."""
+    return {**given, **{name: value for name, value in maybe.items() if value is not None}}

@@ -1,0 +1,244 @@
+"""Folders and manifests on disk: what is a document, what fails alone, and that nothing outside is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from context_pack.documents.domain.model import Failed, Survey, Text
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.paths import PathPolicy
+from context_pack_adapters.stores.collection_sources import DiskCollections
+
+
+def lay(root: Path, files: Mapping[str, str | bytes]) -> None:
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def collections(root: Path, url: str = "./docs", deny: tuple[str, ...] = (), **entry: Any) -> DiskCollections:
+    lay(root, {"context.json": json.dumps({"collections": {"docs": {"url": url, **entry}}})})
+    return DiskCollections(root, root / ".agents/mcp/context_pack", PathPolicy(deny))
+
+
+def surveyed(sources: DiskCollections, explain: bool = False) -> Survey:
+    with sources.open(sources.catalogue().collections["docs"]) as source:
+        found = source.survey(explain=explain)
+    assert found is not None
+    return found
+
+
+def read(sources: DiskCollections) -> tuple[dict[str, str], dict[str, str]]:
+    """Every document's text, and every failed one's reason."""
+    with sources.open(sources.catalogue().collections["docs"]) as source:
+        survey = source.survey()
+        assert survey is not None
+        found = list(source.read(list(survey.files)))
+    failed = [*survey.failed, *(one for one in found if isinstance(one, Failed))]
+    texts = {one.document: one.text for one in found if isinstance(one, Text)}
+    return texts, {one.document: one.reason for one in failed}
+
+
+@pytest.mark.clause("DC-05", "DC-08")
+def test_a_plain_folder_holds_its_text_files_but_for_ignored_and_denied_ones(tmp_path: Path) -> None:
+    lay(
+        tmp_path,
+        {
+            "docs/a.md": "# A",
+            "docs/x/b.txt": "b",
+            "docs/c.html": "no",
+            "docs/.hidden/d.rst": "d",
+            "docs/drafts/e.md": "e",
+            "docs/.gitignore": "drafts/\n",
+            "docs/private.md": "p",
+            "docs/node_modules/f.md": "f",
+            "docs/secret.md": "s",
+            ".gitignore": "docs/private.md\n",
+            "outside.md": "o",
+        },
+    )
+    sources = collections(tmp_path, deny=("secret.md",))
+    assert sorted(surveyed(sources).files) == [".hidden/d.rst", "a.md", "x/b.txt"]
+    why = {one.document: one.reason for one in surveyed(sources, explain=True).skipped}
+    assert why["c.html"] == "not among the sources"
+    assert why["drafts/e.md"] == why["private.md"] == "ignored by .gitignore"
+    assert why["secret.md"] == why["node_modules/"] == "the path policy denies it"
+
+
+@pytest.mark.clause("DC-05")
+def test_our_own_storage_is_never_a_document(tmp_path: Path) -> None:
+    lay(tmp_path, {"a.md": "a", ".agents/mcp/context_pack/packs/pk_aaaaaaaa.md": "pack"})
+    assert list(surveyed(collections(tmp_path, ".")).files) == ["a.md"]
+
+
+@pytest.mark.clause("DC-06")
+def test_a_link_that_leads_out_fails_alone_and_one_that_stays_inside_is_read(tmp_path: Path) -> None:
+    lay(tmp_path, {"docs/a.md": "inside", "secret.md": "SECRET", "far/x.md": "SECRET"})
+    (tmp_path / "docs/out.md").symlink_to(tmp_path / "secret.md")
+    (tmp_path / "docs/up.md").symlink_to("../secret.md")
+    (tmp_path / "docs/in.md").symlink_to("a.md")
+    (tmp_path / "docs/gone.md").symlink_to("nowhere.md")
+    (tmp_path / "docs/folder").symlink_to(tmp_path / "far")
+    (tmp_path / "docs/round").symlink_to(".")
+    texts, failed = read(collections(tmp_path))
+    assert texts == {"a.md": "inside", "in.md": "inside"}
+    assert failed == {
+        "folder": "it leads outside the collection",
+        "gone.md": "there is no such file",
+        "out.md": "it leads outside the collection",
+        "up.md": "it leads outside the collection",
+    }
+
+
+@pytest.mark.clause("DC-06", "DC-07")
+def test_a_manifest_with_files_fails_entry_by_entry(tmp_path: Path) -> None:
+    body = "good\n"
+    digest = hashlib.sha256(body.encode()).hexdigest()
+    entries: list[Any] = [
+        "a.md",
+        {"path": "b.md", "hash": digest},
+        {"path": "c.md", "hash": f"sha256:{digest}"},
+        {"path": "bad.md", "hash": "0" * 64},
+        "../secret.md",
+        "/etc/passwd",
+        "missing.md",
+        "link.md",
+        "ignored.md",
+        ".env",
+        "folder",
+    ]
+    manifest = {"name": "pkg", "version": "2", "description": "d", "sources": {"files": entries}}
+    lay(
+        tmp_path,
+        {
+            "pkg/manifest.json": json.dumps(manifest),
+            **{f"pkg/{name}.md": body for name in ("a", "b", "c", "bad", "ignored")},
+            "pkg/.env": "TOKEN=1",
+            "pkg/.gitignore": "ignored.md",
+            "pkg/folder/x.md": "x",
+            "secret.md": "SECRET",
+        },
+    )
+    (tmp_path / "pkg/link.md").symlink_to("../secret.md")
+    texts, failed = read(collections(tmp_path, "pkg/manifest.json"))
+    assert texts == {"a.md": body, "b.md": body, "c.md": body}
+    assert set(failed) == {
+        *("bad.md", "../secret.md", "/etc/passwd", "missing.md", "link.md", "ignored.md", ".env", "folder")
+    }
+    assert failed["bad.md"].startswith(f"hash mismatch: the manifest says {'0' * 64}")
+    assert failed["ignored.md"] == "ignored by .gitignore"
+    assert failed[".env"] == "the path policy denies it"
+    assert failed["folder"] == "it is not a regular file"
+
+
+@pytest.mark.clause("DC-04")
+def test_a_folder_with_a_manifest_of_ours_follows_it_and_ignores_others(tmp_path: Path) -> None:
+    ours = {"name": "n", "version": "1", "sources": {"glob": ["*.md", "!b.md"]}}
+    lay(
+        tmp_path, {"docs/manifest.json": json.dumps(ours), "docs/a.md": "", "docs/b.md": "", "docs/c.txt": ""}
+    )
+    assert list(surveyed(collections(tmp_path)).files) == ["a.md"]
+    lay(tmp_path, {"docs/manifest.json": json.dumps({"manifest_version": 3})})
+    assert list(surveyed(collections(tmp_path)).files) == ["a.md", "b.md", "c.txt"]
+
+
+@pytest.mark.clause("DC-20")
+def test_what_is_not_text_fails_with_its_reason(tmp_path: Path) -> None:
+    lay(
+        tmp_path,
+        {
+            "docs/a.md": "\ufeff# ok",
+            "docs/b.md": b"\xff\xfe\xfa",
+            "docs/c.md": b"a\0b",
+            "docs/d.md": b"x" * (11 << 20),
+        },
+    )
+    texts, failed = read(collections(tmp_path))
+    assert texts == {"a.md": "# ok"}
+    assert failed == {
+        "b.md": "it is not UTF-8",
+        "c.md": "it is not text",
+        "d.md": "it is larger than 10485760 bytes",
+    }
+
+
+@pytest.mark.clause("DC-10")
+def test_a_collection_may_lie_outside_but_never_where_the_policy_denies(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    lay(tmp_path, {"shared/a.md": "a", ".ssh/notes.md": "key"})
+    project.mkdir()
+    assert list(surveyed(collections(project, "../shared")).files) == ["a.md"]
+    assert list(surveyed(collections(project, f"file://{tmp_path}/shared")).files) == ["a.md"]
+    (project / "link").symlink_to(tmp_path / ".ssh")
+    for place in ("../.ssh", "link"):
+        with pytest.raises(Failure) as refused:
+            surveyed(collections(project, place))
+        assert refused.value.message == "the path policy denies the place of the collection"
+
+
+@pytest.mark.clause("DC-10")
+def test_a_source_that_is_not_there_is_told_without_an_absolute_path(tmp_path: Path) -> None:
+    for place in ("./nowhere", str(tmp_path / "far/nowhere"), "none/manifest.json", "none.tar.gz"):
+        with pytest.raises(Failure) as refused:
+            surveyed(collections(tmp_path, place))
+        assert "no" in refused.value.message
+        assert str(tmp_path) not in refused.value.message
+
+
+@pytest.mark.clause("DC-09")
+def test_two_projects_with_the_same_folder_have_different_ids(tmp_path: Path) -> None:
+    ids = set()
+    for name in ("one", "two"):
+        lay(tmp_path / name, {"docs/a.md": "a"})
+        ids.add(collections(tmp_path / name).catalogue().collections["docs"].id)
+        ids.add(collections(tmp_path / name, "docs/").catalogue().collections["docs"].id)
+    assert len(ids) == 2
+
+
+@pytest.mark.clause("DC-02")
+def test_the_user_wide_file_is_merged_under_the_projects(tmp_path: Path) -> None:
+    lay(tmp_path, {"project/docs/a.md": "a", "home/notes/n.md": "n"})
+    project = tmp_path / "project"
+    user = {"collections": {"docs": {"url": "/x"}, "notes": {"url": "notes", "description": "mine"}}}
+    lay(tmp_path, {"home/context.json": json.dumps(user)})
+    collections(project)
+    sources = DiskCollections(project, project / ".s", PathPolicy(), tmp_path / "home/context.json")
+    found = sources.catalogue().collections
+    assert list(found) == ["docs", "notes"]
+    assert found["docs"].where.place == str(project / "docs")
+    assert (found["notes"].where.place, found["notes"].user_wide) == (str(tmp_path / "home/notes"), True)
+
+
+@pytest.mark.clause("DC-30")
+def test_editing_the_configuration_is_atomic_and_seen_at_once(tmp_path: Path) -> None:
+    sources = DiskCollections(tmp_path, tmp_path / ".s", PathPolicy(), tmp_path / "conf/context.json")
+    sources.configure("a", {"url": "./a"})
+    lay(tmp_path, {"context.json": (tmp_path / "context.json").read_text().replace("{", '{"other": 1,', 1)})
+    sources.configure("b", {"url": "./b", "description": "B"})
+    sources.configure("mine", {"url": "/m"}, user_wide=True)
+    assert list(sources.catalogue().collections) == ["a", "b", "mine"]
+    sources.configure("a", None)
+    assert json.loads((tmp_path / "context.json").read_text()) == {
+        "other": 1,
+        "collections": {"b": {"url": "./b", "description": "B"}},
+    }
+    assert sorted(os.listdir(tmp_path)) == ["conf", "context.json"]
+
+
+@pytest.mark.clause("DC-21")
+def test_the_state_of_a_file_changes_with_every_edit(tmp_path: Path) -> None:
+    lay(tmp_path, {"docs/a.md": "one"})
+    sources = collections(tmp_path)
+    os.utime(tmp_path / "docs/a.md", (1, 1))
+    before = surveyed(sources).files["a.md"].stamp
+    lay(tmp_path, {"docs/a.md": "two"})
+    os.utime(tmp_path / "docs/a.md", (1, 1))
+    assert surveyed(sources).files["a.md"].stamp != before

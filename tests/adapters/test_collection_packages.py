@@ -1,0 +1,192 @@
+"""Packages: streamed, confined and bounded, whatever is in them."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from context_pack.documents.domain.model import Failed, Survey, Text
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.paths import PathPolicy
+from context_pack_adapters.stores import collection_package
+from context_pack_adapters.stores.collection_package import PackageSource
+
+MANIFEST = {"name": "guide", "version": "3", "sources": {"glob": ["**/*.md"]}}
+
+
+def member(name: str, data: bytes = b"", kind: bytes = tarfile.REGTYPE, link: str = "") -> tuple[Any, bytes]:
+    info = tarfile.TarInfo(name)
+    info.size, info.type, info.linkname = len(data), kind, link
+    return info, data
+
+
+def packed(
+    folder: Path, *members: tuple[Any, bytes], manifest: Any = MANIFEST, root: str = ""
+) -> PackageSource:
+    """A package of these entries, the manifest last."""
+    path = folder / "p.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for info, data in members:
+            archive.addfile(info, io.BytesIO(data))
+        if manifest is not None:
+            info, data = member(f"{root}manifest.json", json.dumps(manifest).encode())
+            archive.addfile(info, io.BytesIO(data))
+    return PackageSource(path, PathPolicy())
+
+
+def surveyed(source: PackageSource) -> Survey:
+    found = source.survey()
+    assert found is not None
+    return found
+
+
+def texts(source: PackageSource) -> dict[str, str]:
+    found = source.read(list(surveyed(source).files))
+    return {one.document: one.text for one in found if isinstance(one, Text)}
+
+
+@pytest.mark.clause("DC-11")
+@pytest.mark.parametrize("root", ["", "guide-3/", "./"])
+def test_a_package_is_read_with_its_manifest_at_the_root_or_one_folder_down(
+    tmp_path: Path, root: str
+) -> None:
+    entries = [
+        member(f"{root}{name}", text)
+        for name, text in (("b.md", b"# B"), ("x/a.md", b"# A"), ("c.txt", b"no"))
+    ]
+    source = packed(tmp_path, *entries, root=root)
+    assert texts(source) == {"b.md": "# B", "x/a.md": "# A"}
+    assert (surveyed(source).about.name, surveyed(source).about.version) == ("guide", "3")
+
+
+@pytest.mark.clause("DC-11")
+def test_the_root_manifest_wins_and_deeper_ones_do_not_count(tmp_path: Path) -> None:
+    other = json.dumps({**MANIFEST, "name": "other"}).encode()
+    source = packed(tmp_path, member("a/manifest.json", other), member("a/x.md", b"x"), member("y.md", b"y"))
+    assert surveyed(source).about.name == "guide"
+    assert sorted(texts(source)) == ["a/x.md", "y.md"]
+    with pytest.raises(Failure) as refused:
+        packed(tmp_path, member("a/b/manifest.json", other), manifest=None).survey()
+    assert refused.value.message == "the package has no manifest.json at its root or one folder down"
+
+
+@pytest.mark.clause("DC-12")
+def test_entries_that_lead_out_fail_alone(tmp_path: Path) -> None:
+    source = packed(
+        tmp_path,
+        member("../up.md", b"x"),
+        member("/abs.md", b"x"),
+        member("a/../../b.md", b"x"),
+        member("link.md", kind=tarfile.SYMTYPE, link="/etc/passwd"),
+        member("hard.md", kind=tarfile.LNKTYPE, link="../../etc/passwd"),
+        member("dev.md", kind=tarfile.CHRTYPE),
+        member("pipe.md", kind=tarfile.FIFOTYPE),
+        member("docs", kind=tarfile.SYMTYPE, link="/etc"),
+        member("docs/passwd.md", b"mine"),
+        member(".env", b"TOKEN"),
+        member("ok.md", b"ok"),
+    )
+    assert texts(source) == {"docs/passwd.md": "mine", "ok.md": "ok"}
+    assert {one.document: one.reason for one in surveyed(source).failed} == {
+        "../up.md": "outside the package: Path traversal not allowed",
+        "/abs.md": "outside the package: Absolute paths not allowed",
+        "a/../../b.md": "outside the package: Path traversal not allowed",
+        "link.md": "a link in a package is not followed",
+        "hard.md": "a link in a package is not followed",
+        "dev.md": "it is not a regular file",
+        "pipe.md": "it is not a regular file",
+    }
+
+
+@pytest.mark.clause("DC-07", "DC-11")
+def test_hashes_of_a_package_are_checked(tmp_path: Path) -> None:
+    digest = hashlib.sha256(b"good").hexdigest()
+    files = [
+        {"path": "a.md", "hash": digest},
+        {"path": "b.md", "hash": f"sha256:{digest}"},
+        "../c.md",
+        "d.md",
+    ]
+    manifest = {"name": "n", "version": "1", "sources": {"files": files}}
+    source = packed(tmp_path, member("a.md", b"good"), member("b.md", b"evil"), manifest=manifest)
+    found = list(source.read(list(surveyed(source).files)))
+    assert [one.document for one in found if isinstance(one, Text)] == ["a.md"]
+    assert [one.reason[:13] for one in found if isinstance(one, Failed)] == ["hash mismatch"]
+    assert [one.document for one in surveyed(source).failed] == ["../c.md", "d.md"]
+
+
+@pytest.mark.clause("DC-11")
+def test_the_last_entry_of_a_name_counts(tmp_path: Path) -> None:
+    source = packed(tmp_path, member("a.md", b"old"), member("./a.md", b"new"))
+    assert texts(source) == {"a.md": "new"}
+
+
+@pytest.mark.clause("DC-12")
+def test_a_file_that_is_too_large_fails_alone(tmp_path: Path) -> None:
+    source = packed(tmp_path, member("big.md", b"0" * (11 << 20)), member("a.md", b"a"))
+    assert texts(source) == {"a.md": "a"}
+    assert [one.document for one in surveyed(source).failed] == ["big.md"]
+
+
+@pytest.mark.clause("DC-12")
+def test_too_many_entries_or_bytes_or_a_long_header_end_in_words(tmp_path: Path) -> None:
+    many = tmp_path / "many.tar.gz"
+    with gzip.open(many, "wb", compresslevel=1) as out:
+        for number in range(collection_package.MAX_ENTRIES + 2):
+            out.write(member(f"{number}.md")[0].tobuf())
+    with pytest.raises(Failure) as refused:
+        PackageSource(many, PathPolicy()).survey()
+    assert refused.value.message.endswith("it has more than 100000 entries")
+    header = tarfile.TarInfo("x")
+    header.type, header.size = tarfile.XHDTYPE, 1 << 30
+    bomb = tmp_path / "bomb.tgz"
+    with gzip.open(bomb, "wb") as out:
+        out.write(header.tobuf(tarfile.USTAR_FORMAT))
+        out.write(bytes(1 << 20))
+    with pytest.raises(Failure) as refused:
+        PackageSource(bomb, PathPolicy()).survey()
+    assert refused.value.message.endswith("an entry has a header that is too long")
+
+
+@pytest.mark.slow
+@pytest.mark.clause("DC-12")
+def test_a_bomb_is_not_unpacked_to_its_end(tmp_path: Path) -> None:
+    huge = tarfile.TarInfo("huge.bin")
+    huge.size = 3 << 30
+    path = tmp_path / "bomb.tgz"
+    with gzip.open(path, "wb", compresslevel=1) as out:
+        out.write(huge.tobuf())
+        for _ in range(1100):
+            out.write(bytes(1 << 20))
+    with pytest.raises(Failure) as refused:
+        PackageSource(path, PathPolicy()).survey()
+    assert refused.value.message.endswith("unpacked it has more than 1073741824 bytes")
+
+
+@pytest.mark.clause("DC-11")
+@pytest.mark.parametrize(
+    "data", [b"", b"no gzip", gzip.compress(b"no tar" * 1000), gzip.compress(b"\0" * 2000)[:20]]
+)
+def test_what_is_no_package_is_told(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "p.tgz").write_bytes(data)
+    with pytest.raises(Failure) as refused:
+        PackageSource(tmp_path / "p.tgz", PathPolicy()).survey()
+    assert "package" in refused.value.message
+
+
+@pytest.mark.clause("DC-21")
+def test_an_unchanged_package_is_not_looked_into(tmp_path: Path) -> None:
+    import os
+
+    source = packed(tmp_path, member("a.md", b"a"))
+    os.utime(tmp_path / "p.tar.gz", (1, 1))
+    signature = surveyed(source).signature
+    # The file has changed just now, so its state cannot be trusted yet.
+    assert source.survey(signature) is not None

@@ -1,0 +1,121 @@
+"""`manifest.json`: globs with exclusions, named files with hashes, and entries that fail alone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from context_pack.documents.domain.globs import expanded, matcher
+from context_pack.documents.domain.manifest import PLAIN_GLOBS, parse_manifest
+from context_pack.kernel.errors import Failure
+
+HASH = "ab" * 32
+
+
+def manifest(sources: Any, **more: Any) -> str:
+    return json.dumps({"name": "guide", "version": "1.0", "sources": sources, **more})
+
+
+@pytest.mark.clause("DC-04")
+def test_a_manifest_says_what_it_is_and_which_files_are_documents() -> None:
+    found = parse_manifest(manifest({"glob": ["**/*.md", "!drafts/**"]}, description="All of it"))
+    assert (found.about.name, found.about.version, found.about.description) == ("guide", "1.0", "All of it")
+    assert [path for path in ("a.md", "x/y.md", "a.txt", "drafts/a.md") if found.wants(path)] == [
+        "a.md",
+        "x/y.md",
+    ]
+
+
+@pytest.mark.clause("DC-04", "DC-07")
+def test_named_files_carry_hashes_in_both_spellings() -> None:
+    entries = ["a.md", {"path": "./b.md"}, {"path": "c.md", "hash": HASH.upper()}]
+    entries.append({"path": "d.md", "hash": f"sha256:{HASH}"})
+    found = parse_manifest(manifest({"files": entries}))
+    assert found.files == {"a.md": None, "b.md": None, "c.md": HASH, "d.md": HASH}
+    assert found.failed == ()
+
+
+@pytest.mark.clause("DC-06")
+def test_an_entry_that_leads_out_fails_alone() -> None:
+    bad = [
+        "../x.md",
+        "/etc/passwd",
+        "a/../../x.md",
+        "C:\\x.md",
+        "",
+        3,
+        {"hash": HASH},
+        {"path": "h.md", "hash": "00"},
+    ]
+    found = parse_manifest(manifest({"files": ["ok.md", *bad]}))
+    assert found.files == {"ok.md": None}
+    assert len(found.failed) == len(bad)
+    assert all("outside the collection" in one.reason for one in found.failed[:4])
+
+
+@pytest.mark.clause("DC-04")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        json.dumps({"name": "x", "version": "1"}),
+        json.dumps({"name": "x", "sources": {"glob": ["*"]}}),
+        json.dumps({"name": 3, "version": "1", "sources": {"glob": ["*"]}}),
+        manifest({}),
+        manifest({"glob": ["a"], "files": []}),
+        manifest({"glob": []}),
+        manifest({"glob": [3]}),
+        manifest({"glob": ["{a"]}),
+        manifest({"glob": ["a}"]}),
+        manifest({"glob": ["{a,b}" * 9]}),
+        manifest({"files": "a.md"}),
+        "[" * 100_000,
+    ],
+)
+def test_what_is_no_manifest_is_refused_in_words(text: str) -> None:
+    with pytest.raises(Failure) as refused:
+        parse_manifest(text)
+    assert refused.value.message.startswith("manifest.json cannot be used: ")
+
+
+@pytest.mark.clause("DC-04")
+@pytest.mark.parametrize(
+    "globs, wanted, unwanted",
+    [
+        (["*.md"], ["a.md"], ["x/a.md", "a.mdx"]),
+        (["**/*.md"], ["a.md", "x/a.md", "x/y/.hidden/a.md"], ["a.md/x"]),
+        (["docs/**"], ["docs/a.md", "docs/x/y.txt"], ["docs", "other/a.md"]),
+        (["docs/**/index.md"], ["docs/index.md", "docs/a/b/index.md"], ["index.md"]),
+        (["./a?c.md", "x[0-9].md"], ["abc.md", "x7.md"], ["ac.md", "xy.md"]),
+        (["{a,b/{c,d}}.md"], ["a.md", "b/c.md", "b/d.md"], ["c.md"]),
+        (["**/*.md", "!**/draft-*.md", "!old"], ["a.md"], ["x/draft-1.md", "old/a.md", "old/x/b.md"]),
+        (["!a.md", "**/*.md"], ["b.md"], ["a.md"]),
+        (["docs/"], ["docs/a.md"], ["docs"]),
+        (list(PLAIN_GLOBS), ["a.md", "b.mdx", "c.markdown", "d.rst", "x/e.txt"], ["a.html", "md"]),
+    ],
+)
+def test_globs_mean_what_people_expect(globs: list[str], wanted: list[str], unwanted: list[str]) -> None:
+    found = matcher(tuple(globs))
+    assert [path for path in [*wanted, *unwanted] if found.wants(path)] == wanted
+
+
+@given(st.text("ab*?[]{},!/.", min_size=1, max_size=40), st.text("ab/.", min_size=1, max_size=60))
+@settings(max_examples=100)
+def test_no_glob_crashes_or_hangs(glob: str, path: str) -> None:
+    try:
+        found = matcher((glob, "!" + glob))
+    except Failure:
+        return
+    assert found.wants(path) is False
+
+
+def test_a_hostile_glob_is_quick() -> None:
+    found = matcher(("**/a*" * 60 + "/b",))
+    assert found.wants("/".join(["aaaa"] * 200)) is False
+    assert len(expanded("{a,b}{c,d}")) == 4

@@ -1,0 +1,64 @@
+"""Names: ids that never meet, the nearest names, and answers within their budget."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from context_pack.documents.domain.budget import fitted
+from context_pack.documents.domain.naming import collection_id, nearest, not_found
+
+
+@pytest.mark.clause("DC-09")
+def test_an_id_is_stable_and_unique_per_source_and_project() -> None:
+    first = collection_id("/a", "folder", "/a/docs", "docs")
+    assert first == collection_id("/a", "folder", "/a/docs", "docs")
+    assert first.startswith("docs-")
+    others = {
+        collection_id("/b", "folder", "/b/docs", "docs"),
+        collection_id("/b", "folder", "/a/docs", "docs"),
+        collection_id("/a", "package", "/a/docs", "docs"),
+        collection_id("/a", "folder", "/a/docs2", "docs"),
+    }
+    assert len(others | {first}) == 5
+
+
+@pytest.mark.clause("DC-41")
+def test_the_nearest_names_follow_the_sentence() -> None:
+    known = ["guide/setup.md", "guide/usage.md", "api.md"]
+    assert nearest("setup.md", known)[0] == "guide/setup.md"
+    told = not_found('Document "useage.md" not found.', "useage.md", known, "documents")
+    assert told.startswith('Document "useage.md" not found. Did you mean: guide/usage.md, ')
+    assert not_found("No.", "zzzzzz", known, "documents").startswith("No. There are: api.md")
+    assert not_found("No.", "x", [], "documents") == "No. There are no documents."
+
+
+def size(rows: list[dict[str, Any]]) -> int:
+    return len(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+@pytest.mark.clause("DC-45")
+@given(
+    st.lists(st.text(st.sampled_from('aé\n"\\'), max_size=200), max_size=12),
+    st.integers(0, 3000),
+)
+@settings(max_examples=100)
+def test_rows_never_exceed_their_budget_and_the_first_keep_most(texts: list[str], most: int) -> None:
+    rows = [
+        {"id": number, "content": text, "startLine": 3, "endLine": 3 + text.count("\n")}
+        for number, text in enumerate(texts)
+    ]
+    found, fewer = fitted(rows, most)
+    assert not found or size(found) <= most + 2
+    assert fewer == (len(found) < len(rows))
+    long = [row.get("truncated", False) for row, text in zip(found, texts, strict=False) if len(text) > 40]
+    assert long == sorted(long)
+    for row, whole in zip(found, rows, strict=False):
+        if row.get("truncated"):
+            assert str(whole["content"]).startswith(row["content"])
+        else:
+            assert row == whole

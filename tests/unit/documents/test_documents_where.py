@@ -1,0 +1,81 @@
+"""Where collections come from: every shape of a place, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from context_pack.documents.domain.where import Kind, Where, parse_where
+from context_pack.kernel.errors import Failure
+
+
+@pytest.mark.clause("DC-03")
+@pytest.mark.parametrize(
+    "url, expected",
+    [
+        ("./docs", Where(Kind.FOLDER, "./docs")),
+        (" docs/ ", Where(Kind.FOLDER, "docs/")),
+        ("pkg/manifest.json", Where(Kind.MANIFEST, "pkg/manifest.json")),
+        ("out/Guide.TGZ", Where(Kind.PACKAGE, "out/Guide.TGZ")),
+        ("out/guide.tar.gz", Where(Kind.PACKAGE, "out/guide.tar.gz")),
+        ("file:///srv/my%20docs", Where(Kind.FOLDER, "/srv/my docs")),
+        ("file://localhost/srv/a.tar.gz", Where(Kind.PACKAGE, "/srv/a.tar.gz")),
+        ("git+file:///srv/repo", Where(Kind.GIT, "file:///srv/repo")),
+        ("git+https://host/a/b.git#v1.2", Where(Kind.GIT, "https://host/a/b.git", "v1.2")),
+        (
+            "git+ssh://git@host/a/b.git#main?manifest=docs/manifest.json",
+            Where(Kind.GIT, "ssh://git@host/a/b.git", "main", "docs/manifest.json"),
+        ),
+        (
+            "git+https://host/a?manifest=./m.json#feature/x",
+            Where(Kind.GIT, "https://host/a", "feature/x", "m.json"),
+        ),
+    ],
+)
+def test_every_shape_of_a_place_is_understood(url: str, expected: Where) -> None:
+    assert parse_where(url) == expected
+
+
+@pytest.mark.clause("DC-03")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "   ",
+        "http://host/docs",
+        "https://host/docs.tar.gz",
+        "ftp://host/x",
+        "file://host/x",
+        "file://docs",
+        "git+http://host/a",
+        "git+ext::sh -c id",
+        "git+https://",
+        "git+ssh://-oProxyCommand=id/x",
+        "git+ssh://git@-oProxyCommand=id/x",
+        "git+https://host/a#--upload-pack=id",
+        "git+https://host/a#a..b",
+        "git+https://host/a#x y",
+        "git+https://host/a#main?manifest=../m.json",
+        "git+https://host/a#main?manifest=/etc/passwd",
+        "git+https://host/a?depth=1",
+        "docs\x00evil",
+        "d" * 3000,
+    ],
+)
+def test_what_is_no_place_or_could_be_an_option_is_refused(url: str) -> None:
+    with pytest.raises(Failure) as refused:
+        parse_where(url)
+    assert "'url' is not a place for documents" in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "url, name",
+    [
+        ("./docs", "docs"),
+        (".", "documents"),
+        ("a/guide.tar.gz", "guide"),
+        ("pkg/manifest.json", "pkg"),
+        ("git+https://h/x/repo.git#main", "repo"),
+    ],
+)
+def test_a_place_has_a_name_for_people(url: str, name: str) -> None:
+    assert parse_where(url).name == name
