@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from attrs import frozen
+from attrs import field, frozen
 
 from context_pack.kernel.paths import RelativePath
 
@@ -42,14 +42,22 @@ class Reason(StrEnum):
     IO = "io"
 
 
+Stamp = Hashable
+"""Tells one content of a file from every other; only the tree that gave it can read it."""
+
+
 @frozen
 class SourceFile:
-    """One text file as it was read: `text` has no BOM and keeps its line endings."""
+    """One text file as it was read: `text` has no BOM and keeps its line endings.
+
+    `stamp` is None where nothing tells this content from one that may be written a moment later.
+    """
 
     path: RelativePath
     text: str
     size: int
     modified_ns: int
+    stamp: Stamp | None = field(default=None, eq=False, repr=False)
 
 
 @frozen
@@ -85,6 +93,9 @@ class SourceTree(Protocol):
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
         """The text of one file, checked on the opened file itself."""
+
+    def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
+        """The files that, read now, would give what was read with their stamps; none that is in doubt."""
 
     def names(self) -> FileNames:
         """Where files of each name are, from one bounded walk; ignored and denied ones are left out."""

@@ -27,6 +27,7 @@ from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import OPERATIONS, Addressed
 from context_pack.packs.usecases.plans import Part, ttl_required
 from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.usecases.sightings import Sightings
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter, indexed
 from context_pack.toolkit.arguments import clip, parse
@@ -102,8 +103,9 @@ FAMILY = Family("packs", pack_error)
 
 def build(store: PackStore, tree: SourceTree, clock: Clock, settings: PackSettings) -> tuple[Tool, ...]:
     """`input` and `output` over these ports."""
-    reader = PackReader(store, tree, clock, settings)
-    writer, verifier = PackWriter(store, tree, clock, settings), PackVerifier(store, tree, clock, settings)
+    # Shared: what one of them found out about a file, the others need not find out again.
+    parts = (store, tree, clock, settings, Sightings())
+    reader, writer, verifier = PackReader(*parts), PackWriter(*parts), PackVerifier(*parts)
     answers = _Input(reader, writer, verifier, clock)
     selector = {"type": "string", "enum": list(COMMANDS), "description": "What to do; list when absent"}
     return (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Folder, Reason, SourceFile, SourceTree, Unreadable
+from context_pack.kernel.ports import Folder, Reason, SourceFile, SourceTree, Stamp, Unreadable
 from context_pack_adapters.inmemory import MemorySourceTree
 from context_pack_adapters.stores.source_tree import DiskSourceTree
 
@@ -63,6 +64,17 @@ def text_of(tree: SourceTree, path: str) -> str:
     return found.text
 
 
+def stamped(tree: SourceTree, path: RelativePath) -> Stamp:
+    """The stamp of a file, as soon as it has one."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        found = tree.read(path, 10_000)
+        assert isinstance(found, SourceFile)
+        if found.stamp is not None:
+            return found.stamp
+    pytest.fail("the file never gets old enough")
+
+
 @pytest.mark.clause("ST-45")
 def test_text_is_read_as_it_is_without_its_byte_order_mark(tree: SourceTree) -> None:
     assert text_of(tree, "README.md") == "# Über\r\n\nlast"
@@ -109,6 +121,27 @@ def test_a_file_over_the_cap_is_not_read(tree: SourceTree) -> None:
     path = RelativePath("README.md")
     assert isinstance(tree.read(path, 14), SourceFile)
     assert tree.read(path, 13) == Unreadable(path, Reason.TOO_LARGE)
+
+
+@pytest.mark.clause("ST-50", "ST-52")
+def test_a_file_that_stays_as_it_is_is_unchanged_and_no_other(
+    grow: Callable[[Mapping[str, str | bytes]], SourceTree], tmp_path: Path
+) -> None:
+    files: dict[str, str | bytes] = {"a.py": "one\n", "src/b.py": "two\n", "src/c.py": "three\n"}
+    tree = grow(files)
+    paths = [RelativePath(path) for path in files]
+    stamps = {path: stamped(tree, path) for path in paths}
+    assert set(tree.unchanged(stamps)) == set(paths)
+    assert list(tree.unchanged({})) == []
+    for name, text in (("a.py", "ONE\n"), ("src/b.py", None)):
+        files.pop(name)
+        (tmp_path / name).unlink(missing_ok=True)
+        if text is not None:
+            grow({name: text})
+            files[name] = text
+    assert set(tree.unchanged(stamps)) == {RelativePath("src/c.py")}
+    crossed = {RelativePath("src/c.py"): stamps[RelativePath("a.py")], RelativePath(".env"): stamps[paths[2]]}
+    assert list(tree.unchanged(crossed)) == []
 
 
 @pytest.mark.clause("ST-49")

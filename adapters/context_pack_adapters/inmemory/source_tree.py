@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import FileNames, Folder, Reason, SourceFile, Unreadable
+from context_pack.kernel.ports import FileNames, Folder, Reason, SourceFile, Stamp, Unreadable
 from context_pack.kernel.text import decode
 
 _POLICY = PathPolicy()
@@ -35,7 +35,11 @@ class MemorySourceTree:
         text = decode(found)
         if isinstance(text, Reason):
             return Unreadable(path, text)
-        return SourceFile(path, text, len(found), self._modified_ns)
+        return SourceFile(path, text, len(found), self._modified_ns, found)
+
+    def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
+        """The files that have that content."""
+        return [path for path, stamp in stamps.items() if self._bytes(path) == stamp]
 
     def names(self) -> FileNames:
         """Where files of each name are."""

@@ -81,4 +81,3 @@ class DiskSourceTree:
     def folder(self, path: RelativePath | None) -> Folder:
         """What is in a folder; empty for whatever is no folder inside the root."""
         return self._folders.list(path)
-

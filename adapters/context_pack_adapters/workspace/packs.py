@@ -14,18 +14,15 @@ from context_pack.kernel.paging import Page
 from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.listing import DEFAULT_LIMIT
 from context_pack.packs.domain.model import Pack
-from context_pack.packs.domain.render import Rendered, render
+from context_pack.packs.domain.render import Rendered
 from context_pack.packs.ports import PackSettings
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import Addressed, Named, Operation
 from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.resolving import Resolver
+from context_pack.packs.usecases.sightings import Sightings
 from context_pack.packs.usecases.verify import PackVerifier, Repaired, Verified
 from context_pack.packs.usecases.write import PackWriter
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
-
-WITHOUT_END = 10**12
-"""A budget of tokens that no pack reaches."""
 
 Which = Pack | str
 """A pack as last seen, or its id or name."""
@@ -35,8 +32,7 @@ class Packs:
     """Every use case of packs; each raises `Failure` as the tools would answer it."""
 
     def __init__(self, ports: Ports, max_source_bytes: int) -> None:
-        self._ports, self._max_source_bytes = ports, max_source_bytes
-        parts = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes))
+        parts = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes), Sightings())
         self._reader = PackReader(*parts)
         self._writer = PackWriter(*parts)
         self._verifier = PackVerifier(*parts)
@@ -86,9 +82,7 @@ class Packs:
 
     def document(self, pack: Which, *, mode: str = Mode.FULL) -> str:
         """The whole pack as one Markdown text, however long."""
-        resolver = Resolver(self._ports.source, self._max_source_bytes)
-        now = self._ports.clock.now()
-        return render(self.get(pack), resolver, now, Mode(mode), WITHOUT_END).text
+        return self._reader.document(Named(id=_handle(pack)), Mode(mode))
 
     def verify(self, pack: Which) -> Verified:
         """The state of every ref; changes nothing."""

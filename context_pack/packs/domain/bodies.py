@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
+from operator import add
 
 from attrs import frozen
 
@@ -20,7 +21,24 @@ from context_pack.packs.domain.prose import Fence, fences_of, part_of
 LEAST_WIDTH = 4
 MOST_INFO, INFO_SHARE = 200, 0.25
 AMPLE = 10**9
+BLOCK = 128
 _BACKTICKS = re.compile("`+")
+
+
+@lru_cache(maxsize=256)
+def _leads(block: int, width: int) -> list[str]:
+    """The numbers of a block of lines, each as it stands before its line."""
+    return [f"{number:>{width}}: " for number in range(block * BLOCK, (block + 1) * BLOCK)]
+
+
+def _numbers(first: int, count: int, width: int) -> Sequence[str]:
+    """What stands before `count` lines from line `first` on; the same numbers come again and again."""
+    block, start = divmod(first, BLOCK)
+    leads = _leads(block, width)
+    while len(leads) < start + count:
+        block += 1
+        leads = leads + _leads(block, width)
+    return leads[start : start + count]
 
 
 class Style(Enum):
@@ -49,6 +67,11 @@ class Body:
         """The fence that each line of prose is in."""
         return fences_of(self.lines)
 
+    @cached_property
+    def entire(self) -> str:
+        """The whole body as Markdown."""
+        return _shown(self, START, list(self.lines), AMPLE)
+
     def opens(self, index: int) -> bool:
         """Whether that line opens a fence of prose: it should not be the last of a piece."""
         return self.style is Style.PROSE and self.fences[index] is None and self.fences[index + 1] is not None
@@ -57,8 +80,7 @@ class Body:
         """These lines, the first of which has that index, each behind its number, for code."""
         if self.first is None:
             return lines
-        numbered = f"%{self.width}d: %s"
-        return [numbered % pair for pair in enumerate(lines, self.first + index)]
+        return list(map(add, _numbers(self.first + index, len(lines), self.width), lines))
 
     def lead(self, index: int) -> str:
         """What stands before a line: its number, for code."""
@@ -87,6 +109,8 @@ class Piece:
 
 def whole(body: Body, spot: Spot = START) -> Piece:
     """Everything from a spot on."""
+    if spot == START:
+        return Piece(body.entire)
     lines = _from(body, spot)
     return Piece(_shown(body, spot, lines, AMPLE), None, _note(body, spot, len(lines), None))
 

@@ -7,8 +7,7 @@ A page must never be larger than its budget, whatever a field holds. Only the fr
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-from attrs import evolve, frozen
+from typing import NamedTuple
 
 ELLIPSIS = "…"
 GAP = "\n\n"
@@ -19,8 +18,7 @@ def size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-@frozen
-class Line:
+class Line(NamedTuple):
     """One line of a page: a fixed beginning, free text that may be cut, a fixed end."""
 
     lead: str
@@ -57,6 +55,5 @@ def shrunk(lines: Sequence[Line], most: int) -> list[Line]:
         if text > level:
             break
         room -= text
-    return [
-        evolve(line, text=cut(line.text, max(level, size(ELLIPSIS)))) if line.text else line for line in lines
-    ]
+    most = max(level, size(ELLIPSIS))
+    return [line._replace(text=cut(line.text, most)) if line.text else line for line in lines]

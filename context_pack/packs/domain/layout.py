@@ -14,7 +14,6 @@ from datetime import datetime
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.instants import format_instant
-from context_pack.kernel.languages import language_of
 from context_pack.kernel.markdown import contained
 from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.bodies import START, Body, Piece, Spot, Style
@@ -116,11 +115,11 @@ def block_of(item: Item, spot: Spot, opening: bool, resolution: Resolution | Non
     above = [_section_head(item.section, True), Line("")] if opening else []
     if item.chapter is not None and (opening or item.opens):
         resumed = again or not item.opens
-        above.append(evolve(item.chapter, tail=CONTINUED if resumed else ""))
+        above.append(item.chapter._replace(tail=CONTINUED if resumed else ""))
     if isinstance(item.part, Diagram):
         return Block([*above, *_diagram_head(item.part, again)], body=_unless_past(_diagram(item.part), spot))
     state = resolution or Resolution(State.STALE)
-    body = _unless_past(_code(state), spot) if code else None
+    body = _unless_past(state.code, spot) if code else None
     return Block([*above, *_ref_head(item.part, item.section, state, again)], _ref_notes(state), body)
 
 
@@ -154,14 +153,6 @@ def _ref_notes(resolution: Resolution) -> list[Line]:
     if resolution.found is None:
         return [Line("> stale ref: ", resolution.reason or "unknown")]
     return []
-
-
-def _code(resolution: Resolution) -> Body | None:
-    """The code of a ref with its line numbers."""
-    excerpt, found = resolution.excerpt, resolution.found
-    if excerpt is None or found is None:
-        return None
-    return Body(Style.FENCE, excerpt.split("\n"), language_of(str(found.path)), found.lines.start)
 
 
 def _diagram_head(diagram: Diagram, again: bool) -> list[Line]:

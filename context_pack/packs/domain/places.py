@@ -35,10 +35,11 @@ Sought = tuple[str | None, bool]
 
 @frozen
 class Places:
-    """Where code stands, in file order; `complete` when there is no place besides these."""
+    """Where code stands, in file order; `complete` when there is no place besides these; and the code."""
 
     ranges: tuple[LineRange, ...]
     complete: bool
+    excerpt: str = ""
 
 
 def identical(anchor: Anchor, source: SourceText, near: int | None = None) -> Places:
@@ -61,7 +62,8 @@ def copies(excerpt: str, source: SourceText) -> Places:
     """Every place that reads exactly like the excerpt, up to a few."""
     last = excerpt.count("\n")
     starts = tuple(islice(source.occurrences(excerpt), MOST_PLACES))
-    return Places(tuple(LineRange(start, start + last) for start in starts), len(starts) < MOST_PLACES)
+    ranges = tuple(LineRange(start, start + last) for start in starts)
+    return Places(ranges, len(starts) < MOST_PLACES, excerpt)
 
 
 def _sought(anchor: Anchor, source: SourceText, near: int | None) -> Sought:

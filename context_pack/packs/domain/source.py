@@ -2,23 +2,24 @@
 
 Lines end at `\\n` only, one trailing `\\r` of a line is dropped, and a final newline adds no line, as in
 `kernel.lines.split_lines`, but once for the whole text: every line of the kept text ends with a newline, so
-that line k stands between the newline before it and the k-th one. Newlines are counted chunk by chunk, no
-further than is asked for, and never listed: cutting a few refs out of a file costs less than reading it.
+that line k stands between the newline before it and the k-th one. Where that is, is guessed from the width
+of the lines so far, counted, and mended; newlines are counted no further than is asked for, and never listed.
+So cutting a few refs out of a file costs less than reading it.
 """
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 
 from context_pack.packs.domain.prints import Prints
 from context_pack.packs.domain.rolling import beginnings
 
-CHUNK = 4096
-FEW_CHARS, FEW_LINES = 256, 64
+FEW_LINES = 24
 """Up to here newlines are looked for one by one, which costs less than counting them."""
+USUAL_WIDTH = 40
 
 
 class SourceText:
@@ -34,7 +35,9 @@ class SourceText:
         self.text = normal if not text or text.endswith("\n") else f"{normal}\n"
         self.shifts: list[int] = []
         self.prints = Prints()
-        self._counts = [0]  # newlines before each chunk, as far as anybody has looked
+        # Newlines whose places are known: their numbers, and the places; the zeroth is before the text.
+        self._numbers = [0]
+        self._places = [-1]
 
     @cached_property
     def count(self) -> int:
@@ -65,7 +68,7 @@ class SourceText:
         before = self._newline(start - 1) if start > 1 else -1
         if before < 0 and start > 1:
             return None
-        after = self._newline_after(before, end - start + 1, end)
+        after = self._search(end, start - 1, before)
         return self.text[before + 1 : after] if after >= 0 else None
 
     def excerpt(self, start: int, end: int) -> str:
@@ -91,44 +94,39 @@ class SourceText:
 
     def _line_after(self, newline: int) -> int:
         """The number of the line that begins after the newline at that place."""
-        chunk = newline // CHUNK
-        while len(self._counts) <= chunk:
-            self._count_on()
-        return self._counts[chunk] + self.text.count("\n", chunk * CHUNK, newline) + 2
-
-    def _newline_after(self, before: int, lines: int, number: int) -> int:
-        """Where the newline with that number stands, so many lines after the newline at `before`; or -1."""
-        if lines > FEW_LINES:
-            return self._newline(number)
-        for _ in range(lines):
-            before = self.text.find("\n", before + 1)
-            if before < 0:
-                return -1
-        return before
+        known = bisect_right(self._places, newline) - 1
+        return self._numbers[known] + self.text.count("\n", self._places[known] + 1, newline + 1) + 1
 
     def _newline(self, number: int) -> int:
         """Where the newline with that number stands, counting from 1; -1 when there are not so many."""
-        while self._counts[-1] < number:
-            if (len(self._counts) - 1) * CHUNK >= len(self.text):
+        known = bisect_right(self._numbers, number) - 1
+        place = self._search(number, self._numbers[known], self._places[known])
+        if place >= 0 and self._numbers[known] != number:
+            self._numbers.insert(known + 1, number)
+            self._places.insert(known + 1, place)
+        return place
+
+    def _search(self, number: int, line: int, place: int) -> int:
+        """The same, from the newline `line` at `place` on: guess, count, and guess better."""
+        text, width, end = self.text, USUAL_WIDTH, len(self.text)
+        while number - line > FEW_LINES:
+            guess = min(end, place + 1 + (number - line) * width)
+            passed = text.count("\n", place + 1, guess)
+            beyond = line + passed - number
+            if 0 <= beyond <= FEW_LINES:
+                for _ in range(beyond + 1):
+                    guess = text.rfind("\n", 0, guess)
+                return guess
+            if beyond > 0:
+                width = max(1, width // 2)
+                continue
+            if guess == end:
                 return -1
-            self._count_on()
-        chunk = bisect_left(self._counts, number) - 1
-        return self._inside(number - self._counts[chunk], chunk * CHUNK)
-
-    def _inside(self, number: int, start: int) -> int:
-        """Where the newline with that number stands in the chunk that begins at `start`, by halving it."""
-        size = CHUNK // 2
-        while size > FEW_CHARS:
-            before = self.text.count("\n", start, start + size)
-            if before < number:
-                number, start = number - before, start + size
-            size //= 2
-        at = start - 1
-        for _ in range(number):
-            at = self.text.index("\n", at + 1)
-        return at
-
-    def _count_on(self) -> None:
-        """Count one more chunk."""
-        start = (len(self._counts) - 1) * CHUNK
-        self._counts.append(self._counts[-1] + self.text.count("\n", start, start + CHUNK))
+            # What was passed ends in the middle of a line, and the next count begins right there.
+            width = max(1, (guess - place) // passed + 1) if passed else 2 * width
+            line, place = line + passed, guess - 1
+        for _ in range(number - line):
+            place = text.find("\n", place + 1)
+            if place < 0:
+                return -1
+        return place

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 
 from attrs import field, frozen
 
 from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.packs.domain.anchors import Anchor
+from context_pack.packs.domain.bodies import Body, Style
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.places import MOST_PLACES, copies, identical
 from context_pack.packs.domain.source import SourceText
@@ -57,7 +60,7 @@ class Found:
     lines: LineRange
 
 
-@frozen
+@frozen(slots=False)
 class Resolution:
     """A ref's state, where its code is (if anywhere), why not (if not), and the code."""
 
@@ -65,6 +68,14 @@ class Resolution:
     found: Found | None = None
     reason: str | None = None
     excerpt: str | None = field(default=None, eq=False, repr=False)
+
+    @cached_property
+    def code(self) -> Body | None:
+        """The code with its line numbers, as it is shown; laid out once, however often that is."""
+        if self.excerpt is None or self.found is None:
+            return None
+        language = language_of(self.found.path.value)
+        return Body(Style.FENCE, self.excerpt.split("\n"), language, self.found.lines.start)
 
     @property
     def trusted(self) -> bool:
@@ -87,11 +98,11 @@ def resolve(ref: Ref, source: SourceText) -> Resolution:
     if len(places.ranges) > 1:
         return _ambiguous([str(lines) for lines in places.ranges])
     if places.ranges:
-        return _in(source, State.MOVED, ref.path, places.ranges[0])
+        return _at(State.MOVED, ref.path, places.ranges[0], places.excerpt)
     lines = guess or (None if there is None else ref.lines)
     if lines is None:
         return _past_end(ref, source)
-    return _in(source, State.CHANGED, ref.path, lines, CHANGED_SINCE)
+    return _at(State.CHANGED, ref.path, lines, source.excerpt(lines.start, lines.end), CHANGED_SINCE)
 
 
 def _same(excerpt: str, anchor: Anchor) -> bool:
@@ -104,19 +115,18 @@ def resolve_gone(ref: Ref, others: Sequence[Candidate], complete: bool) -> Resol
     missing = unreadable(Reason.MISSING)
     if ref.anchor is None:
         return missing
-    hits: list[tuple[Found, SourceText]] = []
+    hits: list[tuple[Found, str]] = []
     for path, source in others:
         places = identical(ref.anchor, source)
         complete = complete and places.complete
-        hits += [(Found(path, lines), source) for lines in places.ranges]
+        hits += [(Found(path, lines), places.excerpt) for lines in places.ranges]
         if len(hits) > MOST_PLACES:
             break
     if len(hits) > 1:
         return _ambiguous([f"{found.lines} of {found.path}" for found, _ in hits])
     if not hits or not complete:
         return missing
-    found, source = hits[0]
-    return _in(source, State.MOVED, found.path, found.lines)
+    return _at(State.MOVED, hits[0][0].path, hits[0][0].lines, hits[0][1])
 
 
 def unreadable(reason: Reason) -> Resolution:
@@ -128,12 +138,6 @@ def _at(
     state: State, path: RelativePath, lines: LineRange, excerpt: str, reason: str | None = None
 ) -> Resolution:
     return Resolution(state, Found(path, lines), reason, excerpt)
-
-
-def _in(
-    source: SourceText, state: State, path: RelativePath, lines: LineRange, reason: str | None = None
-) -> Resolution:
-    return _at(state, path, lines, source.excerpt(lines.start, lines.end), reason)
 
 
 def _past_end(ref: Ref, source: SourceText) -> Resolution:

@@ -12,6 +12,8 @@ from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import Page
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
+from context_pack.packs.domain.budget import joined
+from context_pack.packs.domain.layout import legend_of
 from context_pack.packs.domain.lifecycle import check_status
 from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text
 from context_pack.packs.domain.model import Pack, parse_status
@@ -26,9 +28,13 @@ from context_pack.packs.usecases.commands import (
     RenderPack,
 )
 from context_pack.packs.usecases.resolving import Check, Resolver, unwatched
+from context_pack.packs.usecases.sightings import Page as KeptPage
+from context_pack.packs.usecases.sightings import Sightings
 from context_pack.packs.usecases.target import located
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
 
+WITHOUT_END = 10**12
+"""A budget of tokens that no pack reaches."""
 _MINUTE = timedelta(minutes=1)
 
 
@@ -66,6 +72,7 @@ class PackReader:
     tree: SourceTree
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
+    sightings: Sightings = field(factory=Sightings, eq=False, repr=False)
     _last: list[_Listed | None] = field(factory=lambda: [None], init=False, eq=False, repr=False)
 
     def get(self, named: Named) -> Pack:
@@ -112,9 +119,28 @@ class PackReader:
                 )
             position, mode = mark.position, mark.mode
         check_status(pack, wanted)
-        resolver = Resolver(self.tree, self.settings.max_source_bytes, check)
-        now = self.clock.now()
-        return render(pack, resolver, now, mode or Mode.FULL, command.max_tokens, position)
+        return self._rendered(pack, mode or Mode.FULL, command.max_tokens, position, check)
+
+    def document(self, named: Named, mode: Mode = Mode.FULL) -> str:
+        """The whole pack as one Markdown text, however long."""
+        return self._rendered(self.get(named), mode, WITHOUT_END).text
+
+    def _rendered(
+        self, pack: Pack, mode: Mode, tokens: int, position: Position | None = None, check: Check = unwatched
+    ) -> Rendered:
+        """A page; the last one again, if it would be made of the same."""
+        refs = [ref for _, ref in pack.refs]
+        resolver = Resolver(self.tree, self.settings.max_source_bytes, check, self.sightings, refs)
+        now, request = self.clock.now(), (mode, tokens, position)
+        legend = joined(legend_of(pack, now))
+        known = self.sightings.page(request, pack, legend)
+        if known is not None and resolver.unchanged(known.sightings):
+            return known.rendered
+        rendered = render(pack, resolver, now, mode, tokens, position)
+        sighted = resolver.sighted()
+        if sighted is not None:
+            self.sightings.keep(request, KeptPage(pack, legend, sighted, rendered))
+        return rendered
 
 
 def _filter(command: ListPacks | ListText) -> Filter:

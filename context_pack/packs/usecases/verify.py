@@ -13,6 +13,7 @@ from context_pack.packs.domain.states import State
 from context_pack.packs.ports import PackSettings, PackStore
 from context_pack.packs.usecases.commands import Named, Repair
 from context_pack.packs.usecases.resolving import Check, Resolver, unwatched
+from context_pack.packs.usecases.sightings import Sightings
 from context_pack.packs.usecases.target import check_seen, located
 
 
@@ -45,17 +46,18 @@ class PackVerifier:
     tree: SourceTree
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
+    sightings: Sightings = field(factory=Sightings, eq=False, repr=False)
 
     def verify(self, named: Named, check: Check = unwatched) -> Verified:
         """The state of every ref; changes nothing."""
         pack = located(self.store, named)
-        return Verified(pack, self._checked(pack, self._resolver(check)))
+        return Verified(pack, self._checked(pack, self._resolver(pack, check)))
 
     def repair(self, command: Repair, check: Check = unwatched) -> Repaired:
         """Rewrite path and lines of the moved refs, and nothing else."""
         pack = located(self.store, command)
         _check_draft(pack, command)
-        resolver = self._resolver(check)
+        resolver = self._resolver(pack, check)
         moved = [one for one in self._checked(pack, resolver) if one.resolution.state is State.MOVED]
         after = pack
         for one in moved:
@@ -75,8 +77,9 @@ class PackVerifier:
     def _checked(self, pack: Pack, resolver: Resolver) -> tuple[Checked, ...]:
         return tuple(Checked(section, ref, resolver(ref)) for section, ref in pack.refs)
 
-    def _resolver(self, check: Check) -> Resolver:
-        return Resolver(self.tree, self.settings.max_source_bytes, check)
+    def _resolver(self, pack: Pack, check: Check) -> Resolver:
+        refs = [ref for _, ref in pack.refs]
+        return Resolver(self.tree, self.settings.max_source_bytes, check, self.sightings, refs)
 
 
 def _check_draft(pack: Pack, command: Repair) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pytest
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import FileNames, Folder, SourceFile, Unreadable
+from context_pack.kernel.ports import FileNames, Folder, SourceFile, Stamp, Unreadable
 from context_pack.packs.domain.model import Pack, Status
 from context_pack.packs.domain.states import State
 from context_pack.packs.usecases.commands import (
@@ -47,6 +48,10 @@ class CountedTree:
         """One file, remembered."""
         self.reads.append(str(path))
         return self.tree.read(path, max_bytes)
+
+    def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
+        """As the tree says."""
+        return self.tree.unchanged(stamps)
 
     def names(self) -> FileNames:
         """Files by name, counted; a test may say that some were not seen."""

@@ -17,7 +17,7 @@ from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.places import MOST_PLACES, identical
 from context_pack.packs.domain.prints import fingerprint
 from context_pack.packs.domain.rolling import checksum
-from context_pack.packs.domain.source import CHUNK, SourceText
+from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import State, resolve
 
 few_lines = st.lists(st.sampled_from(["", "}", "x", "alpha beta", "gamma()", "return", "x "]), max_size=40)
@@ -52,13 +52,30 @@ def test_lines_are_the_kernels_lines(text: str) -> None:
 @pytest.mark.clause("PK-46")
 def test_lines_of_a_large_file_are_cut_out_without_splitting_it() -> None:
     rng = random.Random(7)
-    lines = ["y" * rng.randrange(90) for _ in range(5 * CHUNK // 40)]
+    lines = ["y" * rng.randrange(90) for _ in range(4_000)]
     source = SourceText("\n".join(lines))
     for _ in range(200):
         start = rng.randrange(1, len(lines))
         end = rng.randrange(start, min(len(lines), start + 2000) + 1)
         assert source.excerpt(start, end) == "\n".join(lines[start - 1 : end])
     assert "lines" not in vars(source)
+
+
+@pytest.mark.clause("PK-46")
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 300), st.integers(1, 120)), min_size=1, max_size=6), st.randoms())
+def test_lines_are_found_however_wide_they_are(widths: list[tuple[int, int]], rng: random.Random) -> None:
+    lines = [f"{number}{'y' * width}" for width, count in widths for number in range(count)]
+    source = SourceText("\n".join(lines) + "\n")
+    for _ in range(20):
+        start = rng.randrange(1, len(lines) + 1)
+        end = rng.randrange(start, len(lines) + 1)
+        assert source.cut(start, end) == "\n".join(lines[start - 1 : end])
+        assert source.cut(start, len(lines) + rng.randrange(1, 100)) is None
+        assert list(source.occurrences(lines[start - 1])) == [
+            at for at, line in enumerate(lines, 1) if line == lines[start - 1]
+        ]
+    assert source.cut(len(lines) + 2, len(lines) + 2) is None
 
 
 @pytest.mark.clause("AN-05", "AN-09", "AN-14")

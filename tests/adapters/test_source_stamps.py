@@ -1,0 +1,105 @@
+"""Stamps of source files on disk: every change is seen, however it was hidden, and the young have none."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import SourceFile, Stamp
+from context_pack_adapters.disk.rooted import Means, Rooted
+from context_pack_adapters.stores.source_stamps import SourceStamps
+from context_pack_adapters.stores.source_tree import DiskSourceTree
+
+APP = RelativePath("src/app.py")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A source root with one file, beside a folder that is none of it."""
+    for folder in ("root/src", "outside"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "root/src/app.py").write_text("one\n")
+    (tmp_path / "outside/app.py").write_text("one\n")
+    return tmp_path / "root"
+
+
+def stamp_of(tree: DiskSourceTree, path: RelativePath = APP) -> Stamp:
+    """The stamp of a file, as soon as it has one."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        found = tree.read(path, 10_000)
+        assert isinstance(found, SourceFile)
+        if found.stamp is not None:
+            return found.stamp
+    pytest.fail("the file never gets old enough")
+
+
+@pytest.mark.clause("ST-52")
+def test_a_file_that_was_just_written_has_no_stamp(root: Path) -> None:
+    tree = DiskSourceTree(root, PathPolicy())
+    future = time.time() + 60
+    os.utime(root / "src/app.py", (future, future))
+    found = tree.read(APP, 10_000)
+    assert isinstance(found, SourceFile)
+    assert found.stamp is None
+
+
+@pytest.mark.clause("ST-52")
+@pytest.mark.parametrize("trick", ["time", "rename", "grow", "mode", "link", "folder", "gone"])
+def test_every_change_is_seen_however_it_is_hidden(root: Path, trick: str) -> None:
+    tree, file = DiskSourceTree(root, PathPolicy()), root / "src/app.py"
+    stamp = stamp_of(tree)
+    assert set(tree.unchanged({APP: stamp})) == {APP}
+    before = file.stat()
+    if trick == "time":
+        file.write_text("two\n")
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    elif trick == "rename":
+        (root / "new").write_text("two\n")
+        os.utime(root / "new", ns=(before.st_atime_ns, before.st_mtime_ns))
+        os.replace(root / "new", file)
+    elif trick == "grow":
+        file.write_text("one\n\n")
+    elif trick == "mode":
+        file.chmod(0o600)
+    elif trick == "link":
+        file.rename(root / "real.py")
+        file.symlink_to(root.parent / "outside/app.py")
+    elif trick == "folder":
+        (root / "src").rename(root.parent / "moved")
+        (root / "src").symlink_to(root.parent / "moved")
+        # The very same file, but the way to it now leads out of the root.
+        assert file.stat().st_ino == before.st_ino
+    else:
+        file.unlink()
+    assert set(tree.unchanged({APP: stamp})) == set()
+
+
+@pytest.mark.clause("ST-52")
+@pytest.mark.parametrize("means", list(Means))
+def test_a_link_inside_the_root_leads_to_a_file_that_may_be_unchanged(root: Path, means: Means) -> None:
+    (root / "link.py").symlink_to("src/app.py")
+    (root / "lib").symlink_to("src")
+    tree = DiskSourceTree(root, PathPolicy())
+    stamps = SourceStamps(root, Rooted(root, PathPolicy(), means))
+    for name in ("link.py", "lib/app.py", "src/app.py"):
+        path = RelativePath(name)
+        stamp = stamp_of(tree, path)
+        assert stamps.unchanged({path: stamp}) == {path}
+    (root / "src/other.py").write_text("one\n")
+    (root / "link.py").unlink()
+    (root / "link.py").symlink_to("src/other.py")
+    assert stamps.unchanged({RelativePath("link.py"): stamp}) == set()
+
+
+@pytest.mark.clause("ST-52")
+def test_what_the_policy_denies_is_never_unchanged_through_a_link(root: Path) -> None:
+    tree, file = DiskSourceTree(root, PathPolicy()), root / "src/app.py"
+    stamp = stamp_of(tree)
+    file.rename(root / ".env")
+    file.symlink_to(root / ".env")
+    assert set(tree.unchanged({APP: stamp})) == set()

@@ -1,0 +1,186 @@
+"""What is kept of files from call to call: nothing is read twice without need, and no edit goes unseen."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import pytest
+
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.ports import FileNames, Folder, SourceFile, Stamp, Unreadable
+from context_pack.packs.domain.model import Pack, Ref
+from context_pack.packs.domain.states import Resolution, State
+from context_pack.packs.usecases.commands import (
+    Addressed,
+    Create,
+    DeleteRef,
+    Named,
+    RenderPack,
+    UpsertRef,
+    UpsertSection,
+)
+from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.usecases.sightings import Sighting, Sightings
+from context_pack.packs.usecases.verify import PackVerifier
+from context_pack.packs.usecases.write import PackWriter
+from context_pack_adapters.inmemory import MemorySourceTree
+
+
+class WatchedTree(MemorySourceTree):
+    """A source tree that remembers what was read, and can give files no stamp."""
+
+    def __init__(self, files: Mapping[str, str | bytes]) -> None:
+        super().__init__(files)
+        self.reads: list[str] = []
+        self.young: set[str] = set()
+
+    def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
+        """One file, remembered."""
+        self.reads.append(str(path))
+        found = super().read(path, max_bytes)
+        if isinstance(found, SourceFile) and str(path) in self.young:
+            return SourceFile(path, found.text, found.size, found.modified_ns)
+        return found
+
+    def taken(self) -> list[str]:
+        """What was read since the last question."""
+        reads, self.reads = self.reads, []
+        return reads
+
+    def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
+        """As the twin says."""
+        return super().unchanged(stamps)
+
+    def names(self) -> FileNames:
+        """As the twin says."""
+        return super().names()
+
+    def folder(self, path: RelativePath | None) -> Folder:
+        """As the twin says."""
+        return super().folder(path)
+
+
+class Shop:
+    """The use cases over two files and a pack with a ref into each, sharing what they see."""
+
+    def __init__(self, desk: Any) -> None:
+        self.files: dict[str, str | bytes] = {
+            f"src/{name}.py": "".join(f"{name} {number}\n" for number in range(1, 31)) for name in "ab"
+        }
+        self.tree = WatchedTree(self.files)
+        parts = (desk.store, self.tree, desk.clock, desk.settings, Sightings())
+        self.reader, self.writer, self.verifier = PackReader(*parts), PackWriter(*parts), PackVerifier(*parts)
+        pack = self.writer.create(Create(ttl_minutes=600))
+        pack = self.apply(pack, UpsertSection(section_key="main", section_title="Main"))
+        for name in "ab":
+            pack = self.apply(pack, self.ref(name))
+        self.pack = pack
+
+    def ref(self, name: str, start: int = 10, end: int = 12) -> UpsertRef:
+        """A ref into one of the files."""
+        return UpsertRef(
+            section_key="main", ref_key=f"ref-{name}", path=f"src/{name}.py", line_start=start, line_end=end
+        )
+
+    def apply(self, pack: Pack, operation: Any) -> Pack:
+        """The pack after an operation."""
+        return self.writer.apply(Addressed(id=pack.id, expected_revision=pack.revision), operation).pack
+
+    def page(self) -> str:
+        """The rendered pack."""
+        return self.reader.render(RenderPack(id=self.pack.id)).text
+
+    def states(self) -> list[State]:
+        """The state of every ref."""
+        return [one.resolution.state for one in self.verifier.verify(Named(id=self.pack.id)).refs]
+
+
+@pytest.fixture
+def shop(desk: Any) -> Shop:
+    """A pack over files that are watched."""
+    return Shop(desk)
+
+
+@pytest.mark.clause("PK-66")
+def test_a_file_is_not_read_again_while_it_stays_as_it_is(shop: Shop) -> None:
+    assert shop.tree.taken() == ["src/a.py", "src/b.py"]
+    first = shop.page()
+    assert "  10: a 10\n" in first
+    assert (shop.page(), shop.states()) == (first, [State.EXACT, State.EXACT])
+    assert shop.tree.taken() == []
+
+
+@pytest.mark.clause("PK-66")
+def test_an_edit_shows_in_the_next_answer_and_only_its_file_is_read(shop: Shop) -> None:
+    shop.page()
+    shop.tree.taken()
+    shop.files["src/a.py"] = "new\n" + str(shop.files["src/a.py"])
+    assert "- lines: 11-13 (moved from 10-12)\n" in shop.page()
+    assert shop.tree.taken() == ["src/a.py"]
+    assert shop.states() == [State.MOVED, State.EXACT]
+    shop.files["src/a.py"] = str(shop.files["src/a.py"]).replace("a 11", "A 11")
+    page = shop.page()
+    assert "> changed since anchored" in page
+    assert "A 11" in page
+    assert shop.tree.taken() == ["src/a.py"]
+
+
+@pytest.mark.clause("PK-66")
+def test_a_file_that_vanishes_or_moves_is_missed_at_once(shop: Shop) -> None:
+    shop.page()
+    text = shop.files.pop("src/b.py")
+    assert "> stale ref: file not found" in shop.page()
+    shop.files["lib/b.py"] = text
+    assert "- path: lib/b.py (moved from src/b.py)" in shop.page()
+    shop.files["lib/b.py"] = str(text).replace("b 11", "B 11")
+    assert "> stale ref: file not found" in shop.page()
+    shop.files["src/b.py"] = text
+    assert "stale" not in shop.page()
+
+
+@pytest.mark.clause("PK-66")
+def test_a_file_too_young_to_be_trusted_is_read_in_every_call(shop: Shop) -> None:
+    shop.tree.young.add("src/a.py")
+    shop.files["src/a.py"] = "x\n" + str(shop.files["src/a.py"])
+    for _ in range(3):
+        shop.tree.taken()
+        assert "(moved from 10-12)" in shop.page()
+        assert shop.tree.taken() == ["src/a.py"]
+
+
+@pytest.mark.clause("PK-66")
+def test_a_page_tells_the_time_and_the_revision_that_there_are_now(shop: Shop, desk: Any) -> None:
+    assert "- ttl_remaining: 10h\n" in shop.page()
+    desk.clock.advance(hours=1)
+    assert "- ttl_remaining: 9h\n" in shop.page()
+    shop.pack = shop.apply(shop.pack, shop.ref("a", 20, 21))
+    assert f"- revision: {shop.pack.revision}\n" in shop.page()
+    assert "- lines: 20-21\n" in shop.page()
+    shop.pack = shop.apply(shop.pack, DeleteRef(section_key="main", ref_key="ref-a"))
+    assert "ref-a" not in shop.page()
+
+
+@pytest.mark.clause("PK-66")
+def test_modes_and_budgets_have_pages_of_their_own(shop: Shop) -> None:
+    full = shop.page()
+    compact = shop.reader.render(RenderPack(id=shop.pack.id, mode="compact")).text
+    assert "a 10" in full
+    assert "a 10" not in compact
+    assert shop.page() == full
+
+
+@pytest.mark.clause("PK-66")
+def test_what_is_kept_is_bounded_and_what_is_asked_for_stays() -> None:
+    sightings = Sightings(most_chars=100_000)
+    path, lines = RelativePath("a.py"), LineRange(1, 1)
+    refs = [Ref(f"ref-{number}", path, lines) for number in range(200)]
+    resolution = Resolution(State.STALE, excerpt="x" * 1000)
+    sightings.note(Sighting(refs[0], 1, resolution))
+    for ref in refs[1:]:
+        sightings.note(Sighting(ref, 1, resolution))
+        assert sightings.of(refs[0]) is not None
+    held = [ref for ref in refs if sightings.of(ref) is not None]
+    assert 10 < len(held) < 60
+    assert sightings.of(Ref("ref-0", path, lines)) is None
