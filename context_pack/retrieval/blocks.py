@@ -1,10 +1,10 @@
-"""CommonMark's block structure of a document, line by line: what is a heading, what is code, where blocks begin.
+"""CommonMark's block structure of a document: what is a heading, what is code, where blocks begin.
 
 One pass in the manner of the specification: each line first continues the open containers (quotes and list
-items), then opens new ones, then belongs to a leaf: a paragraph, a fence, indented code, HTML or a heading. Only
-lines and leaves are kept, no tree: headings count at the document's level alone, and a passage is cut between
-leaves. Containers deeper than `_DEEPEST` are text, and every pattern is matched without going back, so that
-hostile text costs time in proportion to its length.
+items), then opens new ones, then belongs to a leaf: a paragraph, a fence, indented code, HTML or a heading.
+Only lines and leaves are kept, no tree: headings count at the document's level alone, and a passage is cut
+between leaves. Containers deeper than `_DEEPEST` are text, and every pattern is matched without going back,
+so that hostile text costs time in proportion to its length.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def structure(text: str, first: int = 0) -> Structure:
 
 
 class _Item:
-    """An open container: how far a list item's content is indented (0 for a quote), and whether it has any."""
+    """An open container: the indentation of a list item's content (0 for a quote), and whether it has any."""
 
     __slots__ = ("empty", "indent")
 
@@ -262,10 +262,10 @@ class _Scan:
         elif char in "`~" and (fence := _FENCE.match(line, here)):
             self._begin("fence", number, matched)
             self.fence = fence[1] or fence[2]
-        elif (char == "<" and self._html(number, line, here, matched, inside)) or (
-            inside and char in "=-" and _SETEXT.match(line, here) and self._underline(number, char)
-        ):
-            pass
+        elif char == "<":
+            return self._html(number, line, here, matched)
+        elif inside and char in "=-" and _SETEXT.match(line, here) and self._underline(number, char):
+            return True
         elif char in "*_-" and _RULE.match(line, here):
             self._begin("rule", number, matched)
             self.close(matched)
@@ -273,15 +273,12 @@ class _Scan:
             return False
         return True
 
-    def _html(self, number: int, line: str, here: int, matched: int, inside: bool) -> bool:
-        """Begin an HTML block, if the line opens one; a lone tag of any name does not interrupt a paragraph."""
-        for opening, closing in _HTML:
-            if opening.match(line, here):
-                break
-        else:
-            if self.kind == "paragraph" or not _LONE_TAG.match(line, here):
-                return False
-            closing = None
+    def _html(self, number: int, line: str, here: int, matched: int) -> bool:
+        """Begin an HTML block, if the line opens one; a lone tag of any name interrupts no paragraph."""
+        ends = [closing for opening, closing in _HTML if opening.match(line, here)]
+        if not ends and (self.kind == "paragraph" or not _LONE_TAG.match(line, here)):
+            return False
+        closing = ends[0] if ends else None
         self._begin("html", number, matched)
         self.until = closing
         if closing is not None and closing.search(line, here):

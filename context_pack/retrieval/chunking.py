@@ -1,9 +1,9 @@
 """Passages of a document: what is embedded, ranked and shown.
 
-A section that fits is one passage; a heading with nothing of its own below it goes with what follows. A longer
-section is cut where it hurts least: between blocks, then between list items, lines or sentences, last inside a
-fence; what follows a cut begins with the last sentences before it. A passage is always one stretch of the
-document's own characters.
+A section that fits is one passage; a heading with nothing of its own below it goes with what follows. A
+longer section is cut where it hurts least: between blocks, then between list items, lines or sentences, last
+inside a fence; what follows a cut begins with the last sentences before it. A passage is always one stretch
+of the document's own characters.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Section:
 
 
 def _sections(marks: list[Heading], text: str, starts: list[int]) -> Iterator[_Section]:
-    """The sections of a document, each from its heading to the next, those without a body joined to what follows."""
+    """The sections of a document, those without a body joined to what follows."""
     count = len(starts) - 1
     open_headings: list[Heading] = []
     begin: int | None = None

@@ -1,7 +1,7 @@
 """Cutting a section that is too long into overlapping stretches, where it hurts least.
 
-A section comes as lines, each with what a cut before it costs; lines longer than a passage may be are taken apart
-at sentences, then at blanks, then anywhere. Sizes are tokens, estimated as bytes / 4.
+A section comes as lines, each with what a cut before it costs; lines longer than a passage may be are taken
+apart at sentences, then at blanks, then anywhere. Sizes are tokens, estimated as bytes / 4.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ BLOCK, ITEM, NESTED, LINE, CODE, WORD, FENCE, ANYWHERE = range(8)
 _LEAST = TARGET // 2
 _SENTENCE = re.compile(r"[.!?…][\"')\]*_]{0,3}[ \t]+|[。！？；]")
 _WORD = re.compile(r"[ \t]+")
-# A line is looked at in parts of about an overlap, and a part without a blank in it is cut at this many characters.
+# A line is looked at in parts of about an overlap, and a part without a blank in it is cut at this many
+# characters.
 _LONG_LINE = OVERLAP * 4
 _UNBROKEN = 300
 
@@ -68,7 +69,7 @@ def _stretches(text: str, parts: list[Cut]) -> Iterator[tuple[int, int]]:
 
 
 def _next_cut(parts: list[Cut], reach: list[float], start: int, done: int) -> int:
-    """Where the stretch that begins at `start` ends: behind `done`, within the limit, at the cheapest place."""
+    """Where the stretch from `start` ends: behind `done`, within the limit, at the cheapest place."""
     left = reach[-1] - reach[start]
     if left <= LIMIT:
         return len(parts)

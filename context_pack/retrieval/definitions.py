@@ -1,6 +1,7 @@
 """Definitions of link targets (`[label]: where "title"`) at the beginning of a paragraph.
 
-They are no text: a line of `===` below them underlines nothing, and a heading that says `[label]` means a link.
+They are no text: a line of `===` below them underlines nothing, and a heading that says `[label]` means a
+link.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def _definition(text: str, at: int) -> tuple[str, int] | None:
 
 
 def _balanced(where: str) -> bool:
-    """Whether the parentheses of a bare target pair up; those in angle brackets and escaped ones do not count."""
+    """Whether the parentheses of a bare target pair up; escaped ones do not count."""
     if where.startswith("<") or ("(" not in where and ")" not in where):
         return True
     depth = 0

@@ -29,7 +29,8 @@ def fill(
     before: set[int] = set()
     while not stop():
         lacking = index.lacking(embedder.id, scope, _KEPT_AT_ONCE)
-        # Pieces that still lack what was just kept went away meanwhile: asking for them again would never end.
+        # Pieces that still lack what was just kept went away meanwhile: asking for them again would never
+        # end.
         todo = {piece: text for piece, text in lacking.items() if piece not in before}
         if not todo:
             break

@@ -1,7 +1,7 @@
 """The block of settings that may stand at the head of a document, and the title in it.
 
-YAML between lines of `---` (ended by `---` or `...`) or TOML between lines of `+++`, from the very first line. What
-holds no setting is no front matter: two rules with a heading between them are what they look like.
+YAML between lines of `---` (ended by `---` or `...`) or TOML between lines of `+++`, from the very first
+line. What holds no setting is no front matter: two rules with a heading between them are what they look like.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Joining the keyword leg and the vector leg into one order, and giving each hit a score that means something.
+"""Joining the keyword leg and the vector leg into one order, and giving each hit a score with a meaning.
 
 The order is a weighted sum of scores normalised within the query; the weight belongs to the embedder. What is
-shown as relevance is absolute instead, so that it can be compared between queries: the share of the best keyword
-score that the query could reach, and the cosine counted from that of unrelated texts. It never rises with rank.
+shown as relevance is absolute instead, so that it can be compared between queries: the share of the best
+keyword score that the query could reach, and the cosine counted from that of unrelated texts. It never rises
+with rank.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The headings of a document and its title, by the rules of the format that its suffix names.
 
-Markdown has CommonMark's ATX and underlined headings at the document's level; reStructuredText has underlined ones,
-whose levels are told by the order in which the underlines first appear; plain text has none.
+Markdown has CommonMark's ATX and underlined headings at the document's level; reStructuredText has underlined
+ones, whose levels are told by the order in which the underlines first appear; plain text has none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The plain text of a heading: what a reader sees of it, on one line, without its markup.
 
-Emphasis, code, links, pictures, HTML, entities and escapes are CommonMark's, read by the package that knows them;
-most headings have none of it and are never shown to the package.
+Emphasis, code, links, pictures, HTML, entities and escapes are CommonMark's, read by the package that knows
+them; most headings have none of it and are never shown to the package.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from context_pack.retrieval.model import Found
 
 
 def without_repeats(found: Sequence[Found]) -> list[Found | None]:
-    """The passages in their order without what an earlier neighbour shows; None for one that has nothing new."""
+    """The passages without what an earlier neighbour shows; None for one that has nothing new."""
     shown: dict[tuple[str, str, int], Found] = {}
     kept: list[Found | None] = []
     for one in found:

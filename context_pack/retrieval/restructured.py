@@ -1,7 +1,8 @@
 """The section titles of reStructuredText: a line over a line of punctuation, or between two of them.
 
-A title stands where a paragraph could begin and is never indented, so that literal blocks and directives, which are,
-hold none. The first style of underline that appears is level 1, the next new one level 2, and so on.
+A title stands where a paragraph could begin and is never indented, so that literal blocks and directives,
+which are, hold none. The first style of underline that appears is level 1, the next new one level 2, and so
+on.
 """
 
 from __future__ import annotations

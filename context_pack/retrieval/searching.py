@@ -1,9 +1,9 @@
 """Asking an index: which embedder answers, what both legs find, and what is shown of it.
 
-The semantic embedder answers when every piece in the scope has a vector of it; until then the fast one does, and
-the pieces that the question brought up are embedded within a budget. An embedder that fails costs a warning, never
-the answer: the other leg, or the other embedder, is left. Every distance is a true cosine distance by the one
-embedder that the answer names.
+The semantic embedder answers when every piece in the scope has a vector of it; until then the fast one does,
+and the pieces that the question brought up are embedded within a budget. An embedder that fails costs a
+warning, never the answer: the other leg, or the other embedder, is left. Every distance is a true cosine
+distance by the one embedder that the answer names.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Ranking:
 
 @frozen
 class _Asked:
-    """A question with the embedder that answers it and the vector of its query; None when no embedder could."""
+    """A question with the embedder that answers it and the vector of its query, if one could be made."""
 
     question: Question
     embedder: Embedder
@@ -99,7 +99,7 @@ class Searching:
     def related(
         self, corpus: str, key: str, chunk: str | None = None, limit: int = 5, same_document: bool = False
     ) -> Ranking | None:
-        """The best piece of each entry near an entry or a passage of it, within the corpus; None without entry."""
+        """The best piece of each entry near an entry or a passage, in its corpus; None without that entry."""
         with self.index.reading() as snapshot:
             if snapshot.entry(corpus, key) is None:
                 return None

@@ -1,10 +1,10 @@
 """The words a text is found by, the same for what is indexed and what is asked, repeats kept.
 
 A run of words held together by `_ - . / : ->` is found whole and by its parts: `parse_http_header`,
-`parseHTTPHeader`, `foo-bar.baz` and `std::vector` by every word in them and by all of them written together, so
-that snake case finds camel case. Words are folded for case and accents, English stop-words are dropped, the rest
-is reduced to its Snowball stem. Scripts without spaces are cut into pairs of letters, Han also into single ones.
-A token holds letters, digits and marks only: FTS5's `ascii` tokenizer keeps it whole.
+`parseHTTPHeader`, `foo-bar.baz` and `std::vector` by every word in them and by all of them written together,
+so that snake case finds camel case. Words are folded for case and accents, English stop-words are dropped,
+the rest is reduced to its Snowball stem. Scripts without spaces are cut into pairs of letters, Han also into
+single ones. A token holds letters, digits and marks only: FTS5's `ascii` tokenizer keeps it whole.
 """
 
 from __future__ import annotations
@@ -21,91 +21,27 @@ _LONGEST_RUN = 160
 _MOST_PARTS = 6
 _CACHED = 150_000
 
-STOP_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "but",
-        "by",
-        "can",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "he",
-        "her",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "me",
-        "my",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "our",
-        "she",
-        "so",
-        "some",
-        "such",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "us",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-    ]
-)
+_STOPPED = """
+    a an and are as at be been but by can did do does for from had has have he her his how i if in into
+    is it its me my no not of on or our she so some such than that the their them then there these they
+    this to us was we were what when where which who why will with would you your
+"""
+STOP_WORDS = frozenset(_STOPPED.split())
 
 _ASCII_RUN = re.compile(r"[A-Za-z0-9_]+(?:(?:[-./]|::?|->)[A-Za-z0-9_]+)*+")
 # Every foreign character counts as a letter here; what it is, is asked once per run.
 _ANY_RUN = re.compile("[A-Za-z0-9_\x80-\U0010ffff]+(?:(?:[-./]|::?|->)[A-Za-z0-9_\x80-\U0010ffff]+)*+")
 _SEPARATORS = re.compile(r"->|[-./:_]+")
-# The shape of a word (A upper, a lower, 0 digit, x letters without case) falls apart into the shapes of its parts.
+# The shape of a word (A upper, a lower, 0 digit, x letters without case) falls apart into the shapes of its
+# parts.
 _PARTS = re.compile(r"A{2,}a(?![a])|A+(?![a])|A?a+|0+|x+")
 _PLURAL = re.compile(r"A{2,}a\Z")
 # Letters that do not come apart into a letter and an accent.
-_LETTERS = str.maketrans({"ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i", "æ": "ae", "Æ": "Ae",
-                          "œ": "oe", "Œ": "Oe", "þ": "th", "ð": "d", "’": "'"})  # fmt: skip
-# Accents of Latin, Greek and Cyrillic, points of Hebrew, short vowels of Arabic; what other scripts write above
-# or below a letter is part of the word.
+_LETTERS = str.maketrans(
+    dict(zip("øØłŁđĐıþð", "oOlLdDitd", strict=True)) | {"æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "’": "'"}
+)
+# Accents of Latin, Greek and Cyrillic, points of Hebrew, short vowels of Arabic; what other scripts write
+# above or below a letter is part of the word.
 _ACCENTS = re.compile(
     "[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670\u1ab0-\u1aff\u1dc0-\u1dff]+"
 )
@@ -135,7 +71,7 @@ def tokens(text: str) -> list[str]:
 
 
 def split_identifier(word: str) -> list[str]:
-    """The parts of a name as they are written: `parseHTTPHeaders2` is parse, HTTP, Headers, 2; URLs is URL."""
+    """The parts of a name as they are written: `parseHTTPHeaders2` is parse, HTTP, Headers and 2."""
     parts: list[str] = []
     for piece in _SEPARATORS.split(word):
         shape = _shape(piece)
@@ -226,7 +162,7 @@ def _stem(word: str) -> str:
 
 
 def _shape(word: str) -> str:
-    """A word's letters as A (upper case), a (lower case), 0 (digit) or x (no case); anything else is a dot."""
+    """A word's letters as A (upper case), a (lower case), 0 (digit), x (no case) and dots for the rest."""
     return "".join(
         "A"
         if char.isupper()
