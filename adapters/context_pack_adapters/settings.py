@@ -39,7 +39,12 @@ VARIABLES: Mapping[str, str] = {
     "CONTEXT_PACK_GREP": "search engine: auto, rg or pure",
     "CONTEXT_PACK_BUNDLES": "folders of the bundles, instead of looking for them",
     "CONTEXT_PACK_ALLOWED_ROOTS": "folders besides the source root whose contexts may be asked for",
+    "CONTEXT_PACK_EMBEDDER": "what searches embed with: auto, fast, semantic or the URL of an endpoint",
+    "CONTEXT_PACK_MODEL_DIR": "folder of a sentence encoder, instead of the installed one",
+    "CONTEXT_PACK_EMBEDDER_KEY": "key of the endpoint",
+    "CONTEXT_PACK_EMBEDDER_MODEL": "model that the endpoint is asked for",
 }
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Settings(NamedTuple):
@@ -57,6 +62,8 @@ class Settings(NamedTuple):
     grep: str = "auto"
     bundles: tuple[str, ...] = ()
     allowed_roots: tuple[str, ...] = ()
+    embedder: str = "auto"
+    model_dir: str = ""
     user_config: str = ""
     """The user-wide `context.json`; empty means that none is read."""
     complaints: tuple[str, ...] = ()
@@ -90,6 +97,8 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
             for place in environ.get("CONTEXT_PACK_ALLOWED_ROOTS", "").split(os.pathsep)
             if place.strip()
         ),
+        embedder=reader.read("CONTEXT_PACK_EMBEDDER", parse_embedder, "auto"),
+        model_dir=environ.get("CONTEXT_PACK_MODEL_DIR", "").strip(),
         user_config=user_config_file(environ),
         complaints=tuple(reader.complaints),
     )
@@ -136,6 +145,31 @@ def parse_engine(text: str) -> str | None:
     """The name of a search engine; None for any other word."""
     name = text.strip().lower()
     return name if name in ("auto", "rg", "pure") else None
+
+
+def parse_embedder(text: str) -> str | None:
+    """The name of an embedder or the URL of one; None for any other word."""
+    name = text.strip()
+    if name.lower() in ("auto", "fast", "semantic"):
+        return name.lower()
+    return name if name.lower().startswith(("http://", "https://")) else None
+
+
+def embedder_key(environ: Mapping[str, str], url: str) -> str | None:
+    """The key for the endpoint at `url`; secrets are asked for when they are needed and kept in no settings.
+
+    The widely set `OPENAI_API_KEY` is not sent over an open line.
+    """
+    own = environ.get("CONTEXT_PACK_EMBEDDER_KEY", "").strip()
+    host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    name = host.partition("]")[0].strip("[") if host.startswith("[") else host.partition(":")[0]
+    safe = url.lower().startswith("https://") or name.lower() in LOOPBACK
+    return own or (environ.get("OPENAI_API_KEY", "").strip() if safe else "") or None
+
+
+def embedder_model(environ: Mapping[str, str]) -> str | None:
+    """The model that an endpoint is asked for, where it offers several."""
+    return environ.get("CONTEXT_PACK_EMBEDDER_MODEL", "").strip() or None
 
 
 def parse_level(text: str) -> str | None:

@@ -1,8 +1,8 @@
 """The fast embedder: hashed words and character n-grams, without weights, files or network.
 
 Each token of `retrieval.words` becomes a few signed buckets: itself and its n-grams of 3 to 5 characters,
-scaled so that a long word counts as much as a short one. A text is the sum of its tokens, each by
-1 + ln(count), with large buckets damped. Hashing is CRC-32 with a mixing step, so that every process and
+scaled so that a long word counts as much as a short one. A text is the sum of its tokens, each by 1 +
+ln(count), with large buckets damped. Hashing is CRC-32 with a mixing step, so that every process and
 platform agrees. The tokens of a language repeat, so their buckets are kept, and a text costs one gather and
 one `bincount`.
 """
@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class HashedEmbedder:
         self,
         texts: Sequence[str],
         kind: Literal["query", "document"],  # noqa: ARG002 - alike for both
-    ) -> NDArray[np.float32]:
-        """One unit vector per text; both kinds are embedded alike."""
+    ) -> Any:
+        """One unit vector per text, as the rows of one array; both kinds are embedded alike."""
         from context_pack.retrieval.words import tokens
 
         return self.embed_tokens(tokens(text) for text in texts)

@@ -1,0 +1,226 @@
+"""The embedder behind an HTTP endpoint that speaks the OpenAI embeddings shape.
+
+`POST url {"input": […], "model"?: …}` answers `{"data": [{"index", "embedding"}, …]}`. What is busy or
+broken for a moment (429, 5xx, a lost connection) is asked again a bounded number of times; a query gives up
+sooner than documents, because somebody waits for it. Redirects are not followed: they would carry the key
+elsewhere. No message and no repr holds the key.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from urllib.parse import urlsplit
+
+from context_pack.retrieval.ports import EmbedderFailed
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_TEXTS = 64
+MOST_CHARACTERS = 200_000
+LONGEST_TEXT = 24_000
+"""In characters; endpoints refuse texts that are longer than their model reads, about 8 000 tokens."""
+LARGEST_ANSWER = 64 * 1024 * 1024
+
+
+class Patience(NamedTuple):
+    """How long one answer may take, how often a failed request is repeated, and the longest wait between."""
+
+    timeout: float
+    repeats: int
+    longest_wait: float
+
+
+PATIENCE: Mapping[str, Patience] = {"query": Patience(10, 1, 1), "document": Patience(60, 4, 20)}
+FIRST_WAIT = 0.5
+
+
+class HttpEmbedder:
+    """Vectors from an endpoint; their dimension is known after the first answer."""
+
+    weight = 0.7
+
+    def __init__(
+        self,
+        url: str,
+        key: str | None = None,
+        model: str | None = None,
+        *,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._url, self._key, self._model, self._pause = url, key, model, pause
+        self._lock = Lock()
+        self.dimension = 0
+        # The URL may hold what should not be shown, and an id is written into indexes.
+        self.id = f"http-{sha256(url.encode()).hexdigest()[:16]}/{model or 'default'}"
+
+    def __repr__(self) -> str:
+        return f"HttpEmbedder({self.id!r})"
+
+    def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+        """One unit vector per text, as the rows of one array.
+
+        Raises:
+            EmbedderFailed: the endpoint refuses, is not there, or answers with something else.
+        """
+        import numpy as np
+
+        batches = [self._embed_batch(batch, PATIENCE[kind]) for batch in batched(texts)]
+        return np.concatenate(batches) if batches else np.empty((0, self.dimension), np.float32)
+
+    def _embed_batch(self, texts: list[str], patience: Patience) -> NDArray[np.float32]:
+        vectors = vectors_in(self._ask(texts, patience), len(texts))
+        with self._lock:
+            if self.dimension not in (0, vectors.shape[1]):
+                words = f"vectors of {vectors.shape[1]} dimensions after {self.dimension}"
+                raise EmbedderFailed(f"{self._place()} answered with {words}")
+            self.dimension = vectors.shape[1]
+        return vectors
+
+    def _ask(self, texts: list[str], patience: Patience) -> bytes:
+        """The endpoint's answer, asked again while that may help."""
+        wait, repeats = FIRST_WAIT, patience.repeats
+        while isinstance(outcome := self._post(texts, patience.timeout), Refusal):
+            pause = wait if outcome.wait is None else outcome.wait
+            if not outcome.passing or not repeats or pause > patience.longest_wait:
+                raise EmbedderFailed(f"{self._place()} {outcome.words}")
+            self._pause(pause)
+            wait, repeats = min(wait * 2, patience.longest_wait), repeats - 1
+        return outcome
+
+    def _post(self, texts: list[str], timeout: float) -> bytes | Refusal:
+        """One request: the body of a 200, or why there is none."""
+        from http.client import HTTPException
+        from urllib.error import HTTPError
+        from urllib.request import Request
+
+        body: dict[str, Any] = {"input": texts}
+        if self._model:
+            body["model"] = self._model
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        try:
+            request = Request(self._url, json.dumps(body).encode(), headers, method="POST")
+            with _opener(self._url).open(request, timeout=timeout) as answer:
+                content: bytes = answer.read(LARGEST_ANSWER + 1)
+        except HTTPError as error:
+            with error:
+                return self._refusal(error)
+        except (OSError, HTTPException, ValueError) as error:
+            # A ValueError is a URL that is none: asking again changes nothing.
+            return Refusal(
+                f"cannot be asked: {self._clean(error)}", passing=not isinstance(error, ValueError)
+            )
+        if len(content) > LARGEST_ANSWER:
+            return Refusal("answered with more than 64 MB", passing=False)
+        return content
+
+    def _refusal(self, error: Any) -> Refusal:
+        """What a status other than 200 means."""
+        status: int = error.code
+        if status in (401, 403):
+            return Refusal(f"refused the key ({status}): set CONTEXT_PACK_EMBEDDER_KEY", passing=False)
+        if 300 <= status < 400:
+            return Refusal(
+                f"redirects ({status}): set CONTEXT_PACK_EMBEDDER to where it leads", passing=False
+            )
+        try:
+            said = self._clean(json.loads(error.read(10_000))["error"]["message"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            said = ""
+        words = f"answered with status {status}" + (f": {said}" if said else "")
+        passing = status in (408, 409, 425, 429) or status >= 500
+        return Refusal(words, passing, _seconds(error.headers.get("Retry-After")))
+
+    def _place(self) -> str:
+        """The endpoint as it may be shown."""
+        parts = urlsplit(self._url)
+        return f"the embedder at {parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+    def _clean(self, said: object) -> str:
+        """Somebody else's words in one short line, without the key."""
+        line = " ".join(str(said).split())
+        return (line.replace(self._key, "…") if self._key else line)[:200]
+
+
+class Refusal(NamedTuple):
+    """Why there is no answer, whether asking again may help, and when."""
+
+    words: str
+    passing: bool
+    wait: float | None = None
+
+
+def batched(texts: Sequence[str]) -> Iterator[list[str]]:
+    """The texts in requests of bounded size, each cut to what a model reads; an empty one is a blank."""
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        # Endpoints refuse an empty text, and half a character is no JSON for them.
+        sent = text[:LONGEST_TEXT].encode("utf-8", "replace").decode() or " "
+        if batch and (len(batch) == MOST_TEXTS or size + len(sent) > MOST_CHARACTERS):
+            yield batch
+            batch, size = [], 0
+        batch.append(sent)
+        size += len(sent)
+    if batch:
+        yield batch
+
+
+def vectors_in(body: bytes, count: int) -> NDArray[np.float32]:
+    """The vectors of an answer in the order of their `index`, made unit vectors.
+
+    Raises:
+        EmbedderFailed: it is no such answer.
+    """
+    import numpy as np
+
+    try:
+        items = json.loads(body)["data"]
+        placed = {item["index"]: item["embedding"] for item in items}
+        rows = [placed[index] for index in range(count)]
+        if len(items) != count or len({len(row) for row in rows}) > 1:
+            raise ValueError("count")
+        vectors = np.array(rows, np.float64)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise EmbedderFailed("the embedder's answer is not in the OpenAI embeddings shape") from None
+    if vectors.ndim != 2 or not vectors.shape[1]:
+        raise EmbedderFailed("the embedder's answer is not in the OpenAI embeddings shape")
+    sizes = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not np.isfinite(sizes).all() or not sizes.all():
+        raise EmbedderFailed("the embedder answered with a vector that has no direction")
+    made: NDArray[np.float32] = (vectors / sizes).astype(np.float32)
+    return made
+
+
+def _seconds(header: str | None) -> float | None:
+    """A Retry-After in seconds; a date counts as "not now"."""
+    if header is None:
+        return None
+    try:
+        seconds = float(header)
+    except ValueError:
+        return math.inf
+    return max(0.0, seconds) if math.isfinite(seconds) else math.inf
+
+
+def _opener(url: str) -> Any:
+    """What opens the URL: no redirects, and no proxy for this machine itself."""
+    from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
+
+    class Stay(HTTPRedirectHandler):
+        """Leaves a redirect as the error it then is."""
+
+        def redirect_request(self, *_: Any) -> None:
+            return None
+
+    local = (urlsplit(url).hostname or "") in ("localhost", "127.0.0.1", "::1")
+    return build_opener(Stay, ProxyHandler({})) if local else build_opener(Stay)
