@@ -32,9 +32,10 @@ MAX_FILE_BYTES = 2 * 1024 * 1024
 class SessionFiles:
     """A `SessionLog` on disk; safe to share between threads."""
 
-    def __init__(self, root: Path, clock: Clock, session_id: str) -> None:
+    def __init__(self, root: Path, clock: Clock, session_id: str, kept: int = KEPT) -> None:
         self._folder = os.path.join(os.path.abspath(root), "memory", "sessions")
         self._clock = clock
+        self._kept = kept
         self._lock = Lock()
         self._writing = Lock()
         self._session = Session(id=session_id, started=clock.now())
@@ -104,8 +105,8 @@ class SessionFiles:
     def _let_go(self) -> None:
         """Remove the oldest sessions past the number that is kept."""
         names = self._names()
-        if len(names) > KEPT:
-            for session in self.past()[: len(names) - KEPT]:
+        if len(names) > self._kept:
+            for session in self.past()[: len(names) - self._kept]:
                 with suppress(OSError):
                     os.unlink(os.path.join(self._folder, session.id + SUFFIX))
 
