@@ -15,6 +15,7 @@ from context_pack.code.ports import AccessLog, CodeSearch
 from context_pack.contexts import resources as context_resources
 from context_pack.contexts import tools as context_tools
 from context_pack.contexts.ports import ContextPorts
+from context_pack.documents.ports import DocumentPorts
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.packs.ports import PackSettings, PackStore
 from context_pack.toolkit.limits import RateLimiter
@@ -37,6 +38,7 @@ class Ports:
     access: AccessLog = field(factory=UnkeptAccess)
     bundles: BundleStore = field(factory=NoBundles)
     contexts: ContextPorts | None = None
+    documents: DocumentPorts | None = None
 
 
 def build(
@@ -55,17 +57,23 @@ def build(
     from context_pack.bundles import resources as bundle_resources
     from context_pack.bundles import tools as bundle_tools
     from context_pack.code import tools as code_tools
+    from context_pack.documents import resources as document_resources
+    from context_pack.documents import tools as document_tools
+    from context_pack.documents.usecases.search import Finder
+    from context_pack.documents.usecases.shelf import Shelf
     from context_pack.packs import prompts as pack_prompts
     from context_pack.packs import resources as pack_resources
     from context_pack.packs import tools as pack_tools
 
-    metrics, contexts = Metrics(), ports.contexts
+    metrics, contexts, memory = Metrics(), ports.contexts, ports.memory
+    shelf = None if ports.documents is None else Shelf(ports.documents, ports.clock.monotonic)
     packs = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes))
     tools = (
         *pack_tools.build(*packs),
         *code_tools.build(ports.source, ports.search, ports.access, ports.clock),
         *bundle_tools.build(ports.bundles, ports.clock),
         *(context_tools.build(contexts.projects, contexts.format) if contexts is not None else ()),
+        *(document_tools.build(shelf, Finder(shelf, ports.clock.monotonic)) if shelf is not None else ()),
     )
     return Registry(
         tools={tool.name: tool for tool in tools},
@@ -73,6 +81,7 @@ def build(
             pack_resources.build(*packs),
             bundle_resources.build(ports.bundles),
             *([context_resources.build(contexts.projects, contexts.format)] if contexts is not None else []),
+            *([document_resources.build(shelf)] if shelf is not None else []),
             stats_family(metrics),
         ],
         prompts={prompt.name: prompt for prompt in pack_prompts.build(ports.packs)},

@@ -16,20 +16,26 @@ from context_pack_adapters.settings import Settings
 if TYPE_CHECKING:
     from context_pack.app import Ports
     from context_pack.kernel.ports import Clock, IdSource
+    from context_pack.retrieval.ports import Background
     from context_pack.toolkit.registry import Registry
+    from context_pack_adapters.index.background import ChildBackground
     from context_pack_adapters.mcp.session import Session
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.context_watch import FoldersWatch
     from context_pack_adapters.stores.pack_news import News, PackNews
 
 
-def open_ports(settings: Settings) -> Ports:
-    """The ports over the real disk, clock and randomness; opening them touches no file."""
+def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
+    """The ports over the real disk, clock and randomness; opening them touches no file.
+
+    Without a worker, long work is done inside the calls.
+    """
     from pathlib import Path
 
     from context_pack.app import Ports
     from context_pack.contexts.ports import ContextPorts
     from context_pack.kernel.paths import PathPolicy
+    from context_pack_adapters import search_ports
     from context_pack_adapters.search.code_search import TreeSearch
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
@@ -54,6 +60,7 @@ def open_ports(settings: Settings) -> Ports:
             form,
             FileDerivedMemory(settings.root, settings.source_root),
         ),
+        documents=search_ports.document_ports(settings, policy, worker),
     )
 
 
@@ -64,6 +71,7 @@ def memory_ports(
     from context_pack.app import Ports
     from context_pack.contexts.ports import ContextPorts
     from context_pack.kernel.paths import PathPolicy
+    from context_pack_adapters import search_ports
     from context_pack_adapters.disk.gitignore import IgnoreFile
     from context_pack_adapters.inmemory import MemoryAccessLog, MemoryPackStore, MemorySourceTree
     from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
@@ -71,18 +79,22 @@ def memory_ports(
     from context_pack_adapters.stores.context_format import YamlContextFormat
     from context_pack_adapters.system import SystemClock, SystemIds
 
-    time, form = clock or SystemClock(), YamlContextFormat()
+    time, form, policy = clock or SystemClock(), YamlContextFormat(), PathPolicy(deny)
 
     def hides(lines: str, scope: str) -> bool:
         return IgnoreFile(lines).verdict(scope, True) is True
 
+    def judges(lines: str, path: str, is_folder: bool) -> bool | None:
+        return IgnoreFile(lines).verdict(path, is_folder)
+
     return Ports(
         clock=time,
-        source=MemorySourceTree(files, PathPolicy(deny)),
-        search=MemorySearch(files, PathPolicy(deny)),
+        source=MemorySourceTree(files, policy),
+        search=MemorySearch(files, policy),
         packs=MemoryPackStore(time, ids or SystemIds()),
         access=MemoryAccessLog(time),
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),
+        documents=search_ports.memory_document_ports(files, PathPolicy(deny), judges),
     )
 
 
@@ -114,6 +126,7 @@ class Connection:
         self._news: PackNews | None = None
         self._session: Session | None = None
         self._access: AccessFiles | None = None
+        self._worker: ChildBackground | None = None
         self.registry: Registry | None = None
 
     def open(self, send: Callable[[bytes], None]) -> Session:
@@ -143,10 +156,12 @@ class Connection:
         from attrs import evolve
 
         from context_pack.app import build
+        from context_pack_adapters import search_ports
         from context_pack_adapters.stores.access_files import AccessFiles
         from context_pack_adapters.stores.pack_news import AnnouncingPackStore
 
-        ports = open_ports(self._settings)
+        self._worker = search_ports.worker(self._settings)
+        ports = open_ports(self._settings, self._worker)
         packs = AnnouncingPackStore(ports.packs, self._pack_news().came_or_went)
         self._access = AccessFiles(Path(self._settings.root), ports.clock)
         return build(
@@ -200,10 +215,22 @@ class Connection:
         except (OSError, RuntimeError) as error:  # the latter from a call that still counts itself
             self._log.write("warn", f"the statistics were not kept: {type(error).__name__}")
 
+    def end_worker(self) -> None:
+        """Let nothing outlive the connection."""
+        if self._worker is not None:
+            self._worker.stop_all()
+
     def keep_access(self) -> None:
         """Leave which files were read for the connections to come."""
         if self._access is not None:
             self._access.flush()
+
+    def keep_session(self) -> None:
+        """Leave what this connection did for those to come, and end what still works for it."""
+        if self._sessions is not None:
+            self._sessions.end()
+        if self._children is not None:
+            self._children.stop_all()
 
 
 def serve(settings: Settings) -> int:
@@ -226,6 +253,8 @@ def serve(settings: Settings) -> int:
     except Exception as error:  # an end in words, whatever is wrong with this installation
         log.alarm("serve", error)
         return 1
+    connection.end_worker()
     connection.keep_access()
     connection.keep_stats()
+    connection.keep_session()
     return code

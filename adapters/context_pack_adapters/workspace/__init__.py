@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from context_pack.kernel.ports import Clock, IdSource
     from context_pack.toolkit.registry import Registry
     from context_pack.toolkit.spec import Answer
+    from context_pack_adapters.workspace.documents import Documents
 
 __all__ = ["Packs", "Workspace", "open_memory_workspace", "open_workspace"]
 
@@ -42,6 +43,7 @@ class Workspace:
         self._ports = ports
         self._max_source_bytes = max_source_bytes
         self._packs = Packs(ports, max_source_bytes)
+        self._documents: Documents | None = None
         self._registry: Registry | None = None
         self._lock = Lock()
         self._closed = False
@@ -51,6 +53,16 @@ class Workspace:
         """The pack use cases."""
         self._check_open()
         return self._packs
+
+    @property
+    def documents(self) -> Documents:
+        """The document use cases."""
+        self._check_open()
+        if self._documents is None:
+            from context_pack_adapters.workspace.documents import Documents
+
+            self._documents = Documents(self._ports)
+        return self._documents
 
     @property
     def tools(self) -> Sequence[str]:

@@ -21,8 +21,6 @@ ERRAND = "documents"
 LOOK_SECONDS = 2.0
 SMALL_DOCUMENTS = 100
 SMALL_BYTES = 1024 * 1024
-RESTART_SECONDS = 60.0
-"""A worker that ended before its work was done is not started again sooner."""
 
 
 @frozen
@@ -41,7 +39,6 @@ class Currency:
         self._syncing = syncing
         self._monotonic = monotonic
         self._known: dict[str, tuple[float, Standing]] = {}
-        self._started: float | None = None
 
     def bring(self, collections: Sequence[Collection], check: Check = lambda: None) -> Standing:
         """Bring these collections up to date as far as that is quick, and say how they stand."""
@@ -95,14 +92,7 @@ class Currency:
 
     def _start_worker(self) -> bool:
         worker = self._ports.background
-        if worker is None:
-            return False
-        now = self._monotonic()
-        recently = self._started is not None and now - self._started < RESTART_SECONDS
-        if recently or worker.running(ERRAND):
-            return True
-        self._started = now
-        return worker.start(ERRAND)
+        return worker is not None and worker.start(ERRAND)
 
 
 def is_small(changes: Changes) -> bool:

@@ -13,6 +13,7 @@ from context_pack.documents.usecases.currency import Standing
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.retrieval.model import Progress, Scope
+from context_pack.retrieval.ports import Stop
 from context_pack.retrieval.searching import Question, Ranked, Ranking, Searching
 
 
@@ -96,6 +97,18 @@ class Finder:
             return collection, document, _told(found, standing, self._shelf.ports.warning)
         answered = Answered("", _hits(ranking, [collection]))
         return collection, document, self._found((answered,), [ranking], standing)
+
+    def fill(
+        self, scope: Scope, stop: Stop, report: Callable[[Progress], None] = lambda _: None
+    ) -> Progress | None:
+        """Embed what has no semantic vector yet; None without a semantic embedder.
+
+        Raises:
+            EmbedderFailed: it cannot go on; what it did is kept.
+        """
+        if self._shelf.ports.semantic is None:
+            return None
+        return self._searching.fill(scope, stop, report)
 
     def _ask(
         self,
