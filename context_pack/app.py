@@ -17,6 +17,7 @@ from context_pack.contexts import tools as context_tools
 from context_pack.contexts.ports import ContextPorts
 from context_pack.documents.ports import DocumentPorts
 from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.memory.ports import MemoryPorts
 from context_pack.packs.ports import PackSettings, PackStore
 from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.metrics import Metrics
@@ -39,6 +40,7 @@ class Ports:
     bundles: BundleStore = field(factory=NoBundles)
     contexts: ContextPorts | None = None
     documents: DocumentPorts | None = None
+    memory: MemoryPorts | None = None
 
 
 def build(
@@ -61,6 +63,8 @@ def build(
     from context_pack.documents import tools as document_tools
     from context_pack.documents.usecases.search import Finder
     from context_pack.documents.usecases.shelf import Shelf
+    from context_pack.joints import PacksAsNotes
+    from context_pack.memory import tools as memory_tools
     from context_pack.packs import prompts as pack_prompts
     from context_pack.packs import resources as pack_resources
     from context_pack.packs import tools as pack_tools
@@ -74,6 +78,7 @@ def build(
         *bundle_tools.build(ports.bundles, ports.clock),
         *(context_tools.build(contexts.projects, contexts.format) if contexts is not None else ()),
         *(document_tools.build(shelf, Finder(shelf, ports.clock.monotonic)) if shelf is not None else ()),
+        *(memory_tools.build(memory, PacksAsNotes(ports.packs), ports.clock) if memory is not None else ()),
     )
     return Registry(
         tools={tool.name: tool for tool in tools},

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from context_pack.app import Ports
     from context_pack.kernel.ports import Clock, IdSource
     from context_pack.retrieval.ports import Background
-    from context_pack.toolkit.registry import Registry
+    from context_pack.toolkit.registry import Finished, Registry
     from context_pack_adapters.index.background import ChildBackground
     from context_pack_adapters.mcp.session import Session
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.context_watch import FoldersWatch
     from context_pack_adapters.stores.pack_news import News, PackNews
+    from context_pack_adapters.stores.session_files import SessionFiles
 
 
 def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
@@ -35,7 +36,7 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
     from context_pack.app import Ports
     from context_pack.contexts.ports import ContextPorts
     from context_pack.kernel.paths import PathPolicy
-    from context_pack_adapters import search_ports
+    from context_pack_adapters import memory_ports, search_ports
     from context_pack_adapters.search.code_search import TreeSearch
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
@@ -61,6 +62,7 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
             FileDerivedMemory(settings.root, settings.source_root),
         ),
         documents=search_ports.document_ports(settings, policy, worker),
+        memory=memory_ports.disk_memory(settings, clock, ids, policy, worker),
     )
 
 
@@ -75,6 +77,7 @@ def memory_ports(
     from context_pack_adapters.disk.gitignore import IgnoreFile
     from context_pack_adapters.inmemory import MemoryAccessLog, MemoryPackStore, MemorySourceTree
     from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
+    from context_pack_adapters.memory_ports import memory_in_memory
     from context_pack_adapters.search.memory import MemorySearch
     from context_pack_adapters.stores.context_format import YamlContextFormat
     from context_pack_adapters.system import SystemClock, SystemIds
@@ -95,6 +98,7 @@ def memory_ports(
         access=MemoryAccessLog(time),
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),
         documents=search_ports.memory_document_ports(files, PathPolicy(deny), judges),
+        memory=memory_in_memory(files, time, ids or SystemIds(), policy),
     )
 
 
@@ -127,6 +131,7 @@ class Connection:
         self._session: Session | None = None
         self._access: AccessFiles | None = None
         self._worker: ChildBackground | None = None
+        self._diary: SessionFiles | None = None
         self.registry: Registry | None = None
 
     def open(self, send: Callable[[bytes], None]) -> Session:
@@ -159,16 +164,27 @@ class Connection:
         from context_pack_adapters import search_ports
         from context_pack_adapters.stores.access_files import AccessFiles
         from context_pack_adapters.stores.pack_news import AnnouncingPackStore
+        from context_pack_adapters.stores.session_files import SessionFiles
+        from context_pack_adapters.stores.session_noting import NotingAccessLog, NotingPackStore
 
         self._worker = search_ports.worker(self._settings)
         ports = open_ports(self._settings, self._worker)
         packs = AnnouncingPackStore(ports.packs, self._pack_news().came_or_went)
         self._access = AccessFiles(Path(self._settings.root), ports.clock)
+        assert ports.memory is not None
+        sessions = ports.memory.sessions
+        self._diary = sessions if isinstance(sessions, SessionFiles) else None
+
+        def report(finished: Finished) -> None:
+            sessions.called(finished.tool)
+            self._log.finished(finished)
+
+        noting = NotingPackStore(packs, sessions), NotingAccessLog(self._access, sessions)
         return build(
-            evolve(ports, packs=packs, access=self._access),
+            evolve(ports, packs=noting[0], access=noting[1]),
             max_source_bytes=self._settings.max_source_bytes,
             rate_limits=self._settings.rate_limits,
-            report=self._log.finished,
+            report=report,
             alarm=self._log.alarm,
         )
 
@@ -226,11 +242,9 @@ class Connection:
             self._access.flush()
 
     def keep_session(self) -> None:
-        """Leave what this connection did for those to come, and end what still works for it."""
-        if self._sessions is not None:
-            self._sessions.end()
-        if self._children is not None:
-            self._children.stop_all()
+        """Leave what this connection did for those to come."""
+        if self._diary is not None:
+            self._diary.end()
 
 
 def serve(settings: Settings) -> int:

@@ -55,6 +55,11 @@ COMMANDS: Mapping[str, Entry] = {
     "contexts validate": Entry("contexts_validate", "check that every .context.yaml is valid"),
     "contexts show": Entry("contexts_show", "print the context of a folder"),
     "contexts watch": Entry("contexts_watch", "tell when contexts become stale, or refresh them at once"),
+    "memory add": Entry("memory_add", "record a discovery about the project"),
+    "memory list": Entry("memory_list", "list the discoveries"),
+    "memory import": Entry("memory_import", "record what Markdown notes and decision records say"),
+    "memory forget": Entry("memory_forget", "forget discoveries"),
+    "index": Entry("index", "index the code for context_search now"),
     "stats": Entry("stats", "what the tools have done in past connections"),
     "doctor": Entry("doctor", "what is configured, what is missing, how to mend it"),
 }

@@ -12,7 +12,7 @@ from context_pack.memory.domain.entries import CORPORA, DISCOVERY
 from context_pack.memory.ports import MemoryPorts
 from context_pack.memory.usecases.refresh import ERRAND, Refresher
 from context_pack.retrieval.model import Progress, Scope
-from context_pack.retrieval.searching import Question, Ranked
+from context_pack.retrieval.searching import FLOOR, Question, Ranked
 from context_pack.toolkit.arguments import arg, choice, integer, text
 
 LEAST_QUERY, MOST_QUERY = 3, 500
@@ -80,18 +80,19 @@ class MemorySearcher:
             raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
         question = Question(command.query, scope_of(command), command.limit)
         (ranking,) = self.ports.searching.ask([question])
-        warnings = (*refreshed.warnings, *filter(None, (ranking.warning or self.ports.warning,)))
-        if ranking.mode == "keyword" and ranking.warning and not ranking.hits:
+        # What is below the floor has nothing to do with the question: showing it would be no answer.
+        hits = tuple(hit for hit in ranking.hits if hit.relevance >= FLOOR)
+        if ranking.warning and not hits:
             raise Failure(Code.EMBEDDER_FAILED, EMBEDDER_FAILED, {"details": ranking.warning})
         self._go_on(ranking.semantic)
         return Search(
-            ranking.hits,
-            ranking.total,
+            hits,
+            ranking.total if len(hits) == len(ranking.hits) else len(hits),
             round((self.monotonic() - start) * 1000),
             refreshed.indexing,
             ranking.semantic,
-            ranking.mode == "keyword",
-            warnings,
+            ranking.warning is not None or ranking.mode == "keyword",
+            (*refreshed.warnings, *filter(None, (ranking.warning or self.ports.warning,))),
         )
 
     def _is_empty(self) -> bool:

@@ -1,0 +1,69 @@
+"""The ports of memory, on disk and in memory. Part of `bootstrap`, kept apart because it is large.
+
+Opening touches no file and loads no weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from context_pack_adapters import search_ports
+from context_pack_adapters.settings import Settings
+
+if TYPE_CHECKING:
+    from context_pack.kernel.paths import PathPolicy
+    from context_pack.kernel.ports import Clock, IdSource
+    from context_pack.memory.ports import MemoryPorts
+    from context_pack.retrieval.ports import Background
+
+INDEX = "memory.sqlite3"
+
+
+def disk_memory(
+    settings: Settings, clock: Clock, ids: IdSource, policy: PathPolicy, background: Background | None
+) -> MemoryPorts:
+    """The memory of a project on disk."""
+    from context_pack.memory.domain.discovery import uuid_of
+    from context_pack.memory.domain.entries import SNIPPETS
+    from context_pack.memory.ports import MemoryPorts
+    from context_pack.retrieval.searching import Searching
+    from context_pack_adapters.index.sqlite_index import SqliteIndex
+    from context_pack_adapters.stores.code_files import CodeFiles
+    from context_pack_adapters.stores.discovery_files import DiscoveryFiles
+    from context_pack_adapters.stores.session_files import SessionFiles
+
+    root, chosen = Path(settings.root), search_ports.embedders(settings)
+    index = SqliteIndex(search_ports.derived_folder(settings) / INDEX, chosen.fast, chunker=SNIPPETS)
+    return MemoryPorts(
+        discoveries=DiscoveryFiles(root),
+        sessions=SessionFiles(root, clock, uuid_of(ids.token(16))),
+        tree=CodeFiles(Path(settings.source_root), policy, root),
+        index=index,
+        searching=Searching(index, chosen.fast, chosen.semantic, monotonic=clock.monotonic),
+        background=background,
+        warning=chosen.warning,
+    )
+
+
+def memory_in_memory(
+    files: Mapping[str, str | bytes], clock: Clock, ids: IdSource, policy: PathPolicy
+) -> MemoryPorts:
+    """Memory over a mapping of files."""
+    from context_pack.memory.domain.discovery import uuid_of
+    from context_pack.memory.ports import MemoryPorts
+    from context_pack.retrieval.searching import Searching
+    from context_pack_adapters.embed.hashed import HashedEmbedder
+    from context_pack_adapters.index.memory import MemoryIndex
+    from context_pack_adapters.inmemory.memory import MemoryCodeTree, MemoryDiscoveryStore, MemorySessionLog
+
+    fast = HashedEmbedder()
+    index = MemoryIndex(fast)
+    return MemoryPorts(
+        discoveries=MemoryDiscoveryStore(),
+        sessions=MemorySessionLog(clock, uuid_of(ids.token(16))),
+        tree=MemoryCodeTree(files, policy),
+        index=index,
+        searching=Searching(index, fast, None, monotonic=clock.monotonic),
+    )
