@@ -2,8 +2,8 @@
 
 BERT (WordPiece) and RoBERTa (byte-level BPE) encoders, as sentence-transformers saves them. The vector is the
 mean of the tokens' states unless `1_Pooling/config.json` says that the first token is the text. The folder
-comes from anywhere: whatever does not fit is `EmbedderFailed` in words. Its id holds a digest of the files, so
-that vectors of another model in the same place are never compared with it.
+comes from anywhere: whatever does not fit is `EmbedderFailed` in words. Its id holds a digest of the files,
+so that vectors of another model in the same place are never compared with it.
 """
 
 from __future__ import annotations
