@@ -105,7 +105,7 @@ def _nearby(anchor: Anchor, source: SourceText, near: int) -> Sought:
 def _alike(anchor: Anchor, lengths: Sequence[int]) -> Iterator[int]:
     """Where lines begin and end that are as long as the anchored ones, in order."""
     first, last, reach = length_of(anchor.first), length_of(anchor.last), anchor.lines - 1
-    at, end = -1, len(lengths) - reach
+    at, end = -1, max(0, len(lengths) - reach)
     while True:
         try:
             at = lengths.index(first, at + 1, end)

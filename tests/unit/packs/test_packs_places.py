@@ -148,6 +148,15 @@ def test_of_many_equal_places_only_a_few_are_named() -> None:
     assert (len(places.ranges), places.complete) == (MOST_PLACES, False)
 
 
+@pytest.mark.clause("AN-08", "AN-14")
+@pytest.mark.parametrize("left", range(12))
+def test_a_file_that_became_shorter_than_the_code_is_searched_too(left: int) -> None:
+    lines = ["same"] * 12
+    ref = ref_to(SourceText("\n".join(lines)), 1, 12)
+    found = resolve(ref, SourceText("\n".join(lines[:left])))
+    assert found.state in (State.CHANGED, State.STALE)
+
+
 @pytest.mark.clause("AN-14")
 def test_equal_fingerprints_alone_prove_nothing() -> None:
     lines = SourceText("first\nmiddle\nlast\n")

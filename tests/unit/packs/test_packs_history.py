@@ -1,0 +1,53 @@
+"""Refs over a stored history: anchored at old commits, read at newer ones, judged by brute force."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from pack_history import Tally, judge, replayed
+
+from context_pack.packs.domain.states import State
+
+PAIRS, REFS_PER_FILE = 160, 5
+
+
+@pytest.fixture(scope="module")
+def trees(checkout: Path) -> list[dict[str, str]]:
+    """The trees of the stored history, oldest first."""
+    return list(replayed(checkout / "tests/fixtures/history/service.json"))
+
+
+@pytest.mark.clause("AN-14")
+def test_the_history_has_what_histories_have(trees: list[dict[str, str]]) -> None:
+    assert len(trees) > 30
+    assert len({frozenset(tree) for tree in trees}) > 4
+    assert any("\r\n" in text for tree in trees for text in tree.values())
+    assert min(map(len, trees)) >= 5
+
+
+@pytest.mark.clause("AN-05", "AN-06", "AN-09", "AN-14")
+def test_moved_is_always_right_and_code_that_stands_once_is_found(trees: list[dict[str, str]]) -> None:
+    rng, tally = random.Random(5), Tally()
+    for old, new in rng.sample(list(combinations(range(len(trees)), 2)), PAIRS):
+        judge(trees[old], trees[new], rng, REFS_PER_FILE, tally)
+    assert tally.wrong == []
+    assert tally.precision == 1.0
+    assert tally.recall >= 0.95, tally.missed[:3]
+    assert tally.once > 500
+    # A history in which nothing is lost or doubled would prove little.
+    assert min(tally.states[state] for state in (State.EXACT, State.MOVED, State.CHANGED)) > 100
+    assert tally.states[State.AMBIGUOUS] > 20
+    assert tally.states[State.STALE] > 20
+
+
+@pytest.mark.clause("AN-02", "AN-04")
+def test_other_line_endings_change_no_ref(trees: list[dict[str, str]]) -> None:
+    rng, tally = random.Random(6), Tally()
+    for tree in trees[::10]:
+        plain = {path: text.replace("\r\n", "\n") for path, text in tree.items()}
+        judge(tree, plain, rng, 5, tally)
+        judge(plain, {path: text.replace("\n", "\r\n") for path, text in plain.items()}, rng, 5, tally)
+    assert set(tally.states) == {State.EXACT}
