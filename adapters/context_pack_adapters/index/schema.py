@@ -12,8 +12,8 @@ without them reads every matching text again, which made queries twelve times sl
 
 from __future__ import annotations
 
+import os
 import sqlite3
-import time
 from typing import NamedTuple
 
 from context_pack_adapters.index.faults import Damaged
@@ -83,11 +83,16 @@ def create(connection: sqlite3.Connection, maker: Maker) -> None:
         if statement.strip():
             connection.execute(statement)
     connection.execute(
-        "INSERT INTO state VALUES (1, ?, ?, ?, 0, 0, ?)", (*maker, (int(time.time()) & 0x3FFFFF) << 22 | 1)
+        "INSERT INTO state VALUES (1, ?, ?, ?, 0, 0, ?)", (*maker, first_piece())
     )
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")
+
+
+def first_piece() -> int:
+    """Where the ids of a new file begin: anywhere, with room for four million before the next place."""
+    return int.from_bytes(os.urandom(3), "big") << 22 | 1
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:

@@ -1,0 +1,375 @@
+"""The index file damaged, foreign, gone, or on a disk that is full or read-only: words, and it works."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import index_worker
+import pytest
+from index_entries import ToyEmbedder, make_entry
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.retrieval.model import Scope
+from context_pack_adapters.index.sqlite_index import SqliteIndex
+
+WORKER = Path(index_worker.__file__)
+OUR_PATH = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+FRUIT = make_entry("fruit", "apples are red", "pears are green")
+TREES = make_entry("trees", "oaks are old")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "derived" / "things.sqlite3"
+
+
+@pytest.fixture
+def index(path: Path) -> Iterator[SqliteIndex]:
+    """An index with an entry in it."""
+    with closing(open_index(path)) as made:
+        made.replace([FRUIT])
+        made.note("docs", {"noted": True})
+        yield made
+
+
+def open_index(path: Path, chunker: str = "test/1", fast: ToyEmbedder | None = None) -> SqliteIndex:
+    return SqliteIndex(path, fast or ToyEmbedder(), chunker=chunker, timeout=5.0)
+
+
+def overwrite(path: Path, data: bytes, offset: int) -> None:
+    """Change bytes in the middle of a file that nobody has open."""
+    with path.open("r+b") as file:
+        file.seek(offset)
+        file.write(data)
+
+
+def works_empty(index: SqliteIndex) -> None:
+    """The index has nothing in it and can do everything."""
+    assert index.known("docs") == {}
+    with index.reading() as snapshot:
+        assert snapshot.corpus_facts("docs") is None
+        assert snapshot.keyword(["appl"], Scope(), 5) == []
+    index.replace([TREES])
+    with index.reading() as snapshot:
+        assert len(snapshot.keyword(["oak"], Scope(), 5)) == 1
+        assert len(snapshot.nearest("toy-16/1", ToyEmbedder().one("oaks"), Scope(), 5)) == 1
+    index.forget("docs")
+
+
+def set_aside(path: Path) -> list[str]:
+    return sorted(each.name for each in path.parent.iterdir() if ".broken-" in each.name)
+
+
+@pytest.mark.clause("IX-01")
+def test_the_folder_of_derived_data_is_kept_out_of_version_control(index: SqliteIndex, path: Path) -> None:
+    assert (path.parent / ".gitignore").read_text() == "*\n"
+
+
+@pytest.mark.clause("IX-04")
+@pytest.mark.parametrize("what", ["garbage", "text", "truncated", "another program's", "folder", "zeros"])
+def test_a_file_that_is_no_index_is_set_aside_and_an_empty_one_takes_its_place(path: Path, what: str) -> None:
+    path.parent.mkdir()
+    if what == "folder":
+        (path / "sub").mkdir(parents=True)
+    elif what == "another program's":
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("CREATE TABLE entries (a)")
+            other.commit()
+    elif what == "truncated":
+        with closing(open_index(path)) as whole:
+            whole.replace(make_entry(f"e{n}", "some words " * 50) for n in range(200))
+        os.truncate(path, path.stat().st_size // 2)
+    else:
+        path.write_bytes({"garbage": os.urandom(50_000), "text": b"# Notes\n", "zeros": bytes(20_000)}[what])
+    with closing(open_index(path)) as index:
+        works_empty(index)
+        (notice,) = index.notices()
+        (name,) = set_aside(path)
+        assert notice.startswith("things.sqlite3 ")
+        assert name in notice
+        assert index.notices() == []
+
+
+@pytest.mark.clause("IX-04")
+def test_an_empty_file_becomes_an_index(path: Path) -> None:
+    path.parent.mkdir()
+    path.touch()
+    with closing(open_index(path)) as index:
+        works_empty(index)
+        assert index.notices() == []
+
+
+@pytest.mark.clause("IX-04")
+def test_only_the_last_file_that_was_set_aside_is_kept(path: Path) -> None:
+    path.parent.mkdir()
+    (path.parent / "things.sqlite3.broken-20200101T000000Z").write_bytes(b"older")
+    (path.parent / "other.sqlite3.broken-20200101T000000Z").write_bytes(b"not ours")
+    path.write_bytes(b"newer garbage")
+    with closing(open_index(path)) as index:
+        index.known("docs")
+    other, ours = set_aside(path)
+    assert (path.parent / ours).read_bytes() == b"newer garbage"
+    assert (path.parent / other).read_bytes() == b"not ours"
+
+
+@pytest.mark.clause("IX-05")
+@pytest.mark.parametrize(
+    "names", [["", "-wal", "-shm"], [""], ["-wal"], ["-shm"], ["-wal", "-shm"], ["folder"]]
+)
+def test_files_deleted_while_they_are_open_end_in_a_working_index(
+    index: SqliteIndex, path: Path, names: list[str]
+) -> None:
+    with index.reading() as snapshot:
+        for name in names:
+            if name == "folder":
+                shutil.rmtree(path.parent)
+            else:
+                os.unlink(f"{path}{name}")
+        assert snapshot.entry("docs", "fruit") == FRUIT, "who reads already goes on"
+    works_empty(index)
+    assert len(index.notices()) == 1
+    with closing(open_index(path)) as other:
+        other.replace([FRUIT])
+        assert list(index.known("docs")) == ["fruit"], "both have the same file"
+    assert index.notices() == []
+
+
+@pytest.mark.clause("IX-05")
+def test_a_file_replaced_while_it_is_open_is_opened_anew(index: SqliteIndex, path: Path) -> None:
+    with closing(open_index(path.parent / "new.sqlite3")) as other:
+        other.replace([TREES])
+    os.replace(path.parent / "new.sqlite3", path)
+    for suffix in ("-wal", "-shm"):
+        os.unlink(f"{path}{suffix}")
+    assert list(index.known("docs")) == ["trees"]
+
+
+@pytest.mark.clause("IX-05")
+def test_a_file_deleted_between_two_portions_gets_the_rest(index: SqliteIndex, path: Path) -> None:
+    def entries() -> Iterator[Any]:
+        for number in range(1200):
+            if number == 1100:
+                os.unlink(path)
+            yield make_entry(f"e{number}", "one piece")
+
+    index.replace(entries())
+    left = index.known("docs")
+    assert "e1199" in left
+    assert "fruit" not in left
+    with index.reading() as snapshot:
+        assert len(snapshot.keyword(["piec"], Scope(), 5000)) == len(left)
+
+
+@pytest.mark.clause("IX-03")
+def test_another_chunker_or_embedder_means_an_empty_index_and_a_notice(path: Path) -> None:
+    for chunker, fast, words in (
+        ("test/1", ToyEmbedder(), None),
+        ("test/2", ToyEmbedder(), "test/1, not test/2"),
+        ("test/2", ToyEmbedder(8), "toy-16/1, not toy-8/1"),
+        ("test/2", ToyEmbedder(8, "toys"), "toy-8/1, not toys-8/1"),
+    ):
+        with closing(open_index(path, chunker, fast)) as index:
+            assert index.known("docs") == {}
+            assert [words in notice for notice in index.notices() if words] == [True] * (words is not None)
+            index.replace([FRUIT])
+        with closing(open_index(path, chunker, fast)) as index:
+            assert list(index.known("docs")) == ["fruit"]
+            assert index.notices() == []
+
+
+@pytest.mark.clause("IX-03")
+def test_another_version_of_the_format_means_an_empty_index_and_a_notice(path: Path) -> None:
+    with closing(open_index(path)) as index:
+        index.replace([FRUIT])
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA user_version = 99")
+    with closing(open_index(path)) as index:
+        works_empty(index)
+        (notice,) = index.notices()
+        assert "version 99" in notice
+
+
+@pytest.mark.clause("IX-03", "IX-05")
+def test_a_process_whose_file_another_one_rebuilt_does_not_mix_them(path: Path) -> None:
+    with closing(open_index(path)) as first:
+        first.replace([FRUIT])
+        pieces = list(first.lacking("slow", Scope(), 5))
+        os.unlink(path)
+        with closing(open_index(path)) as second:
+            second.replace([TREES])
+            first.keep("slow", {piece: [1.0] for piece in pieces})
+            with second.reading() as snapshot:
+                assert snapshot.progress("slow", Scope()).done == 0
+
+
+@pytest.mark.clause("IX-04")
+@pytest.mark.parametrize("seed", range(12))
+def test_flipped_bytes_anywhere_raise_nothing_but_failures_and_end_in_a_working_index(
+    path: Path, seed: int
+) -> None:
+    chance = random.Random(seed)
+    with closing(open_index(path)) as index:
+        index.replace(
+            make_entry(f"e{n}", *(" ".join(chance.choices(WORDS, k=40)) for _ in range(4))) for n in range(60)
+        )
+    size = path.stat().st_size
+    for _ in range(1 + seed * 3):
+        overwrite(path, os.urandom(chance.choice([1, 40, 600])), chance.randrange(size))
+    with closing(open_index(path)) as index:
+        for _ in range(4):
+            exercise(index, chance)
+        index.forget("docs")
+        index.close()
+        path.write_bytes(os.urandom(300))
+        works_empty(index)
+
+
+WORDS = [f"word{number}" for number in range(300)]
+
+
+def exercise(index: SqliteIndex, chance: random.Random) -> None:
+    """Ask for everything; nothing but a failure in words may come of it."""
+    actions: list[Callable[[], object]] = [
+        lambda: index.known("docs"),
+        lambda: index.replace([make_entry(f"e{chance.randrange(60)}", "new words here", "and there")]),
+        lambda: index.forget("docs", [f"e{chance.randrange(60)}"]),
+        lambda: index.lacking("slow", Scope(), 500),
+        lambda: index.keep("slow", {piece: [1.0, 0.0] for piece in index.lacking("slow", Scope(), 9)}),
+        lambda: index.wanted(list(index.lacking("slow", Scope(), 9))),
+        lambda: index.touch("docs", {"e1": "new"}),
+        lambda: index.note("docs", {"x": 1}),
+        lambda: read_everything(index, chance),
+    ]
+    told = []
+    for action in chance.sample(actions, len(actions)):
+        try:
+            action()
+        except Failure as failure:
+            told.append((failure.code, failure.details["reason"]))
+    assert set(told) <= {(Code.IO_ERROR, "damaged")}
+
+
+def read_everything(index: SqliteIndex, chance: random.Random) -> None:
+    asked = ToyEmbedder().one("word1 word2")
+    with index.reading() as snapshot:
+        for key in [each.key for each in snapshot.summaries("docs")]:
+            snapshot.entry("docs", key)
+            snapshot.centroid("toy-16/1", "docs", key)
+        hits = snapshot.keyword(chance.choices(WORDS, k=5), Scope(corpora=("docs",)), 50)
+        near = snapshot.nearest("toy-16/1", asked, Scope(), 500)
+        pieces = [hit.piece for hit in [*hits, *near]]
+        snapshot.found(pieces)
+        snapshot.cosines("toy-16/1", asked, pieces)
+        snapshot.unembedded("slow", pieces)
+        snapshot.progress("toy-16/1", Scope(kinds=("",)))
+        snapshot.ideal(WORDS[:3])
+        snapshot.counts()
+
+
+def run(words: list[str]) -> dict[str, Any]:
+    """What a worker answers."""
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120, env=OUR_PATH)
+    if done.returncode and "unshare" in words[0]:
+        pytest.skip(f"no name spaces here: {done.stderr.strip()[:80]}")
+    assert done.returncode == 0, done.stderr
+    answers: dict[str, Any] = json.loads(done.stdout)
+    return answers
+
+
+def mounted(mounts: str, path: Path) -> dict[str, Any]:
+    """What a worker answers after these mounts, in a name space of its own."""
+    if shutil.which("unshare") is None:
+        pytest.skip("no unshare here")
+    worker = f"'{sys.executable}' '{WORKER}' try_everything '{path}'"
+    return run(["unshare", "-rm", "sh", "-ec", f"{mounts}\n{worker}"])
+
+
+def check_told(answer: Any, path: Path) -> None:
+    assert answer["code"] == Code.IO_ERROR, answer
+    assert "/" not in answer["details"]["file"]
+    assert answer["message"].startswith(answer["details"]["file"] + ": ")
+    assert ";" in answer["message"], "it must say what to do"
+    assert str(path.parent) not in json.dumps(answer)
+    assert "sqlite3." not in answer["message"].replace("things.sqlite3", "")
+
+
+@pytest.mark.clause("IX-06")
+def test_a_full_disk_is_told_in_words_and_harms_nothing(index: SqliteIndex, path: Path) -> None:
+    index.close()
+    keep = path.parent.parent / "keep"
+    shutil.copytree(path.parent, keep)
+    folder = path.parent
+    mounts = f"mount -t tmpfs -o size=1m tmpfs '{folder}'\ncp -r '{keep}'/. '{folder}'\n"
+    answers = mounted(f"{mounts}dd if=/dev/zero of='{folder}/filler' bs=4k 2>/dev/null || true", path)
+    check_told(answers["replace"], path)
+    check_told(answers["note"], path)
+
+
+@pytest.mark.clause("IX-06")
+def test_a_limit_on_file_size_is_told_in_words_and_harms_nothing(index: SqliteIndex, path: Path) -> None:
+    index.close()
+    answers = run([sys.executable, str(WORKER), "try_limited", str(path), str(path.stat().st_size + 20_000)])
+    check_told(answers["replace"], path)
+    assert list(index.known("docs")) == ["fruit"]
+    assert index.notices() == []
+
+
+@pytest.mark.clause("IX-06")
+def test_a_read_only_folder_is_told_in_words(index: SqliteIndex, path: Path) -> None:
+    index.close()
+    folder = path.parent
+    answers = mounted(f"mount --bind '{folder}' '{folder}'\nmount -o remount,ro,bind '{folder}'", path)
+    check_told(answers["replace"], path)
+    assert list(index.known("docs")) == ["fruit"]
+
+
+@pytest.mark.clause("IX-06")
+def test_a_folder_that_cannot_be_made_is_told_in_words(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with closing(open_index(tmp_path / "file" / "derived" / "things.sqlite3")) as index:
+        with pytest.raises(Failure) as caught:
+            index.replace([FRUIT])
+        assert caught.value.code is Code.IO_ERROR
+        assert "not a folder" in caught.value.message
+
+
+@pytest.mark.clause("IX-06")
+def test_a_writer_that_does_not_end_is_told_as_a_lock(path: Path) -> None:
+    with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1", timeout=0.2)) as index:
+        index.replace([FRUIT])
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(Failure) as caught:
+                index.replace([TREES])
+            index.wanted([1])
+            assert list(index.known("docs")) == ["fruit"], "readers do not mind"
+        assert caught.value.code is Code.LOCK_TIMEOUT
+        index.replace([TREES])
+
+
+@pytest.mark.clause("IX-18")
+def test_searching_by_words_loads_no_numpy(index: SqliteIndex, path: Path) -> None:
+    index.close()
+    script = (
+        "import sys; from pathlib import Path\n"
+        "from context_pack_adapters.index.sqlite_index import SqliteIndex\n"
+        "from context_pack.retrieval.model import Scope\n"
+        "class Fast: id = 'toy-16/1'; dimension = 16; weight = 0.2\n"
+        "index = SqliteIndex(Path(sys.argv[1]), Fast(), chunker='test/1')\n"
+        "with index.reading() as snapshot: assert snapshot.keyword(['appl'], Scope(), 5)\n"
+        "index.close(); print('numpy' in sys.modules, 'hnswlib' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, env=OUR_PATH, timeout=60
+    )
+    assert done.stdout.split() == ["False", "False"], done.stderr

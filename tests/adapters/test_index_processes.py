@@ -1,0 +1,99 @@
+"""The index under several processes at once, and under processes that are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import index_worker
+import pytest
+from index_entries import ToyEmbedder
+from index_worker import check, versioned
+
+from context_pack_adapters.index.sqlite_index import SqliteIndex
+
+WORKER = Path(index_worker.__file__)
+OUR_PATH = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "derived" / "things.sqlite3"
+
+
+def start(*words: object) -> subprocess.Popen[str]:
+    """A worker in a process of its own."""
+    command = [sys.executable, str(WORKER), *(str(word) for word in words)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=OUR_PATH, encoding="utf-8"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.clause("IX-07")
+def test_two_processes_write_and_four_read_without_an_error_or_half_an_entry(path: Path) -> None:
+    # Nobody has made the file yet: they also meet at its creation.
+    workers = [start("write", path, seed, 25) for seed in (1, 2)] + [
+        start("read", path, 30) for _ in range(4)
+    ]
+    for worker in workers:
+        out, err = worker.communicate(timeout=240)
+        assert worker.returncode == 0, err
+        assert json.loads(out) == {"notices": []}, "nobody set anything aside"
+    with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as index:
+        assert check(index, ToyEmbedder().one("key1")) > 0
+
+
+@pytest.mark.clause("IX-07")
+def test_threads_write_and_read_one_index_at_once(path: Path) -> None:
+    asked = ToyEmbedder().one("key1 version1")
+    with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as index:
+        index.replace(versioned(key, 0) for key in range(5))
+        faults: list[BaseException] = []
+        done = threading.Event()
+
+        def reader() -> None:
+            try:
+                while not done.is_set():
+                    check(index, asked)
+            except BaseException as error:
+                faults.append(error)
+
+        threads = [threading.Thread(target=reader) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for version in range(1, 12):
+            index.replace(versioned(key, version) for key in range(8))
+            index.forget("docs", [f"k{version % 8}"])
+        done.set()
+        for thread in threads:
+            thread.join()
+        assert faults == []
+
+
+@pytest.mark.slow
+@pytest.mark.clause("IX-08")
+def test_a_writer_killed_at_any_moment_leaves_whole_entries(path: Path) -> None:
+    asked = ToyEmbedder().one("key1 version1")
+    with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as index:
+        for moment in range(6):
+            worker = start("write_until_killed", path)
+            with worker:
+                assert worker.stdout is not None
+                assert worker.stdout.readline() == "begun\n", worker.stderr and worker.stderr.read()
+                # Somewhere in its endless writing: after so many states of ours.
+                for _ in range(moment * 3):
+                    check(index, asked)
+                worker.send_signal(signal.SIGKILL)
+            assert check(index, asked) == 60
+            with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as fresh:
+                assert check(fresh, asked) == 60
+                fresh.replace([versioned(3, 1000)])
+                assert fresh.notices() == []
+        assert index.notices() == []

@@ -1,0 +1,501 @@
+"""What every `SearchIndex` does: one suite, run on the file and on its twin in memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from index_entries import ToyEmbedder, make_entry
+
+from context_pack.retrieval.model import Entry, Found, Hit, Known, Piece, Progress, Scope, Summary
+from context_pack.retrieval.ports import EmbedderFailed, SearchIndex
+from context_pack_adapters.index.memory import MemoryIndex
+from context_pack_adapters.index.sqlite_index import SqliteIndex
+
+FRUIT = make_entry("fruit", "apples are red", "pears are green or yellow", kind="note", module="garden")
+TREES = make_entry("trees", "an oak grows slowly", "apples grow on trees", kind="page", module="wood")
+EVERYTHING = Scope()
+CARS = make_entry("cars", "red cars are fast", corpus="other", kind="page", facts={"wheels": 4})
+
+
+@pytest.fixture
+def fast() -> ToyEmbedder:
+    return ToyEmbedder()
+
+
+@pytest.fixture(params=["disk", "memory"])
+def index(request: pytest.FixtureRequest, tmp_path: Path, fast: ToyEmbedder) -> Iterator[SearchIndex]:
+    """An empty index of each kind."""
+    if request.param == "memory":
+        yield MemoryIndex(fast)
+        return
+    with closing(SqliteIndex(tmp_path / "derived" / "things.sqlite3", fast, chunker="test/1")) as made:
+        yield made
+
+
+def shown(index: SearchIndex, hits: Sequence[Hit]) -> list[tuple[str, int]]:
+    """Hits by name: the key of the entry, and which of its pieces."""
+    with index.reading() as snapshot:
+        return [(found.key, found.index) for found in snapshot.found([hit.piece for hit in hits])]
+
+
+def by_words(
+    index: SearchIndex, *words: str, scope: Scope = EVERYTHING, limit: int = 10
+) -> list[tuple[str, int]]:
+    with index.reading() as snapshot:
+        hits = snapshot.keyword(words, scope, limit)
+    return shown(index, hits)
+
+
+def by_vector(
+    index: SearchIndex, embedder: ToyEmbedder, text: str, scope: Scope = EVERYTHING, limit: int = 10
+) -> list[tuple[str, int]]:
+    with index.reading() as snapshot:
+        hits = snapshot.nearest(embedder.id, embedder.one(text), scope, limit)
+    return shown(index, hits)
+
+
+@pytest.mark.clause("IX-02", "IX-16")
+def test_an_entry_comes_back_as_it_was_stored(index: SearchIndex) -> None:
+    odd = attrs.evolve(
+        make_entry("odd\udcff name/ü", "läuft\x00 \udc80 日本語", "second"),
+        stamp="s\udc81", title="T\udc82", module="m\udc83", facts={"list": [1, "\udc84"], "none": None},
+    )  # fmt: skip
+    odd = attrs.evolve(odd, pieces=(attrs.evolve(odd.pieces[0], facts={"at": {"x": 1.5}}), odd.pieces[1]))
+    empty = Entry("docs", "empty", "0" * 64)
+    index.replace([FRUIT, odd, empty])
+    with index.reading() as snapshot:
+        assert snapshot.entry("docs", "fruit") == FRUIT
+        assert snapshot.entry("docs", odd.key) == odd
+        assert snapshot.entry("docs", "empty") == empty
+        assert snapshot.entry("other", "fruit") is None
+    assert index.known("docs")[odd.key] == Known(odd.digest, odd.stamp)
+
+
+@pytest.mark.clause("IX-02")
+def test_a_stored_entry_takes_the_place_of_the_one_with_its_name(
+    index: SearchIndex, fast: ToyEmbedder
+) -> None:
+    index.replace([FRUIT, TREES])
+    newer = make_entry("fruit", "cherries are sweet")
+    index.replace([newer])
+    assert by_words(index, "pear", "cherri") == [("fruit", 1)]
+    assert [key for key, _ in by_vector(index, fast, "pears are green")].count("fruit") == 1
+    with index.reading() as snapshot:
+        assert snapshot.entry("docs", "fruit") == newer
+        assert snapshot.progress(fast.id, Scope()) == Progress(3, 3)
+
+
+@pytest.mark.clause("IX-02")
+def test_of_two_entries_with_one_name_in_one_go_the_last_stays(index: SearchIndex) -> None:
+    index.replace([FRUIT, TREES, make_entry("fruit", "plums")])
+    assert by_words(index, "plum", "pear") == [("fruit", 1)]
+    with index.reading() as snapshot:
+        assert snapshot.counts() == {"docs": 2}
+
+
+@pytest.mark.clause("IX-02")
+def test_a_reader_sees_the_state_it_began_with_whatever_is_written(
+    index: SearchIndex, fast: ToyEmbedder
+) -> None:
+    index.replace([FRUIT])
+    with index.reading() as snapshot:
+        asked = fast.one("pears are green")
+        index.replace([make_entry("fruit", "nothing of it")])
+        index.forget("docs", ["fruit"])
+        index.replace([TREES])
+        index.note("docs", {"new": True})
+        assert snapshot.entry("docs", "fruit") == FRUIT
+        assert snapshot.counts() == {"docs": 1}
+        assert snapshot.corpus_facts("docs") is None
+        assert len(snapshot.keyword(["pear"], Scope(), 5)) == 1
+        near = snapshot.nearest(fast.id, asked, Scope(), 5)
+        assert [found.text for found in snapshot.found([hit.piece for hit in near])] == [
+            "pears are green or yellow",
+            "apples are red",
+        ]
+    with index.reading() as snapshot:
+        assert snapshot.keyword(["pear"], Scope(), 5) == []
+        newer = snapshot.nearest(fast.id, asked, Scope(), 5)
+        assert {found.key for found in snapshot.found([hit.piece for hit in newer])} == {"trees"}
+        assert snapshot.found([hit.piece for hit in near]) == []
+
+
+@pytest.mark.clause("IX-02")
+def test_forgetting_takes_entries_or_a_whole_corpus_with_its_facts(index: SearchIndex) -> None:
+    index.replace([FRUIT, TREES, CARS])
+    index.note("docs", {"a": 1})
+    index.forget("docs", ["trees", "never there"])
+    assert list(index.known("docs")) == ["fruit"]
+    with index.reading() as snapshot:
+        assert snapshot.corpus_facts("docs") == {"a": 1}
+    index.forget("docs")
+    assert index.known("docs") == {}
+    assert by_words(index, "red") == [("cars", 1)]
+    with index.reading() as snapshot:
+        assert snapshot.corpus_facts("docs") is None
+        assert snapshot.counts() == {"other": 1}
+
+
+def test_new_stamps_change_nothing_else(index: SearchIndex) -> None:
+    index.replace([FRUIT])
+    index.touch("docs", {"fruit": "new", "never there": "x"})
+    assert index.known("docs") == {"fruit": Known(FRUIT.digest, "new")}
+    with index.reading() as snapshot:
+        assert snapshot.entry("docs", "fruit") == attrs.evolve(FRUIT, stamp="new")
+
+
+def test_facts_of_a_corpus_are_remembered_and_counted_as_a_corpus(index: SearchIndex) -> None:
+    index.note("empty one", {"seen": "today", "n": [1, 2]})
+    index.note("empty one", {"seen": "now"})
+    with index.reading() as snapshot:
+        assert snapshot.corpus_facts("empty one") == {"seen": "now"}
+        assert snapshot.counts() == {"empty one": 0}
+
+
+def test_summaries_come_in_the_order_of_code_points_and_in_pages(index: SearchIndex) -> None:
+    keys = ["b", "a/z", "Z", "ä", "a", "\U0001f600", "\uffee"]
+    index.replace(make_entry(key, "text", facts={"k": key}) for key in keys)
+    with index.reading() as snapshot:
+        assert [each.key for each in snapshot.summaries("docs")] == sorted(keys)
+        assert [each.key for each in snapshot.summaries("docs", 2, 3)] == sorted(keys)[2:5]
+        assert snapshot.summaries("docs", 9) == []
+        assert snapshot.summaries("docs", 0, 1) == [Summary("docs", "Z", "Z", 4, facts={"k": "Z"})]
+
+
+@pytest.mark.clause("IX-09")
+def test_words_rank_by_bm25_with_names_worth_three(index: SearchIndex) -> None:
+    index.replace([
+        Entry("c", "a", "d", pieces=(Piece("red red blue", names="green"),)),
+        Entry("c", "b", "d", pieces=(Piece("red", names="red blue"),)),
+        Entry("c", "c", "d", pieces=(Piece("white sky far above us all"),)),
+    ])  # fmt: skip
+    with index.reading() as snapshot:
+        hits = snapshot.keyword(["red"], Scope(), 10)
+        ideal = snapshot.ideal(["red"])
+        assert snapshot.ideal(["red", "red", "nobody wrote this"]) == pytest.approx(2 * ideal)
+        assert snapshot.keyword(["nobodi"], Scope(), 10) == []
+        assert snapshot.keyword([], Scope(), 10) == []
+    # Every piece has two tokens of its scope; "above", "us", "all", "far", "sky" and "white" are six words or
+    # fewer, whatever is a stop-word: its length is taken from the scores themselves.
+    idf = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
+    assert ideal == pytest.approx(idf * 2.2)
+    assert all(hit.score < ideal for hit in hits)
+
+    def score(tf: float, rate: float) -> float:
+        return idf * tf * 2.2 / (tf + rate)
+
+    by_key = dict(zip(shown(index, hits), hits, strict=True))
+    lengths = {"a": 6, "b": 5}
+    for c_length in range(3, 9):
+        usual = (11 + c_length) / 3
+        rates = {key: 1.2 * (0.25 + 0.75 * length / usual) for key, length in lengths.items()}
+        if by_key["a", 1].score == pytest.approx(score(2.0, rates["a"])):
+            assert by_key["b", 1].score == pytest.approx(score(4.0, rates["b"]))
+            break
+    else:
+        pytest.fail(f"no length explains {hits}")
+    assert shown(index, hits) == [("b", 1), ("a", 1)]
+
+
+@pytest.mark.clause("IX-09")
+def test_repeated_words_count_and_a_word_that_most_pieces_hold_still_counts(index: SearchIndex) -> None:
+    index.replace(
+        [make_entry("x", "red red one"), make_entry("y", "red two two"), make_entry("z", "red two")]
+    )
+    assert by_words(index, "red")[0] == ("x", 1)
+    assert by_words(index, "red", "two")[0][0] in "yz"
+    assert by_words(index, "red", "red", "red", "red", "red", "two", limit=1) != []
+    with index.reading() as snapshot:
+        once, twice = (snapshot.keyword(["red"] * times, Scope(), 3) for times in (1, 2))
+    assert [hit.score * 2 for hit in once] == pytest.approx([hit.score for hit in twice])
+    assert once[0].score > 0.05
+
+
+@pytest.mark.clause("IX-09")
+def test_a_very_long_query_is_answered_by_its_weightiest_words(index: SearchIndex) -> None:
+    index.replace([FRUIT, *(make_entry(f"n{n}", " ".join(f"w{n}x{m}" for m in range(9))) for n in range(20))])
+    many = [f"w{n}x{m}" for n in range(20) for m in range(9)]
+    with index.reading() as snapshot:
+        hits = snapshot.keyword([*many, "pear", "pear"], Scope(), 50)
+        assert snapshot.ideal([*many, "pear", "pear"]) >= hits[0].score
+    assert ("fruit", 2) in shown(index, hits)
+
+
+@pytest.mark.clause("IX-09")
+def test_any_text_can_be_asked_for(index: SearchIndex) -> None:
+    index.replace([FRUIT])
+    with index.reading() as snapshot:
+        for word in [
+            '"',
+            "a*b",
+            "NOT",
+            "OR",
+            "scope : x",
+            "(",
+            "\x00",
+            "\udc80",
+            "'",
+            "^",
+            "",
+            " ",
+            "日本",
+            "x" * 9000,
+        ]:
+            assert snapshot.keyword([word], Scope(), 5) == []
+            assert snapshot.keyword([word, "pear"], Scope(), 5) != []
+
+
+SCOPES = [
+    (Scope(corpora=("docs",)), {"fruit", "trees"}),
+    (Scope(corpora=("docs", "other", "no such")), {"fruit", "trees", "cars"}),
+    (Scope(corpora=()), set()),
+    (Scope(kinds=("page",)), {"trees", "cars"}),
+    (Scope(kinds=("page",), corpora=("docs",)), {"trees"}),
+    (Scope(kinds=()), set()),
+    (Scope(module="garden"), {"fruit"}),
+    (Scope(module=""), {"fruit", "trees", "cars"}),
+    (Scope(module="no such"), set()),
+    (Scope(within=("docs", "fruit")), {"fruit"}),
+    (Scope(within=("docs", "no such")), set()),
+    (Scope(without=("docs", "fruit")), {"trees", "cars"}),
+    (Scope(without=("other", "fruit"), kinds=("note",)), {"fruit"}),
+    (Scope(within=("docs", "fruit"), without=("docs", "fruit")), set()),
+]
+
+
+@pytest.mark.clause("IX-10")
+@pytest.mark.parametrize(("scope", "keys"), SCOPES)
+def test_a_scope_filters_before_anything_is_ranked(
+    index: SearchIndex, fast: ToyEmbedder, scope: Scope, keys: set[str]
+) -> None:
+    index.replace([FRUIT, TREES, CARS])
+    assert {key for key, _ in by_words(index, "red", "grow", "appl", scope=scope)} == keys
+    assert {key for key, _ in by_vector(index, fast, "red apples grow", scope=scope)} == keys
+    if keys:
+        assert len(by_words(index, "red", "grow", "appl", scope=scope, limit=1)) == 1
+        assert len(by_vector(index, fast, "red apples grow", scope=scope, limit=1)) == 1
+    pieces = sum(len(entry.pieces) for entry in (FRUIT, TREES, CARS) if entry.key in keys)
+    with index.reading() as snapshot:
+        assert snapshot.progress(fast.id, scope) == Progress(pieces, pieces)
+        assert snapshot.progress("another", scope) == Progress(0, pieces)
+    assert len(index.lacking("another", scope, 10)) == pieces
+
+
+@pytest.mark.clause("IX-11")
+def test_cosines_are_true_and_the_same_whichever_way_they_are_asked(
+    index: SearchIndex, fast: ToyEmbedder
+) -> None:
+    index.replace([FRUIT, TREES, CARS])
+    asked = fast.one("apples are red")
+    with index.reading() as snapshot:
+        hits = snapshot.nearest(fast.id, asked, Scope(), 10)
+        pieces = [hit.piece for hit in hits]
+        assert len(hits) == 5
+        assert snapshot.cosines(fast.id, asked, [*pieces, 7]) == {hit.piece: hit.score for hit in hits}
+        assert (
+            snapshot.nearest(fast.id, asked, Scope(corpora=("docs",)), 2)
+            == [hit for hit in hits if snapshot.found([hit.piece])[0].corpus == "docs"][:2]
+        )
+        for hit, found in zip(hits, snapshot.found(pieces), strict=True):
+            made = fast.one(f"{found.key} > {found.heading} {found.text}")
+            assert hit.score == pytest.approx(float(sum(made * asked)), abs=1e-6)
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+@pytest.mark.clause("IX-11")
+def test_equal_cosines_are_ordered_by_piece(index: SearchIndex, fast: ToyEmbedder) -> None:
+    same = Entry("docs", "same", "d", pieces=tuple(Piece("just the same", context="c") for _ in range(40)))
+    index.replace([same])
+    with index.reading() as snapshot:
+        hits = snapshot.nearest(fast.id, fast.one("c just the same"), Scope(), 7)
+        every = snapshot.nearest(fast.id, fast.one("c just the same"), Scope(), 100)
+    assert hits == every[:7]
+    assert [hit.piece for hit in every] == sorted(hit.piece for hit in every)
+    assert {hit.score for hit in every} == {every[0].score}
+
+
+def test_an_unknown_embedder_or_a_vector_of_another_length_finds_nothing(
+    index: SearchIndex, fast: ToyEmbedder
+) -> None:
+    index.replace([FRUIT])
+    with index.reading() as snapshot:
+        assert snapshot.nearest("another", [1.0, 0.0], Scope(), 5) == []
+        assert snapshot.nearest(fast.id, [1.0, 0.0], Scope(), 5) == []
+        assert snapshot.cosines(fast.id, [1.0, 0.0], [1, 2]) == {}
+        assert snapshot.centroid("another", "docs", "fruit") is None
+        assert snapshot.centroid(fast.id, "docs", "no such") is None
+
+
+def test_the_centroid_is_the_normalised_mean(index: SearchIndex, fast: ToyEmbedder) -> None:
+    index.replace([FRUIT])
+    with index.reading() as snapshot:
+        centre = snapshot.centroid(fast.id, "docs", "fruit")
+    vectors = fast.embed([f"{p.context} {p.text}" for p in FRUIT.pieces], "document")
+    middle = vectors.mean(axis=0)
+    assert list(centre) == pytest.approx(list(middle / (middle @ middle) ** 0.5), abs=1e-6)
+
+
+def test_a_found_piece_has_everything_that_is_shown(index: SearchIndex) -> None:
+    index.replace([CARS])
+    with index.reading() as snapshot:
+        (hit,) = snapshot.keyword(["car"], Scope(), 5)
+        assert snapshot.found([hit.piece]) == [
+            Found(
+                hit.piece, "other", "cars", "Cars", 1, 1, "red cars are fast", 1, 1, "part 1", "page", "", {},
+                {"wheels": 4},
+            )
+        ]  # fmt: skip
+
+
+@pytest.mark.clause("IX-13")
+def test_a_text_that_was_embedded_once_is_not_embedded_again(index: SearchIndex, fast: ToyEmbedder) -> None:
+    slow = ToyEmbedder(8, "slow")
+    index.replace([FRUIT, TREES])
+    texts = index.lacking(slow.id, Scope(), 10)
+    index.keep(slow.id, dict(zip(texts, slow.embed(list(texts.values()), "document"), strict=True)))
+    asked = list(fast.asked)
+    longer = attrs.evolve(FRUIT, pieces=(*FRUIT.pieces, Piece("plums", context="fruit > plums")), digest="1")
+    index.replace([longer])
+    index.forget("docs", ["trees"])
+    index.replace([attrs.evolve(TREES, corpus="moved")])
+    assert fast.asked == [*asked, "fruit > plums\n\nplums"]
+    assert list(index.lacking(slow.id, Scope(), 10).values()) == ["fruit > plums\n\nplums"]
+    with index.reading() as snapshot:
+        assert snapshot.progress(slow.id, Scope()) == Progress(4, 5)
+        assert snapshot.progress(fast.id, Scope()) == Progress(5, 5)
+        assert snapshot.progress(slow.id, Scope(corpora=("moved",))) == Progress(2, 2)
+    assert by_vector(index, slow, "an oak grows slowly")[0] == ("trees", 1)
+
+
+@pytest.mark.clause("IX-14")
+def test_what_lacks_a_vector_comes_most_searched_first_then_newest(index: SearchIndex) -> None:
+    index.replace([FRUIT, TREES])
+    index.replace([CARS])
+    with index.reading() as snapshot:
+        pieces = [found.piece for found in snapshot.found(sorted(index.lacking("slow", Scope(), 10)))]
+    index.wanted([pieces[1]])
+    index.wanted([pieces[0], pieces[1], 12345])
+    assert list(index.lacking("slow", Scope(), 10)) == [pieces[1], pieces[0], pieces[4], pieces[3], pieces[2]]
+    assert list(index.lacking("slow", Scope(), 3)) == [pieces[1], pieces[0], pieces[4]]
+    assert list(index.lacking("slow", Scope(corpora=("other",)), 3)) == [pieces[4]]
+    index.keep("slow", {pieces[1]: [1.0, 0.0]})
+    with index.reading() as snapshot:
+        assert list(snapshot.unembedded("slow", [pieces[3], pieces[1], 999, pieces[0]])) == [
+            pieces[3],
+            pieces[0],
+        ]
+
+
+def test_vectors_of_gone_pieces_and_impossible_vectors_are_dropped(index: SearchIndex) -> None:
+    index.replace([FRUIT])
+    first, second = sorted(index.lacking("slow", Scope(), 10))
+    index.keep("slow", {first: [1.0, 0.0], 12345: [0.0, 1.0]})
+    index.keep("slow", {second: [1.0, 0.0, 0.0]})
+    index.keep("slow", {second: [float("nan"), 0.0]})
+    index.keep("slow", {})
+    with index.reading() as snapshot:
+        assert snapshot.nearest("slow", [1.0, 0.0], Scope(), 5) == [Hit(first, 1.0)]
+        assert snapshot.progress("slow", Scope()) == Progress(1, 2)
+
+
+def test_vectors_that_come_later_are_found_by_the_next_reader(index: SearchIndex) -> None:
+    index.replace([FRUIT, TREES])
+    pieces = sorted(index.lacking("slow", Scope(), 10))
+    seen = []
+    for count, piece in enumerate(reversed(pieces), 1):
+        index.keep("slow", {piece: [1.0, 0.0]})
+        with index.reading() as snapshot:
+            seen.append(len(snapshot.nearest("slow", [1.0, 0.0], Scope(), 10)) == count)
+    assert all(seen)
+
+
+class Failing(ToyEmbedder):
+    """An embedder that does not answer."""
+
+    def embed(self, texts: Sequence[str], kind: Any) -> Any:
+        raise EmbedderFailed("gone")
+
+
+@pytest.mark.parametrize("kind", ["disk", "memory"])
+def test_an_embedder_that_fails_leaves_entries_that_are_found_by_words(kind: str, tmp_path: Path) -> None:
+    failing = Failing()
+    index: SearchIndex
+    if kind == "memory":
+        index = MemoryIndex(failing)
+        index.replace([FRUIT])
+    else:
+        with closing(SqliteIndex(tmp_path / "x.sqlite3", failing, chunker="test/1")) as broken:
+            broken.replace([FRUIT])
+        index = SqliteIndex(tmp_path / "x.sqlite3", failing, chunker="test/1")
+    assert by_words(index, "pear") == [("fruit", 2)]
+    assert len(index.lacking(failing.id, Scope(), 5)) == 2
+    if isinstance(index, SqliteIndex):
+        index.close()
+
+
+ANIMALS = ["ape", "bee", "cat", "dog", "eel", "fox"]
+WORDS = st.lists(st.sampled_from(ANIMALS), min_size=0, max_size=6).map(" ".join)
+ENTRIES = st.builds(
+    lambda key, corpus, texts, kind: make_entry(key, *texts, corpus=corpus, kind=kind),
+    st.sampled_from("abcd"),
+    st.sampled_from(["x", "y"]),
+    st.lists(WORDS, max_size=3),
+    st.sampled_from(["", "k"]),
+)
+CHANGES = st.lists(
+    st.one_of(
+        st.tuples(st.just("replace"), st.lists(ENTRIES, max_size=3)),
+        st.tuples(
+            st.just("forget"), st.tuples(st.sampled_from(["x", "y"]), st.sampled_from([None, "a", "b"]))
+        ),
+    ),
+    max_size=6,
+)
+
+
+@pytest.mark.clause("IX-16")
+@settings(max_examples=40)
+@given(changes=CHANGES, asked=WORDS)
+def test_the_file_and_its_twin_give_the_same_answers(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, Any]], asked: str
+) -> None:
+    fast = ToyEmbedder()
+    twin = MemoryIndex(fast)
+    path = tmp_path_factory.mktemp("twins") / "x.sqlite3"
+    with closing(SqliteIndex(path, fast, chunker="test/1")) as index:
+        for action, value in changes:
+            for each in (index, twin):
+                if action == "replace":
+                    each.replace(value)
+                else:
+                    each.forget(value[0], None if value[1] is None else [value[1]])
+            assert answers(index, fast, asked) == answers(twin, fast, asked)
+
+
+def answers(index: SearchIndex, fast: ToyEmbedder, asked: str) -> list[Any]:
+    """Everything a reader can ask, with pieces by their names, and scores to nine digits."""
+    result: list[Any] = []
+    with index.reading() as snapshot:
+        for scope in (Scope(), Scope(corpora=("x",)), Scope(kinds=("k",)), Scope(without=("x", "a"))):
+            for hits in (
+                snapshot.keyword(asked.split(), scope, 4),
+                snapshot.nearest(fast.id, fast.one(asked), scope, 4),
+            ):
+                found = snapshot.found([hit.piece for hit in hits])
+                # Which of two equal pieces comes first depends on when they came: compare them as a set.
+                result.append(sorted(
+                    (round(hit.score, 9), each.corpus, each.key, each.text, each.total)
+                    for hit, each in zip(hits, found, strict=True)
+                ))  # fmt: skip
+            result.append(snapshot.progress(fast.id, scope))
+        result.append(round(snapshot.ideal(asked.split()), 9))
+        result += [dict(snapshot.counts()), snapshot.summaries("x"), snapshot.entry("y", "b")]
+    return [*result, index.known("x")]

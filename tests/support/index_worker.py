@@ -1,0 +1,116 @@
+"""What tests of the index let other processes do: write, read and check, or try everything on a bad disk."""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from index_entries import ToyEmbedder, make_entry
+
+from context_pack.kernel.errors import Failure
+from context_pack.retrieval.model import Entry, Scope
+from context_pack_adapters.index.sqlite_index import SqliteIndex
+
+
+def say(line: str) -> None:
+    """Tell whoever started us."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def versioned(key: int, version: int) -> Entry:
+    """An entry whose every piece says which version it is of, so that a mixture would show."""
+    pieces = 2 + (key + version) % 4
+    return make_entry(f"k{key}", *(f"key{key} version{version} of {pieces} pieces" for _ in range(pieces)))
+
+
+def opened(path: str) -> SqliteIndex:
+    return SqliteIndex(Path(path), ToyEmbedder(), chunker="test/1")
+
+
+def write(path: str, seed: str, rounds: str) -> None:
+    """Replace and forget entries at random, then say so."""
+    chance = random.Random(int(seed))
+    index = opened(path)
+    for version in range(int(rounds)):
+        keys = [chance.randrange(12) for _ in range(4)]
+        index.replace(versioned(key, version) for key in keys)
+        if version % 5 == 4:
+            index.forget("docs", [f"k{chance.randrange(12)}"])
+        index.wanted(list(index.lacking("slow-8/1", Scope(), 3)))
+        index.keep("slow-8/1", {piece: [1.0] + [0.0] * 7 for piece in index.lacking("slow-8/1", Scope(), 5)})
+    say(json.dumps({"notices": list(index.notices())}))
+
+
+def write_until_killed(path: str) -> None:
+    """Replace entries for ever, in big portions; says when it has begun."""
+    index = opened(path)
+    version = 0
+    while True:
+        index.replace(versioned(key, version) for key in range(60))
+        version += 1
+        if version == 1:
+            say("begun")
+
+
+def read(path: str, rounds: str) -> None:
+    """Read and check that every entry is whole, everywhere at once."""
+    index = opened(path)
+    asked = ToyEmbedder().one("key1 version1")
+    for _ in range(int(rounds)):
+        check(index, asked)
+    say(json.dumps({"notices": list(index.notices())}))
+
+
+def check(index: SqliteIndex, asked: Any) -> int:
+    """One reader sees one version of every entry, in every table; how many entries there are."""
+    with index.reading() as snapshot:
+        names = [each.key for each in snapshot.summaries("docs")]
+        for name in names:
+            entry = snapshot.entry("docs", name)
+            assert entry is not None
+            assert len({piece.text for piece in entry.pieces}) == 1
+            assert f"of {len(entry.pieces)} pieces" in entry.pieces[0].text
+            assert entry.text == "\n".join(piece.text for piece in entry.pieces)
+        total = snapshot.progress("toy-16/1", Scope())
+        assert total.done == total.total
+        near = snapshot.nearest("toy-16/1", asked, Scope(), 1000)
+        assert len(near) == total.total, (len(near), total)
+        found = snapshot.found([hit.piece for hit in near])
+        assert len(found) == len(near)
+        words = snapshot.keyword(["piec"], Scope(), 1000)
+        assert {hit.piece for hit in words} == {hit.piece for hit in near}
+    return len(names)
+
+
+def try_everything(path: str) -> None:
+    """What each action says on a disk that does not do its part."""
+    index = opened(path)
+    big = make_entry("big", *(" ".join(f"word{n}x{m}" for m in range(300)) for n in range(400)))
+    answers: dict[str, Any] = {}
+    actions: dict[str, Callable[[], object]] = {
+        "replace": lambda: index.replace([big]),
+        "note": lambda: index.note("docs", {"a": "x" * 200_000}),
+        "known": lambda: len(index.known("docs")),
+    }
+    for name, action in actions.items():
+        try:
+            answers[name] = action()
+        except Failure as failure:
+            answers[name] = {"code": failure.code, "message": failure.message, "details": failure.details}
+    say(json.dumps(answers))
+
+
+def try_limited(path: str, size: str) -> None:
+    """The same with a limit on how large a file may become."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(size), int(size)))
+    try_everything(path)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
