@@ -24,27 +24,15 @@ from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
 from context_pack.toolkit.spec import ADDS, READS, Answer, Tool, json_answer, tool
 
 SEARCH_ABOUT = """\
-Search the project's memory by meaning and by name: recorded discoveries, past sessions, context packs, and \
-the functions and classes of its code. For exact text use grep_codebase."""
-RECORD_ABOUT = "Remember a discovery for later sessions; the same words are merged."
+Search discoveries, sessions, packs and code by meaning and name. For exact text: grep_codebase."""
+RECORD_ABOUT = "Remember a discovery for later sessions."
 MOST_BYTES = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN
 ENVELOPE_BYTES = 2_000
 """Room for everything beside the results."""
 
-SEARCH_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "results": {"type": "array", "items": {"type": "object"}},
-        "totalFound": {"type": "integer"},
-        "searchTime": {"type": "integer"},
-    },
-    "required": ["results", "totalFound", "searchTime"],
-}
-RECORD_SCHEMA = {
-    "type": "object",
-    "properties": {"id": {"type": "string"}, "merged": {"type": "boolean"}},
-    "required": ["id", "merged"],
-}
+# The list of tools has a budget: what else there is, the contract says.
+SEARCH_SCHEMA = {"type": "object", "required": ["results"]}
+RECORD_SCHEMA = {"type": "object", "required": ["id", "merged"]}
 
 
 def build(ports: MemoryPorts, packs: PackNotes, clock: Clock) -> tuple[Tool, ...]:
@@ -67,7 +55,7 @@ def search_tool(searcher: MemorySearcher) -> Tool:
 
     return Tool(
         name=SEARCH,
-        title="Search the memory",
+        title="Search memory",
         description=SEARCH_ABOUT,
         family=FAMILY,
         annotations=READS,
@@ -75,7 +63,6 @@ def search_tool(searcher: MemorySearcher) -> Tool:
         choose=choose,
         run=run,
         output_schema=SEARCH_SCHEMA,
-        long_answers=True,
         slow=True,
     )
 

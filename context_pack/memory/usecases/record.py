@@ -23,8 +23,8 @@ class ContextRecord:
     """The arguments of `context_record`."""
 
     type: str = arg(choice(*DiscoveryType), "What it is")
-    content: str = arg(text(LEAST_CHARS, MOST_CHARS, blank=False), "What was found out, in words")
-    module: str | None = arg(text(0, MODULE_CHARS), "Part of the project it is about", default=None)
+    content: str = arg(text(LEAST_CHARS, MOST_CHARS), "What was found out")
+    module: str | None = arg(text(0, MODULE_CHARS), "Module it is about", default=None)
 
 
 @frozen

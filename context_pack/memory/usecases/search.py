@@ -28,9 +28,9 @@ EMBEDDER_FAILED = "Failed to generate query embedding"
 class ContextSearch:
     """The arguments of `context_search`."""
 
-    query: str = arg(text(LEAST_QUERY, MOST_QUERY), "What to find, in words or names")
-    type: str = arg(choice(ALL, *DiscoveryType), "Only discoveries of this type", default=ALL)
-    module: str | None = arg(text(0, 200), "Only this module (a folder's name)", default=None)
+    query: str = arg(text(LEAST_QUERY, MOST_QUERY), "What to find")
+    type: str = arg(choice(ALL, *DiscoveryType), "Only such discoveries", default=ALL)
+    module: str | None = arg(text(0, 200), "Only this module or folder", default=None)
     limit: int = arg(integer(1, MOST_LIMIT), "Most results", default=DEFAULT_LIMIT)
 
 
