@@ -14,7 +14,12 @@ from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from context_pack.app import Ports
+    from context_pack.documents.domain.model import About, Survey
+    from context_pack.documents.domain.model import Failed as DocumentFailed
+    from context_pack.documents.ports import Source
     from context_pack.kernel.ports import Clock, IdSource
     from context_pack.retrieval.ports import Background
     from context_pack.toolkit.registry import Finished, Registry
@@ -107,6 +112,15 @@ def watch_folders(root: str) -> FoldersWatch:
     from context_pack_adapters.stores.context_watch import FoldersWatch
 
     return FoldersWatch(root)
+
+
+def write_package(
+    target: Path, about: About, source: Source, survey: Survey
+) -> tuple[int, tuple[DocumentFailed, ...]]:
+    """Write the documents of a source as a package."""
+    from context_pack_adapters.stores import collection_packing
+
+    return collection_packing.write_package(target, about, source, survey)
 
 
 def load_registry(settings: Settings, log: Log) -> Registry:

@@ -60,6 +60,12 @@ COMMANDS: Mapping[str, Entry] = {
     "memory import": Entry("memory_import", "record what Markdown notes and decision records say"),
     "memory forget": Entry("memory_forget", "forget discoveries"),
     "index": Entry("index", "index the code for context_search now"),
+    "docs add": Entry("docs_add", "add a collection of documents to context.json"),
+    "docs remove": Entry("docs_remove", "remove a collection of documents"),
+    "docs list": Entry("docs_list", "list the collections of documents"),
+    "docs sync": Entry("docs_sync", "bring collections up to date, or say what would be done"),
+    "docs search": Entry("docs_search", "search the documents by meaning and by words"),
+    "docs pack": Entry("docs_pack", "make a package of documents"),
     "stats": Entry("stats", "what the tools have done in past connections"),
     "doctor": Entry("doctor", "what is configured, what is missing, how to mend it"),
 }
