@@ -39,17 +39,8 @@ DOCUMENT_ABOUT = (
     "Write one entity of a spec bundle, with what it depends on, as a readable Markdown document."
 )
 
-_OBJECT = {"type": "object"}
 ANSWER_SCHEMA = {
     "type": "object",
-    "properties": {
-        "ok": {"type": "boolean"},
-        "tool": {"type": "string"},
-        "data": _OBJECT,
-        "bundleId": {"type": "string"},
-        "meta": _OBJECT,
-        "diagnostics": {"type": "array", "items": _OBJECT},
-    },
     "required": ["ok", "tool", "data", "bundleId", "meta", "diagnostics"],
 }
 

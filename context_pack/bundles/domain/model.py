@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from attrs import frozen
+from attrs import field, frozen
 
 from context_pack.kernel.digest import canonical_json
 from context_pack.kernel.graph import Graph
@@ -165,6 +165,7 @@ class Bundle:
     """A loaded bundle: everything that could be read, and what was wrong with the rest.
 
     `entities` are in the order of loading; `edges` and `broken` are by the id of the entity that refers.
+    `memo` is for what was made of the bundle as it is; a bundle that changed is another object.
     """
 
     name: str
@@ -174,6 +175,7 @@ class Bundle:
     edges: Mapping[str, tuple[Edge, ...]]
     broken: Mapping[str, tuple[Diagnostic, ...]]
     diagnostics: tuple[Diagnostic, ...]
+    memo: dict[Any, Any] = field(factory=dict, init=False, repr=False)
 
     def find(self, entity_type: str, entity_id: str) -> Entity | None:
         """The entity of that type with that id."""

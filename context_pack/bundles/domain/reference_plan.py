@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from attrs import field, frozen
 
 from context_pack.bundles.domain.patterns import Patterns
+from context_pack.bundles.domain.schema_files import looked_up
 from context_pack.bundles.domain.words import title_of
 
 MARK = "x-sdd-refTargets"
@@ -210,12 +211,9 @@ def _beside(part: _Part) -> Iterator[_Part]:
 
 
 def _resolved(ref: str, resolver: Any) -> Iterator[_Part]:
-    try:
-        found = resolver.lookup(ref)
-    except Exception:
-        # Whatever is wrong with the reference, the schema's own check has said it.
-        return
-    if isinstance(found.contents, Mapping):
+    # Where it leads to nothing, the schema's own check has said so.
+    found = looked_up(resolver, ref)
+    if found is not None and isinstance(found.contents, Mapping):
         yield _Part(found.contents, found.resolver)
 
 

@@ -127,12 +127,24 @@ def _lost_refs(schema: Any, registry: Any, path: str) -> list[str]:
     resolver = registry.resolver(base_uri=uri_of(path))
     lost: list[str] = []
     for ref in dict.fromkeys(refs_in(schema)):
-        try:
-            resolver.lookup(ref)
-        except Exception:
-            # Pointers into values of the wrong kind fail in many ways; all of them mean the same.
+        if looked_up(resolver, ref) is None:
             lost.append(ref)
     return lost
+
+
+def looked_up(resolver: Any, ref: str) -> Any | None:
+    """What a `$ref` leads to; None if that is nothing."""
+    from referencing.exceptions import NoSuchResource, Unresolvable
+
+    try:
+        return resolver.lookup(ref)
+    except (Unresolvable, NoSuchResource):
+        return None
+    except (AttributeError, LookupError, TypeError, ValueError):
+        # How the library meets a pointer into a value that is no schema, and a URI that is none.
+        return None
+    except RecursionError:
+        return None
 
 
 def _registry(documents: Mapping[str, Any]) -> Any:

@@ -20,6 +20,8 @@ from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.ports import Clock
 
 VERSION = "1.0"
+MOST_KEPT = 4
+"""Exports of one bundle that are kept, lest who asks again waits again."""
 
 
 @frozen(eq=False)
@@ -64,12 +66,36 @@ class Export:
     diagnostics: list[dict[str, str]]
 
 
+@frozen(eq=False)
+class _Made:
+    """An export but for the time: everything that the same question about the same bundle has in common."""
+
+    about: dict[str, Any]
+    rest: str
+    """`data` as JSON behind `exportMeta`, with the closing brace."""
+    meta: dict[str, Any]
+    diagnostics: list[dict[str, str]]
+
+
 def export(opened: Opened, command: ExportContext, clock: Clock) -> Export:
     """The export that a command asks of an opened bundle.
 
     Raises:
         Failure: `not_found`, naming every target that is not there.
     """
+    kept: dict[tuple[str, ExportContext], _Made] = opened.bundle.memo.setdefault(export, {})
+    made = kept.get((opened.id, command))
+    if made is None:
+        made = _made(opened, command)
+        for oldest in list(kept)[: max(0, len(kept) + 1 - MOST_KEPT)]:
+            kept.pop(oldest, None)
+        kept[opened.id, command] = made
+    about = {**made.about, "exportedAt": spelled(clock.now())}
+    data = f'{{"exportMeta":{compact(about)},{made.rest}'
+    return Export(opened.id, data, dict(made.meta), [dict(told) for told in made.diagnostics])
+
+
+def _made(opened: Opened, command: ExportContext) -> _Made:
     bundle = opened.bundle
     wanted = [Address(target.entity_type, target.entity_id) for target in command.targets]
     chosen = select(bundle, require(bundle, opened.id, wanted), command.dependency_depth)
@@ -77,7 +103,7 @@ def export(opened: Opened, command: ExportContext, clock: Clock) -> Export:
     about = {
         "bundleId": opened.id,
         "bundleName": bundle.name,
-        "exportedAt": spelled(clock.now()),
+        "exportedAt": "",  # holds the place
         "targetCount": len(chosen.targets),
         "dependencyCount": len(chosen.dependencies),
         "totalEntities": len(chosen.entities),
@@ -94,7 +120,7 @@ def export(opened: Opened, command: ExportContext, clock: Clock) -> Export:
         "digest": parts.digest({name: value for name, value in about.items() if name != "exportedAt"}),
     }
     told = [diagnostic.record() for diagnostic in bundle.troubles(chosen.entities)]
-    return Export(opened.id, parts.text(about), meta, told)
+    return _Made(about, parts.text(), meta, told)
 
 
 @frozen(eq=False)
@@ -118,10 +144,9 @@ class _Parts:
         present = dict.fromkeys(entity.type for entity in self.chosen.entities)
         return [name for name in present if name in self.bundle.schemas]
 
-    def text(self, about: dict[str, Any]) -> str:
-        """`data` as JSON, in the order of the contract."""
+    def text(self) -> str:
+        """`data` as JSON in the order of the contract, from its second member on."""
         members = [
-            ("exportMeta", compact(about)),
             ("targets", _list(entity.text for entity in self.chosen.targets)),
             ("dependencies", _list(entity.text for entity in self.chosen.dependencies)),
             ("relations", _list(_relations(self.edges))),
@@ -129,7 +154,7 @@ class _Parts:
         if self.with_schemas:
             schemas = self.bundle.schemas
             members.append(("schemas", _object((name, schemas[name].text) for name in self.types)))
-        return _object(members)
+        return _object(members)[1:]
 
     def digest(self, about: dict[str, Any]) -> str:
         """The digest of `data` without the time of the export: keys sorted, no spaces, no ASCII escaping."""

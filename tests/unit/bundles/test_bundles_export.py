@@ -267,6 +267,27 @@ def test_who_changes_an_answer_changes_no_other() -> None:
     assert desk.answer("get_context", entityType="Node", id="a")["data"]["target"]["data"]["title"] == "A"
 
 
+@pytest.mark.clause("BD-39", "BD-41")
+def test_what_is_kept_of_an_export_answers_only_the_same_question_about_the_same_bundle() -> None:
+    files = nodes(CHAIN)
+    desk = desk_of(files)
+    questions: list[dict[str, Any]] = [
+        {},
+        {"dependencyDepth": 1},
+        {"includeSchemas": False},
+        {"includeRelationMetadata": False},
+        {"format": "yaml"},
+        {"dependencyDepth": 9},
+    ]
+    for question in questions * 2:
+        fresh = desk_of(nodes(CHAIN)).call("export_context", targets=[target("a")], **question)
+        assert desk.call("export_context", targets=[target("a")], **question).text == fresh.text
+    files["bundle/node/0001.yaml"] = {"id": "b", "title": "Changed", "refs": []}
+    changed = desk.export("a")
+    assert [one["data"]["title"] for one in changed["data"]["dependencies"]] == ["Changed"]
+    assert desk.export("a") == changed
+
+
 @pytest.mark.clause("BD-40")
 def test_an_export_is_complete_however_large() -> None:
     edges = {"hub": [f"n{number}" for number in range(3000)]} | {f"n{number}": [] for number in range(3000)}

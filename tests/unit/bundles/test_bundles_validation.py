@@ -181,6 +181,20 @@ def test_a_ref_that_leads_nowhere_in_the_bundle_is_told_and_never_fetched(ref: s
 
 
 @pytest.mark.clause("BD-14")
+@given(
+    st.one_of(
+        st.text(max_size=12),
+        st.lists(
+            st.sampled_from(["#", "/", "properties", "id", "type", "0", "~", "%", "[", "]", ":", "//"])
+        ).map("".join),
+    )
+)
+def test_no_ref_makes_a_schema_fail(ref: str) -> None:
+    files = bundle(schema(id={"type": "string"}, x={"$ref": ref}, list=[1, {"a": 2}]), {"x": {"y": [ref]}})
+    told(files)
+
+
+@pytest.mark.clause("BD-14")
 def test_a_missing_file_behind_a_ref_is_told() -> None:
     found = told(bundle(schema(x={"$ref": "gone.json"}), {"x": 1}))
     assert found == [("schemas/Node.json", "schema: $ref gone.json leads to nothing in the bundle")]
