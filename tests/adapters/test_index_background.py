@@ -1,0 +1,208 @@
+"""Errands in child processes: started once, polite, and gone when their parent is, however it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from context_pack_adapters.index.background import (
+    ChildBackground,
+    errand_command,
+    errand_environment,
+    errand_lock,
+)
+
+CHILD = """
+import os, sys, threading
+sys.path[:] = {path!r}
+from context_pack_adapters.commands import errand
+from context_pack_adapters.settings import Settings
+stop = threading.Event()
+errand.follow_parent(stop)
+errand.give_way()
+sys.modules["busy"] = busy = type(sys)("busy")
+def run(settings, stop):
+    with open({told!r}, "a") as file:
+        file.write(f"{{os.getpid()}} {{os.nice(0)}} {{os.environ.get('CONTEXT_PACK_LOG')}}\\n")
+    while not stop() and {busy}:
+        pass
+    return {code}
+busy.run = run
+errand.ERRANDS[sys.argv[1]] = "busy:run"
+sys.exit(errand.perform(sys.argv[1], Settings({root!r}, {root!r}), stop.is_set))
+"""
+PARENT = """
+import sys
+sys.path[:] = {path!r}
+from context_pack_adapters.index.background import ChildBackground
+background = ChildBackground([sys.executable, {child!r}], {{}}, folder={folder!r})
+assert background.start("documents")
+print("started", flush=True)
+sys.stdin.read()
+"""
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    """Whether the condition came true within a minute."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def is_gone(process: int) -> bool:
+    """Whether no such process is left, not even as a zombie."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+class Errand:
+    """A child's program and what it told."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.folder = root, root / "derived"
+        self.told = root / "told"
+        self.program = root / "child.py"
+        self.write()
+
+    def write(self, busy: bool = True, code: int = 0) -> None:
+        """How a run of the errand goes."""
+        text = CHILD.format(path=sys.path, told=str(self.told), root=str(self.root), busy=busy, code=code)
+        self.program.write_text(text, "utf-8")
+
+    def runs(self) -> list[list[str]]:
+        """What each run told: its process, its niceness, its log level."""
+        return [line.split() for line in self.told.read_text().splitlines()] if self.told.exists() else []
+
+    def background(self) -> ChildBackground:
+        environ = {**os.environ, "CONTEXT_PACK_LOG": "debug"}
+        return ChildBackground([sys.executable, str(self.program)], environ, folder=str(self.folder))
+
+
+@pytest.fixture
+def errand(tmp_path: Path) -> Errand:
+    return Errand(tmp_path)
+
+
+@pytest.fixture
+def background(errand: Errand) -> Iterator[ChildBackground]:
+    made = errand.background()
+    yield made
+    made.stop_all()
+
+
+@pytest.mark.clause("IX-15")
+def test_an_errand_runs_once_politely_and_in_our_environment(
+    errand: Errand, background: ChildBackground
+) -> None:
+    assert not background.running("documents")
+    assert background.start("documents")
+    assert background.start("documents")
+    assert background.running("documents")
+    assert until(lambda: bool(errand.runs()))
+    ((process, niceness, level),) = errand.runs()
+    assert int(niceness) >= 10
+    assert level == "debug"
+    background.stop_all()
+    assert is_gone(int(process)), "not even a zombie"
+    assert not background.running("documents")
+
+
+@pytest.mark.clause("IX-15")
+def test_an_errand_that_another_process_does_is_not_started(
+    errand: Errand, background: ChildBackground
+) -> None:
+    errand.folder.mkdir()
+    with errand_lock(str(errand.folder), "documents"):
+        assert background.start("documents")
+        assert not background.running("documents")
+        done = subprocess.run(
+            [sys.executable, str(errand.program), "documents"], stdin=subprocess.PIPE, timeout=60
+        )
+        assert done.returncode == 0
+    assert errand.runs() == []
+
+
+@pytest.mark.clause("IX-15")
+def test_an_errand_that_is_done_can_be_started_again(errand: Errand, background: ChildBackground) -> None:
+    errand.write(busy=False)
+    for count in (1, 2):
+        assert background.start("documents")
+        assert until(lambda: not background.running("documents"))
+        assert len(errand.runs()) == count
+
+
+@pytest.mark.clause("IX-15")
+def test_an_errand_that_failed_is_left_alone_for_a_while(errand: Errand, background: ChildBackground) -> None:
+    errand.write(busy=False, code=3)
+    assert background.start("documents")
+    assert until(lambda: not background.running("documents"))
+    assert not background.start("documents")
+    assert len(errand.runs()) == 1
+
+
+def test_a_command_that_cannot_be_run_is_no_errand(tmp_path: Path) -> None:
+    background = ChildBackground([str(tmp_path / "no such program")], {}, folder=str(tmp_path))
+    assert not background.start("documents")
+    assert not background.running("documents")
+    background.stop_all()
+
+
+@pytest.mark.clause("IX-15")
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, None])
+def test_a_child_is_gone_when_its_parent_is_however_it_ends(
+    errand: Errand, end: signal.Signals | None
+) -> None:
+    text = PARENT.format(path=sys.path, child=str(errand.program), folder=str(errand.folder))
+    parent = subprocess.Popen(
+        [sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with parent:
+        assert parent.stdout is not None
+        assert parent.stdin is not None
+        assert parent.stdout.readline() == "started\n"
+        assert until(lambda: bool(errand.runs()))
+        if end is None:
+            parent.stdin.close()
+        else:
+            parent.send_signal(end)
+        parent.wait(60)
+    ((process, *_),) = errand.runs()
+    assert until(lambda: is_gone(int(process)) or is_zombie(int(process)))
+
+
+def is_zombie(process: int) -> bool:
+    """Whether it has ended and only its new parent has not looked yet."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.mark.clause("IX-15")
+def test_the_hidden_command_takes_known_errands_and_ends_with_its_input(tmp_path: Path) -> None:
+    environ = errand_environment(os.environ, str(tmp_path / "store"), str(tmp_path))
+    wrong = subprocess.run(
+        [*errand_command(), "dishes"], env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert wrong.returncode == 2
+    assert "dishes" in wrong.stderr
+    folder = tmp_path / "store" / "derived"
+    folder.mkdir(parents=True)
+    with errand_lock(str(folder), "documents"):
+        done = subprocess.run(
+            [*errand_command(), "documents"], env=environ, cwd=tmp_path, capture_output=True, timeout=60
+        )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
