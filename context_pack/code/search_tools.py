@@ -28,34 +28,19 @@ ENVELOPE_BYTES = 2_000
 """Room for everything beside the matches."""
 SHORT_CONTEXT_CHARS = 120
 
-_TEXT, _COUNT = {"type": "string"}, {"type": "integer"}
-_LINES = {"type": "array", "items": _TEXT}
-
-
-def _object(required: Sequence[str], **properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(required)}
-
-
-GREP_SCHEMA = _object(
-    ("matches", "totalMatches", "filesSearched"),
-    matches={
-        "type": "array",
-        "items": _object(
-            ("file", "line", "column", "text", "context"),
-            file=_TEXT,
-            line=_COUNT,
-            column=_COUNT,
-            text=_TEXT,
-            context=_object(("before", "after"), before=_LINES, after=_LINES),
-        ),
+GREP_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "matches": {"type": "array", "items": {"type": "object"}},
+        "totalMatches": {"type": "integer"},
+        "filesSearched": {"type": "integer"},
+        "pattern": {"type": "string"},
+        "searchTime": {"type": "integer"},
+        "truncated": {"type": "boolean"},
+        "message": {"type": "string"},
     },
-    pattern=_TEXT,
-    totalMatches=_COUNT,
-    filesSearched=_COUNT,
-    searchTime=_COUNT,
-    truncated={"type": "boolean"},
-    message=_TEXT,
-)
+    "required": ["matches", "totalMatches", "filesSearched"],
+}
 
 
 def grep_tool(family: Family, search: CodeSearch, clock: Clock) -> Tool:

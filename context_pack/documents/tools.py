@@ -27,18 +27,10 @@ ENVELOPE_BYTES = 1000
 """Room for what is beside the rows, but for long names and warnings, which are counted."""
 DIGITS = 6
 
-_ROWS = {"type": "array", "items": {"type": "object"}}
 
-
-def _answer(name: str) -> Body:
-    """The schema of an answer that is a list under one name."""
-    return {"type": "object", "properties": {name: _ROWS}, "required": [name]}
-
-
-def _fields(*names: str) -> Body:
-    """The schema of an answer that has these texts."""
-    shown = {name: {"type": "string"} for name in names}
-    return {"type": "object", "properties": shown, "required": list(names)}
+def _shape(*names: str) -> Body:
+    """The schema of an answer that has these fields; `tools/list` has no room for more."""
+    return {"type": "object", "required": list(names)}
 
 
 def document_error(failure: Failure, failed: Failed) -> Answer:
@@ -67,40 +59,40 @@ def build(shelf: Shelf, finder: Finder) -> tuple[Tool, ...]:
 
     return (
         make(
-            "list_collections", "List collections", "List document collections with counts and descriptions.",
-            commands.ListCollections, serve.collections, _answer("collections"),
+            "list_collections", "List collections", "List document collections.",
+            commands.ListCollections, serve.collections, _shape("collections"),
         ),
         make(
-            "search", "Search documents", "Search documentation by meaning and keywords (hybrid search).",
-            commands.Search, serve.search, _answer("results"), **slow,
+            "search", "Search documents", "Search documentation (hybrid semantic and keyword search).",
+            commands.Search, serve.search, _shape("results"), **slow,
         ),
         make(
-            "get_document", "Read a document", "Get a document's full content.",
-            commands.GetDocument, serve.document, _fields("document", "content"), **long,
+            "get_document", "Read a document", "Get full document content.",
+            commands.GetDocument, serve.document, _shape("content"), **long,
         ),
         make(
-            "list_documents", "List documents", "List a collection's documents: ids, titles, sizes.",
-            commands.ListDocuments, serve.documents, _answer("documents"),
+            "list_documents", "List documents", "Browse a collection: ids, titles, sizes.",
+            commands.ListDocuments, serve.documents, _shape("documents"),
         ),
         make(
-            "get_outline", "Document outline", "Get a document's headings with levels and line numbers.",
-            commands.GetOutline, serve.outline, _answer("outline"),
+            "get_outline", "Document outline", "Get a document's headings and lines.",
+            commands.GetOutline, serve.outline, _shape("outline"),
         ),
         make(
-            "get_section", "Read a section", "Get one section of a document by its heading.",
-            commands.GetSection, serve.section, _fields("section", "content"), **long,
+            "get_section", "Read a section", "Get one section by heading.",
+            commands.GetSection, serve.section, _shape("content"), **long,
         ),
         make(
-            "search_batch", "Search several", "Run up to 10 searches in one call.",
-            commands.SearchBatch, serve.batch, _answer("results"), **slow,
+            "search_batch", "Search several", "Several searches at once.",
+            commands.SearchBatch, serve.batch, _shape("results"), **slow,
         ),
         make(
             "find_related", "Related documents", "Find content like a document or chunk.",
-            commands.FindRelated, serve.related, _answer("related"), **slow,
+            commands.FindRelated, serve.related, _shape("related"), **slow,
         ),
         make(
-            "sync", "Sync collections", "Index changed documents now; fetch git sources.",
-            commands.Sync, serve.sync, _answer("collections"), annotations=ADDS, slow=True,
+            "sync", "Sync collections", "Index changes now; fetch git sources.",
+            commands.Sync, serve.sync, _shape("collections"), annotations=ADDS, slow=True,
         ),
     )  # fmt: skip
 

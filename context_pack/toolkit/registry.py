@@ -147,7 +147,7 @@ def describe(tool: Tool) -> dict[str, Any]:
         "title": tool.title,
         "description": tool.description,
         "inputSchema": tool.input_schema(),
-        "annotations": tool.annotations.wire(tool.title),
+        "annotations": tool.annotations.wire(),
     }
     if tool.output_schema is not None:
         shown["outputSchema"] = tool.output_schema

@@ -70,10 +70,9 @@ class Annotations:
     destructive: bool
     idempotent: bool
 
-    def wire(self, title: str) -> dict[str, Any]:
-        """The annotations as MCP spells them."""
+    def wire(self) -> dict[str, Any]:
+        """The annotations as MCP spells them; the title stands beside them."""
         return {
-            "title": title,
             "readOnlyHint": self.read_only,
             "destructiveHint": self.destructive,
             "idempotentHint": self.idempotent,

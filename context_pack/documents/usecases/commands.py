@@ -7,14 +7,15 @@ from attrs import frozen
 from context_pack.toolkit.arguments import arg, array, boolean, integer, number, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
-NAME = text(1, 200)
-DOCUMENT = text(1, 1024)
-COLLECTION = "Collection name or id"
+NAME = text(0, 200)
+DOCUMENT = text(0, 1024)
+COLLECTION = "Name or id"
+DOCUMENT_ID = "Document id"
 MAX_QUERY = 4000
 SEARCH_LIMIT = integer(1, 100)
-TOKENS = integer(100, 1_000_000)
+TOKENS = integer(100)
 BUDGET = "Answer budget"
-DISTANCE = number(0, 2)
+DISTANCE = number(0)
 
 
 @frozen
@@ -26,10 +27,10 @@ class ListCollections:
 class Search:
     """One question."""
 
-    query: str = arg(text(1, MAX_QUERY, blank=False), "What to find, in words")
+    query: str = arg(text(0, MAX_QUERY, blank=False), "Words")
     collections: tuple[str, ...] = arg(array(NAME, 0, 100), "Only these", default=())
-    limit: int = arg(SEARCH_LIMIT, "Most hits", default=10)
-    max_distance: float | None = arg(DISTANCE, "Largest cosine distance", name="maxDistance", default=None)
+    limit: int = arg(SEARCH_LIMIT, "Hits", default=10)
+    max_distance: float | None = arg(DISTANCE, "Largest distance", name="maxDistance", default=None)
     hybrid: bool = arg(boolean(), "Keywords too", name="hybridSearch", default=True)
     max_tokens: int = arg(TOKENS, BUDGET, name="maxTokens", default=DEFAULT_MAX_TOKENS)
 
@@ -39,7 +40,7 @@ class GetDocument:
     """The whole of a document."""
 
     collection: str = arg(NAME, COLLECTION)
-    document: str = arg(DOCUMENT, "Document id")
+    document: str = arg(DOCUMENT, DOCUMENT_ID)
 
 
 @frozen
@@ -48,7 +49,7 @@ class ListDocuments:
 
     collection: str = arg(NAME, COLLECTION)
     limit: int = arg(integer(1, 1000), "Page size", default=100)
-    offset: int = arg(integer(0), "Where to start", default=0)
+    offset: int = arg(integer(0), "Start", default=0)
 
 
 @frozen
@@ -56,7 +57,7 @@ class GetOutline:
     """The headings of a document."""
 
     collection: str = arg(NAME, COLLECTION)
-    document: str = arg(DOCUMENT, "Document id")
+    document: str = arg(DOCUMENT, DOCUMENT_ID)
     max_depth: int = arg(integer(1, 6), "Deepest level", name="maxDepth", default=3)
 
 
@@ -65,9 +66,9 @@ class GetSection:
     """One section of a document."""
 
     collection: str = arg(NAME, COLLECTION)
-    document: str = arg(DOCUMENT, "Document id")
-    section: str = arg(text(1, 1000), "Heading, or a part of it")
-    subsections: bool = arg(boolean(), "With nested ones", name="includeSubsections", default=True)
+    document: str = arg(DOCUMENT, DOCUMENT_ID)
+    section: str = arg(text(0, 1000), "Heading or part")
+    subsections: bool = arg(boolean(), "Nested ones", name="includeSubsections", default=True)
 
 
 @frozen
@@ -82,9 +83,9 @@ class Query:
 class SearchBatch:
     """Several questions."""
 
-    queries: tuple[Query, ...] = arg(array(Query, 1, 10), "Questions")
-    limit: int = arg(SEARCH_LIMIT, "Most hits each", default=5)
-    max_distance: float | None = arg(DISTANCE, "Largest cosine distance", name="maxDistance", default=None)
+    queries: tuple[Query, ...] = arg(array(Query, 1, 10), "1-10 queries")
+    limit: int = arg(SEARCH_LIMIT, "Hits each", default=5)
+    max_distance: float | None = arg(DISTANCE, "Largest distance", name="maxDistance", default=None)
     hybrid: bool = arg(boolean(), "Keywords too", name="hybridSearch", default=True)
     max_tokens: int = arg(TOKENS, BUDGET, name="maxTokens", default=DEFAULT_MAX_TOKENS)
 
@@ -94,10 +95,10 @@ class FindRelated:
     """What is like a document or a chunk."""
 
     collection: str = arg(NAME, COLLECTION)
-    document: str = arg(DOCUMENT, "Document id")
-    chunk: str | None = arg(text(1, 20_000, blank=False), "Text instead of the document", default=None)
-    limit: int = arg(SEARCH_LIMIT, "Most items", default=5)
-    same_document: bool = arg(boolean(), "Its own chunks too", name="sameDocument", default=False)
+    document: str = arg(DOCUMENT, DOCUMENT_ID)
+    chunk: str | None = arg(text(0, 20_000, blank=False), "A text instead", default=None)
+    limit: int = arg(SEARCH_LIMIT, "Items", default=5)
+    same_document: bool = arg(boolean(), "Own chunks too", name="sameDocument", default=False)
     max_tokens: int = arg(TOKENS, BUDGET, name="maxTokens", default=DEFAULT_MAX_TOKENS)
 
 
@@ -105,4 +106,4 @@ class FindRelated:
 class Sync:
     """Bring one collection, or all, up to date."""
 
-    collection: str | None = arg(NAME, COLLECTION + "; all without", default=None)
+    collection: str | None = arg(NAME, "Default: all", default=None)

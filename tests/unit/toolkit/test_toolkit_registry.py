@@ -293,7 +293,6 @@ def test_tools_are_described_in_a_fixed_order_with_all_four_hints() -> None:
     shown = registry(ACTIONS, saying(repeat)).describe()
     assert [entry["name"] for entry in shown] == ["words", "say"]
     assert shown[0]["annotations"] == {
-        "title": "Words",
         "readOnlyHint": False,
         "destructiveHint": True,
         "idempotentHint": False,
@@ -301,7 +300,7 @@ def test_tools_are_described_in_a_fixed_order_with_all_four_hints() -> None:
     }
     assert shown[0]["outputSchema"] == {"type": "object"}
     assert shown[0]["_meta"]["anthropic/maxResultSizeChars"] > 0
-    assert shown[1]["annotations"] == READS.wire("Say")
+    assert shown[1]["annotations"] == READS.wire()
     assert "outputSchema" not in shown[1]
     assert "_meta" not in shown[1]
     assert saying(repeat).described("other").description == "other"
