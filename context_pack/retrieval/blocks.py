@@ -128,12 +128,24 @@ class _Scan:
         if not self.open and raw[:1] in _PLAIN and self.kind in (None, "paragraph"):
             self._text(number, raw)
             return
+        if not raw.strip(" \t"):
+            self._nothing(number)
+            return
         line = raw.replace("\r", " ").expandtabs(_TAB) if "\t" in raw else raw
         at, matched = self._continued(line)
         whole = matched == len(self.open)
         if whole and self.kind in ("fence", "html") and self._more(number, line, at):
             return
         self._opened(number, line, at, matched)
+
+    def _nothing(self, number: int) -> None:
+        """A blank line: it goes on with list items, and with code and HTML that have an end of their own."""
+        full = (at for at, container in enumerate(self.open) if container.empty or not container.indent)
+        matched = next(full, len(self.open))
+        if matched == len(self.open) and (self.kind == "fence" or (self.kind == "html" and self.until)):
+            self.end = number
+        else:
+            self._blank(matched)
 
     def close(self, depth: int) -> None:
         """End the open leaf, and the containers beyond the depth."""

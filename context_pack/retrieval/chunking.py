@@ -60,7 +60,7 @@ def _sections(marks: list[Heading], text: str, starts: list[int]) -> Iterator[_S
             open_headings.append(mark)
         first = start if begin is None else begin
         if _is_bare(text[starts[start] : starts[end]], bool(number)) and end < count:
-            begin = first if text[starts[first] : starts[end]].strip() else None
+            begin = first if number else None
             continue
         begin = None
         if first < end:

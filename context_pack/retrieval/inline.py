@@ -7,6 +7,7 @@ them; most headings have none of it and are never shown to the package.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,18 +16,24 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 _MARKUP = re.compile(r"[*_`\[\]<>&\\!]")
-_BLANKS = re.compile(r"\s+")
 # Longer ones are not written by hand, and pairing up their brackets takes more than a moment.
 _LONGEST = 600
+_MOST_BRACKETS = 40
+
+References = dict[str, dict[str, str]]
 
 
-def plain(source: str, labels: frozenset[str] = frozenset()) -> str:
-    """The text of a heading's source; `labels` are the link labels that the document defines."""
-    if len(source) > _LONGEST or not _MARKUP.search(source):
-        return source if "\n" not in source else _BLANKS.sub(" ", source).strip()
-    references = {label: {"href": "", "title": ""} for label in labels}
+def references(labels: Iterable[str]) -> References:
+    """The links that a document defines, as `plain` wants them; where they lead does not show."""
+    return {label: {"href": "", "title": ""} for label in labels}
+
+
+def plain(source: str, references: References) -> str:
+    """The text of a heading's source, given the links that its document defines."""
+    if len(source) > _LONGEST or not _MARKUP.search(source) or source.count("[") > _MOST_BRACKETS:
+        return source.replace("\n", " ")
     (inline,) = _reader().parseInline(source, {"references": references})
-    return _BLANKS.sub(" ", _seen(inline.children or [])).strip()
+    return _seen(inline.children or []).strip()
 
 
 def _seen(tokens: list[Token]) -> str:
