@@ -91,10 +91,13 @@ class Searching:
             asked = self._prepared(snapshot, questions)
             answers = [self._answer(snapshot, one) for one in asked]
             missing = self._missing(snapshot, asked, answers)
-        if missing and self._embedded(missing):
+        if not missing:
+            return answers
+        complete, warning = self._embedded(missing, questions[0].query)
+        if complete:
             with self.index.reading() as snapshot:
                 return [self._answer(snapshot, one) for one in self._prepared(snapshot, questions)]
-        return answers
+        return [evolve(one, warning=one.warning or warning) for one in answers] if warning else answers
 
     def related(
         self, corpus: str, key: str, chunk: str | None = None, limit: int = 5, same_document: bool = False
@@ -218,16 +221,20 @@ class Searching:
         missing = snapshot.unembedded(self.semantic.id, list(pieces))
         return {piece: missing[piece] for piece in pieces if piece in missing}
 
-    def _embedded(self, missing: dict[int, str]) -> bool:
-        """Embed what is missing within the budget; whether all of it has a vector now."""
+    def _embedded(self, missing: dict[int, str], query: str) -> tuple[bool, str | None]:
+        """Embed what is missing within the budget; whether all of it is embedded now, or what hindered it."""
         assert self.semantic is not None
         try:
+            # A query gives up sooner than documents do: whoever waits learns from it whether to go on.
+            self.semantic.embed([query], "query")
             done = fill_within(self.index, self.semantic, missing, self.monotonic, self.budget)
             self.index.wanted([piece for piece in missing if piece not in done])
-        except (EmbedderFailed, Failure):
+        except EmbedderFailed as failed:
+            return False, str(failed)
+        except Failure:
             # The answer is there already; the background has the same work and reports what hinders it.
-            return False
-        return len(done) == len(missing)
+            return False, None
+        return len(done) == len(missing), None
 
     def _embed_one(self, embedder: Embedder, text: str) -> tuple[Embedder, Vector | None, str | None]:
         """A passage by the embedder, by the fast one when that fails, or by none."""

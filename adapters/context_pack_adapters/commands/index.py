@@ -37,6 +37,7 @@ def run(options: Namespace, shell: Shell) -> int:
     import time
 
     from context_pack.memory.usecases.refresh import CodeIndexer
+    from context_pack.retrieval.ports import EmbedderFailed
     from context_pack_adapters.bootstrap import open_ports
 
     memory = open_ports(shell.settings).memory
@@ -45,11 +46,14 @@ def run(options: Namespace, shell: Shell) -> int:
     indexer = CodeIndexer(memory.tree, memory.index)
     plan = indexer.plan()
     if options.dry_run:
-        _show_plan(plan, options, shell)
+        _show_plan(_looked_into(plan, memory), options, shell)
         return 0
     bar = Bar("indexing")
     done = indexer.carry_out(plan, report=bar.show)
-    semantic = _embed(memory, bar)
+    try:
+        semantic, trouble = _embed(memory, bar), None
+    except EmbedderFailed as failed:
+        semantic, trouble = None, str(failed)
     bar.end()
     outcome: dict[str, Any] = {
         "files": done.total,
@@ -60,6 +64,9 @@ def run(options: Namespace, shell: Shell) -> int:
     }
     if semantic is not None:
         outcome["semantic"] = {"done": semantic.done, "total": semantic.total}
+    for warning in filter(None, (trouble, memory.warning)):
+        outcome["warning"] = warning
+        shell.terminal.complain(warning)
     for notice in memory.index.notices():
         shell.terminal.note(notice)
     if options.json:
@@ -69,7 +76,7 @@ def run(options: Namespace, shell: Shell) -> int:
             f"{done.total} files: {len(plan.changed)} indexed, {len(plan.gone)} removed, "
             f"{len(plan.skipped)} skipped, in {outcome['seconds']:.1f} s"
         )
-    return 0
+    return 1 if trouble else 0
 
 
 def _embed(memory: MemoryPorts, bar: Bar) -> Progress | None:
@@ -77,9 +84,20 @@ def _embed(memory: MemoryPorts, bar: Bar) -> Progress | None:
     from context_pack.memory.domain.entries import CORPORA
     from context_pack.retrieval.model import Scope
 
+    if memory.searching.semantic is None:
+        return None
     bar.what = "embedding"
-    done = memory.searching.fill(Scope(CORPORA), lambda: False, bar.show)
-    return done if done is not None and done.total else None
+    return memory.searching.fill(Scope(CORPORA), lambda: False, bar.show)
+
+
+def _looked_into(plan: CodePlan, memory: MemoryPorts) -> CodePlan:
+    """The plan with what only a look into the files tells: which of them hold no text to index."""
+    from attrs import evolve
+
+    reasons = {path: memory.tree.read(path).skipped for path in plan.changed}
+    more = {path: reason for path, reason in reasons.items() if reason is not None}
+    changed = tuple(path for path in plan.changed if path not in more)
+    return evolve(plan, changed=changed, skipped=dict(sorted({**plan.skipped, **more}.items())))
 
 
 def _show_plan(plan: CodePlan, options: Namespace, shell: Shell) -> None:

@@ -19,6 +19,7 @@ def run(settings: Settings, stop: Callable[[], bool]) -> int:
     from context_pack.memory.domain.entries import CORPORA
     from context_pack.memory.usecases.refresh import CodeIndexer
     from context_pack.retrieval.model import Scope
+    from context_pack.retrieval.ports import EmbedderFailed
     from context_pack_adapters.bootstrap import open_ports
 
     memory = open_ports(settings).memory
@@ -29,6 +30,9 @@ def run(settings: Settings, stop: Callable[[], bool]) -> int:
         if stop() or not (plan.changed or plan.gone):
             break
         indexer.carry_out(plan, stop)
-    if not stop():
-        memory.searching.fill(Scope(CORPORA), stop, lambda _: None)
+    try:
+        if not stop():
+            memory.searching.fill(Scope(CORPORA), stop, lambda _: None)
+    except EmbedderFailed:
+        return 1  # whoever searches is told why; it is tried again later
     return 0

@@ -82,7 +82,7 @@ class MemorySearcher:
         (ranking,) = self.ports.searching.ask([question])
         # What is below the floor has nothing to do with the question: showing it would be no answer.
         hits = tuple(hit for hit in ranking.hits if hit.relevance >= FLOOR)
-        if ranking.warning and not hits:
+        if ranking.warning and not hits and self._has(question.scope):
             raise Failure(Code.EMBEDDER_FAILED, EMBEDDER_FAILED, {"details": ranking.warning})
         self._go_on(ranking.semantic)
         return Search(
@@ -98,6 +98,11 @@ class MemorySearcher:
     def _is_empty(self) -> bool:
         with self.ports.index.reading() as snapshot:
             return not any(snapshot.counts().get(corpus) for corpus in CORPORA)
+
+    def _has(self, scope: Scope) -> bool:
+        """Whether there is anything to find in a scope."""
+        with self.ports.index.reading() as snapshot:
+            return snapshot.progress(self.ports.searching.fast.id, scope).total > 0
 
     def _go_on(self, semantic: Progress | None) -> None:
         """Have the background embed what still lacks a better vector."""
