@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import operator
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -39,7 +40,7 @@ def called(**fields: Any) -> dict[str, Any]:
         lambda view: {} | view,
         lambda view: view | {"x": 1},
         lambda view: view == VALUE,
-        lambda view: VALUE.__eq__(view) is not False,
+        lambda view: operator.eq(VALUE, view),
         lambda view: view != VALUE,
         lambda view: view.copy(),
         lambda view: copy.deepcopy(view),
