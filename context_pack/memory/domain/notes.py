@@ -16,8 +16,7 @@ from attrs import frozen
 from context_pack.memory.domain.discovery import LEAST_CHARS, MOST_CHARS, DiscoveryType
 from context_pack.retrieval.blocks import Block, Structure
 from context_pack.retrieval.front_matter import front_matter_end
-from context_pack.retrieval.headings import document, title_of
-from context_pack.retrieval.inline import plain
+from context_pack.retrieval.headings import document, heading_list, title_of
 
 _WORDS: Mapping[str, DiscoveryType] = {
     "pattern": DiscoveryType.PATTERN,
@@ -96,18 +95,26 @@ def _type_in(words: str) -> DiscoveryType | None:
 
 def _decision(found: Structure, text: str, name: str) -> Note | PassedOver | None:
     """A decision record as one note; None for any other file."""
-    headings = [block for block in found.blocks if block.kind == "heading" and not block.depth]
-    under = [block for block in headings if block.level > 1 and _RECORD.fullmatch(plain(block.text).strip())]
-    beside = [block for block in headings if _BESIDE.fullmatch(plain(block.text).strip())]
+    said = _headings(found)
+    headings = [block for block in found.blocks if block.start in said]
+    under = [block for block in headings if block.level > 1 and _RECORD.fullmatch(said[block.start])]
+    beside = [block for block in headings if _BESIDE.fullmatch(said[block.start])]
     if not under or not beside:
         return None
     line = headings[0].start + 1
     for block in beside:
-        if plain(block.text).strip().lower() == "status" and _OVER.search(_text_under(found, block)):
+        if said[block.start].lower() == "status" and _OVER.search(_text_under(found, block)):
             return PassedOver(line, "the decision no longer holds")
     title = _NUMBER.sub("", title_of(text, ".md", name), count=1).strip().rstrip(".")
-    said = _text_under(found, under[0])
-    return _judged(Note(line, DiscoveryType.DECISION, _shortened(f"{title}: {said}" if said else title)))
+    decided = _text_under(found, under[0])
+    return _judged(
+        Note(line, DiscoveryType.DECISION, _shortened(f"{title}: {decided}" if decided else title))
+    )
+
+
+def _headings(found: Structure) -> dict[int, str]:
+    """What the headings of a document say, by their first lines from 0."""
+    return {heading.line - 1: heading.text.strip() for heading in heading_list(found)}
 
 
 def _text_under(found: Structure, heading: Block) -> str:
@@ -124,12 +131,13 @@ def _text_under(found: Structure, heading: Block) -> str:
 
 
 def _notes(found: Structure, kind: DiscoveryType | None) -> Iterator[Note | PassedOver]:
+    said = _headings(found)
     levels: list[tuple[int, DiscoveryType | None]] = []
     for block in found.blocks:
-        if block.kind == "heading" and not block.depth:
+        if block.start in said and block.kind == "heading":
             while levels and levels[-1][0] >= block.level:
                 levels.pop()
-            levels.append((block.level, _type_in(plain(block.text))))
+            levels.append((block.level, _type_in(said[block.start])))
         elif block.kind == "paragraph":
             heading = next((told for _, told in reversed(levels) if told is not None), None)
             yield _note(_text(found, block), block.start + 1, heading or kind)
