@@ -63,7 +63,7 @@ def build(
     from context_pack.documents import tools as document_tools
     from context_pack.documents.usecases.search import Finder
     from context_pack.documents.usecases.shelf import Shelf
-    from context_pack.joints import PacksAsNotes
+    from context_pack.joints import ContextsAsScopes, PacksAsNotes
     from context_pack.memory import tools as memory_tools
     from context_pack.packs import prompts as pack_prompts
     from context_pack.packs import resources as pack_resources
@@ -71,7 +71,8 @@ def build(
 
     metrics, contexts, memory = Metrics(), ports.contexts, ports.memory
     shelf = None if ports.documents is None else Shelf(ports.documents, ports.clock.monotonic)
-    packs = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes))
+    scopes = ContextsAsScopes.over(contexts)
+    packs = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes), scopes)
     tools = (
         *pack_tools.build(*packs),
         *code_tools.build(ports.source, ports.search, ports.access, ports.clock),

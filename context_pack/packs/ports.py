@@ -8,6 +8,7 @@ from typing import Protocol
 from attrs import field, frozen
 
 from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes
 
 Waiting = Callable[[], None]
 """Asked again and again while the store waits for a lock; what it raises ends the wait, with nothing done."""
@@ -75,6 +76,21 @@ class Excerpts(Protocol):
 
     def best(self, query: str, limit: int, check: Waiting = patiently) -> Excerpted:
         """At most `limit` passages; what `check` raises ends the search."""
+
+
+class ScopeWatch(Protocol):
+    """Knows how the contexts of folders stand; a scope that a section names is such a folder."""
+
+    def states(self, scopes: Sequence[str], waiting: Waiting = patiently, /) -> Scopes:
+        """The state of each of these scopes; what cannot be known is left out."""
+
+
+class NoScopes:
+    """For whoever keeps no contexts: nothing is known of any scope."""
+
+    def states(self, _: Sequence[str], __: Waiting = patiently, /) -> Scopes:
+        """Nothing."""
+        return NOTHING_KNOWN
 
 
 @frozen

@@ -22,7 +22,7 @@ from context_pack.packs.domain.budget import size
 from context_pack.packs.domain.model import Diagram, Pack, Ref
 from context_pack.packs.domain.record import diagram_record, ref_record, section_record, to_record
 from context_pack.packs.domain.report import repair_record, state_record
-from context_pack.packs.ports import PackSettings, PackStore
+from context_pack.packs.ports import NoScopes, PackSettings, PackStore, ScopeWatch
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import OPERATIONS, Addressed
 from context_pack.packs.usecases.plans import Part, ttl_required
@@ -101,11 +101,14 @@ def pack_error(failure: Failure, failed: Failed) -> Answer:
 FAMILY = Family("packs", pack_error)
 
 
-def build(store: PackStore, tree: SourceTree, clock: Clock, settings: PackSettings) -> tuple[Tool, ...]:
+def build(
+    store: PackStore, tree: SourceTree, clock: Clock, settings: PackSettings, watch: ScopeWatch | None = None
+) -> tuple[Tool, ...]:
     """`input` and `output` over these ports."""
     # Shared: what one of them found out about a file, the others need not find out again.
     parts = (store, tree, clock, settings, Sightings())
-    reader, writer, verifier = PackReader(*parts), PackWriter(*parts), PackVerifier(*parts)
+    reader = PackReader(*parts, watch or NoScopes())
+    writer, verifier = PackWriter(*parts), PackVerifier(*parts)
     answers = _Input(reader, writer, verifier, clock)
     selector = {"type": "string", "enum": list(COMMANDS), "description": "What to do; list when absent"}
     return (

@@ -73,6 +73,22 @@ def names(done: Done) -> list[str]:
     return [pack["name"] for pack in done.json["packs"]]
 
 
+@pytest.mark.clause("PK-67", "CLI-41", "CLI-45")
+def test_show_and_export_tell_when_the_context_of_a_named_folder_is_stale(shop: Shop) -> None:
+    (shop.folder / "lib").mkdir()
+    (shop.folder / "lib/a.py").write_text("x = 1\n" * 4000)
+    assert shop("contexts", "init").code in (0, 1)
+    assert shop("contexts", "refresh").code == 0
+    with open_workspace(source_root=shop.folder) as workspace:
+        named = UpsertSection(section_key="lib", section_title="Lib", section_scope="lib")
+        workspace.packs.apply(shop.pack(), named)
+    assert "stale_scopes" not in shop("packs", "show", "auth").out
+    (shop.folder / "lib/b.py").write_text("y = 2\n")
+    assert "- stale_scopes: lib\n" in shop("packs", "show", "auth").out
+    page = shop("packs", "export", "auth", "--html", "-o", "-").out
+    assert "<dt>Stale scopes</dt><dd>lib</dd>" in page
+
+
 @pytest.mark.clause("CLI-41")
 def test_show_renders_the_pack_with_its_code(shop: Shop) -> None:
     pack = shop.pack()

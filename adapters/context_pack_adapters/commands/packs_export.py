@@ -66,7 +66,8 @@ def as_html(workspace: Workspace, pack: Pack, _: Namespace) -> str:
     from context_pack_adapters.system import SystemClock
 
     verified = workspace.packs.verify(pack)
-    return render_html(PackView.of(verified.pack, verified.refs, SystemClock().now()))
+    scopes = workspace.packs.scopes(verified.pack)
+    return render_html(PackView.of(verified.pack, verified.refs, SystemClock().now(), scopes))
 
 
 FORMS: Mapping[str, tuple[str, Export]] = {"markdown": (".md", as_markdown), "html": (".html", as_html)}

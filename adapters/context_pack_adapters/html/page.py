@@ -18,6 +18,7 @@ from context_pack.kernel.ttl import human, is_expired, remaining_seconds
 from context_pack.packs.domain.layout import items_of
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
 from context_pack.packs.domain.report import Checked
+from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, outdated
 from context_pack.packs.domain.states import Resolution, State
 from context_pack_adapters.html.cards import SIGNS, Card, badge, card
 from context_pack_adapters.html.figures import Figure, figure, figures
@@ -37,11 +38,14 @@ class PackView:
     pack: Pack
     resolve: Callable[[Ref], Resolution]
     now: datetime
+    scopes: Scopes = NOTHING_KNOWN
 
     @classmethod
-    def of(cls, pack: Pack, refs: Iterable[Checked], now: datetime) -> PackView:
+    def of(
+        cls, pack: Pack, refs: Iterable[Checked], now: datetime, scopes: Scopes = NOTHING_KNOWN
+    ) -> PackView:
         """The view of a verified pack; refs that say the same are in the same state."""
-        return cls(pack, {checked.ref: checked.resolution for checked in refs}.__getitem__, now)
+        return cls(pack, {checked.ref: checked.resolution for checked in refs}.__getitem__, now, scopes)
 
 
 @frozen
@@ -141,6 +145,8 @@ def _about(view: PackView, refs: int) -> str:
         ("Expires", f"{_moment(pack.expires_at)} ({left})"),
         ("Holds", f"{counted(refs, 'ref')}, {counted(diagrams, 'diagram')}"),
     ]
+    if stale := outdated(pack, view.scopes):
+        facts.append(("Stale scopes", text(stale)))
     if pack.name is not None:
         facts.insert(1, ("Name", text(pack.name)))
     rows = "".join(f"<div><dt>{name}</dt><dd>{fact}</dd></div>" for name, fact in facts)

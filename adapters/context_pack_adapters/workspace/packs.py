@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from context_pack.app import Ports
+from context_pack.joints import ContextsAsScopes
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import Page
 from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.listing import DEFAULT_LIMIT
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.domain.render import Rendered
+from context_pack.packs.domain.scopes import Scopes
 from context_pack.packs.ports import PackSettings
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import Addressed, Named, Operation
@@ -33,7 +35,7 @@ class Packs:
 
     def __init__(self, ports: Ports, max_source_bytes: int) -> None:
         parts = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes), Sightings())
-        self._reader = PackReader(*parts)
+        self._reader = PackReader(*parts, ContextsAsScopes.over(ports.contexts))
         self._writer = PackWriter(*parts)
         self._verifier = PackVerifier(*parts)
 
@@ -84,6 +86,10 @@ class Packs:
         """The whole pack as one Markdown text, however long."""
         return self._reader.document(Named(id=_handle(pack)), Mode(mode))
 
+    def scopes(self, pack: Which) -> Scopes:
+        """How the contexts of the folders that the pack's sections name stand."""
+        return self._reader.scopes(self.get(pack))
+
     def verify(self, pack: Which) -> Verified:
         """The state of every ref; changes nothing."""
         return self._verifier.verify(Named(id=_handle(pack)))
@@ -120,14 +126,16 @@ class Packs:
         section_title: str,
         section_description: str | None = None,
         section_order: int | None = None,
+        section_scope: str | None = None,
         expected_revision: int | None = None,
     ) -> Pack:
-        """Add a section, or change its title, text or place."""
+        """Add a section, or change its title, text, place or scope."""
         operation = commands.UpsertSection(
             section_key=section_key,
             section_title=section_title,
             section_description=section_description,
             section_order=section_order,
+            section_scope=section_scope,
         )
         return self.apply(pack, operation, expected_revision=expected_revision)
 

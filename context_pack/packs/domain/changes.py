@@ -35,13 +35,20 @@ def advanced(before: Pack, after: Pack, now: datetime, *, always: bool = False) 
 
 
 def put_section(
-    pack: Pack, key: str, title: str, description: str | None = None, order: int | None = None
+    pack: Pack,
+    key: str,
+    title: str,
+    description: str | None = None,
+    order: int | None = None,
+    scope: str | None = None,
 ) -> Pack:
-    """Add a section, or give an existing one another title, description or place; its parts stay."""
+    """Add a section, or give an existing one another title, description, scope or place; its parts stay."""
     old = pack.section(key)
-    new = Section(key, title, description) if old is None else evolve(old, title=title)
+    new = Section(key, title) if old is None else evolve(old, title=title)
     if description is not None:
         new = evolve(new, description=description)
+    if scope is not None:
+        new = evolve(new, scope=scope)
     if order is None:
         return evolve(pack, sections=_put(pack.sections, new))
     rest = [section for section in pack.sections if section.key != key]

@@ -19,6 +19,7 @@ from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.bodies import START, Body, Piece, Spot, Style
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
+from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, outdated
 from context_pack.packs.domain.states import CHANGED_SINCE, Found, Resolution, State
 
 LEGEND, CONTENT = "[LEGEND]", "[CONTENT]"
@@ -84,8 +85,8 @@ def items_of(pack: Pack) -> list[Item]:
     return items
 
 
-def legend_of(pack: Pack, now: datetime) -> list[Line]:
-    """Who the pack is; absent values are left out."""
+def legend_of(pack: Pack, now: datetime, scopes: Scopes = NOTHING_KNOWN) -> list[Line]:
+    """Who the pack is, and what of it may be out of date; absent values are left out."""
     remaining = human(remaining_seconds(pack.expires_at, now))
     lines = [
         Line(LEGEND),
@@ -98,6 +99,7 @@ def legend_of(pack: Pack, now: datetime) -> list[Line]:
         Line("- ttl_remaining: " + remaining),
         Line("- tags: ", ", ".join(pack.tags)),
         Line("- brief: ", pack.brief or ""),
+        Line("- stale_scopes: ", outdated(pack, scopes)),
     ]
     return [line for line in lines if line.text or not line.lead.endswith(": ")]
 

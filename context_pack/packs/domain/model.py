@@ -124,7 +124,7 @@ class Diagram:
 
 @frozen
 class Section:
-    """A chapter of a pack: text, refs and diagrams, each in stored order."""
+    """A chapter of a pack: text, refs and diagrams, each in stored order; perhaps about one folder."""
 
     key: str = field(validator=_holds(values.key))
     title: str = field(converter=_trimmed, validator=_holds(values.required_line))
@@ -133,6 +133,7 @@ class Section:
     )
     refs: tuple[Ref, ...] = field(default=(), converter=_parts, validator=_keyed(Ref))
     diagrams: tuple[Diagram, ...] = field(default=(), converter=_parts, validator=_keyed(Diagram))
+    scope: str | None = field(default=None, converter=_kept, validator=_holds(values.scope, optional=True))
 
     def ref(self, key: str) -> Ref | None:
         """The ref with that key."""

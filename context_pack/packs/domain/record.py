@@ -37,7 +37,7 @@ PACK_FIELDS = (
     "revision",
     *MOMENTS,
 )
-SECTION_FIELDS = ("key", "title", "description", "refs", "diagrams")
+SECTION_FIELDS = ("key", "title", "description", "refs", "diagrams", "scope")
 REF_FIELDS = ("key", "path", "lines", "title", "why", "group", "anchor")
 LINES_FIELDS = ("start", "end")
 DIAGRAM_FIELDS = ("key", "title", "mermaid", "why")
@@ -63,14 +63,15 @@ def to_record(pack: Pack, *, anchors: bool = True) -> Record:
 
 
 def section_record(section: Section, *, anchors: bool = True) -> Record:
-    """A section in storage keys."""
-    return {
+    """A section in storage keys; a scope only if there is one, because older readers do not know it."""
+    record = {
         "key": section.key,
         "title": section.title,
         "description": section.description,
         "refs": [ref_record(ref, anchors=anchors) for ref in section.refs],
         "diagrams": [diagram_record(diagram) for diagram in section.diagrams],
     }
+    return record if section.scope is None else {**record, "scope": section.scope}
 
 
 def ref_record(ref: Ref, *, anchors: bool = True) -> Record:

@@ -19,6 +19,7 @@ from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk, size
 from context_pack.packs.domain.layout import Block, Item
 from context_pack.packs.domain.model import Pack, Ref
+from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes
 from context_pack.packs.domain.states import Resolution
 from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
 
@@ -45,10 +46,11 @@ def render(
     mode: Mode = Mode.FULL,
     max_tokens: int = DEFAULT_MAX_TOKENS,
     position: Position | None = None,
+    scopes: Scopes = NOTHING_KNOWN,
 ) -> Rendered:
     """One page of the pack from a position on; only the refs that the page shows are resolved."""
     pages = _Pages(pack, resolve, mode, max_tokens * BYTES_PER_TOKEN, layout.items_of(pack))
-    return pages.page(layout.legend_of(pack, now), position or Position())
+    return pages.page(layout.legend_of(pack, now, scopes), position or Position())
 
 
 @define

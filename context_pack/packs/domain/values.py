@@ -18,6 +18,7 @@ from context_pack.kernel.lines import LineRange
 from context_pack.kernel.markdown import is_single_line
 from context_pack.kernel.paths import RelativePath
 
+ROOT_SCOPE = "."
 KEY_PATTERN = "^[a-z0-9][a-z0-9_-]{1,63}$"
 _KEY = re.compile("[a-z0-9][a-z0-9_-]{1,63}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -120,6 +121,12 @@ def path(value: Any, field: str = "path") -> RelativePath:
     except Failure as failure:
         message = f"{failure.message}; give a path relative to the source root, such as src/app.py"
         raise Failure(Code.INVALID_DATA, message, {**failure.details, "field": field}) from None
+
+
+def scope(value: Any, field: str = "scope") -> str:
+    """A folder under the source root: `.` for the root itself, else a relative path."""
+    text = string(value, field).strip().replace("\\", "/")
+    return text if text == ROOT_SCOPE else path(text, field).value
 
 
 def lines(start: Any, end: Any) -> LineRange:

@@ -112,6 +112,11 @@ class UpsertSection:
         text(0, values.DESCRIPTION_CHARS), "Markdown under the heading; '' clears it", default=None
     )
     section_order: int | None = arg(integer(), "Place among the sections, from 0", default=None)
+    section_scope: str | None = arg(
+        text(0, values.PATH_CHARS),
+        "Folder that the section is about; output tells when its context is stale; '' clears it",
+        default=None,
+    )
 
 
 @frozen(kw_only=True)

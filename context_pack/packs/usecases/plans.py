@@ -58,8 +58,11 @@ def _(operation: commands.UpsertSection, _: Anchoring = as_it_is) -> Plan:
     order = operation.section_order
     if order is not None and (not isinstance(order, int) or isinstance(order, bool)):
         raise invalid("'section_order' must be an integer", "section_order")
+    scope = operation.section_scope
+    if scope is not None:
+        scope = values.scope(scope, "section_scope") if values.string(scope, "section_scope").strip() else ""
     return Plan(
-        lambda pack, _: changes.put_section(pack, key, title, text, order),
+        lambda pack, _: changes.put_section(pack, key, title, text, order, scope),
         part=lambda pack: pack.section(key),
     )
 

@@ -18,7 +18,8 @@ from context_pack.packs.domain.lifecycle import check_status
 from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text
 from context_pack.packs.domain.model import Pack, parse_status
 from context_pack.packs.domain.render import Rendered, render
-from context_pack.packs.ports import PackSettings, PackStore
+from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, scopes_in
+from context_pack.packs.ports import NoScopes, PackSettings, PackStore, ScopeWatch
 from context_pack.packs.usecases.commands import (
     LEAST_TOKENS,
     MOST_TOKENS,
@@ -73,6 +74,7 @@ class PackReader:
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
     sightings: Sightings = field(factory=Sightings, eq=False, repr=False)
+    watch: ScopeWatch = field(factory=NoScopes)
     _last: list[_Listed | None] = field(factory=lambda: [None], init=False, eq=False, repr=False)
 
     def get(self, named: Named) -> Pack:
@@ -125,6 +127,11 @@ class PackReader:
         """The whole pack as one Markdown text, however long."""
         return self._rendered(self.get(named), mode, WITHOUT_END).text
 
+    def scopes(self, pack: Pack, check: Check = unwatched) -> Scopes:
+        """How the contexts of the scopes that the pack names stand."""
+        named = scopes_in(pack)
+        return self.watch.states(named, check) if named else NOTHING_KNOWN
+
     def _rendered(
         self, pack: Pack, mode: Mode, tokens: int, position: Position | None = None, check: Check = unwatched
     ) -> Rendered:
@@ -132,11 +139,12 @@ class PackReader:
         refs = [ref for _, ref in pack.refs]
         resolver = Resolver(self.tree, self.settings.max_source_bytes, check, self.sightings, refs)
         now, request = self.clock.now(), (mode, tokens, position)
-        legend = joined(legend_of(pack, now))
+        scopes = self.scopes(pack, check)
+        legend = joined(legend_of(pack, now, scopes))
         known = self.sightings.page(request, pack, legend)
         if known is not None and resolver.unchanged(known.sightings):
             return known.rendered
-        rendered = render(pack, resolver, now, mode, tokens, position)
+        rendered = render(pack, resolver, now, mode, tokens, position, scopes)
         sighted = resolver.sighted()
         if sighted is not None:
             self.sightings.keep(request, KeptPage(pack, legend, sighted, rendered))
