@@ -1,0 +1,383 @@
+"""`context_search` and `context_record` over the in-memory twins: shapes, filters, edits, failures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import pytest
+from attrs import evolve
+
+from context_pack.app import Ports, build
+from context_pack.kernel.errors import Code, Failure
+from context_pack.memory.domain.discovery import uuid_of
+from context_pack.memory.domain.session import Session
+from context_pack.memory.ports import MemoryPorts
+from context_pack.memory.tools import fitted
+from context_pack.retrieval.ports import EmbedderFailed
+from context_pack.retrieval.searching import Searching
+from context_pack.toolkit.call import QuietCall
+from context_pack.toolkit.registry import Registry
+from context_pack_adapters.bootstrap import memory_ports
+from context_pack_adapters.inmemory import FixedClock, SeededIds
+from context_pack_adapters.inmemory.memory import MemorySessionLog
+
+SERVICE = '''\
+"""Logs people in."""
+
+
+class AuthService:
+    def login(self, name: str, password: str) -> str:
+        """Check the password and issue a token."""
+        return issue_token(name)
+
+
+def issue_token(name: str) -> str:
+    """Sign a web token for a person."""
+    return name
+'''
+BILLING = '''\
+"""Invoices."""
+
+
+def send_invoice(customer: str) -> None:
+    """Mail the monthly invoice to a customer."""
+'''
+
+
+class Room:
+    """A registry over files in memory, and what is behind it."""
+
+    def __init__(self, files: dict[str, str | bytes]) -> None:
+        self.files = files
+        self.clock = FixedClock()
+        self.ports: Ports = memory_ports(files, self.clock, SeededIds(), ())
+        self._registry: Registry | None = None
+
+    @property
+    def memory(self) -> MemoryPorts:
+        assert self.ports.memory is not None
+        return self.ports.memory
+
+    def with_memory(self, **changes: Any) -> None:
+        self.ports = evolve(self.ports, memory=evolve(self.memory, **changes))
+
+    def call(self, tool: str, **arguments: Any) -> tuple[Any, bool]:
+        if self._registry is None:
+            self._registry = build(self.ports)
+        answer = self._registry.call(tool, arguments, QuietCall())
+        return json.loads(answer.text), answer.is_error
+
+    def search(self, query: str, **arguments: Any) -> Any:
+        found, is_error = self.call("context_search", query=query, **arguments)
+        assert not is_error, found
+        return found
+
+    def record(self, kind: str, content: str, **more: Any) -> Any:
+        kept, is_error = self.call("context_record", type=kind, content=content, **more)
+        assert not is_error, kept
+        return kept
+
+
+@pytest.fixture
+def room() -> Room:
+    return Room({"src/auth/service.py": SERVICE, "src/billing/invoices.py": BILLING})
+
+
+@pytest.mark.clause("ME-30", "ME-31")
+def test_code_is_found_by_what_it_does_with_its_lines_and_symbol(room: Room) -> None:
+    found = room.search("check the password of a person")
+    assert found["query"] == "check the password of a person"
+    assert isinstance(found["searchTime"], int)
+    first = found["results"][0]
+    assert first == {
+        "id": "src/auth/service.py#L5-L7",
+        "type": "code",
+        "content": "\n".join(SERVICE.split("\n")[4:7]),
+        "module": "auth",
+        "path": "src/auth/service.py",
+        "startLine": 5,
+        "endLine": 7,
+        "symbol": "AuthService.login",
+        "score": first["score"],
+        "source": "code",
+    }
+
+
+@pytest.mark.clause("ME-01", "ME-31")
+def test_a_discovery_is_found_in_the_next_call_with_the_seeds_fields(room: Room) -> None:
+    kept = room.record("pattern", "Use JWT tokens in httpOnly cookies", module="auth")
+    assert kept["merged"] is False
+    first = room.search("JWT cookies")["results"][0]
+    assert first == {
+        "id": kept["id"],
+        "type": "pattern",
+        "content": "Use JWT tokens in httpOnly cookies",
+        "module": "auth",
+        "session": room.memory.sessions.id,
+        "date": "2026-01-02T03:04:05Z",
+        "score": first["score"],
+        "source": "discovery",
+    }
+    room.memory.discoveries.forget(kept["id"])
+    assert room.search("JWT cookies", type="pattern")["results"] == []
+
+
+@pytest.mark.clause("ME-30")
+def test_a_type_searches_discoveries_of_that_type_only(room: Room) -> None:
+    room.record("rule", "Never log a password or token")
+    room.record("issue", "The password token expires too early")
+    found = room.search("password token", type="issue")
+    assert [each["type"] for each in found["results"]] == ["issue"]
+    assert found["totalFound"] == 1
+    sources = {each["source"] for each in room.search("password token", limit=20)["results"]}
+    assert sources == {"discovery", "code"}
+
+
+@pytest.mark.clause("ME-30")
+def test_a_module_filters_before_ranking_and_one_that_is_not_there_leaves_nothing(room: Room) -> None:
+    room.record("rule", "Invoices are never changed", module="billing")
+    found = room.search("password token invoice", module="billing", limit=1)
+    assert found["results"][0]["module"] == "billing"
+    assert {each["module"] for each in room.search("invoice", module="billing", limit=20)["results"]} == {
+        "billing"
+    }
+    nothing = room.search("invoice", module="nowhere")
+    assert (nothing["results"], nothing["totalFound"]) == ([], 0)
+
+
+@pytest.mark.clause("ME-31")
+def test_sections_and_refs_of_live_packs_are_found_and_say_where_they_are(room: Room) -> None:
+    pack, _ = room.call("input", action="create", ttl_minutes=5, title="How login works")
+    pack_id = pack["payload"]["id"]
+    section = {"section_key": "flow", "section_title": "Credentials", "section_description": "The handshake"}
+    room.call("input", action="upsert_section", id=pack_id, expected_revision=1, **section)
+    ref = {"section_key": "flow", "ref_key": "entry", "path": "src/auth/service.py", "line_start": 5}
+    more = {"line_end": 7, "ref_title": "Entry point", "ref_why": "gatekeeper of everything"}
+    room.call("input", action="upsert_ref", id=pack_id, expected_revision=2, **ref, **more)
+    first = room.search("gatekeeper")["results"][0]
+    assert {key: first[key] for key in ("source", "type", "pack", "section", "ref")} == {
+        "source": "pack",
+        "type": "pack",
+        "pack": pack_id,
+        "section": "flow",
+        "ref": "entry",
+    }
+    assert (first["path"], first["startLine"], first["endLine"], first["module"]) == (
+        "src/auth/service.py",
+        5,
+        7,
+        "auth",
+    )
+    handshake = room.search("handshake credentials")["results"][0]
+    assert (handshake["section"], "ref" in handshake) == ("flow", False)
+    room.clock.advance(minutes=6)
+    assert all(each["source"] != "pack" for each in room.search("gatekeeper", limit=20)["results"])
+
+
+@pytest.mark.clause("ME-10", "ME-31")
+def test_past_sessions_are_found(room: Room) -> None:
+    past = Session(id=uuid_of(b"p" * 16), started=room.clock.now()).called("grep_codebase").read("a/zebra.py")
+    room.with_memory(sessions=MemorySessionLog(room.clock, uuid_of(b"n" * 16), [past]))
+    first = room.search("zebra")["results"][0]
+    assert (first["source"], first["type"], first["id"], first["session"]) == (
+        "session",
+        "session",
+        past.id,
+        past.id,
+    )
+    assert "a/zebra.py" in first["content"]
+
+
+@pytest.mark.clause("ME-22")
+def test_edits_new_files_and_removals_are_seen_by_the_next_call(room: Room) -> None:
+    room.search("invoice")
+    room.files["src/zoo/keeper.py"] = "def feed_zebra():\n    '''Give hay to the zebra.'''\n"
+    assert room.search("feed the zebra")["results"][0]["path"] == "src/zoo/keeper.py"
+    room.files["src/zoo/keeper.py"] = "\n\ndef feed_zebra():\n    '''Give hay to the zebra.'''\n"
+    assert room.search("feed the zebra")["results"][0]["startLine"] == 3
+    del room.files["src/zoo/keeper.py"]
+    assert all(each["path"] != "src/zoo/keeper.py" for each in room.search("zebra hay")["results"])
+
+
+@pytest.mark.clause("ME-32")
+def test_scores_fall_with_rank_and_stay_between_nought_and_one(room: Room) -> None:
+    for number in range(30):
+        room.record("rule", f"Rule number {number} is about tokens and passwords")
+    found = room.search("tokens and passwords", limit=20)
+    scores = [each["score"] for each in found["results"]]
+    assert len(scores) == 20
+    assert scores == sorted(scores, reverse=True)
+    assert all(0.05 <= score <= 1 for score in scores)
+    assert found["totalFound"] >= 30
+    assert len(room.search("tokens and passwords", limit=1)["results"]) == 1
+    assert len(room.search("tokens and passwords")["results"]) == 5
+
+
+@pytest.mark.clause("ME-32")
+def test_what_has_nothing_to_do_with_the_question_is_not_shown(room: Room) -> None:
+    assert room.search("xylophone quartz")["results"] == []
+    assert room.search("xylophone quartz")["totalFound"] == 0
+
+
+@pytest.mark.clause("ME-33")
+@pytest.mark.parametrize("query", ["", "ab", "   ", "\n\t  \n"])
+def test_a_query_that_is_too_short_is_refused_in_the_seeds_words(room: Room, query: str) -> None:
+    assert room.call("context_search", query=query) == (
+        {"error": "Query must be at least 3 characters"},
+        True,
+    )
+
+
+@pytest.mark.clause("ME-01", "ME-33")
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("context_search", {}),
+        ("context_search", {"query": 7}),
+        ("context_search", {"query": "x" * 501}),
+        ("context_search", {"query": "abc", "limit": 0}),
+        ("context_search", {"query": "abc", "limit": 21}),
+        ("context_search", {"query": "abc", "limit": 1.0}),
+        ("context_search", {"query": "abc", "type": "idea"}),
+        ("context_search", {"query": "abc", "more": 1}),
+        ("context_record", {"type": "rule"}),
+        ("context_record", {"type": "idea", "content": "long enough text"}),
+        ("context_record", {"type": "rule", "content": "short"}),
+        ("context_record", {"type": "rule", "content": " " * 20}),
+        ("context_record", {"type": "rule", "content": "x" * 1001}),
+        ("context_record", {"type": "rule", "content": "long enough \x00 text"}),
+        ("context_record", {"type": "rule", "content": "long enough text", "module": "a\nb"}),
+    ],
+)
+def test_faulty_arguments_are_invalid_parameters(room: Room, tool: str, arguments: dict[str, Any]) -> None:
+    answer, is_error = room.call(tool, **arguments)
+    assert is_error
+    assert answer["error"] == "Invalid parameters"
+    assert answer["details"][0]["path"].startswith("$")
+
+
+@pytest.mark.clause("ME-34")
+def test_nothing_at_all_to_search_is_the_seeds_error_with_its_fallback() -> None:
+    told = {
+        "error": "No embeddings found. Run initial session to generate context.",
+        "fallback": "Use grep_codebase for text search",
+    }
+    room = Room({})
+    assert room.call("context_search", query="anything") == (told, True)
+    room.record("rule", "Now there is something")
+    assert room.search("something")["totalFound"] == 1
+
+
+class Failing:
+    """An embedder that never answers."""
+
+    id, dimension, weight = "failing/1", 4, 0.7
+
+    def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+        raise EmbedderFailed("API rate limit exceeded")
+
+
+@pytest.mark.clause("ME-35")
+def test_an_embedder_that_fails_leaves_the_words_and_a_warning(room: Room) -> None:
+    memory = room.memory
+    room.with_memory(
+        searching=Searching(memory.index, memory.searching.fast, Failing(), monotonic=room.clock.monotonic)
+    )
+    found = room.search("password")
+    assert found["mode"] == "keyword"
+    assert found["warning"] == "API rate limit exceeded"
+    assert found["results"][0]["symbol"] == "AuthService.login"
+    assert room.call("context_search", query="xylophone quartz") == (
+        {"error": "Failed to generate query embedding", "details": "API rate limit exceeded"},
+        True,
+    )
+    assert room.search("password", module="nowhere")["results"] == []
+
+
+@pytest.mark.clause("ME-36")
+def test_an_answer_stays_within_its_budget_and_the_last_results_lose_their_content_first() -> None:
+    results = [{"id": str(number), "content": "ä" * 500, "score": 1} for number in range(10)]
+    kept = fitted(list(results), 5_000)
+    assert len(json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()) <= 5_000
+    assert [bool(each.get("truncated")) for each in kept] == sorted(
+        bool(each.get("truncated")) for each in kept
+    )
+    assert kept[0] == results[0]
+    assert kept[-1] == {"id": "9", "content": "", "score": 1, "truncated": True}
+    assert fitted(list(results), 100_000) == results
+
+
+class BrokenStore:
+    """Discoveries of which one is malformed."""
+
+    def all(self) -> Any:
+        raise Failure(Code.MALFORMED_DISCOVERY, "x.md is malformed: why", {"files": [{"file": "x.md"}]})
+
+
+@pytest.mark.clause("ME-04", "ME-37")
+def test_a_malformed_discovery_fails_the_search_and_names_the_file(room: Room) -> None:
+    room.with_memory(discoveries=BrokenStore())
+    assert room.call("context_search", query="password") == (
+        {
+            "error": "Search failed",
+            "message": "x.md is malformed: why",
+            "fallback": "Try using grep_codebase for text search",
+            "files": [{"file": "x.md"}],
+        },
+        True,
+    )
+
+
+@pytest.mark.clause("ME-37")
+def test_packs_that_cannot_be_read_cost_a_warning(room: Room) -> None:
+    class BrokenPacks:
+        def all(self) -> Any:
+            raise Failure(Code.MALFORMED_PACK, "pk_x.md is malformed", {})
+
+    room.ports = evolve(room.ports, packs=BrokenPacks())  # type: ignore[arg-type]
+    found = room.search("password")
+    assert found["warning"] == "packs are not searched: pk_x.md is malformed"
+    assert found["results"][0]["source"] == "code"
+
+
+class Worker:
+    """A background that only remembers what it was asked to do."""
+
+    def __init__(self, works: bool) -> None:
+        self.works = works
+        self.started: list[str] = []
+
+    def start(self, errand: str) -> bool:
+        self.started.append(errand)
+        return self.works
+
+    def running(self, errand: str) -> bool:
+        return self.works
+
+
+@pytest.mark.clause("ME-23")
+def test_many_new_files_are_left_to_the_background_and_the_answer_says_how_far_it_is() -> None:
+    files: dict[str, str | bytes] = {f"m/f{number}.py": f"def g{number}(): ...\n" for number in range(51)}
+    room = Room(files)
+    worker = Worker(works=True)
+    room.with_memory(background=worker)
+    found = room.search("g17")
+    assert found["indexing"] == {"done": 0, "total": 51}
+    assert found["results"] == []
+    assert worker.started == ["memory"]
+    del files["m/f50.py"]
+    found = room.search("g17")
+    assert "indexing" not in found
+    assert found["results"][0]["path"] == "m/f17.py"
+    files["m/new.py"] = "def zebra(): ...\n"
+    assert room.search("zebra")["results"][0]["path"] == "m/new.py"
+    assert worker.started == ["memory"]
+
+
+@pytest.mark.clause("ME-23")
+def test_without_a_worker_that_works_a_call_indexes_for_a_moment() -> None:
+    room = Room({f"m/f{number}.py": f"def g{number}(): ...\n" for number in range(60)})
+    room.with_memory(background=Worker(works=False))
+    assert "indexing" not in room.search("g17")
