@@ -17,8 +17,9 @@ from context_pack.code.domain.search_syntax import read_pattern
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.search.deadline import Deadline
 from context_pack_adapters.search.matching import Matcher
-from context_pack_adapters.search.ripgrep import _spots, trusts
+from context_pack_adapters.search.ripgrep_places import place, spots
 from context_pack_adapters.search.ripgrep_process import find_binary
+from context_pack_adapters.search.ripgrep_trust import trusts
 from context_pack_adapters.search.shelf import searched_text
 
 RG = find_binary(sysconfig.get_path("scripts"))
@@ -57,11 +58,7 @@ def by_ripgrep(pattern: str, data: bytes) -> tuple[int, list[tuple[int, int | No
         assert counted.returncode in (0, 1), counted.stderr
         options = ["--line-number", "--column", "--max-columns=1", str(file)]
         placed = subprocess.run([*always, *options], capture_output=True, check=False).stdout
-    places: list[tuple[int, int | None]] = []
-    for line in placed.split(b"\n")[:-1]:
-        number, column, *more = line.split(b":", 2)
-        places.append((int(number), int(column) if more and column else None))
-    return int(counted.stdout or 0), places
+    return int(counted.stdout or 0), [place(line) for line in placed.split(b"\n")[:-1]]
 
 
 @pytest.mark.slow
@@ -78,12 +75,12 @@ def test_ripgrep_and_regex_agree_on_every_file_that_ripgrep_is_trusted_with(
     assert found.ripgrep is not None
     for content in texts:
         known, text = searched_text(content.encode())
-        if not trusts(known, found.ripgrep):
+        if not trusts("f", known, found.ripgrep):
             continue
         ours = Matcher(found, Deadline(60)).in_text(text, 1000, known.has_long_lines)
         count, places = by_ripgrep(found.ripgrep.text, content.encode())
         assert count == ours.total
-        assert list(_spots(text, dict(places))) == ours.spots
+        assert list(spots(text, dict(places))) == ours.spots
 
 
 @pytest.mark.slow

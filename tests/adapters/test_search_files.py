@@ -20,9 +20,12 @@ from context_pack_adapters.search.memory import MemorySearch
 from context_pack_adapters.search.ripgrep_process import find_binary
 from context_pack_adapters.search.shelf import searched_text
 
-ENGINES = ["pure", pytest.param("rg", marks=pytest.mark.skipif(
-    find_binary(sysconfig.get_path("scripts")) is None, reason="no ripgrep here"
-))]  # fmt: skip
+WITH_RG = pytest.mark.skipif(find_binary(sysconfig.get_path("scripts")) is None, reason="no ripgrep here")
+ENGINES = [
+    pytest.param(("pure", 64), id="pure"),
+    pytest.param(("rg", 64), id="rg", marks=WITH_RG),
+    pytest.param(("rg", 1), id="rg on one core", marks=WITH_RG),
+]
 Search = Callable[..., Found]
 
 
@@ -30,8 +33,9 @@ Search = Callable[..., Found]
 def search(request: pytest.FixtureRequest, tmp_path: Path) -> Search:
     """One engine over the test's folder, the same from call to call."""
     (tmp_path / "root").mkdir()
-    engine = TreeSearch(tmp_path / "root", PathPolicy(), request.param)
-    assert engine.engine == request.param
+    name, cores = request.param
+    engine = TreeSearch(tmp_path / "root", PathPolicy(), name, cores=cores)
+    assert engine.engine == name
     return lambda pattern, **options: engine.search(Query(pattern, **options), QuietCall())
 
 

@@ -13,6 +13,7 @@ from threading import Lock
 
 from context_pack.code.domain.search import EXCLUDED_FOLDERS, SECONDS, TIMED_OUT, Found, Query
 from context_pack.code.domain.search_pattern import Pattern, compiled
+from context_pack.code.domain.search_walk import Cost
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import Call
@@ -23,13 +24,17 @@ from context_pack_adapters.search.shelf import ROOM_BYTES, Shelf
 
 AUTO, RIPGREP, PURE = "auto", "rg", "pure"
 ENGINES = (AUTO, RIPGREP, PURE)
+FEW_CORES = 4
+"""With more of them, `rg` on all is faster than one at texts in memory."""
+EASY_LEAD = 3
 
 
 class TreeSearch:
     """Searches the files under `root`; safe to share between threads.
 
     `engine` is `rg`, `pure`, or `auto` for ripgrep where there is one; without one, `rg` is `pure` too.
-    `search_path` is where an `rg` is looked for first: the process's own PATH unless given.
+    `search_path` is where an `rg` is looked for first: the process's own PATH unless given. On few `cores`
+    (those of this process unless given) texts are kept for ripgrep too, and easy ones searched in memory.
     """
 
     def __init__(
@@ -40,6 +45,7 @@ class TreeSearch:
         search_path: str | None = None,
         seconds: float = SECONDS,
         room: int = ROOM_BYTES,
+        cores: int | None = None,
     ) -> None:
         place = os.path.abspath(root)
         self._wish = engine
@@ -48,6 +54,7 @@ class TreeSearch:
         self._listing = Listing(place, policy, EXCLUDED_FOLDERS)
         self._shelf = Shelf(place, policy, room)
         self._lock = Lock()
+        self._keeps = (_cores() if cores is None else cores) <= FEW_CORES
         self._tidied: Snapshot | None = None
         self._filtered: dict[str, tuple[Snapshot, tuple[str, ...]]] = {}
 
@@ -89,16 +96,30 @@ class TreeSearch:
         paths = (
             snapshot.paths if wanted is None else self._chosen(snapshot, query.glob or "", wanted, deadline)
         )
-        if pattern.ripgrep is not None and self.binary is not None:
-            from context_pack_adapters.search.ripgrep import RipgrepSearch, Unusable
+        if pattern.ripgrep is not None and self.binary is not None and not self._at_hand(pattern, paths):
+            from context_pack_adapters.search.ripgrep import RipgrepSearch
+            from context_pack_adapters.search.ripgrep_places import Unusable
 
             try:
                 return RipgrepSearch(
-                    self.binary, self._shelf, snapshot, pattern, pattern.ripgrep, query.limit, deadline
+                    self.binary,
+                    self._shelf,
+                    snapshot,
+                    pattern,
+                    pattern.ripgrep,
+                    query.limit,
+                    deadline,
+                    self._keeps,
                 ).search(paths)
             except Unusable:
                 deadline.left()
         return regex_walk.search(self._shelf, paths, pattern, query.limit, deadline)
+
+    def _at_hand(self, pattern: Pattern, paths: tuple[str, ...]) -> bool:
+        """Whether the pattern begins with a plain text that can be looked for in memory, without an `rg`."""
+        lead = "" if pattern.lead is None else pattern.lead.text
+        easy = self._keeps and len(lead) >= EASY_LEAD and pattern.cost is not Cost.UNKNOWN
+        return easy and self._shelf.roll(paths).is_held
 
     def _snapshot(self, deadline: Deadline) -> Snapshot:
         if not self._lock.acquire(timeout=deadline.left()):
@@ -128,3 +149,8 @@ class TreeSearch:
             self._filtered.clear()
         self._filtered[glob] = (snapshot, tuple(chosen))
         return tuple(chosen)
+
+
+def _cores() -> int:
+    """How many processors we may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -20,17 +20,18 @@ def search(shelf: Shelf, paths: Sequence[str], pattern: Pattern, limit: int, dea
     matcher = Matcher(pattern, deadline)
     hits: list[Hit] = []
     total = files = 0
+    roll = shelf.roll(paths)
+    anew = set(roll.stale(deadline))
     with shelf.open() as folders:
-        for path, known in zip(paths, shelf.survey(paths, deadline), strict=True):
-            deadline.left()
-            if known is not None and not known.is_text:
-                continue
-            # Asked once: another thread may be putting a newer text in its place.
-            text = None if known is None else shelf.text(path, known)
-            if known is None or text is None:
+        for index, path in enumerate(paths):
+            known, text = roll.knowns[index], roll.texts[index]
+            if known is None or index in anew or (text is None and known.is_text):
+                deadline.left()
                 known, text = shelf.read(path, folders, keep=True)
-                if not known.is_text:
-                    continue
+            elif not index & 63:
+                deadline.left()
+            if not known.is_text or text is None:
+                continue
             files += 1
             found = matcher.in_text(text, limit - len(hits), known.has_long_lines)
             if found.total:

@@ -9,8 +9,7 @@ the pattern could keep the pure engine busy for long; the rest, and whatever `rg
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 
 from attrs import define, field
@@ -22,34 +21,19 @@ from context_pack.code.domain.search_walk import Cost
 from context_pack_adapters.search.deadline import Deadline
 from context_pack_adapters.search.folders import Folders
 from context_pack_adapters.search.listing import Snapshot
-from context_pack_adapters.search.matching import Matcher, Spot
+from context_pack_adapters.search.matching import Matcher
 from context_pack_adapters.search.regex_walk import hits_in, search
+from context_pack_adapters.search.ripgrep_places import PLACES, Unusable, place, records, spots
 from context_pack_adapters.search.ripgrep_process import Run
-from context_pack_adapters.search.shelf import Known, Shelf
+from context_pack_adapters.search.ripgrep_trust import STDIN, batches, trusted, trusts
+from context_pack_adapters.search.roll import Known
+from context_pack_adapters.search.shelf import Shelf
 
-ARGUMENT_BYTES = 30_000 if os.name == "nt" else min(1_000_000, os.sysconf("SC_ARG_MAX") // 2)
-"""What one command line may hold; the environment needs room too."""
-SOME, NONE = 0, 1
-"""Exit codes: lines were found, or none were."""
-NOTHING = Found((), 0, 0)
 _ALWAYS = (
     *("--no-config", "--color=never", "--no-messages", "--no-ignore", "--hidden", "--no-heading"),
     *("--text", "--encoding=none", "--with-filename", "--null", "--case-sensitive", "--no-crlf"),
 )
-
-
-_PLACES = ("--line-number", "--column", "--max-columns=1")
-
-
-class Unusable(Exception):
-    """`rg` did not do what it was asked: the pure engine must."""
-
-
-def trusts(known: Known, source: RipgrepSource) -> bool:
-    """Whether a file looks to `rg` as it looks to us."""
-    if not known.is_text or known.is_odd:
-        return False
-    return known.reach <= source.reach and not (known.has_returns and source.no_returns)
+_NOTHING = Found((), 0, 0)
 
 
 @define
@@ -63,9 +47,13 @@ class RipgrepSearch:
     source: RipgrepSource
     limit: int
     deadline: Deadline
+    keeps: bool = False
+    """Whether texts that must be read are kept for searches to come."""
     files: int = 0
     counts: dict[str, int] = field(factory=dict)
-    states: dict[str, Known] = field(factory=dict)
+    own: set[str] = field(factory=set)
+    """Files whose lines we have counted ourselves."""
+    states: Mapping[str, Known] = field(factory=dict)
 
     def search(self, paths: Sequence[str]) -> Found:
         """The lines of these files that match.
@@ -78,7 +66,7 @@ class RipgrepSearch:
             others = self._count(paths, folders)
             others += self._doubtful()
             mine = self._details(folders, others)
-            told = self._told(others, folders) if self.pattern.cost is Cost.UNKNOWN and others else NOTHING
+            told = self._told(others, folders) if self.pattern.cost is Cost.UNKNOWN and others else _NOTHING
         rest = search(self.shelf, sorted(others), self.pattern, self.limit, self.deadline)
         hits = sorted([*mine, *told.hits, *rest.hits], key=lambda hit: (hit.path, hit.line))
         total = sum(self.counts.values()) + told.total + rest.total
@@ -89,57 +77,52 @@ class RipgrepSearch:
 
         It starts on what was known of the files before, while we look whether that is still so.
         """
-        assumed = [path for path in paths if self._assumed(path)]
-        batches = _batches(assumed)
+        roll = self.shelf.roll(paths)
+        known = trusted(roll, self.source)
+        first = known.batches[0] if known.batches else ()
         with ExitStack() as stack:
-            run = stack.enter_context(self._run(["--count"], batches[0])) if batches else None
-            fresh, others = self._sort(paths, folders, frozenset(assumed))
+            run = stack.enter_context(self._run(["--count"], first)) if first else None
+            stale = [paths[index] for index in roll.stale(self.deadline)]
+            self.states, others = known.states, list(known.others)
+            fresh = self._look_at(stale, others, folders) if stale else {}
             if run is not None:
                 self._take_counts(run)
-        for batch in batches[1:]:
+        for batch in known.batches[1:]:
             with self._run(["--count"], batch) as run:
                 self._take_counts(run)
-        for path, total in fresh.items():
+        for path in stale:
             self.counts.pop(path, None)
-            if total:
-                self.counts[path] = total
-        for batch in _batches([path for path, total in fresh.items() if total is None]):
+        self.counts.update((path, total) for path, total in fresh.items() if total)
+        self.own.update(path for path, total in fresh.items() if total)
+        for batch in batches([path for path, total in fresh.items() if total is None]):
             with self._run(["--count"], batch) as run:
                 self._take_counts(run)
-        self.counts = {path: count for path, count in self.counts.items() if path in self.states}
         self.files = len(self.states)
         return others
 
-    def _assumed(self, path: str) -> bool:
-        known = self.shelf.remembered(path)
-        return known is not None and trusts(known, self.source) and path != "-"
+    def _look_at(self, stale: Sequence[str], others: list[str], folders: Folders) -> dict[str, int | None]:
+        """Read what is not what it was: how many lines match in each that `rg` is now trusted with.
 
-    def _sort(
-        self, paths: Sequence[str], folders: Folders, started: Collection[str]
-    ) -> tuple[dict[str, int | None], list[str]]:
-        """Look at every file: those that `rg` is only now trusted with, and those that it is not.
-
-        A text that had to be read is searched while it is at hand, unless that could take long. A file that
-        `rg` was not started on may be known by now, from another thread.
+        A text that had to be read is searched while it is at hand, unless that could take long: then `rg` has
+        yet to count. Files that it is not trusted with join the others.
         """
         fresh: dict[str, int | None] = {}
-        others: list[str] = []
+        left_over = set(others).difference(stale)
+        states = dict(self.states)
         matcher = Matcher(self.pattern, self.deadline)
         at_hand = self.pattern.cost is not Cost.UNKNOWN
-        for path, known in zip(paths, self.shelf.survey(paths, self.deadline), strict=True):
-            seen, text = known, ""
-            if seen is None:
-                self.deadline.left()
-                seen, text = self.shelf.read(path, folders, keep=False)
-            if trusts(seen, self.source) and path != "-":
-                self.states[path] = seen
-                if known is None and at_hand:
-                    fresh[path] = matcher.in_text(text, 0, seen.has_long_lines).total
-                elif known is None or path not in started:
-                    fresh[path] = None
+        for path in stale:
+            self.deadline.left()
+            states.pop(path, None)
+            seen, text = self.shelf.read(path, folders, keep=self.keeps)
+            if trusts(path, seen, self.source):
+                states[path] = seen
+                fresh[path] = matcher.in_text(text, 0, seen.has_long_lines).total if at_hand else None
             elif seen.is_text:
-                others.append(path)
-        return fresh, others
+                left_over.add(path)
+        self.states = states
+        others[:] = left_over
+        return fresh
 
     def _run(self, options: Sequence[str], paths: Sequence[str], data: bytes | None = None) -> Run:
         words = [self.binary, *_ALWAYS, *options, f"--regexp={self.source.text}", "--", *paths]
@@ -149,19 +132,17 @@ class RipgrepSearch:
             raise Unusable(str(error)) from error
 
     def _take_counts(self, run: Run) -> None:
-        for path, count in _records(run):
-            self.counts[path] = int(count)
+        self.counts.update((path, int(count)) for path, count in records(run))
 
     def _doubtful(self) -> list[str]:
         """Matching files that are not surely what they were while `rg` read them; they are no longer ours."""
-        if not self.counts:
+        matching = {path: self.states[path] for path in self.counts if path not in self.own}
+        if not matching:
             return []
-        paths = list(self.counts)
-        if self.snapshot.unchanged(self.deadline, paths):
-            now = self.shelf.survey(paths, self.deadline)
-            doubtful = [path for path, known in zip(paths, now, strict=True) if known != self.states[path]]
+        if self.snapshot.unchanged(self.deadline, matching):
+            doubtful = self.shelf.differ(matching, self.deadline)
         else:
-            doubtful = paths
+            doubtful = list(matching)
         for path in doubtful:
             self._hand_over(path)
         return doubtful
@@ -186,29 +167,25 @@ class RipgrepSearch:
         hits: list[Hit] = []
         for path in chosen:
             known, text = self.shelf.read(path, folders, keep=False)
-            spots: list[Spot] = []
+            found = []
             if known.state == self.states[path].state:
                 if easy:
-                    spots = matcher.in_text(text, self.limit, known.has_long_lines).spots
+                    found = matcher.in_text(text, self.limit, known.has_long_lines).spots
                 else:
-                    spots = list(_spots(text, places.get(path, {})))
-            if len(spots) == min(self.limit, self.counts[path]):
-                hits.extend(hits_in(path, text, spots))
+                    found = list(spots(text, places.get(path, {})))
+            if len(found) == min(self.limit, self.counts[path]):
+                hits.extend(hits_in(path, text, found))
             else:
                 self._hand_over(path)
                 others.append(path)
         return hits
 
     def _places(self, paths: Sequence[str]) -> dict[str, dict[int, int | None]]:
-        """Line and byte of the first match in the first lines of each file, both from 1.
-
-        Lines themselves are not shown, but for those of one byte. `rg` finds no column for a match of nothing
-        behind the last character of a file: there it is None.
-        """
+        """Where the first matches are in the first lines of each file."""
         found: dict[str, dict[int, int | None]] = {}
-        with self._run([*_PLACES, f"--max-count={self.limit}"], paths) as run:
-            for path, place in _records(run):
-                line, column = _place(place)
+        with self._run([*PLACES, f"--max-count={self.limit}"], paths) as run:
+            for path, value in records(run):
+                line, column = place(value)
                 found.setdefault(path, {})[line] = column
         return found
 
@@ -222,10 +199,10 @@ class RipgrepSearch:
             if known.is_text and known.reach <= self.source.reach and "\r" not in text:
                 texts.append((path, text))
         if not texts:
-            return NOTHING
+            return _NOTHING
         others[:] = set(others).difference(path for path, _ in texts)
-        with self._run(_PLACES, ["-"], "".join(text for _, text in texts).encode()) as run:
-            places = [_place(place) for _, place in _records(run)]
+        with self._run(PLACES, [STDIN], "".join(text for _, text in texts).encode()) as run:
+            places = [place(value) for _, value in records(run)]
         return Found(tuple(self._shared(texts, places)), len(places), len(texts))
 
     def _shared(
@@ -244,43 +221,5 @@ class RipgrepSearch:
                 mine[line - first] = column
                 at += 1
             if mine:
-                yield from hits_in(path, text, list(_spots(text, mine)))
+                yield from hits_in(path, text, list(spots(text, mine)))
             first = after
-
-
-def _batches(paths: Sequence[str]) -> list[list[str]]:
-    """The paths in groups that fit on a command line."""
-    batches: list[list[str]] = []
-    left = 0
-    for path in paths:
-        size = (len(path) if path.isascii() else len(os.fsencode(path))) + 16
-        if size > left:
-            batches.append([])
-            left = ARGUMENT_BYTES
-        batches[-1].append(path)
-        left -= size
-    return batches
-
-
-def _records(run: Run) -> Iterator[tuple[str, bytes]]:
-    """The lines of the output: a path and what is said of it."""
-    answer = run.finish()
-    if answer.code not in (SOME, NONE):
-        raise Unusable(f"exit code {answer.code}")
-    for line in answer.output.split(b"\n")[:-1]:
-        path, _, value = line.partition(b"\0")
-        yield os.fsdecode(path), value
-
-
-def _place(record: bytes) -> tuple[int, int | None]:
-    """Line and column of a match, and what of the line is shown behind them."""
-    line, column, *more = record.split(b":", 2)
-    return int(line), int(column) if more and column else None
-
-
-def _spots(text: str, places: dict[int, int | None]) -> Iterator[Spot]:
-    lines = text.split("\n")
-    for line, column in places.items():
-        whole = lines[line - 1]
-        before = whole if column is None else whole.encode()[: column - 1].decode("utf-8", "ignore")
-        yield Spot(line - 1, len(before))

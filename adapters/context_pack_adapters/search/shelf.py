@@ -15,9 +15,8 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from context_pack.code.domain.search import MAX_FILE_BYTES
 from context_pack.code.domain.search_ripgrep import USUAL, Reach
@@ -30,28 +29,12 @@ from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.search.deadline import Deadline
 from context_pack_adapters.search.folders import CAN_HOLD, Folders
 from context_pack_adapters.search.listing import State, is_settled, state_of
+from context_pack_adapters.search.roll import NO_TEXT, Known, Roll, stale
 
 ROOM_BYTES = 128 * 1024 * 1024
 LONG_LINE = 1000
+MOST_ROLLS = 4
 _ASCII = bytes(range(128))
-
-
-class Known(NamedTuple):
-    """A file as it was read: when, and what matters of it before its text is searched."""
-
-    state: State
-    settled: bool
-    is_text: bool = False
-    reach: Reach = Reach.ANY
-    """The least that a pattern must be trusted with to be trusted with this text."""
-    has_returns: bool = False
-    """Some lines end in `\\r\\n`."""
-    is_odd: bool = False
-    """A byte order mark, or a `\\r` that ends no line: what ripgrep sees is not the text."""
-    has_long_lines: bool = False
-
-
-NO_TEXT = Known((0, 0, 0, 0), settled=False)
 
 
 class Shelf:
@@ -65,50 +48,45 @@ class Shelf:
         self._texts: dict[str, tuple[State, str]] = {}
         self._room = room
         self._lock = threading.Lock()
+        self._learned = 0
+        self._rolls: dict[int, tuple[int, Roll]] = {}
 
     def open(self) -> Folders:
         """The folders to read files from, for the time of one search."""
         return Folders(self._root)
 
-    def remembered(self, path: str) -> Known | None:
-        """What was known of a file when it was last read, if that can be relied on."""
-        known = self._known.get(path)
-        return known if known is not None and known.settled else None
+    def roll(self, paths: Sequence[str]) -> Roll:
+        """The files beside what can be relied on of each; of a tuple, the same until something is learned."""
+        if not isinstance(paths, tuple):
+            return self._rolled(paths)
+        made = self._rolls.get(id(paths))
+        if made is None or made[0] != self._learned or made[1].paths is not paths:
+            made = (self._learned, self._rolled(paths))
+            if len(self._rolls) >= MOST_ROLLS:
+                self._rolls.clear()
+            self._rolls[id(paths)] = made
+        return made[1]
 
-    def survey(self, paths: Sequence[str], deadline: Deadline) -> list[Known | None]:
-        """What is known of each file as it is now; None if it must be read first, or is gone.
+    def _rolled(self, paths: Sequence[str]) -> Roll:
+        knowns: list[Known | None] = []
+        texts: list[str | None] = []
+        for path in paths:
+            known, kept = self._known.get(path), self._texts.get(path)
+            if known is None or not known.settled:
+                known = kept = None
+            knowns.append(known)
+            texts.append(kept[1] if kept and known and kept[0] == known.state else None)
+        return Roll(paths, [self._top + path for path in paths], knowns, texts, {})
+
+    def differ(self, files: Mapping[str, Known], deadline: Deadline) -> list[str]:
+        """The files that are not surely what they were.
 
         Raises:
             TimedOut: there are too many to look at in time.
         """
-        top, look, remembered = self._top, os.lstat, self._known.get
-        found: list[Known | None] = []
-        for count, path in enumerate(paths):
-            if not count & 255:
-                deadline.left()
-            known = remembered(path)
-            if known is not None:
-                try:
-                    status = look(top + path)
-                except OSError:
-                    known = None
-                else:
-                    inode, size, modified, changed = known.state
-                    if not (
-                        known.settled
-                        and status.st_mtime_ns == modified
-                        and status.st_size == size
-                        and status.st_ino == inode
-                        and status.st_ctime_ns == changed
-                    ):
-                        known = None
-            found.append(known)
-        return found
-
-    def text(self, path: str, known: Known) -> str | None:
-        """The text that is kept of a file in that state."""
-        kept = self._texts.get(path)
-        return kept[1] if kept is not None and kept[0] == known.state else None
+        knowns = [known if known.settled else None for known in files.values()]
+        paths = list(files)
+        return [paths[index] for index in stale([self._top + path for path in paths], knowns, deadline)]
 
     def read(self, path: str, folders: Folders, keep: bool) -> tuple[Known, str]:
         """Read a file now: what it is, and its text (empty if it is none)."""
@@ -121,7 +99,9 @@ class Shelf:
         state = state_of(status)
         blank = Known(state, is_settled(state, now))
         known, text = (blank, "") if data is None else searched_text(data, blank)
-        self._known[path] = known
+        if self._known.get(path) != known:
+            self._known[path] = known
+            self._learned += 1
         if keep and known.settled and known.is_text:
             self._keep(path, state, text)
         return known, text
@@ -161,10 +141,12 @@ class Shelf:
             if size <= self._room:
                 self._room -= size
                 self._texts[path] = (state, text)
+                self._learned += 1
 
     def _forget(self, path: str) -> None:
         with self._lock:
-            self._known.pop(path, None)
+            if self._known.pop(path, None) is not None:
+                self._learned += 1
             self._drop(path)
 
     def _drop(self, path: str) -> None:
