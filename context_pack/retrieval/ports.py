@@ -11,6 +11,9 @@ from typing import Any, Literal, Protocol
 
 from context_pack.retrieval.model import Entry, Found, Hit, Known, Progress, Scope, Summary
 
+Stop = Callable[[], bool]
+"""Asked between small units of long work: whether to end it."""
+
 Vector = Any
 """One L2-normalised float32 vector; a numpy array in the adapters that ship with us."""
 
@@ -109,6 +112,9 @@ class SearchIndex(Protocol):
     def wanted(self, pieces: Sequence[int]) -> None:
         """Note that a search looked at these pieces, so that they are embedded first."""
 
+    def tend(self, stop: Stop) -> None:
+        """Do what takes long and makes searching very many pieces faster; for workers, after their work."""
+
     def notices(self) -> Sequence[str]:
         """What the user should hear once: an index that was rebuilt or set aside, in one sentence each."""
 
@@ -122,6 +128,3 @@ class Background(Protocol):
     def running(self, errand: str) -> bool:
         """Whether the errand is under way in this process's worker."""
 
-
-Stop = Callable[[], bool]
-"""Asked between small units of long work: whether to end it."""

@@ -25,10 +25,12 @@ def run(settings: Settings, stop: Callable[[], bool]) -> int:
         shelf.syncing.sync(collection, fetch=False, stop=stop)
         shelf.currency.forget(collection)
     corpora = tuple(collection.id for collection in shelf.chosen(()))
-    if not corpora or shelf.ports.semantic is None:
+    if not corpora:
         return DONE
     try:
-        documents.finder.fill(Scope(corpora=corpora), stop)
+        if shelf.ports.semantic is not None:
+            documents.finder.fill(Scope(corpora=corpora), stop)
     except EmbedderFailed:
         return FAILED
+    shelf.ports.index.tend(stop)
     return DONE

@@ -33,6 +33,7 @@ def run(settings: Settings, stop: Callable[[], bool]) -> int:
     try:
         if not stop():
             memory.searching.fill(Scope(CORPORA), stop, lambda _: None)
+        memory.index.tend(stop)
     except EmbedderFailed:
         return 1  # whoever searches is told why; it is tried again later
     return 0

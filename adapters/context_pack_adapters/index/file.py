@@ -185,7 +185,8 @@ class IndexFile:
         """Give the file another name, which replaces the last one that was set aside, and tell of it."""
         folder = os.path.dirname(self._path)
         for name in os.listdir(folder):
-            if name.startswith(self.name + ".broken-"):
+            # Graphs were made of its vectors, and go with it.
+            if name.startswith((self.name + ".broken-", self.name + ".graph-")):
                 with suppress(OSError):
                     os.unlink(os.path.join(folder, name))
         aside = f"{self.name}.broken-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"

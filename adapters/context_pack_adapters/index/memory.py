@@ -15,7 +15,7 @@ from typing import Any
 from attrs import evolve, field, frozen
 
 from context_pack.retrieval.model import Entry, Found, Hit, Known, Progress, Scope, Summary
-from context_pack.retrieval.ports import Embedder
+from context_pack.retrieval.ports import Embedder, Stop
 from context_pack_adapters.index.keyword_leg import asked_words, clean, fts5_rarity, ideal_score, rarity
 from context_pack_adapters.index.preparing import Prepared, batches, embed_missing, prepare
 from context_pack_adapters.index.schema import K1, NAMES_WEIGHT, B
@@ -302,6 +302,9 @@ class MemoryIndex:
         """Note that a search looked at these pieces, so that they are embedded first."""
         with self._lock:
             self._wanted.update(pieces)
+
+    def tend(self, stop: Stop) -> None:
+        """Nothing needs to be made faster."""
 
     def notices(self) -> Sequence[str]:
         """Nothing ever happens to it."""

@@ -34,7 +34,8 @@ _TABLES = f"""
 CREATE TABLE state (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     fast TEXT NOT NULL, dimension INTEGER NOT NULL, chunker TEXT NOT NULL,
-    revision INTEGER NOT NULL, removals INTEGER NOT NULL, next_piece INTEGER NOT NULL);
+    revision INTEGER NOT NULL, removals INTEGER NOT NULL, next_piece INTEGER NOT NULL,
+    birth INTEGER NOT NULL);
 CREATE TABLE corpora (name BLOB PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE entries (
     id INTEGER PRIMARY KEY, corpus BLOB NOT NULL, key BLOB NOT NULL, digest TEXT NOT NULL,
@@ -67,11 +68,15 @@ class Maker(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where an index stands: `revision` counts its changes, `removals` those that took vectors away."""
+    """Where an index stands: `revision` counts its changes, `removals` the pieces that went.
+
+    `birth` is the first piece's id, which no two files share.
+    """
 
     revision: int
     removals: int
     next_piece: int
+    birth: int
 
 
 def create(connection: sqlite3.Connection, maker: Maker) -> None:
@@ -82,9 +87,8 @@ def create(connection: sqlite3.Connection, maker: Maker) -> None:
     for statement in _TABLES.split(";\n"):
         if statement.strip():
             connection.execute(statement)
-    connection.execute(
-        "INSERT INTO state VALUES (1, ?, ?, ?, 0, 0, ?)", (*maker, first_piece())
-    )
+    first = first_piece()
+    connection.execute("INSERT INTO state VALUES (1, ?, ?, ?, 0, 0, ?, ?)", (*maker, first, first))
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")
@@ -126,7 +130,9 @@ def mismatch(connection: sqlite3.Connection, maker: Maker) -> str | None:
 
 def state_of(connection: sqlite3.Connection) -> State:
     """Where the index stands, as this connection sees it."""
-    row = connection.execute("SELECT revision, removals, next_piece FROM state WHERE one = 1").fetchone()
+    row = connection.execute(
+        "SELECT revision, removals, next_piece, birth FROM state WHERE one = 1"
+    ).fetchone()
     if row is None or not all(isinstance(number, int) for number in row):
         raise Damaged("its state does not decode")
     return State(*row)

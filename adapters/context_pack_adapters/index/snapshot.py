@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from context_pack.retrieval.model import Entry, Found, Hit, Piece, Progress, Scope, Summary
+from context_pack.retrieval.ports import Stop
 from context_pack_adapters.index.connections import Opened
 from context_pack_adapters.index.faults import Damaged, damaged, judging
+from context_pack_adapters.index.graph_leg import GraphLeg
 from context_pack_adapters.index.keyword_leg import (
     WordCounts,
     asked_words,
@@ -43,6 +45,7 @@ class Shared(NamedTuple):
     """What the readers of an index share: vectors in memory, and how often words occur."""
 
     vectors: VectorLeg
+    graphs: GraphLeg
     counts: WordCounts
 
 
@@ -95,12 +98,32 @@ class SqliteSnapshot:
             known = embedder_row(connection, embedder)
             if known is None or limit <= 0 or len(vector) != known.dimension:
                 return []
+            if (hits := self._by_graph(known, embedder, vector, scope, limit)) is not None:
+                return [Hit(*hit) for hit in hits]
             few = None if self._shared.vectors.holds(known) else self._few(known, scope)
             if few is not None:
                 return [Hit(*hit) for hit in few.nearest(vector, limit, None)]
             held = self._shared.vectors.held(self._opened, connection, self._here(), known)
             rows = rows_for(held, connection, scope)
             return [Hit(*hit) for hit in held.matrix.nearest(vector, limit, rows)]
+
+    def _by_graph(
+        self, known: EmbedderRow, name: str, vector: Any, scope: Scope, limit: int
+    ) -> list[tuple[int, float]] | None:
+        """What a graph finds; None where there are too few vectors for one, or none was made yet."""
+        leg, state = self._shared.graphs, self._here()
+        if not leg.is_worth(self._opened, self._connection, state, known):
+            return None
+        graph = leg.graph(state.birth, name, known)
+        if graph is None:
+            return None
+        return leg.nearest(graph, self._opened, self._connection, state, known, vector, scope, limit)
+
+    def make_graphs(self, stop: Stop) -> None:
+        """Make the graphs that are worth having and missing or too old, of this state's vectors."""
+        with self._guarded() as connection:
+            for name, *row in connection.execute("SELECT name, id, dimension FROM embedders").fetchall():
+                self._shared.graphs.tend(self._opened, connection, name, EmbedderRow(*row), stop)
 
     def _few(self, known: EmbedderRow, scope: Scope) -> Matrix | None:
         """The admitted vectors, when they are too few to load all for them."""

@@ -16,9 +16,11 @@ from typing import Any
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import Entry, Known, Scope
-from context_pack.retrieval.ports import Embedder
+from context_pack.retrieval.ports import Embedder, Stop
+from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.index import writing
 from context_pack_adapters.index.file import IndexFile
+from context_pack_adapters.index.graph_leg import GRAPH_AT, GraphLeg
 from context_pack_adapters.index.keyword_leg import WordCounts
 from context_pack_adapters.index.preparing import BATCH_PIECES, batches, embed_missing, prepare
 from context_pack_adapters.index.schema import Maker
@@ -33,10 +35,18 @@ WRITE_SECONDS = 30.0
 class SqliteIndex:
     """A search index in one file; nothing is opened before it is needed."""
 
-    def __init__(self, path: Path, fast: Embedder, *, chunker: str, timeout: float = WRITE_SECONDS) -> None:
+    def __init__(
+        self,
+        path: Path,
+        fast: Embedder,
+        *,
+        chunker: str,
+        timeout: float = WRITE_SECONDS,
+        graph_at: int = GRAPH_AT,
+    ) -> None:
         self._fast = fast
         self._file = IndexFile(path, Maker(fast.id, fast.dimension, chunker), timeout)
-        self._shared = Shared(VectorLeg(), WordCounts())
+        self._shared = Shared(VectorLeg(), GraphLeg(str(path), graph_at), WordCounts())
         self._wanted: dict[int, int] = {}
         self._wanting = Lock()
         self._closed = weakref.finalize(self, self._file.close)
@@ -45,6 +55,7 @@ class SqliteIndex:
         """Close the file and give the memory back; the next call opens it again."""
         self._file.close()
         self._shared.vectors.forget()
+        self._shared.graphs.forget()
 
     @contextmanager
     def reading(self) -> Iterator[SqliteSnapshot]:
@@ -131,6 +142,11 @@ class SqliteIndex:
                 self._wanted[piece] -= times
                 if self._wanted[piece] <= 0:
                     del self._wanted[piece]
+
+    def tend(self, stop: Stop) -> None:
+        """Make the graphs that searching very many vectors needs, where they are missing or too old."""
+        with translated(self._file.name), self.reading() as snapshot:
+            snapshot.make_graphs(stop)
 
     def notices(self) -> Sequence[str]:
         """What the user should hear once: an index that was rebuilt or set aside, in one sentence each."""

@@ -40,6 +40,7 @@ class Held:
 
     generation: object
     state: State
+    after: int
     last: int
     matrix: Matrix
     rows: OrderedDict[Scope, Any] = field(factory=OrderedDict)
@@ -57,13 +58,19 @@ class VectorLeg:
         return embedder.id in self._held
 
     def held(
-        self, generation: object, connection: sqlite3.Connection, state: State, embedder: EmbedderRow
+        self,
+        generation: object,
+        connection: sqlite3.Connection,
+        state: State,
+        embedder: EmbedderRow,
+        after: int = 0,
     ) -> Held:
-        """The vectors of an embedder as this reader's state has them."""
+        """The vectors of an embedder as this reader's state has them, those that came after a number."""
         with self._lock:
             held = self._held.get(embedder.id)
             if held is None or held.generation is not generation:
-                held = Held(generation, State(-1, state.removals, 0), 0, Matrix(embedder.dimension))
+                blank = State(-1, state.removals, 0, 0)
+                held = Held(generation, blank, after, after, Matrix(embedder.dimension))
             if held.state.revision == state.revision:
                 return held
             newer = _brought_to(held, connection, state, embedder)
@@ -86,7 +93,7 @@ def embedder_row(connection: sqlite3.Connection, name: str) -> EmbedderRow | Non
 def _brought_to(held: Held, connection: sqlite3.Connection, state: State, embedder: EmbedderRow) -> Held:
     table = vector_table(embedder.id)
     (last,) = connection.execute(f"SELECT MAX(seq) FROM {table}").fetchone()
-    last = int(last or 0)
+    last = max(int(last or 0), held.after)
     if state.removals == held.state.removals and last >= held.last:
         if last == held.last and held.matrix.count:
             # Ranges of entries may have changed where vectors did not: another embedder's work, no pieces.
@@ -94,23 +101,22 @@ def _brought_to(held: Held, connection: sqlite3.Connection, state: State, embedd
         matrix = _loaded(
             held.matrix, connection, f"SELECT piece, vector FROM {table} WHERE seq > ?", held.last
         )
-        return Held(held.generation, state, last, matrix)
-    return Held(held.generation, state, last, _compared(held.matrix, connection, table))
+        return Held(held.generation, state, held.after, last, matrix)
+    compared = _compared(held.matrix, connection, table, held.after)
+    return Held(held.generation, state, held.after, last, compared)
 
 
-def _compared(matrix: Matrix, connection: sqlite3.Connection, table: str) -> Matrix:
+def _compared(matrix: Matrix, connection: sqlite3.Connection, table: str, after: int) -> Matrix:
     """The matrix with exactly the pieces that have a vector now."""
     import numpy
 
-    live = numpy.array(
-        [piece for (piece,) in connection.execute(f"SELECT piece FROM {table}")], dtype=numpy.int64
-    )
+    listed = connection.execute(f"SELECT piece FROM {table}" + (f" WHERE seq > {after}" if after else ""))
+    live = numpy.array([piece for (piece,) in listed], dtype=numpy.int64)
     matrix = matrix.only(live)
     missing = numpy.setdiff1d(live, matrix.pieces)
     if len(missing) > len(live) // 4:
-        return _loaded(
-            Matrix(matrix.dimension), connection, f"SELECT piece, vector FROM {table} WHERE seq > ?", 0
-        )
+        sql = f"SELECT piece, vector FROM {table} WHERE seq > ?"
+        return _loaded(Matrix(matrix.dimension), connection, sql, after)
     for piece in missing.tolist():
         matrix = _loaded(matrix, connection, f"SELECT piece, vector FROM {table} WHERE piece = ?", piece)
     return matrix

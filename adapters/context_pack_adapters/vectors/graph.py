@@ -1,0 +1,184 @@
+"""Approximate search for very many vectors: an hnswlib graph in a file, made from vectors kept elsewhere.
+
+hnswlib believes whatever it loads and saves without telling of errors, so beside the file stands a card that
+says what it is: dimension, embedder, size, how far it goes, and its SHA-256. A file is written under another
+name, read back, and only then named; one whose card does not fit is as good as none. A graph is never added
+to once it can be searched: what came later is searched exactly, until a new graph is worth its time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+    from context_pack_adapters.vectors.exact import Floats, Ids
+
+SPACE = "ip"
+LINKS, BUILD_EFFORT, SEARCH_EFFORT = 16, 200, 200
+"""hnswlib's M, ef_construction and ef: 99 of 100 true neighbours at 100 000 vectors."""
+_HASH_BYTES = 1 << 20
+
+
+class Card(NamedTuple):
+    """What a graph file is."""
+
+    origin: int
+    """The birth mark of the file whose vectors these are."""
+    embedder: str
+    dimension: int
+    space: str
+    size: int
+    last: int
+    """The number of the newest vector in it."""
+    sha256: str
+
+
+class Graph:
+    """A graph that is searched and never changed."""
+
+    def __init__(self, index: Any, card: Card) -> None:
+        import numpy
+
+        self._index = index
+        self.card = card
+        self.pieces: Ids = numpy.sort(numpy.array(index.get_ids_list(), dtype=numpy.int64))
+
+    def candidates(self, vector: Floats, count: int) -> Ids:
+        """About the nearest pieces, in no order that matters."""
+        import numpy
+
+        count = min(count, self.card.size)
+        try:
+            labels, _ = self._index.knn_query(vector.reshape(1, -1), k=count, num_threads=1)
+        except RuntimeError:  # it did not reach so many: equal vectors can leave a graph in parts
+            return numpy.empty(0, dtype=numpy.int64)
+        found: Ids = labels[0].astype(numpy.int64)
+        return found
+
+    def vectors(self, pieces: Ids) -> Floats:
+        """The vectors of pieces that are in the graph."""
+        found: NDArray[numpy.float32] = self._index.get_items(pieces)
+        return found
+
+
+def card_path(path: str) -> str:
+    """Where the card of a graph file is."""
+    return path + ".json"
+
+
+def build(
+    path: str,
+    origin: int,
+    embedder: str,
+    dimension: int,
+    count: int,
+    rows: Iterable[tuple[Ids, Floats, int]],
+    stop: Callable[[], bool],
+) -> bool:
+    """Make a graph of at most `count` vectors, given in portions with the number of each portion's last.
+
+    False when `stop` said so, or nothing came.
+
+    Raises:
+        OSError: the file could not be written whole.
+    """
+    import hnswlib
+
+    index = hnswlib.Index(space=SPACE, dim=dimension)
+    index.init_index(max_elements=max(count, 1), M=LINKS, ef_construction=BUILD_EFFORT)
+    last = 0
+    for pieces, vectors, last in rows:  # noqa: B007 - the last one counts
+        if stop():
+            return False
+        index.add_items(vectors, pieces, num_threads=1)
+    if not index.get_current_count():
+        return False
+    temporary = f"{path}.{os.urandom(8).hex()}.tmp"
+    try:
+        index.save_index(temporary)
+        digest = _flushed_sha256(temporary)
+        card = Card(origin, embedder, dimension, SPACE, index.get_current_count(), last, digest)
+        if _loaded(temporary, card) is None:
+            raise OSError(f"{os.path.basename(path)} was not written whole")
+        # The card last: without its card a file is not used, and with the old card it does not fit.
+        os.replace(temporary, path)
+        with open(temporary, "w", encoding="utf-8") as file:
+            json.dump(card._asdict(), file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, card_path(path))
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
+    return True
+
+
+def read_card(path: str) -> Card | None:
+    """The card of a graph file; None when there is none that makes sense."""
+    try:
+        with open(card_path(path), encoding="utf-8") as file:
+            card = Card(**json.load(file))
+    except (OSError, ValueError, TypeError):
+        return None
+    whole = (card.dimension, card.size, card.last)
+    return card if all(isinstance(number, int) for number in whole) and card.size > 0 else None
+
+
+def load(path: str, origin: int, embedder: str, dimension: int) -> Graph | None:
+    """The graph of that embedder's vectors in that file; None when there is none that can be trusted."""
+    card = read_card(path)
+    if card is None or card[:4] != (origin, embedder, dimension, SPACE):
+        return None
+    try:
+        if _sha256(path) != card.sha256:
+            return None
+    except OSError:
+        return None
+    index = _loaded(path, card)
+    return None if index is None else Graph(index, card)
+
+
+def remove(path: str) -> None:
+    """Remove a graph file and its card."""
+    for name in (card_path(path), path):
+        with suppress(OSError):
+            os.unlink(name)
+
+
+def _loaded(path: str, card: Card) -> Any | None:
+    import hnswlib
+
+    index = hnswlib.Index(space=SPACE, dim=card.dimension)
+    try:
+        index.load_index(path)
+    except RuntimeError:
+        return None
+    index.set_ef(SEARCH_EFFORT)  # loading resets it
+    return index if index.get_current_count() == card.size else None
+
+
+def _flushed_sha256(path: str) -> str:
+    """The digest of a file, once it is on the disk.
+
+    Raises:
+        OSError: there is no such file, which is how hnswlib tells that it could not write.
+    """
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())
+    return _sha256(path)
+
+
+def _sha256(path: str) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(_HASH_BYTES):
+            digest.update(block)
+    return digest.hexdigest()
