@@ -1,7 +1,8 @@
 """Instants as text: RFC 3339 in UTC with `Z` on the way out, any offset on the way in.
 
-Readers accept up to nine fraction digits, because other writers of the same files count nanoseconds; what
-is finer than a microsecond is cut off.
+Readers accept up to nine fraction digits, because other writers of the same files count nanoseconds. What is
+finer than a microsecond counts for nothing, but it is written again as it was read: a file that is rewritten
+loses no digit of a moment that nobody changed.
 """
 
 from __future__ import annotations
@@ -15,8 +16,14 @@ _INSTANT = re.compile(
 )
 
 
+class Instant(datetime):
+    """A moment in UTC with the fraction it was written with; whatever is computed from it has none."""
+
+    fraction: str = ""
+
+
 def format_instant(value: datetime, whole_seconds: bool = False) -> str:
-    """The instant in UTC with `Z`; its fraction only where there is one and it is wanted.
+    """The instant in UTC with `Z`; its fraction, as it was read, only where there is one and it is wanted.
 
     Raises:
         ValueError: `value` has no time zone.
@@ -24,6 +31,8 @@ def format_instant(value: datetime, whole_seconds: bool = False) -> str:
     if value.tzinfo is None:
         raise ValueError("an instant needs a time zone")
     utc = value.astimezone(UTC).replace(tzinfo=None)
+    if not whole_seconds and isinstance(value, Instant) and value.tzinfo is UTC and value.fraction:
+        return f"{utc.replace(microsecond=0).isoformat()}.{value.fraction}Z"
     return (utc.replace(microsecond=0) if whole_seconds else utc).isoformat() + "Z"
 
 
@@ -41,9 +50,14 @@ def parse_instant(text: str) -> datetime:
     micro = int((fraction or "0").ljust(6, "0")[:6])
     local = datetime(year, month, day, hour, minute, second, micro, _zone(sign, hours, minutes))
     try:
-        return local.astimezone(UTC)
+        utc = local.astimezone(UTC)
     except OverflowError as error:
         raise ValueError("an instant outside the calendar") from error
+    if fraction is None or fraction == f"{micro:06}" != "000000":
+        return utc  # what would be written for it anyway
+    exact = Instant(utc.year, utc.month, utc.day, utc.hour, utc.minute, utc.second, micro, UTC)
+    exact.fraction = fraction
+    return exact
 
 
 def _zone(sign: str | None, hours: str, minutes: str) -> timezone:
