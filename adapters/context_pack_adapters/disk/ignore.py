@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from operator import itemgetter
 from pathlib import Path
 
 from attrs import evolve, frozen
@@ -94,19 +93,24 @@ def walk(
     `excluded` are folder names left out at any depth. `go_on` is asked before each folder; once it says no,
     the walk ends. What cannot be listed is left out.
     """
-    entered = _Walk(policy, frozenset(excluded), go_on).folder(os.path.abspath(root), None, "", IgnoreRules())
-    return (path for path, _ in entered)
+    return _Walk(policy, frozenset(excluded), go_on).folder(os.path.abspath(root), None, "", IgnoreRules())
 
 
-def walk_entries(
-    root: Path, policy: PathPolicy, rules: IgnoreRules, except_for: Collection[str] = ()
-) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """As `walk`, each path with its entry, and symbolic links too; `rules` hold from above the root.
+def visit(
+    root: Path,
+    policy: PathPolicy,
+    rules: IgnoreRules,
+    wants: Callable[[str], bool],
+    seen: Callable[[str, os.DirEntry[str]], None],
+    except_for: Collection[str] = (),
+) -> None:
+    """Show every file that counts and is wanted, and every symbolic link, to `seen`, in no order.
 
-    `except_for` are folders by path. An entry's state must be asked for before the next one is taken.
+    `rules` hold from above the root; `except_for` are folders by path that are not entered. An entry's state
+    must be asked for while it is shown. Faster than `walk`: for those who look at all of a tree often.
     """
-    found = _Walk(policy, frozenset(), lambda: True, links=True, except_for=frozenset(except_for))
-    return found.folder(os.path.abspath(root), None, "", rules)
+    visited = _Walk(policy, frozenset(), lambda: True, frozenset(except_for))
+    visited.show(os.path.abspath(root), None, "", rules, wants, seen)
 
 
 class _Walk:
@@ -117,19 +121,15 @@ class _Walk:
         policy: PathPolicy,
         excluded: frozenset[str],
         go_on: Callable[[], bool],
-        links: bool = False,
         except_for: frozenset[str] = frozenset(),
     ) -> None:
         self._policy = policy
         self._excluded = excluded
         self._go_on = go_on
-        self._links = links
         self._except_for = except_for
         self._by_path = any("/" in glob or "\\" in glob for glob in policy.extra)
 
-    def folder(
-        self, name: str, parent: int | None, prefix: str, rules: IgnoreRules
-    ) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    def folder(self, name: str, parent: int | None, prefix: str, rules: IgnoreRules) -> Iterator[str]:
         """The files in a folder and below it."""
         if not self._go_on() or prefix.count("/") > MAX_DEPTH:
             return
@@ -145,23 +145,60 @@ class _Walk:
                 if isinstance(handle, int):
                     os.close(handle)
 
-    def _inside(
-        self, handle: int | str, prefix: str, rules: IgnoreRules
-    ) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        listed = _listed(handle, self._links)
-        present = {name for name, is_folder, _ in listed if not is_folder and name in IGNORE_FILES}
+    def _inside(self, handle: int | str, prefix: str, rules: IgnoreRules) -> Iterator[str]:
+        listed = _listed(handle)
+        present = {name for name, is_folder in listed if not is_folder and name in IGNORE_FILES}
         if present:
             rules = rules.entered(prefix, tuple(_read(handle, name, present) for name in IGNORE_FILES))
-        for name, is_folder, entry in listed:
+        for name, is_folder in listed:
             path = prefix + name
             if self._left_out(name, path, is_folder) or rules.ignores(path, is_folder):
                 continue
             if not is_folder:
-                yield path, entry
+                yield path
             elif isinstance(handle, int):
                 yield from self.folder(name, handle, path + "/", rules)
             else:
                 yield from self.folder(os.path.join(handle, name), None, path + "/", rules)
+
+    def show(
+        self,
+        name: str,
+        parent: int | None,
+        prefix: str,
+        rules: IgnoreRules,
+        wants: Callable[[str], bool],
+        seen: Callable[[str, os.DirEntry[str]], None],
+    ) -> None:
+        """Show what is in a folder and below it."""
+        if prefix.count("/") > MAX_DEPTH:
+            return
+        with suppress(OSError):
+            handle: int | str = name
+            if _BY_DESCRIPTOR:
+                handle = os.open(name, _FOLDER | _NOFOLLOW if prefix else _FOLDER, dir_fd=parent)
+            try:
+                with os.scandir(handle) as entries:
+                    listed = list(entries)
+                present = {entry.name for entry in listed if entry.name in IGNORE_FILES}
+                if present:
+                    rules = rules.entered(prefix, tuple(_read(handle, one, present) for one in IGNORE_FILES))
+                for entry in listed:
+                    path = prefix + entry.name
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    if not is_folder and not wants(path) and not entry.is_symlink():
+                        continue
+                    if self._left_out(entry.name, path, is_folder) or rules.ignores(path, is_folder):
+                        continue
+                    if is_folder:
+                        below = entry.name if isinstance(handle, int) else os.path.join(handle, entry.name)
+                        inside = handle if isinstance(handle, int) else None
+                        self.show(below, inside, path + "/", rules, wants, seen)
+                    elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
+                        seen(path, entry)
+            finally:
+                if isinstance(handle, int):
+                    os.close(handle)
 
     def _left_out(self, name: str, path: str, is_folder: bool) -> bool:
         if is_folder and (name in self._excluded or path in self._except_for):
@@ -176,21 +213,18 @@ class _Walk:
             return True
 
 
-def _listed(handle: int | str, links: bool) -> list[tuple[str, bool, os.DirEntry[str]]]:
-    """Files and folders, with links only if asked, in the plain string order of the paths below them."""
+def _listed(handle: int | str) -> list[tuple[str, bool]]:
+    """Files and folders, without links, in the plain string order of the paths below them."""
     found = []
     with os.scandir(handle) as entries:
         for entry in entries:
             with suppress(OSError):
                 if entry.is_dir(follow_symlinks=False):
-                    found.append((entry.name + "/", entry.name, True, entry))
-                elif entry.is_file(follow_symlinks=False) or (links and entry.is_symlink()):
-                    found.append((entry.name, entry.name, False, entry))
-    found.sort(key=_sort_key)
-    return [(name, is_folder, entry) for _, name, is_folder, entry in found]
-
-
-_sort_key = itemgetter(0)
+                    found.append((entry.name + "/", entry.name, True))
+                elif entry.is_file(follow_symlinks=False):
+                    found.append((entry.name, entry.name, False))
+    found.sort()
+    return [(name, is_folder) for _, name, is_folder in found]
 
 
 def _read(handle: int | str, name: str, present: Collection[str]) -> str | None:

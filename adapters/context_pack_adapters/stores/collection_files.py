@@ -20,7 +20,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.disk.atomic import read_whole
-from context_pack_adapters.disk.ignore import IGNORE_FILES, MAX_IGNORE_BYTES, IgnoreRules, walk_entries
+from context_pack_adapters.disk.ignore import IGNORE_FILES, MAX_IGNORE_BYTES, IgnoreRules, visit
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.stores.collection_reading import (
     IGNORED,
@@ -89,17 +89,20 @@ class FolderSource:
     def _listed(self, failed: list[Failed]) -> dict[str, File]:
         """Every file that the globs mean."""
         files: dict[str, File] = {}
-        wants, now = self._manifest.wants, now_ns()
-        entries = walk_entries(self._folder, self._policy, self._rules(), self._except_for)
-        for path, entry in entries:
+        now = now_ns()
+
+        def seen(path: str, entry: os.DirEntry[str]) -> None:
             if entry.is_symlink():
                 self._link(path, entry, files, failed, now)
-            elif wants(path):
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except OSError:
-                    continue
-                files[path] = File(stamp_of(status, now), status.st_size)
+                return
+            try:
+                status = entry.stat(follow_symlinks=False)
+            except OSError:
+                return
+            files[path] = File(stamp_of(status, now), status.st_size)
+
+        visit(self._folder, self._policy, self._rules(), self._manifest.wants, seen, self._except_for)
+        failed.sort(key=lambda one: one.document)
         return files
 
     def _link(

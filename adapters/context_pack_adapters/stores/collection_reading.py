@@ -33,9 +33,9 @@ A_LINK = "links in it are not followed"
 
 def stamp_of(status: os.stat_result, now_ns: int) -> str:
     """The signature of a file's state; one that is too young to be trusted is marked."""
-    changed = max(status.st_mtime_ns, status.st_ctime_ns)
+    changed = status.st_ctime_ns  # no write and no rename leaves it as it was
     young = YOUNG if now_ns - changed < RACY_NS else ""
-    return f"{status.st_size}.{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_ino}{young}"
+    return f"{status.st_size}.{status.st_mtime_ns}.{changed}.{status.st_ino}{young}"
 
 
 def marked(stamp: str, expected: str | None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attrs import field, frozen
@@ -39,11 +39,10 @@ class Manifest:
     """Path to hex SHA-256, or None where none is given."""
     failed: tuple[Failed, ...] = ()
 
-    def wants(self, path: str) -> bool:
-        """Whether a file of the source is a document."""
-        if self.files is not None:
-            return path in self.files
-        return matcher(self.globs).wants(path)
+    @property
+    def wants(self) -> Callable[[str], bool]:
+        """Whether a path is that of a document."""
+        return self.files.__contains__ if self.files is not None else matcher(self.globs).wants
 
 
 def plain(name: str) -> Manifest:

@@ -7,7 +7,7 @@ document is a value: it is told, never raised, and never hides the others.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from attrs import field, frozen
 
@@ -113,6 +113,8 @@ class Changes:
     """Of the documents that the index has."""
     failed: Mapping[str, tuple[str, str]] = field(factory=dict)
     """Documents that failed before and have not changed since: stamp and reason."""
+    facts: Mapping[str, Any] = field(factory=dict)
+    """What was noted of the collection."""
 
     @property
     def count(self) -> int:

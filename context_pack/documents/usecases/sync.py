@@ -16,9 +16,10 @@ from attrs import define, evolve, field
 from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome, Survey, Text
 from context_pack.documents.domain.sections import document_title, suffix_of
 from context_pack.documents.ports import Check, DocumentPorts, Source
+from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.chunking import chunks
-from context_pack.retrieval.model import Entry
+from context_pack.retrieval.model import Entry, Known
 from context_pack.retrieval.ports import Stop
 
 BATCH_DOCUMENTS = 32
@@ -82,11 +83,27 @@ class Syncing:
         """What the index lacks; `again` tries what failed before, whether or not it has changed."""
         index, corpus = self._ports.index, collection.id
         facts = self.facts(corpus)
-        known = index.known(corpus)
+        before = _failures(facts)
+        state = str(facts.get("state", ""))
         survey = source.survey("" if again else str(facts.get("signature", "")), explain)
         if survey is None:
-            return Changes(failed=_failures(facts))
-        before = {} if again else _failures(facts)
+            return Changes(failed=before)
+        if state and state == state_of(survey) and not (again and before):
+            return Changes(survey, failed=before, facts=facts)
+        # What is known is asked for before the look that counts: see above.
+        known = index.known(corpus)
+        survey = source.survey("", explain)
+        assert survey is not None
+        return self._compared(known, survey, {} if again else before, facts)
+
+    @staticmethod
+    def _compared(
+        known: Mapping[str, Known],
+        survey: Survey,
+        before: Mapping[str, tuple[str, str]],
+        facts: Mapping[str, Any],
+    ) -> Changes:
+        """What differs between what the index knows and what the source holds."""
         new, changed, size, kept = [], [], 0, {}
         for document, file in survey.files.items():
             was = known.get(document)
@@ -102,7 +119,7 @@ class Syncing:
             size += file.size
         gone = tuple(document for document in known if document not in survey.files)
         digests = {document: known[document].digest for document in changed}
-        return Changes(survey, tuple(new), tuple(changed), gone, size, digests, kept)
+        return Changes(survey, tuple(new), tuple(changed), gone, size, digests, kept, facts)
 
     def carry_out(
         self,
@@ -118,6 +135,9 @@ class Syncing:
         if survey is None:
             told = tuple(Failed(name, reason) for name, (_, reason) in changes.failed.items())
             return Outcome(collection.alias, failed=told)
+        if changes.count and changes.facts.get("state"):
+            # Whoever finds the work half done must not take the index for the state it had before.
+            self._ports.index.note(collection.id, {**changes.facts, "state": ""})
         work = _Work(self._ports, collection.id, changes)
         wanted = [*changes.new, *changes.changed]
         finished = True
@@ -131,7 +151,7 @@ class Syncing:
                 finished = number == len(wanted)
                 break
         work.flush()
-        self._note(collection.id, survey, {**changes.failed, **work.failed}, finished)
+        self._note(collection.id, changes, survey, {**changes.failed, **work.failed}, finished)
         failed = {
             **{one.document: one for one in survey.failed},
             **{name: Failed(name, reason) for name, (_, reason) in changes.failed.items()},
@@ -147,9 +167,17 @@ class Syncing:
             return snapshot.corpus_facts(corpus) or {}
 
     def _note(
-        self, corpus: str, survey: Survey, failed: Mapping[str, tuple[str, str]], finished: bool
+        self,
+        corpus: str,
+        changes: Changes,
+        survey: Survey,
+        failed: Mapping[str, tuple[str, str]],
+        finished: bool,
     ) -> None:
-        """Remember what the source says of itself; an unchanged note is not written again."""
+        """Remember what the source says of itself and its state; an unchanged note is not written again."""
+        state = state_of(survey) if finished else ""
+        if state and state == changes.facts.get("state") and not changes.count:
+            return
         about = survey.about
         facts = {
             "project": self._ports.sources.catalogue().project,
@@ -157,10 +185,10 @@ class Syncing:
             "version": about.version,
             "description": about.description,
             "signature": survey.signature if finished else "",
+            "state": state,
             "failed": {name: list(why) for name, why in failed.items()},
         }
-        if facts != self.facts(corpus):
-            self._ports.index.note(corpus, facts)
+        self._ports.index.note(corpus, facts)
 
 
 @define
@@ -220,6 +248,15 @@ def entry_of(corpus: str, found: Text) -> Entry:
         found.text,
         pieces=chunks(found.text, suffix=suffix, title=title, key=found.document),
     )
+
+
+def state_of(survey: Survey) -> str:
+    """One digest of all that a survey says: the same digest, nothing to do."""
+    about = survey.about
+    rows = [f"{document}\n{file.stamp}" for document, file in survey.files.items()]
+    rows.sort()
+    told = [f"{one.document}\n{one.reason}" for one in survey.failed]
+    return sha256_hex("\n".join([about.name, about.version or "", about.description or "", *told, "", *rows]))
 
 
 def _failures(facts: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
