@@ -39,15 +39,19 @@ def run(options: Namespace, shell: Shell) -> int:
     from context_pack.memory.usecases.refresh import CodeIndexer
     from context_pack.retrieval.ports import EmbedderFailed
     from context_pack_adapters.bootstrap import open_ports
+    from context_pack_adapters.memory_ports import INDEX
+    from context_pack_adapters.search_ports import derived_folder
 
     memory = open_ports(shell.settings).memory
     assert memory is not None
     start = time.monotonic()
     indexer = CodeIndexer(memory.tree, memory.index)
-    plan = indexer.plan()
     if options.dry_run:
-        _show_plan(_looked_into(plan, memory), options, shell)
+        # Looking into an index makes one where there is none.
+        fresh = not (derived_folder(shell.settings) / INDEX).exists()
+        _show_plan(_looked_into(indexer.plan({} if fresh else None), memory), options, shell)
         return 0
+    plan = indexer.plan()
     bar = Bar("indexing")
     done = indexer.carry_out(plan, report=bar.show)
     try:

@@ -65,11 +65,11 @@ class CodeIndexer:
     tree: CodeTree
     index: SearchIndex
 
-    def plan(self) -> CodePlan:
-        """What differs between the tree and the index."""
+    def plan(self, known: Mapping[str, Known] | None = None) -> CodePlan:
+        """What differs between the tree and the index, or what is said to be known of it."""
         states = self.tree.survey()
         wanted = {path: state for path, state in states.items() if state.skipped is None}
-        known = self.index.known(CODE)
+        known = self.index.known(CODE) if known is None else known
         changed = tuple(path for path, state in wanted.items() if _differs(known.get(path), state))
         return CodePlan(
             changed,

@@ -1,0 +1,102 @@
+"""`context-pack memory …` and `context-pack index`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+RECORD = "# 1. Use Postgres\n\n## Status\nAccepted\n\n## Context\nWhy.\n\n## Decision\nWe use Postgres.\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> CommandLine:
+    return CommandLine(tmp_path)
+
+
+@pytest.mark.clause("ME-05")
+def test_discoveries_are_added_listed_and_forgotten(run: CommandLine) -> None:
+    assert run("memory", "list").out == "No discoveries found.\n"
+    added = run("memory", "add", "rule", "Never log tokens", "--module", "auth", "--json").json
+    assert (added["merged"], added["type"], added["module"]) == (False, "rule", "auth")
+    assert run("memory", "add", "issue", "NEVER log tokens").out == f"merged with {added['id']}\n"
+    listed = run("memory", "list", "--json").json
+    assert [(each["id"], each["type"]) for each in listed["discoveries"]] == [(added["id"], "issue")]
+    assert run("memory", "list", "--type", "rule", "--json").json["count"] == 0
+    assert added["id"] in run("memory", "list", "--module", "auth").out
+    gone = run("memory", "forget", added["id"], "00000000-0000-4000-8000-000000000000", "--json")
+    assert gone.code == 1
+    assert [each["id"] for each in gone.json["forgotten"]] == [added["id"]]
+    assert [each["code"] for each in gone.json["failed"]] == ["not_found"]
+    assert run("memory", "list", "--json").json["count"] == 0
+
+
+@pytest.mark.clause("ME-05")
+def test_what_cannot_be_recorded_is_told_in_words(run: CommandLine) -> None:
+    short = run("memory", "add", "rule", "short")
+    assert short.code == 1
+    assert "10 to 1000 characters" in short.err
+    assert run("memory", "add", "idea", "A long enough text").code == 2
+
+
+@pytest.mark.clause("ME-06")
+def test_notes_and_decision_records_are_imported_once(run: CommandLine, tmp_path: Path) -> None:
+    folder = tmp_path / "docs" / "adr"
+    folder.mkdir(parents=True)
+    (folder / "0001-db.md").write_text(RECORD)
+    (folder / "notes.md").write_text(
+        "## Rules\n- Never log tokens\n- hm\n\n## Other\nNothing tells a type.\n"
+    )
+    dry = run("memory", "import", "docs", "--dry-run", "--json").json
+    assert dry["counts"] == {"would be recorded": 2, "skipped": 2}
+    assert run("memory", "list", "--json").json["count"] == 0
+    done = run("memory", "import", "docs", "--module", "shop", "--json")
+    assert (done.code, done.json["counts"]) == (0, {"recorded": 2, "skipped": 2})
+    assert run("memory", "import", "docs", "--json").json["counts"] == {"merged": 2, "skipped": 2}
+    kept = run("memory", "list", "--json").json["discoveries"]
+    assert {(each["type"], each["module"]) for each in kept} == {("decision", "shop"), ("rule", "shop")}
+    shown = run("memory", "import", "docs/adr/notes.md").out
+    assert "docs/adr/notes.md:3: skipped: shorter than 10 characters" in shown
+
+
+@pytest.mark.clause("ME-06")
+def test_a_file_that_cannot_be_read_fails_and_the_others_are_imported(
+    run: CommandLine, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_bytes(b"\xff\xfe")
+    (tmp_path / "b.md").write_text("Rule: never log tokens\n")
+    done = run("memory", "import", "a.md", "b.md", "--json")
+    assert done.code == 1
+    assert done.json["counts"] == {"failed": 1, "recorded": 1}
+    assert run("memory", "import", "nowhere.md").code == 2
+
+
+@pytest.mark.clause("ME-24")
+def test_index_says_what_it_does_and_a_dry_run_does_nothing(run: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("def feed_zebra():\n    return 1\n")
+    (tmp_path / "b.py").write_bytes(b"x = 1\0")
+    (tmp_path / "data.csv").write_text("a,b\n")
+    dry = run("index", "--dry-run", "--json", CONTEXT_PACK_EMBEDDER="fast").json
+    assert (dry["index"], dry["remove"]) == (["a.py"], [])
+    assert dry["skip"] == [
+        {"path": "b.py", "reason": "not text"},
+        {"path": "data.csv", "reason": "no source code"},
+    ]
+    assert not (tmp_path / ".agents").exists()
+    done = run("index", "--json", CONTEXT_PACK_EMBEDDER="fast").json
+    assert (done["files"], done["indexed"], done["removed"]) == (2, 2, 0)
+    again = run("index", CONTEXT_PACK_EMBEDDER="fast")
+    assert again.code == 0
+    assert again.out.startswith("2 files: 0 indexed, 0 removed, 1 skipped, in ")
+    (tmp_path / "a.py").unlink()
+    assert run("index", "--json", CONTEXT_PACK_EMBEDDER="fast").json["removed"] == 1
+
+
+@pytest.mark.clause("ME-24")
+def test_a_search_on_the_command_line_indexes_before_it_answers(run: CommandLine, tmp_path: Path) -> None:
+    for number in range(60):
+        (tmp_path / f"f{number}.py").write_text(f"def work_{number}():\n    return {number}\n")
+    found = run("call", "context_search", "query=work_42", CONTEXT_PACK_EMBEDDER="fast").json
+    assert "indexing" not in found
+    assert found["results"][0]["symbol"] == "work_42"
