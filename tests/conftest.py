@@ -23,6 +23,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Forget the user's settings, and let a busy machine be slow without calling it a failure."""
     for name in [name for name in os.environ if name.startswith("CONTEXT_PACK_")]:
         del os.environ[name]
+    # As our own processes have it; numpy is not loaded yet.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("ours")
 

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 def main(argv: Sequence[str]) -> int:
     """Serve when there are no arguments, else run the command they name; returns the exit code."""
+    # Our matrices are small: numpy with threads of its own takes longer, and starves a busy machine.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         if not argv:
             serve_and_end()

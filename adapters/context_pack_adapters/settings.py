@@ -98,7 +98,7 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
             if place.strip()
         ),
         embedder=reader.read("CONTEXT_PACK_EMBEDDER", parse_embedder, "auto"),
-        model_dir=environ.get("CONTEXT_PACK_MODEL_DIR", "").strip(),
+        model_dir=reader.read("CONTEXT_PACK_MODEL_DIR", lambda name: resolve_root(name, source_root), ""),
         user_config=user_config_file(environ),
         complaints=tuple(reader.complaints),
     )

@@ -61,7 +61,9 @@ class BytePairs:
     def _words(self, text: str, longest: int) -> Iterator[str]:
         """The words of a text, each as it is written."""
         # No id stands for more than a word, and no word that counts is longer than this.
-        text = self._prefix + text[: longest * LONGEST_WORD]
+        text = text[: longest * LONGEST_WORD]
+        if text and not text.startswith(" "):
+            text = self._prefix + text
         for match in self._cut.finditer(text):
             yield match[0]
 

