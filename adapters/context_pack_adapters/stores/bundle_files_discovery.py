@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from context_pack.bundles.domain.manifest import MANIFEST
+from context_pack.bundles.domain.manifest import MANIFEST, path_inside
 from context_pack.bundles.domain.model import Diagnostic
 from context_pack.bundles.ports import Document, Flaw, Place
 from context_pack.kernel.errors import Failure
@@ -105,10 +105,8 @@ class Search:
 
     def _inside(self, path: str) -> str:
         """A path as the prefix of what is in it; empty for the source root itself."""
-        parts = path.replace("\\", "/").split("/")
-        if parts[0] and all(part in ("", ".") for part in parts):
-            return ""
-        return RelativePath.lenient(path).value + "/"
+        inside = path_inside(path)
+        return "" if inside is None else f"{inside.value}/"
 
     def _is_bundle(self, prefix: str) -> bool:
         # Looked for before it is opened: in most folders there is none.

@@ -7,15 +7,18 @@ a bundle type, or a bundle type without a list of entities, makes a bundle that 
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from attrs import define, field, frozen
 
-from context_pack.bundles.domain.model import Diagnostic, EntityKind, Relation
+from context_pack.bundles.domain.model import Diagnostic, EntityKind, Relation, Spot
+from context_pack.kernel.paths import RelativePath
 
 MANIFEST = "sdd-bundle.yaml"
 DEFAULT_ID_FIELD = "id"
+SCHEMA_PATHS = "$.spec.schemas.documents"
 
 
 @frozen
@@ -69,7 +72,7 @@ def read_manifest(value: Any, name: str) -> tuple[Manifest | None, list[Diagnost
         Manifest(
             name=own if isinstance(own, str) and own.strip() else name,
             type_path=type_path,
-            schema_paths=dict(_texts(schemas, "$.spec.schemas.documents", told)),
+            schema_paths=dict(_texts(schemas, SCHEMA_PATHS, told)),
             directories={type_: dir_ for type_, dir_ in directories.items() if isinstance(dir_, str)},
         ),
         told.found,
@@ -108,16 +111,41 @@ def _kind(entry: Any, place: str, manifest: Manifest, told: Complaints) -> Entit
     if not isinstance(name, str) or not name.strip():
         told.add(f"{place}.entityType", "must be the name of a type")
         return None
-    directory = _text(entry, "directory", place, told) or manifest.directories.get(name)
+    directory, directory_spot = _text(entry, "directory", place, told), Spot(told.file, f"{place}.directory")
+    if directory is None and name in manifest.directories:
+        directory = manifest.directories[name]
+        directory_spot = Spot(MANIFEST, f"$.spec.layout.documents.{name}.dir")
     if directory is None:
         told.add(f"{place}.directory", "must be the folder of the type's files")
         return None
+    id_field = _text(entry, "idField", place, told) or DEFAULT_ID_FIELD
+    schema_path, schema_spot = manifest.schema_paths.get(name), Spot(MANIFEST, f"{SCHEMA_PATHS}.{name}")
+    if schema_path is None:
+        schema_path = _text(entry, "schemaPath", place, told)
+        schema_spot = Spot(told.file, f"{place}.schemaPath")
     return EntityKind(
         name=name,
-        id_field=_text(entry, "idField", place, told) or DEFAULT_ID_FIELD,
+        id_field=id_field,
         directory=directory,
-        schema_path=manifest.schema_paths.get(name) or _text(entry, "schemaPath", place, told),
+        schema_path=schema_path,
+        directory_spot=directory_spot,
+        schema_spot=schema_spot,
     )
+
+
+def path_inside(text: str) -> RelativePath | None:
+    """A path of a manifest, with `..` followed as long as it stays inside; None is the bundle itself.
+
+    Raises:
+        Failure: the path is absolute, or leaves the bundle.
+    """
+    path = text.strip().replace("\\", "/")
+    if ".." in path.split("/") and not path.startswith("/"):
+        path = posixpath.normpath(path)
+    parts = path.split("/")
+    if parts[0] == "." and all(part in ("", ".") for part in parts):
+        return None
+    return RelativePath.lenient(path)
 
 
 def _relation(entry: Any, place: str, kinds: Mapping[str, EntityKind], told: Complaints) -> Relation | None:

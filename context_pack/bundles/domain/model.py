@@ -69,14 +69,23 @@ class Relation:
     from_field: str
 
 
+class Spot(NamedTuple):
+    """A file of the bundle, and a place in it (`$.entities[2].directory`)."""
+
+    file: str
+    place: str
+
+
 @frozen
 class EntityKind:
-    """A type of entity: where its files and its schema are, and which field holds the id."""
+    """A type of entity: where its files and its schema are, who says so, and which field holds the id."""
 
     name: str
     id_field: str
     directory: str
     schema_path: str | None
+    directory_spot: Spot
+    schema_spot: Spot
 
 
 @frozen(eq=False)

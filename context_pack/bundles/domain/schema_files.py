@@ -8,11 +8,12 @@ fetched: what is not in the world is a reference to nothing.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from typing import Any
-from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import quote, unquote, urljoin
 
 from context_pack.bundles.domain.problems import FORBIDDEN, clipped, problem_words
 from context_pack.kernel.paths import RelativePath
@@ -20,6 +21,7 @@ from context_pack.kernel.paths import RelativePath
 HOME = "https://bundle.invalid/"
 MOST_FLAWS = 3
 REFERRING = ("$ref", "$dynamicRef")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 # Places that hold values, not schemas; and those that hold schemas by name.
 _VALUES = frozenset({"const", "enum", "default", "examples"})
 _NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchemas"})
@@ -49,8 +51,8 @@ def file_of(ref: str, path: str) -> RelativePath | None:
     Raises:
         Failure: the reference leaves the bundle.
     """
-    place = urldefrag(ref).url
-    if not place or urlsplit(place).scheme or place.startswith("//"):
+    place = _plain(ref)
+    if not place or place.startswith("//") or _SCHEME.match(place):
         return None
     if place.startswith("/"):
         return RelativePath.parse(unquote(place))
@@ -158,7 +160,7 @@ def _registry(documents: Mapping[str, Any]) -> Any:
         resources.setdefault(_plain(bases[path]), resource)
     for path, value in documents.items():
         for ref in refs_in(value):
-            standard, beside = _plain(urljoin(bases[path], ref)), _plain(urljoin(uri_of(path), ref))
+            standard, beside = _plain(_joined(bases[path], ref)), _plain(_joined(uri_of(path), ref))
             meant = resources.get(standard) or resources.get(beside)
             if meant is not None:
                 resources.setdefault(standard, meant)
@@ -168,8 +170,16 @@ def _registry(documents: Mapping[str, Any]) -> Any:
 
 def _base(path: str, schema: Mapping[str, Any]) -> str:
     own = schema.get("$id")
-    return urljoin(uri_of(path), own) if isinstance(own, str) else uri_of(path)
+    return _joined(uri_of(path), own) if isinstance(own, str) else uri_of(path)
+
+
+def _joined(base: str, ref: str) -> str:
+    """A reference as seen from a place; what is no URI at all leads nowhere, as it stands."""
+    try:
+        return urljoin(base, ref)
+    except ValueError:
+        return ref
 
 
 def _plain(uri: str) -> str:
-    return urldefrag(uri).url
+    return uri.partition("#")[0]

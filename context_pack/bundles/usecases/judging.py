@@ -11,8 +11,8 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.bundles.domain.manifest import MANIFEST, BundleType
-from context_pack.bundles.domain.model import Diagnostic, Entity, EntityKind, Schema, Sort
+from context_pack.bundles.domain.manifest import BundleType, path_inside
+from context_pack.bundles.domain.model import Diagnostic, Entity, EntityKind, Schema, Sort, Spot
 from context_pack.bundles.domain.modified import last_modified
 from context_pack.bundles.domain.references import References
 from context_pack.bundles.domain.schema_files import SchemaWorld, file_of, refs_in
@@ -79,12 +79,15 @@ def told(flaw: Flaw, **about: Any) -> Diagnostic:
     return Diagnostic(flaw.severity, flaw.reason, flaw.path, **about)
 
 
-def document_at(files: BundleFiles, path: str, file: str, place: str) -> Found:
-    """The file at a path that a file names at a place; a path that leaves the bundle is that file's flaw."""
+def document_at(files: BundleFiles, path: str, spot: Spot) -> Found:
+    """The file at a path that another file names; a path that leaves the bundle is that file's flaw."""
     try:
-        return files.document(RelativePath.lenient(path))
+        inside = path_inside(path)
     except Failure as failure:
-        return Flaw(file, f"{place} is no path inside the bundle: {failure.message}")
+        return Flaw(spot.file, f"{spot.place} is no path inside the bundle: {failure.message}")
+    if inside is None:
+        return Flaw(spot.file, f"{spot.place} is the path of a folder")
+    return files.document(inside)
 
 
 @frozen(eq=False)
@@ -134,7 +137,7 @@ def read_schemas(files: BundleFiles, layout: BundleType) -> SchemaSources:
     for kind in layout.kinds:
         if kind.schema_path is None:
             continue
-        one = document_at(files, kind.schema_path, MANIFEST, f"the schema of {kind.name}")
+        one = document_at(files, kind.schema_path, kind.schema_spot)
         by_type[kind.name] = one
         if isinstance(one, Document) and one.path not in found:
             found[one.path] = one

@@ -14,10 +14,20 @@ from context_pack.bundles.domain.manifest import (
     MANIFEST,
     BundleType,
     Manifest,
+    path_inside,
     read_bundle_type,
     read_manifest,
 )
-from context_pack.bundles.domain.model import Bundle, Diagnostic, Edge, Entity, EntityKind, Sort, Unloadable
+from context_pack.bundles.domain.model import (
+    Bundle,
+    Diagnostic,
+    Edge,
+    Entity,
+    EntityKind,
+    Sort,
+    Spot,
+    Unloadable,
+)
 from context_pack.bundles.ports import BundleFiles, Flaw
 from context_pack.bundles.usecases.judging import Found, Judge, Judged, document_at, read_schemas, told
 from context_pack.kernel.errors import Failure
@@ -85,7 +95,7 @@ def read_head(files: BundleFiles, name: str) -> Head:
     manifest, troubles = read_manifest(first.value, name)
     if manifest is None:
         return Head((first,), tuple(troubles))
-    second = document_at(files, manifest.type_path, MANIFEST, "$.spec.bundleTypeDefinition")
+    second = document_at(files, manifest.type_path, Spot(MANIFEST, "$.spec.bundleTypeDefinition"))
     if isinstance(second, Flaw):
         return Head((first, second), (*troubles, told(second)), manifest)
     layout, more = read_bundle_type(second.value, second.path, manifest)
@@ -116,24 +126,16 @@ class _Look:
 
     def _files_of(self, kind: EntityKind) -> Iterator[Found]:
         try:
-            place = _folder(kind.directory)
+            place = path_inside(kind.directory)
         except Failure as failure:
-            words = f"the directory of {kind.name} is no path inside the bundle: {failure.message}"
-            yield Flaw(MANIFEST, words)
+            file, spot = kind.directory_spot
+            yield Flaw(file, f"{spot} is no path inside the bundle: {failure.message}")
             return
         found = self.files.folder(place)
         if isinstance(found, Flaw):
             yield found
             return
         yield from (one for one in found if one.path != MANIFEST)
-
-
-def _folder(directory: str) -> RelativePath | None:
-    """The path of a type's folder; None is the bundle itself."""
-    parts = directory.strip().replace("\\", "/").split("/")
-    if parts[0] == "." and all(part in ("", ".") for part in parts):
-        return None
-    return RelativePath.lenient(directory.strip())
 
 
 def linked(

@@ -20,6 +20,8 @@ from context_pack.toolkit.call import Call
 
 R = TypeVar("R")
 MOST_SHOWN = 5
+MOST_TOLD = 20
+"""Of what was wrong with files that may hold what was not found."""
 
 
 @frozen(eq=False)
@@ -126,7 +128,8 @@ def require(bundle: Bundle, bundle_id: str, wanted: Sequence[Address]) -> list[E
     """The entities of these addresses, each once.
 
     Raises:
-        Failure: `not_found`, with every missing one in `details.notFound`.
+        Failure: `not_found`, with every missing one in `details.notFound`, and in `details.diagnostics` what
+            was wrong with files that may hold them.
     """
     found = {address: bundle.find(address.type, address.id) for address in wanted}
     missing = [address for address, entity in found.items() if entity is None]
@@ -135,7 +138,10 @@ def require(bundle: Bundle, bundle_id: str, wanted: Sequence[Address]) -> list[E
         more = f" and {len(missing) - MOST_SHOWN} more" if len(missing) > MOST_SHOWN else ""
         words = f"not in the bundle: {shown}{more}"
         names = [{"entityType": address.type, "entityId": address.id} for address in missing]
-        raise Failure(Code.NOT_FOUND, words, {"notFound": names, "bundleId": bundle_id})
+        types = {address.type for address in missing}
+        near = [told.record() for told in bundle.diagnostics if told.entity_type in (None, *types)]
+        told = {"diagnostics": near[:MOST_TOLD]} if near else {}
+        raise Failure(Code.NOT_FOUND, words, {"notFound": names, "bundleId": bundle_id, **told})
     return [entity for entity in found.values() if entity is not None]
 
 

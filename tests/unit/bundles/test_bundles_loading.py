@@ -103,6 +103,38 @@ def test_what_is_wrong_in_a_bundle_type_is_told_by_place_and_the_rest_counts() -
     assert ids_of(desk_of(files).export("a")["data"]["dependencies"]) == ["b"]
 
 
+@pytest.mark.clause("BD-06", "BD-13")
+@pytest.mark.parametrize(
+    "path", ["/bundle/node", "../one/bundle/node", "a/../../node", "C:/node", "..", "a\\..\\.."]
+)
+def test_a_path_that_leaves_the_bundle_is_told_at_its_place(path: str) -> None:
+    files = nodes({"a": []}) | {"bundle/other/1.yaml": {"id": "o"}}
+    files[TYPE_FILE]["entities"][0] |= {"directory": path, "schemaPath": path}
+    files[TYPE_FILE]["entities"].append({"entityType": "Other", "directory": "bundle/other"})
+    del files[MANIFEST]["spec"]["schemas"]
+    told = [(file, message.partition(":")[0]) for file, message in troubles(files)]
+    assert sorted(told) == [
+        (TYPE_FILE, "$.entities[0].directory is no path inside the bundle"),
+        (TYPE_FILE, "$.entities[0].schemaPath is no path inside the bundle"),
+    ]
+    error = desk_of(files).refused("export_context", targets=[target("a")])
+    assert [one["filePath"] for one in error["details"]["diagnostics"]] == [TYPE_FILE, TYPE_FILE]
+    files[MANIFEST]["spec"]["schemas"] = {"documents": {"Node": path}}
+    assert (MANIFEST, "$.spec.schemas.documents.Node is no path inside the bundle") in [
+        (file, message.partition(":")[0]) for file, message in troubles(files)
+    ]
+
+
+@pytest.mark.clause("BD-06", "BD-13")
+@pytest.mark.parametrize(
+    "path", ["./bundle/node/", "bundle\\node", "x/../bundle/node", "bundle//node", " bundle/node "]
+)
+def test_a_path_that_stays_inside_may_be_spelled_in_many_ways(path: str) -> None:
+    files = nodes({"a": ["b"], "b": []})
+    files[TYPE_FILE]["entities"][0]["directory"] = path
+    assert ids_of(desk_of(files).export("a")["data"]["dependencies"]) == ["b"]
+
+
 @pytest.mark.clause("BD-06")
 def test_another_kind_or_a_broken_part_of_the_manifest_is_told_and_does_no_harm() -> None:
     files = nodes({"a": ["b"], "b": []})

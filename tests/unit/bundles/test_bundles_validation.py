@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 from bundle_maker import Files, bundle_files, desk_of, schema
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from context_pack.bundles.domain.patterns import Patterns
@@ -189,9 +189,11 @@ def test_a_ref_that_leads_nowhere_in_the_bundle_is_told_and_never_fetched(ref: s
         ).map("".join),
     )
 )
-def test_no_ref_makes_a_schema_fail(ref: str) -> None:
-    files = bundle(schema(id={"type": "string"}, x={"$ref": ref}, list=[1, {"a": 2}]), {"x": {"y": [ref]}})
-    told(files)
+@example("//[")
+@example("http://[x/y")
+def test_no_ref_and_no_id_makes_a_bundle_fail(text: str) -> None:
+    node = schema(id={"type": "string"}, y={"type": "string"}, x={"$ref": text}, z={"$id": text, "$ref": "#"})
+    assert told(bundle(node, {"x": {"y": [text]}, "z": 1, "y": 1}))
 
 
 @pytest.mark.clause("BD-14")
