@@ -60,6 +60,13 @@ def start(engine: str, tree: Path) -> Server:
     return server
 
 
+def found(server: Server, asked: bytes) -> None:
+    """Search, and see that it was one."""
+    reply = server.ask(asked)
+    if b'\\"matches\\"' not in reply:
+        raise SystemExit(f"a search failed: {reply[:300]!r}")
+
+
 def bare(command: list[str], tree: Path) -> None:
     """`rg` alone, its output read to the end."""
     subprocess.run(command, cwd=tree, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False)
@@ -127,7 +134,7 @@ def compare(tree: Path, binary: str, rounds: int) -> bool:
 
         asked = call(4, pattern)
         floor, ours, own = best(
-            rounds, partial(bare, command, tree), partial(fast.ask, asked), partial(pure.ask, asked)
+            rounds, partial(bare, command, tree), partial(found, fast, asked), partial(found, pure, asked)
         )
         good = ours <= 1.5 * floor + 20, not bounded or own <= 4 * floor
         held = held and all(good)
