@@ -6,7 +6,7 @@ dimension and chunker (`state`). Anything else about it is derived from the entr
 Pieces have ids that are never used twice: an entry's pieces are one run of ids, so that an entry is a range,
 and a new file begins at another number than the last one, so that what was meant for a piece of the old file
 never hits one of the new. The keyword index keeps no text (`content=''`): what is needed to take a piece out
-of it again, its tokens, stands compressed beside the piece. Positions are kept (`detail=full`), because BM25
+of it again, its tokens, stands compressed beside the entry. Positions are kept (`detail=full`), because BM25
 without them reads every matching text again, which made queries twelve times slower.
 """
 
@@ -42,11 +42,11 @@ CREATE TABLE entries (
     stamp TEXT NOT NULL, title TEXT NOT NULL, size INTEGER NOT NULL, kind TEXT NOT NULL,
     module TEXT NOT NULL, facts TEXT NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL,
     UNIQUE (corpus, key));
-CREATE TABLE contents (entry INTEGER PRIMARY KEY, text BLOB NOT NULL);
+CREATE TABLE contents (entry INTEGER PRIMARY KEY, text BLOB NOT NULL, tokens BLOB NOT NULL);
 CREATE TABLE pieces (
     id INTEGER PRIMARY KEY, entry INTEGER NOT NULL, ordinal INTEGER NOT NULL, start INTEGER NOT NULL,
     end INTEGER NOT NULL, heading TEXT NOT NULL, facts TEXT NOT NULL, text TEXT NOT NULL,
-    context TEXT NOT NULL, names TEXT NOT NULL, digest BLOB NOT NULL, tokens BLOB NOT NULL);
+    context TEXT NOT NULL, names TEXT NOT NULL, digest BLOB NOT NULL);
 CREATE INDEX pieces_digest ON pieces (digest);
 CREATE VIRTUAL TABLE words USING fts5(
     scope, names, body, content='', detail=full, tokenize="ascii tokenchars '{_TOKEN_CHARACTERS}'");

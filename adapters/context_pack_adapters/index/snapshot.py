@@ -229,7 +229,7 @@ class SqliteSnapshot:
         with self._guarded() as connection:
             row = connection.execute(
                 "SELECT id, digest, stamp, title, size, kind, module, facts, first, count, text FROM entries"
-                " LEFT JOIN contents ON entry = id WHERE corpus = ? AND key = ?",
+                " JOIN contents ON entry = id WHERE corpus = ? AND key = ?",
                 (to_name(corpus), to_name(key)),
             ).fetchone()
             if row is None:
@@ -247,7 +247,7 @@ class SqliteSnapshot:
                 stamp=from_text(stamp),
                 title=from_text(title),
                 size=size,
-                text="" if text is None else from_content(text),
+                text=from_content(text),
                 kind=from_text(kind),
                 module=from_text(module),
                 pieces=tuple(_piece(row) for row in rows),

@@ -90,14 +90,19 @@ def to_tokens(tokens: Iterable[str]) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def pack_columns(columns: Sequence[str]) -> bytes:
-    """The columns of a keyword row, compressed, to take the row out again some day."""
-    return zlib.compress("\n".join(columns).encode(), 1)
+def pack_columns(rows: Iterable[Sequence[str]]) -> bytes:
+    """The keyword rows of an entry, compressed together, to take them out again some day."""
+    return zlib.compress("\n".join("\t".join(row) for row in rows).encode(), 1)
 
 
-def unpack_columns(value: bytes) -> list[str]:
-    """The columns of a keyword row."""
-    columns = zlib.decompress(value).decode().split("\n")
-    if len(columns) != 3:
-        raise ValueError("a keyword row has three columns")
-    return columns
+def unpack_columns(value: bytes, count: int) -> list[list[str]]:
+    """The keyword rows of an entry with so many pieces.
+
+    Raises:
+        ValueError: these are not so many rows.
+    """
+    lines = zlib.decompress(value).decode().split("\n") if count else []
+    rows = [line.split("\t") for line in lines]
+    if len(rows) != count or any(len(row) != 3 for row in rows):
+        raise ValueError("a keyword row is missing")
+    return rows

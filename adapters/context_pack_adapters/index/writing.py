@@ -36,8 +36,8 @@ _ENTRY = (
 )
 _PIECE = (
     "INSERT INTO pieces"
-    " (id, entry, ordinal, start, end, heading, facts, text, context, names, digest, tokens)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " (id, entry, ordinal, start, end, heading, facts, text, context, names, digest)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
@@ -65,7 +65,7 @@ def put(
             rows.append((
                 piece, entry, at + 1, passage.start, passage.end, to_text(passage.heading),
                 to_facts(passage.facts), to_text(passage.text), to_text(passage.context),
-                to_text(passage.names), written.digest, pack_columns(written.columns),
+                to_text(passage.names), written.digest,
             ))  # fmt: skip
             words.append((piece, *written.columns))
             if written.digest in vectors:
@@ -74,7 +74,7 @@ def put(
     connection.executemany(_PIECE, rows)
     connection.executemany("INSERT INTO words (rowid, scope, names, body) VALUES (?, ?, ?, ?)", words)
     connection.executemany(f"INSERT INTO {vector_table(fast.id)} (piece, vector) VALUES (?, ?)", embeddings)
-    _bring_back(connection, first, piece - 1)
+    _bring_back(connection, first, piece - 1, fast)
     _advance(connection, removed, piece)
 
 
@@ -88,8 +88,8 @@ def _put_entry(connection: sqlite3.Connection, prepared: Prepared, first: int) -
             to_facts(entry.facts), first, len(entry.pieces),
         ),
     ).fetchone()  # fmt: skip
-    if entry.text:
-        connection.execute("INSERT INTO contents VALUES (?, ?)", (made, to_content(entry.text)))
+    tokens = pack_columns(passage.columns for passage in prepared.passages)
+    connection.execute("INSERT INTO contents VALUES (?, ?, ?)", (made, to_content(entry.text), tokens))
     return int(made)
 
 
@@ -111,8 +111,11 @@ def take_out(
             "DELETE FROM entries WHERE corpus = ? AND key = ? RETURNING id, first, first + count - 1", name
         ).fetchall()
         for entry, first, last in row:
-            connection.execute("DELETE FROM contents WHERE entry = ?", (entry,))
-            removed += _take_pieces(connection, first, last, known)
+            (tokens,) = connection.execute(
+                "DELETE FROM contents WHERE entry = ? RETURNING tokens", (entry,)
+            ).fetchone()
+            _take_pieces(connection, first, last, tokens, known)
+            removed += last - first + 1
     if removed:
         connection.execute(
             "DELETE FROM retired WHERE id <= (SELECT MAX(id) FROM retired) - ?", (RETIRED_MOST,)
@@ -120,12 +123,13 @@ def take_out(
     return removed
 
 
-def _take_pieces(connection: sqlite3.Connection, first: int, last: int, known: Sequence[EmbedderRow]) -> int:
+def _take_pieces(
+    connection: sqlite3.Connection, first: int, last: int, tokens: bytes, known: Sequence[EmbedderRow]
+) -> None:
     bounds = (first, last)
-    rows = connection.execute("SELECT id, tokens FROM pieces WHERE id BETWEEN ? AND ?", bounds).fetchall()
     connection.executemany(
         "INSERT INTO words (words, rowid, scope, names, body) VALUES ('delete', ?, ?, ?, ?)",
-        [(piece, *unpack_columns(tokens)) for piece, tokens in rows],
+        [(first + at, *row) for at, row in enumerate(unpack_columns(tokens, last - first + 1))],
     )
     for embedder in known:
         table = vector_table(embedder.id)
@@ -138,12 +142,13 @@ def _take_pieces(connection: sqlite3.Connection, first: int, last: int, known: S
         connection.execute(f"DELETE FROM {table} WHERE piece BETWEEN ? AND ?", bounds)
     connection.execute("DELETE FROM wanted WHERE piece BETWEEN ? AND ?", bounds)
     connection.execute("DELETE FROM pieces WHERE id BETWEEN ? AND ?", bounds)
-    return len(rows)
 
 
-def _bring_back(connection: sqlite3.Connection, first: int, last: int) -> None:
+def _bring_back(connection: sqlite3.Connection, first: int, last: int, fast: EmbedderRow) -> None:
     """Give new pieces the vectors that other embedders once made of the same texts, retired or in use."""
     for embedder in embedders(connection):
+        if embedder.id == fast.id:
+            continue
         table = vector_table(embedder.id)
         for source in (
             f"JOIN retired r ON r.embedder = {embedder.id} AND r.digest = p.digest",
