@@ -63,6 +63,7 @@ def build(
     from context_pack.documents import tools as document_tools
     from context_pack.documents.usecases.search import Finder
     from context_pack.documents.usecases.shelf import Shelf
+    from context_pack.excerpting import FoundExcerpts
     from context_pack.joints import ContextsAsScopes, PacksAsNotes
     from context_pack.memory import tools as memory_tools
     from context_pack.packs import prompts as pack_prompts
@@ -73,13 +74,17 @@ def build(
     shelf = None if ports.documents is None else Shelf(ports.documents, ports.clock.monotonic)
     scopes = ContextsAsScopes.over(contexts)
     packs = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes), scopes)
+    finder = None if shelf is None else Finder(shelf, ports.clock.monotonic)
+    searcher = (
+        None if memory is None else memory_tools.searcher_of(memory, PacksAsNotes(ports.packs), ports.clock)
+    )
     tools = (
-        *pack_tools.build(*packs),
+        *pack_tools.build(*packs, FoundExcerpts(ports.source, searcher, finder)),
         *code_tools.build(ports.source, ports.search, ports.access, ports.clock),
         *bundle_tools.build(ports.bundles, ports.clock),
         *(context_tools.build(contexts.projects, contexts.format) if contexts is not None else ()),
-        *(document_tools.build(shelf, Finder(shelf, ports.clock.monotonic)) if shelf is not None else ()),
-        *(memory_tools.build(memory, PacksAsNotes(ports.packs), ports.clock) if memory is not None else ()),
+        *(document_tools.build(shelf, finder) if shelf is not None and finder is not None else ()),
+        *(memory_tools.build(searcher, ports.clock) if searcher is not None else ()),
     )
     return Registry(
         tools={tool.name: tool for tool in tools},

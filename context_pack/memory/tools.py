@@ -35,12 +35,15 @@ SEARCH_SCHEMA = {"type": "object", "required": ["results"]}
 RECORD_SCHEMA = {"type": "object", "required": ["id", "merged"]}
 
 
-def build(ports: MemoryPorts, packs: PackNotes, clock: Clock) -> tuple[Tool, ...]:
-    """Both tools over these ports."""
-    refresher = Refresher(ports, packs, clock.monotonic)
-    searcher = MemorySearcher(ports, refresher, clock.monotonic)
-    recorder = Recorder(ports.discoveries, ports.sessions, clock)
-    return search_tool(searcher), record_tool(recorder)
+def searcher_of(ports: MemoryPorts, packs: PackNotes, clock: Clock) -> MemorySearcher:
+    """What searches over these ports."""
+    return MemorySearcher(ports, Refresher(ports, packs, clock.monotonic), clock.monotonic)
+
+
+def build(searcher: MemorySearcher, clock: Clock) -> tuple[Tool, ...]:
+    """Both tools over what the searcher searches."""
+    ports = searcher.ports
+    return search_tool(searcher), record_tool(Recorder(ports.discoveries, ports.sessions, clock))
 
 
 def search_tool(searcher: MemorySearcher) -> Tool:

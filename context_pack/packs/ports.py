@@ -74,8 +74,16 @@ class Excerpted:
 class Excerpts(Protocol):
     """Finds passages for a question in whatever the project has: code, documents, memory."""
 
-    def best(self, query: str, limit: int, check: Waiting = patiently) -> Excerpted:
+    def best(self, query: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
         """At most `limit` passages; what `check` raises ends the search."""
+
+
+class NoExcerpts:
+    """For whoever searches nothing: there are no passages."""
+
+    def best(self, _: str, __: int, ___: Waiting = patiently, /) -> Excerpted:
+        """None."""
+        return Excerpted(())
 
 
 class ScopeWatch(Protocol):

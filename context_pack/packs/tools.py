@@ -22,9 +22,10 @@ from context_pack.packs.domain.budget import size
 from context_pack.packs.domain.model import Diagram, Pack, Ref
 from context_pack.packs.domain.record import diagram_record, ref_record, section_record, to_record
 from context_pack.packs.domain.report import repair_record, state_record
-from context_pack.packs.ports import NoScopes, PackSettings, PackStore, ScopeWatch
+from context_pack.packs.ports import Excerpts, NoExcerpts, NoScopes, PackSettings, PackStore, ScopeWatch
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import OPERATIONS, Addressed
+from context_pack.packs.usecases.draft import Draft, PackDrafter
 from context_pack.packs.usecases.plans import Part, ttl_required
 from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.sightings import Sightings
@@ -46,7 +47,8 @@ Actions, with what they need besides id or name: create(ttl_minutes); get; list;
 upsert_section(section_key, section_title); upsert_ref(section_key, ref_key, path, line_start, line_end); \
 upsert_diagram(section_key, diagram_key, title, mermaid); delete_section, delete_ref, delete_diagram(keys); \
 set_meta(title, brief or tags); set_status(status), finalized when done; touch_ttl(ttl_minutes or \
-extend_minutes); batch(operations), many changes in one call; verify, does every ref still find its code; \
+extend_minutes); batch(operations), many changes in one call; draft(query, ttl_minutes), a new pack that \
+answers a question; verify, does every ref still find its code; \
 repair, follow code that moved; delete_pack."""
 OUTPUT_ABOUT = """\
 Read a context pack as Markdown, with the current code of every reference. Without arguments: list packs. \
@@ -69,6 +71,7 @@ def _on_a_pack(operation: type) -> type:
 _OPERATIONS = {name: _on_a_pack(operation) for name, operation in OPERATIONS.items()}
 COMMANDS: Mapping[str, type] = {
     "create": commands.Create,
+    "draft": Draft,
     "get": commands.Get,
     "list": commands.ListPacks,
     **_OPERATIONS,
@@ -102,14 +105,20 @@ FAMILY = Family("packs", pack_error)
 
 
 def build(
-    store: PackStore, tree: SourceTree, clock: Clock, settings: PackSettings, watch: ScopeWatch | None = None
+    store: PackStore,
+    tree: SourceTree,
+    clock: Clock,
+    settings: PackSettings,
+    watch: ScopeWatch | None = None,
+    excerpts: Excerpts | None = None,
 ) -> tuple[Tool, ...]:
     """`input` and `output` over these ports."""
     # Shared: what one of them found out about a file, the others need not find out again.
     parts = (store, tree, clock, settings, Sightings())
     reader = PackReader(*parts, watch or NoScopes())
     writer, verifier = PackWriter(*parts), PackVerifier(*parts)
-    answers = _Input(reader, writer, verifier, clock)
+    drafter = PackDrafter(store, tree, clock, excerpts or NoExcerpts(), settings)
+    answers = _Input(reader, writer, verifier, drafter, clock)
     selector = {"type": "string", "enum": list(COMMANDS), "description": "What to do; list when absent"}
     return (
         Tool(
@@ -186,7 +195,7 @@ def _check_wording(arguments: Mapping[str, Any]) -> None:
     for alias, use in ALIASES.get(action, {}).items():
         if alias in arguments:
             raise invalid(f"'{alias}' is not supported by {action}; use '{use}'", alias, use=use)
-    if action == "create" and "ttl_minutes" not in arguments:
+    if action in ("create", "draft") and "ttl_minutes" not in arguments:
         raise ttl_required("say how many minutes the pack is to live")
     if action == "touch_ttl" and not {"ttl_minutes", "extend_minutes"} & set(arguments):
         raise ttl_required("give it to set the time to live, or 'extend_minutes' to add to it")
@@ -219,12 +228,14 @@ class _Input:
     reader: PackReader
     writer: PackWriter
     verifier: PackVerifier
+    drafter: PackDrafter
     clock: Clock
     handlers: Mapping[str, Callable[[Any, Call], Payload]] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.handlers = {
             "create": lambda command, call: to_record(self.writer.create(command, call.check), anchors=False),
+            "draft": self._draft,
             "get": lambda command, _: to_record(self.reader.get(command), anchors=False),
             "list": lambda command, _: self._list(command),
             "batch": self._batch,
@@ -243,6 +254,10 @@ class _Input:
         """The answer to one action."""
         payload = self.handlers.get(command.action, self._apply)(command, call)
         return json_answer({"action": command.action, "payload": payload})
+
+    def _draft(self, command: Draft, call: Call) -> Payload:
+        drafted = self.drafter.draft(command, call.check)
+        return {**to_record(drafted.pack, anchors=False), "tokens": drafted.tokens, **drafted.notes}
 
     def _apply(self, command: Any, call: Call) -> Payload:
         written = self.writer.apply(command, command, call.check)

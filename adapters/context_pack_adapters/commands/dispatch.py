@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, Entry] = {
     "read": Entry("read", "print a file with line numbers, and what it imports"),
     "grep": Entry("grep", "search the project's text files for a regular expression"),
     "packs list": Entry("packs_list", "list the context packs"),
+    "packs draft": Entry("packs_draft", "make a pack that answers a question"),
     "packs show": Entry("packs_show", "render a pack with its code"),
     "packs verify": Entry("packs_verify", "check that every ref still finds its code"),
     "packs repair": Entry("packs_repair", "rewrite the refs whose code has moved"),

@@ -17,7 +17,7 @@ from context_pack.packs.domain import values
 from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.listing import DEFAULT_LIMIT, MOST_LIMIT
 from context_pack.packs.domain.model import Status
-from context_pack.toolkit.arguments import arg, array, choice, integer, schema_of, text
+from context_pack.toolkit.arguments import arg, array, choice, integer, text
 from context_pack.toolkit.faults import Schema
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
@@ -36,7 +36,7 @@ BRIEF = text(0, values.BRIEF_CHARS)
 TAGS = array(text(1, values.TAG_CHARS, blank=False), 0, values.TAGS_MOST)
 TTL = (integer(1, MAX_MINUTES), "Minutes to live, from now")
 STATUS = choice(*Status)
-QUERY = (text(0, 500), "List: text in id, name, title, brief or tags")
+QUERY = (text(0, 500), "List: text in id, name, title, brief or tags; draft: the question")
 LIMIT = (integer(1, MOST_LIMIT), "List: most packs")
 OFFSET = (integer(0), "List: packs to skip")
 MODE = (choice(*Mode), "compact leaves out the code excerpts; diagrams stay")
@@ -231,12 +231,8 @@ class Repair(Addressed):
 
 
 def operation_schema() -> Schema:
-    """One operation of a batch: any field of any operation; which belong together is checked per action."""
-    fields: dict[str, Any] = {"action": choice(*OPERATIONS)}
-    for command in OPERATIONS.values():
-        for name, schema in schema_of(command)["properties"].items():
-            fields.setdefault(name, {key: schema[key] for key in ("type", "items") if key in schema})
-    return {"type": "object", "properties": fields, "required": ["action"], "additionalProperties": False}
+    """One operation of a batch; its other fields are those of the action, which checks them itself."""
+    return {"type": "object", "properties": {"action": choice(*OPERATIONS)}, "required": ["action"]}
 
 
 @frozen(kw_only=True)
@@ -246,7 +242,7 @@ class Batch(Addressed):
     action: str = arg(ACTION, "batch", default="batch")
     operations: tuple[dict[str, Any], ...] = arg(
         array(operation_schema(), 1, MOST_OPERATIONS),
-        "batch: upsert_*, delete_section|ref|diagram, set_meta, touch_ttl, without id and revision",
+        "batch: each an action with its own fields, without id and revision",
     )
 
 

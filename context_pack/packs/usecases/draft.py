@@ -46,7 +46,7 @@ class Draft:
     """Make a draft pack that answers a question."""
 
     action: str = arg(commands.ACTION, "draft", default="draft")
-    query: str = arg(text(LEAST_QUERY, MOST_QUERY, blank=False), "draft: the question")
+    query: str = arg(text(LEAST_QUERY, MOST_QUERY, blank=False), "The question")
     ttl_minutes: int = arg(*commands.TTL)
     name: str | None = arg(
         text(values.NAME_LOW, values.NAME_HIGH + 80),

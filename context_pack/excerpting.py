@@ -1,0 +1,126 @@
+"""Passages for a question, from everything that is searched: code, packs, discoveries, documents.
+
+Joins memory and documents to what packs ask for. A document is anchored where its collection lies in the
+source tree and the passage stands there at its lines; else it is quoted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from context_pack.documents.usecases.commands import Search as DocumentSearch
+from context_pack.documents.usecases.search import Finder, Hit
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.lines import split_lines
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.ports import SourceFile, SourceTree
+from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
+from context_pack.memory.usecases.search import ContextSearch, MemorySearcher
+from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
+from context_pack.retrieval.searching import Ranked
+
+MOST_DOCUMENT_BYTES = 2 * 1024 * 1024
+QUOTED_CHARS = 600
+WORTH_SHOWING = 0.1
+"""A relevance below which a passage is not worth a reader's time, though a search may list it."""
+NO_ANSWER = frozenset({Code.NOTHING_INDEXED, Code.EMBEDDER_FAILED})
+
+
+@frozen
+class FoundExcerpts:
+    """An `Excerpts` over the searches that there are."""
+
+    tree: SourceTree
+    memory: MemorySearcher | None = None
+    documents: Finder | None = None
+
+    def best(self, query: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
+        """The passages of all searches, the best first."""
+        notes: dict[str, object] = {}
+        found = [*self._remembered(query, limit, notes, check), *self._documented(query, limit, notes, check)]
+        worth = [item for item in found if item.score >= WORTH_SHOWING]
+        return Excerpted(sorted(worth, key=lambda item: -item.score)[:limit], notes)
+
+    def _remembered(
+        self, query: str, limit: int, notes: dict[str, object], check: Waiting
+    ) -> Iterator[Excerpt]:
+        if self.memory is None:
+            return
+        try:
+            search = self.memory.search(ContextSearch(query, limit=limit), check)
+        except Failure as failure:
+            if failure.code not in NO_ANSWER:
+                raise
+            return
+        if search.indexing is not None:
+            notes["indexing"] = {"done": search.indexing.done, "total": search.indexing.total}
+        if search.warnings:
+            notes["warning"] = "; ".join(search.warnings)
+        for hit in search.hits:
+            yield from _remembered(hit)
+
+    def _documented(
+        self, query: str, limit: int, notes: dict[str, object], check: Waiting
+    ) -> Iterator[Excerpt]:
+        if self.documents is None:
+            return
+        found = self.documents.search(DocumentSearch(query, limit=limit), check)
+        if found.stale:
+            notes["stale"] = True
+        for answer in found.answers:
+            for hit in answer.hits:
+                if hit.ranked.relevance >= WORTH_SHOWING:
+                    yield self._document(hit)
+
+    def _document(self, hit: Hit) -> Excerpt:
+        found = hit.ranked.found
+        title = " / ".join(filter(None, (found.title or found.key, found.heading)))
+        path = self._place(hit)
+        if path is None:
+            title = f"{hit.collection.alias}: {title}"
+            return Excerpt("documents", title, hit.ranked.relevance, found.text[:QUOTED_CHARS])
+        return Excerpt("documents", title, hit.ranked.relevance, "", path, found.start, found.end)
+
+    def _place(self, hit: Hit) -> str | None:
+        """The path in the source tree under which the passage stands at its lines.
+
+        Where the collection lies is known only from its own point of view, so that every end of its place is
+        tried, and the text decides.
+        """
+        found = hit.ranked.found
+        parts = [part for part in hit.collection.where.place.replace("\\", "/").split("/") if part]
+        for start in range(len(parts), -1, -1):
+            try:
+                path = RelativePath("/".join([*parts[start:], found.key]))
+            except Failure:
+                continue
+            if not self.tree.is_file(path):
+                continue
+            file = self.tree.read(path, MOST_DOCUMENT_BYTES)
+            if isinstance(file, SourceFile) and _stands(file.text, found.text, found.start, found.end):
+                return path.value
+        return None
+
+
+def _stands(text: str, passage: str, start: int, end: int) -> bool:
+    """Whether a passage is what the lines say."""
+    lines = "\n".join(split_lines(text)[start - 1 : end])
+    return passage.replace("\r\n", "\n").strip() in lines
+
+
+def _remembered(hit: Ranked) -> Iterator[Excerpt]:
+    """What memory found, as far as it says something about the question by itself."""
+    found, facts = hit.found, hit.found.entry_facts
+    if found.corpus == CODE:
+        yield Excerpt(
+            "code", found.heading or found.key, hit.relevance, "", found.key, found.start, found.end
+        )
+    elif found.corpus == PACK and "path" in facts:
+        title = f"{facts['pack']} {facts['ref']}"
+        place = (str(facts["path"]), int(facts["startLine"]), int(facts["endLine"]))
+        yield Excerpt("code", title, hit.relevance, "", *place)
+    elif found.corpus == DISCOVERY:
+        title = " about ".join(filter(None, (str(facts["type"]), found.module)))
+        yield Excerpt("memory", title, hit.relevance, found.text)
