@@ -53,12 +53,12 @@ def arg(
 def text(low: int = 0, high: int = 10_000, pattern: str | None = None, blank: bool = True) -> Schema:
     """A string of `low` to `high` characters; `blank=False` wants something besides white space."""
     schema: Schema = {"type": "string", "maxLength": high}
-    if low:
-        schema["minLength"] = low
     if pattern is not None:
         schema["pattern"] = pattern
     elif not blank:
         schema["pattern"] = r"\S"
+    if low > (not blank):  # something besides white space is one character at least
+        schema["minLength"] = low
     return schema
 
 
