@@ -32,13 +32,12 @@ def fitted(rows: Sequence[Row], most: int) -> tuple[list[Row], bool]:
     room = most - sum(bare[:kept])
     found: list[Row] = []
     for row, full, empty in zip(rows[:kept], whole, bare, strict=False):
-        if full - empty <= room:
-            room -= max(0, full - empty)
+        if room >= 0 and full - empty <= room:
+            room -= full - empty
             found.append(row)
-            continue
-        cut = _cut(row, room)
-        found.append(cut)
-        room = 0
+        else:
+            found.append(_cut(row, room))
+            room = -1  # whoever comes after one that was cut has nothing
     return found, kept < len(rows)
 
 
