@@ -6,12 +6,16 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import pytest
+from attrs import define, field
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, Folder, SourceFile, Stamp, Unreadable
 from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.states import Resolution, State
+from context_pack.packs.ports import PackSettings
 from context_pack.packs.usecases.commands import (
     Addressed,
     Create,
@@ -25,7 +29,7 @@ from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.sightings import Sighting, Sightings
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter
-from context_pack_adapters.inmemory import MemorySourceTree
+from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
 
 
 class WatchedTree(MemorySourceTree):
@@ -60,6 +64,18 @@ class WatchedTree(MemorySourceTree):
     def folder(self, path: RelativePath | None) -> Folder:
         """As the twin says."""
         return super().folder(path)
+
+
+@define
+class Bench:
+    """What a shop needs of a desk, anew for every example."""
+
+    clock: FixedClock = field(factory=FixedClock)
+    settings: PackSettings = field(factory=PackSettings)
+    store: MemoryPackStore = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.store = MemoryPackStore(self.clock, SeededIds())
 
 
 class Shop:
@@ -184,3 +200,57 @@ def test_what_is_kept_is_bounded_and_what_is_asked_for_stays() -> None:
     held = [ref for ref in refs if sightings.of(ref) is not None]
     assert 10 < len(held) < 60
     assert sightings.of(Ref("ref-0", path, lines)) is None
+
+
+EDITS = st.lists(
+    st.tuples(
+        st.sampled_from(["insert", "change", "swap", "remove", "restore", "move", "young", "upsert"]),
+        st.sampled_from("ab"),
+        st.integers(0, 30),
+    ),
+    min_size=1,
+    max_size=12,
+)
+
+
+@pytest.mark.clause("PK-66")
+@settings(max_examples=60)
+@given(EDITS)
+def test_whatever_happens_to_files_nothing_kept_shows_but_what_is_there(
+    edits: list[tuple[str, str, int]],
+) -> None:
+    desk = Bench()
+    shop = Shop(desk)
+    first = dict(shop.files)
+    for deed, name, at in edits:
+        edit(shop, first, deed, name, at)
+        alone = (desk.store, shop.tree, desk.clock, desk.settings)
+        fresh = PackReader(*alone).render(RenderPack(id=shop.pack.id)).text
+        assert shop.page() == fresh
+        assert shop.page() == fresh
+        verified = PackVerifier(*alone).verify(Named(id=shop.pack.id))
+        assert shop.verifier.verify(Named(id=shop.pack.id)) == verified
+
+
+def edit(shop: Shop, first: Mapping[str, str | bytes], deed: str, name: str, at: int) -> None:
+    """Do one thing to a file, or to the pack."""
+    path, other = f"src/{name}.py", f"lib/{name}.py"
+    lines = str(shop.files.get(path, "")).split("\n")
+    if deed == "insert":
+        shop.files[path] = "\n".join([*lines[:at], "new", *lines[at:]])
+    elif deed == "change":
+        shop.files[path] = "\n".join(
+            [*lines[:at], *("x" * len(line) for line in lines[at : at + 1]), *lines[at + 1 :]]
+        )
+    elif deed == "swap":
+        shop.files[path] = first[f"src/{'b' if name == 'a' else 'a'}.py"]
+    elif deed == "remove":
+        shop.files.pop(path, None)
+    elif deed == "restore":
+        shop.files[path] = first[path]
+    elif deed == "move" and path in shop.files:
+        shop.files[other] = shop.files.pop(path)
+    elif deed == "young":
+        shop.tree.young ^= {path}
+    elif deed == "upsert":
+        shop.pack = shop.apply(shop.pack, shop.ref(name, at + 1, at + 2))
