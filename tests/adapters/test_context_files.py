@@ -97,6 +97,26 @@ def test_undecodable_names_are_left_out_and_counted(root: Path) -> None:
     assert after.content_fingerprint(unwatched) == content
 
 
+@pytest.mark.clause("CX-14", "CX-15")
+def test_a_list_is_complete_also_for_odd_names_and_long_paths(root: Path) -> None:
+    deep = "/".join(["n" * 200] * 7)
+    odd = ["line\nbreak", "tab\there", "bell\x07", "sep\u2028arator", "back\\slash", " blank ", "größe", deep]
+    for name in odd:
+        plant(root, {f"{name}/a.py": "x", f"{name}/.context.yaml": context(name)})
+    ports = disk_contexts(root)
+    asked = Asked(ports)
+    listed = asked.ok("list_contexts")
+    entries = {entry["scope"]: entry for entry in listed["entries"]}
+    assert listed["warnings"] == 0
+    assert all(entries[name]["has_context"] for name in odd)
+    for name in odd:
+        if "\\" not in name:
+            assert asked.ok("query_context", scope=name)["context"]["scope"] == name
+    refresher(ports).refresh(opened(root), Order(agents=True))
+    assert {entry["state"] for entry in Asked(ports).ok("list_contexts")["entries"]} == {"fresh"}
+    assert "| `line break` |" in (root / "AGENTS.md").read_text()
+
+
 @pytest.mark.clause("CX-14", "CX-24")
 @pytest.mark.parametrize(
     "data",

@@ -123,13 +123,10 @@ class DiskProject:
         return enters
 
     def _allows(self, scope: str, name: str) -> bool | None:
-        """Whether the policy lets a folder in whose parent it lets in; None for a name no path can spell."""
+        """Whether the policy lets a folder in whose parent it lets in; None for a name that is no text."""
         if not self._by_path and len(scope) < SURE_CHARS and EASY_NAME.fullmatch(name):
             return not self._policy.denies_name(name)
-        try:
-            return not self._policy.denies(RelativePath(scope))
-        except Failure:
-            return None
+        return not self._policy.denies_scope(scope) if is_decodable(name) else None
 
     def _rules(self) -> tuple[Rules, str, int]:
         """How to scan, the lines that hide folders, and how much of the configuration was not understood."""
@@ -169,10 +166,10 @@ class DiskProject:
             return place
         real, path = place
         try:
-            if path != ROOT_SCOPE and self._policy.denies(RelativePath(path)):
+            if path != ROOT_SCOPE and (not is_decodable(path) or self._policy.denies_scope(path)):
                 return None
             seen = look(real)
-        except (OSError, Failure):
+        except OSError:
             return None
         folder = self._folder(path, real, seen, time.time_ns())
         self._known[path] = folder
@@ -268,8 +265,8 @@ class DiskProject:
             return data
         try:
             found = self._contexts.read(_path(scope, CONTEXT_FILE), MAX_CONTEXT_BYTES)
-        except Failure:
-            return None
+        except Failure:  # no path of ours, and not plainly in its place
+            return Refusal.UNREADABLE
         if not isinstance(found, Reason):
             return found[0]
         if found in (Reason.MISSING, Reason.DENIED):

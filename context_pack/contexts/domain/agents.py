@@ -55,4 +55,4 @@ def with_block(text: str, block: str) -> str | None:
 
 def _cell(text: str) -> str:
     """A text that cannot leave its cell."""
-    return text.replace("|", "\\|").replace("`", "'").replace("<!--", "<! --")
+    return " ".join(text.split()).replace("|", "\\|").replace("`", "'").replace("<!--", "<! --")

@@ -20,6 +20,8 @@ from context_pack.toolkit.faults import problems_of, strict_validator
 CONTEXT_FILE = ".context.yaml"
 CONFIG_FILE = ".context.config.yaml"
 ROOT_SCOPE = "."
+FIRST_WITH_EXPONENT = 10**21
+"""From here on JavaScript writes numbers with an exponent."""
 METADATA = ("version", "scope", "fingerprint", "last_updated")
 FILTERABLE = (
     *("summary", "files", "interfaces", "decisions", "constraints", "dependencies", "current_state"),
@@ -113,8 +115,12 @@ def selected(context: Context, wanted: Sequence[str]) -> tuple[dict[str, Any], l
 
 def _number(value: float) -> str:
     """A number as JavaScript would write it."""
-    if math.isinf(value):
-        return "Infinity"
+    if value >= FIRST_WITH_EXPONENT:
+        try:
+            value = float(value)
+        except OverflowError:
+            value = math.inf
+        return "Infinity" if math.isinf(value) else repr(value)
     return str(int(value)) if value == int(value) else repr(value)
 
 
