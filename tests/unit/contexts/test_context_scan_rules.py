@@ -73,7 +73,16 @@ def test_sources_are_known_by_well_known_names(name: str) -> None:
 @pytest.mark.clause("CX-12")
 @pytest.mark.parametrize(
     "name",
-    [".context.yaml", ".context.config.yaml", "logo.png", "LICENSE", "dockerfile", "a.py.bak", ".gitignore", ".py"],
+    [
+        ".context.yaml",
+        ".context.config.yaml",
+        "logo.png",
+        "LICENSE",
+        "dockerfile",
+        "a.py.bak",
+        ".gitignore",
+        ".py",
+    ],
 )
 def test_other_files_are_no_sources(name: str) -> None:
     assert not is_source(name)
