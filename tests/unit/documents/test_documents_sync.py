@@ -1,0 +1,213 @@
+"""Bringing collections up to date: what is counted, what is kept, what is tried again, who does it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from context_pack.documents.domain.model import Collection, Failed, Survey, Text
+from context_pack.documents.ports import DocumentPorts
+from context_pack.documents.usecases import commands
+from context_pack.documents.usecases.search import Finder
+from context_pack.documents.usecases.shelf import Shelf
+from context_pack.documents.usecases.upkeep import sync_all
+from context_pack.kernel.errors import Failure
+from context_pack_adapters.embed.hashed import HashedEmbedder
+from context_pack_adapters.index.memory import MemoryIndex
+from context_pack_adapters.inmemory.collections import MemoryCollections, MemorySource, MemoryTurns
+
+Files = dict[str, str | bytes]
+
+
+class Clock:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Worker:
+    """A worker that only remembers what it was asked for."""
+
+    def __init__(self, works: bool = True) -> None:
+        self.asked: list[str] = []
+        self.works = works
+
+    def start(self, errand: str) -> bool:
+        self.asked.append(errand)
+        return self.works
+
+    def running(self, errand: str) -> bool:
+        return self.works and errand in self.asked
+
+
+class Watched(MemoryCollections):
+    """Collections that count what is read, and may refuse to read."""
+
+    def __init__(self, files: Files) -> None:
+        super().__init__(files)
+        self.read: list[str] = []
+        self.unreadable: set[str] = set()
+
+    @contextmanager
+    def open(self, collection: Collection, *args: Any, **more: Any) -> Iterator[Any]:
+        with super().open(collection, *args, **more) as source:
+            yield _WatchedSource(self, source)
+
+
+class _WatchedSource:
+    def __init__(self, owner: Watched, source: MemorySource) -> None:
+        self._owner, self._source = owner, source
+
+    def survey(self, since: str = "", explain: bool = False) -> Survey | None:
+        return self._source.survey(since, explain)
+
+    def read(self, documents: Sequence[str]) -> Iterator[Text | Failed]:
+        for found in self._source.read(documents):
+            self._owner.read.append(found.document)
+            unreadable = found.document in self._owner.unreadable
+            yield Failed(found.document, "it cannot be read", passing=True) if unreadable else found
+
+
+class Setting:
+    """A shelf over files in memory, with everything that a test looks at."""
+
+    def __init__(self, files: Files, worker: Worker | None = None) -> None:
+        self.files = files
+        self.files.setdefault("context.json", json.dumps({"collections": {"docs": {"url": "docs"}}}))
+        self.sources, self.clock, fast = Watched(self.files), Clock(), HashedEmbedder()
+        self.index = MemoryIndex(fast)
+        ports = DocumentPorts(self.sources, MemoryTurns(), self.index, fast, background=worker)
+        self.shelf = Shelf(ports, self.clock)
+
+    @property
+    def collection(self) -> Collection:
+        return self.shelf.find("docs")
+
+    def sync(self, **options: Any) -> tuple[int, int, int, dict[str, str]]:
+        (done,) = sync_all(self.shelf, [self.collection], **options)
+        return done.added, done.updated, done.removed, {one.document: one.reason for one in done.failed}
+
+    def texts(self) -> dict[str, str]:
+        with self.index.reading() as snapshot:
+            keys = [one.key for one in snapshot.summaries(self.collection.id)]
+            entries = [snapshot.entry(self.collection.id, key) for key in keys]
+        return {one.key: one.text for one in entries if one is not None}
+
+
+@pytest.mark.clause("DC-21", "DC-20")
+def test_only_what_changed_is_read_and_counted() -> None:
+    setting = Setting({"docs/a.md": "# A", "docs/b.md": "# B", "docs/bad.md": b"\xff"})
+    assert setting.sync() == (2, 0, 0, {"bad.md": "it is not UTF-8"})
+    setting.sources.read.clear()
+    assert setting.sync() == (0, 0, 0, {"bad.md": "it is not UTF-8"})
+    assert setting.sources.read == ["bad.md"]
+    setting.files["docs/a.md"] = "# A2"
+    del setting.files["docs/b.md"]
+    setting.files["docs/c.md"] = "# C"
+    setting.files["docs/bad.md"] = "good"
+    setting.sources.read.clear()
+    assert setting.sync() == (2, 1, 1, {})
+    assert sorted(setting.sources.read) == ["a.md", "bad.md", "c.md"]
+    assert setting.texts() == {"a.md": "# A2", "bad.md": "good", "c.md": "# C"}
+
+
+@pytest.mark.clause("DC-20")
+def test_the_old_version_goes_when_the_document_changed_and_stays_when_it_cannot_be_read() -> None:
+    setting = Setting({"docs/a.md": "# A", "docs/b.md": "# B"})
+    setting.sync()
+    setting.files["docs/a.md"] = b"\xff\xff"
+    setting.files["docs/b.md"] = "# B2"
+    setting.sources.unreadable = {"b.md"}
+    assert setting.sync() == (0, 0, 0, {"a.md": "it is not UTF-8", "b.md": "it cannot be read"})
+    assert setting.texts() == {"b.md": "# B"}
+    setting.sources.unreadable = set()
+    assert setting.sync() == (0, 1, 0, {"a.md": "it is not UTF-8"})
+
+
+@pytest.mark.clause("DC-22")
+def test_a_sync_that_is_stopped_goes_on_from_there() -> None:
+    setting = Setting({f"docs/{number:03}.md": f"# {number}" for number in range(100)})
+    seen: list[str] = []
+    done = setting.sync(report=lambda _, __, name: seen.append(name), stop=lambda: len(seen) >= 40)
+    assert done[0] == 40
+    setting.sources.read.clear()
+    assert setting.sync()[0] == 60
+    assert len(setting.sources.read) == 60
+
+
+@pytest.mark.clause("DC-23")
+def test_a_small_change_is_indexed_before_the_answer_at_most_every_two_seconds() -> None:
+    worker = Worker()
+    setting = Setting({"docs/a.md": "# A"}, worker)
+    assert setting.shelf.bring([setting.collection]).stale is False
+    setting.files["docs/b.md"] = "# B"
+    setting.clock.now = 1.9
+    setting.shelf.bring([setting.collection])
+    assert list(setting.texts()) == ["a.md"]
+    setting.clock.now = 2.0
+    setting.shelf.bring([setting.collection])
+    assert list(setting.texts()) == ["a.md", "b.md"]
+    assert worker.asked == []
+
+
+@pytest.mark.clause("DC-23")
+@pytest.mark.parametrize("files", [{f"docs/{n}.md": "x" for n in range(101)}, {"docs/a.md": "x\n" * 600_000}])
+def test_a_large_change_is_left_to_the_worker_and_answers_are_stale(files: Files) -> None:
+    worker = Worker()
+    setting = Setting(dict(files), worker)
+    assert setting.shelf.bring([setting.collection]).stale is True
+    assert worker.asked == ["documents"]
+    assert setting.texts() == {}
+    alone = Setting(dict(files), Worker(works=False))
+    assert alone.shelf.bring([alone.collection]).stale is False
+    assert len(alone.texts()) == len(files)
+
+
+@pytest.mark.clause("DC-10", "DC-24")
+def test_a_source_that_is_gone_leaves_what_was_indexed_and_a_warning() -> None:
+    setting = Setting({"docs/a.md": "# A"})
+    setting.shelf.bring([setting.collection])
+    del setting.files["docs/a.md"]
+    setting.clock.now = 5
+    standing = setting.shelf.bring([setting.collection])
+    assert standing.warnings == ('collection "docs": there is no folder ./docs',)
+    assert list(setting.texts()) == ["a.md"]
+    setting.files["context.json"] = json.dumps({"collections": {"far": {"url": "git+https://example.org/x"}}})
+    far = setting.shelf.bring([setting.shelf.find("far")])
+    assert "documents_sync" in far.warnings[0]
+
+
+@pytest.mark.clause("DC-32")
+def test_what_is_configured_no_more_is_forgotten_but_not_when_the_file_is_broken() -> None:
+    setting = Setting({"docs/a.md": "# A"})
+    setting.sync()
+    kept = setting.collection.id
+    setting.files["context.json"] = "{"
+    sync_all(setting.shelf, [])
+    with setting.index.reading() as snapshot:
+        assert snapshot.counts()[kept] == 1
+    setting.files["context.json"] = "{}"
+    sync_all(setting.shelf, [])
+    with setting.index.reading() as snapshot:
+        assert kept not in snapshot.counts()
+
+
+@pytest.mark.clause("DC-49")
+def test_two_names_of_one_source_are_searched_once() -> None:
+    both = {"collections": {"one": {"url": "docs"}, "two": {"url": "./docs/"}}}
+    setting = Setting({"docs/a.md": "# Zebra", "context.json": json.dumps(both)})
+    finder = Finder(setting.shelf, setting.clock)
+    found = finder.search(commands.Search(query="zebra"))
+    assert [hit.collection.alias for hit in found.answers[0].hits] == ["one"]
+    only = finder.search(commands.Search(query="zebra", collections=("two",)))
+    assert [hit.collection.alias for hit in only.answers[0].hits] == ["two"]
+    with pytest.raises(Failure):
+        finder.search(commands.Search(query="zebra", collections=("three",)))
