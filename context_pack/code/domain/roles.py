@@ -9,6 +9,7 @@ import re
 from enum import StrEnum
 
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.roles import is_test
 
 
 class Role(StrEnum):
@@ -20,7 +21,6 @@ class Role(StrEnum):
     CORE = "core"
 
 
-TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs", "testing", "e2e", "__mocks__"})
 CONFIG_LANGUAGES = frozenset({"json", "yaml", "toml", "ini", "dockerfile", "makefile", "cmake", "gitignore"})
 CONFIG_NAMES = frozenset(
     {
@@ -35,8 +35,6 @@ ENTRY_NAMES = frozenset(
         "program", "bootstrap",
     }
 )  # fmt: skip
-_TEST_NAME = re.compile(r"(?:test_.*|.*[._-](?:test|tests|spec)|conftest)\.[a-z0-9]+")
-_TEST_CLASS = re.compile(r".*[a-z0-9](?:Test|Tests|TestCase|Spec|IT)\.(?:java|kt|cs|php|scala|swift)")
 _CONFIG_NAME = re.compile(
     r".*\.config\.[cm]?[jt]s|\.[a-z0-9_-]+rc(?:\.[a-z]+)?|\.env\..*|\..*ignore|.*\.lock"
 )
@@ -46,17 +44,10 @@ def role_of(path: RelativePath, language: str) -> Role:
     """The role of a file."""
     name = path.name.lower()
     stem = name.partition(".")[0]
-    if _is_test(path, name):
+    if is_test(path):
         return Role.TEST
     if language in CONFIG_LANGUAGES or {name, stem} & CONFIG_NAMES or _CONFIG_NAME.fullmatch(name):
         return Role.CONFIG
     if language and (stem in ENTRY_NAMES or name == "lib.rs"):
         return Role.ENTRY
     return Role.CORE
-
-
-def _is_test(path: RelativePath, name: str) -> bool:
-    folders = (part.lower() for part in path.parts[:-1])
-    if not TEST_FOLDERS.isdisjoint(folders):
-        return True
-    return bool(_TEST_NAME.fullmatch(name) or _TEST_CLASS.fullmatch(path.name))

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from context_pack.contexts.domain.outline import Outline
-from context_pack.contexts.domain.outline.model import one_line
 from context_pack.contexts.domain.scan import SOURCE_EXTENSIONS
 from context_pack.kernel.languages import language_of
+from context_pack.kernel.sentences import one_line
 
 MOST_NAMES = 6
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from context_pack.contexts.domain.generate import Subject
-from context_pack.contexts.domain.outline.model import first_sentence
 from context_pack.contexts.domain.purposes import is_stock
+from context_pack.kernel.sentences import first_sentence
 
 _VERSION = r"(?:[\^~<>=!]{0,3} ?v?[\d*][\w.*+-]*|latest|workspace:\S+)"
 _VERSIONED = re.compile(rf"[\w@./:~\\+-]+ {_VERSION}(?:(?:, ?| \|\| | ){_VERSION})*(?: \(dev\))?")

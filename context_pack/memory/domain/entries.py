@@ -1,7 +1,7 @@
 """What memory holds as entries of an index, and what it takes to show a found piece again.
 
 Corpora: `discovery`, `session`, `pack`, `code`. What weighs more in a keyword search (`names`) is a symbol's
-qualified name and the file's path; what is embedded before a text says where it stands.
+qualified name, the file's path, and what file and class say of themselves; all that is embedded as well.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.domain.session import Session, summary
 from context_pack.memory.domain.snippets import Part, snippets_of
+from context_pack.memory.domain.summaries import about_class, about_file
 from context_pack.retrieval.model import Entry, Piece
 
 DISCOVERY, SESSION, PACK, CODE = "discovery", "session", "pack", "code"
 CORPORA = (DISCOVERY, SESSION, PACK, CODE)
-SNIPPETS = "snippets/1"
+SNIPPETS = "snippets/2"
 """Another way to cut files needs another name, so that what was indexed before is cut again."""
 
 
@@ -67,19 +68,27 @@ def _note(
 
 def code_entry(path: str, text: str, digest: str, stamp: str) -> Entry:
     """A source file in snippets, each verbatim at its lines."""
-    lines = split_lines(text)
+    lines, snippets = split_lines(text), snippets_of(path, text)
+    passages = ["\n".join(lines[snippet.start - 1 : snippet.end]) for snippet in snippets]
+    classes = {
+        snippet.name: about_class(path, passage)
+        for snippet, passage in zip(snippets, passages, strict=True)
+        if snippet.part is Part.CLASS
+    }
+    file = about_file(path, text)
     pieces = []
-    for snippet in snippets_of(path, text):
-        words = f"{snippet.name} {path}".strip() if snippet.part is not Part.FILE else path
-        context = f"{path} {snippet.name}".strip()
+    for snippet, passage in zip(snippets, passages, strict=True):
+        # What the file and the class say of themselves is said of what is in them, but not twice of itself.
+        owner = classes.get(snippet.name.rpartition(".")[0], "")
+        about = " ".join(filter(None, (file if snippet.start > 1 else "", owner)))
         pieces.append(
             Piece(
-                "\n".join(lines[snippet.start - 1 : snippet.end]),
+                passage,
                 snippet.start,
                 snippet.end,
                 heading=snippet.name,
-                context=context,
-                names=words,
+                context="\n".join(filter(None, (f"{path} {snippet.name}".strip(), about))),
+                names=" ".join(filter(None, (snippet.name, path, about))),
                 facts={"part": snippet.part.value},
             )
         )

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.roles import is_test
 from context_pack.memory.domain.discovery import DiscoveryType
-from context_pack.memory.domain.entries import CORPORA, DISCOVERY
+from context_pack.memory.domain.entries import CODE, CORPORA, DISCOVERY
 from context_pack.memory.ports import MemoryPorts
 from context_pack.memory.usecases.refresh import ERRAND, Refresher
-from context_pack.retrieval.model import Progress, Scope
+from context_pack.retrieval.model import Found, Progress, Scope
 from context_pack.retrieval.searching import FLOOR, Question, Ranked
 from context_pack.toolkit.arguments import arg, choice, integer, text
 
 LEAST_QUERY, MOST_QUERY = 3, 500
 DEFAULT_LIMIT, MOST_LIMIT = 5, 20
+SOME, DEEPEST = 40, 100
+"""How many hits are weighed before the best are shown."""
+TEST_SHARE = 0.6
 ALL = "all"
 TOO_SHORT = f"Query must be at least {LEAST_QUERY} characters"
 NOTHING = "No embeddings found. Run initial session to generate context."
 NOTHING_FALLBACK = "Use grep_codebase for text search"
 EMBEDDER_FAILED = "Failed to generate query embedding"
+_TESTING = frozenset({"test", "tests", "testing", "tested", "spec", "specs", "fixture", "fixtures"})
 
 
 @frozen
@@ -78,16 +84,18 @@ class MemorySearcher:
         check()
         if refreshed.indexing is None and self._is_empty():
             raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
-        question = Question(command.query, scope_of(command), command.limit)
+        question = Question(command.query, scope_of(command), min(DEEPEST, max(command.limit * 4, SOME)))
         (ranking,) = self.ports.searching.ask([question])
+        ranked = reweighed(ranking.hits, command.query)
         # What is below the floor has nothing to do with the question: showing it would be no answer.
-        hits = tuple(hit for hit in ranking.hits if hit.relevance >= FLOOR)
+        worth = [hit for hit in ranked if hit.relevance >= FLOOR]
+        hits = tuple(worth[: command.limit])
         if ranking.warning and not hits and self._has(question.scope):
             raise Failure(Code.EMBEDDER_FAILED, EMBEDDER_FAILED, {"details": ranking.warning})
         self._go_on(ranking.semantic)
         return Search(
             hits,
-            ranking.total if len(hits) == len(ranking.hits) else len(hits),
+            max(ranking.total, len(worth)) if len(worth) == question.limit else len(worth),
             round((self.monotonic() - start) * 1000),
             refreshed.indexing,
             ranking.semantic,
@@ -108,6 +116,23 @@ class MemorySearcher:
         """Have the background embed what still lacks a better vector."""
         if semantic is not None and semantic.done < semantic.total and self.ports.background is not None:
             self.ports.background.start(ERRAND)
+
+
+def reweighed(hits: Sequence[Ranked], query: str) -> list[Ranked]:
+    """The hits with tests counting less, unless the question is about tests; the best first.
+
+    A test says in words what the tested code does in code, and would stand before it on every question.
+    """
+    if not _TESTING.isdisjoint(query.lower().split()):
+        return list(hits)
+    weighed = [
+        evolve(hit, relevance=hit.relevance * TEST_SHARE) if _is_test(hit.found) else hit for hit in hits
+    ]
+    return sorted(weighed, key=lambda hit: -hit.relevance)
+
+
+def _is_test(found: Found) -> bool:
+    return found.corpus == CODE and is_test(RelativePath(found.key))
 
 
 def scope_of(command: ContextSearch) -> Scope:

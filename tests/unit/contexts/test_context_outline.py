@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.contexts.domain.outline import outline_of
-from context_pack.contexts.domain.outline.model import first_sentence, one_line
 from context_pack.contexts.domain.outline.prose import paragraph_of, title_of
+from context_pack.kernel.sentences import first_sentence, one_line
 
 
 def signatures(name: str, text: str) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from context_pack.contexts.domain.outline import declarations, javascript, prose, python
-from context_pack.contexts.domain.outline.comments import head_comment
 from context_pack.contexts.domain.outline.model import Export, Outline
+from context_pack.kernel.comments import head_comment
 
 __all__ = ["Export", "Outline", "outline_of"]
 

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from context_pack.contexts.domain.outline.comments import head_comment
-from context_pack.contexts.domain.outline.model import Export, Outline, first_sentence, one_line
+from context_pack.contexts.domain.outline.model import Export, Outline
+from context_pack.kernel.comments import head_comment
+from context_pack.kernel.sentences import first_sentence, one_line
 
 MOST_CHARS = 500_000
 _PARAMETERS = r"\((?:[^()]|\([^()]*\)){0,400}\)"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from context_pack.contexts.domain.outline.comments import head_comment
-from context_pack.contexts.domain.outline.model import Export, Outline, one_line
+from context_pack.contexts.domain.outline.model import Export, Outline
+from context_pack.kernel.comments import head_comment
+from context_pack.kernel.sentences import one_line
 
 MOST_SIGNATURE = 400
 _OPENING = {"(": ")", "[": "]", "{": "}", "<": ">"}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from context_pack.contexts.domain.outline.model import Outline, first_sentence, one_line
+from context_pack.contexts.domain.outline.model import Outline
+from context_pack.kernel.sentences import first_sentence, one_line
 
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)

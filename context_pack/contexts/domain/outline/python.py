@@ -6,8 +6,9 @@ import ast
 import warnings
 from collections.abc import Iterator
 
-from context_pack.contexts.domain.outline.comments import head_comment
-from context_pack.contexts.domain.outline.model import Export, Outline, first_sentence, one_line
+from context_pack.contexts.domain.outline.model import Export, Outline
+from context_pack.kernel.comments import head_comment
+from context_pack.kernel.sentences import first_sentence, one_line
 
 MOST_CHARS = 300_000
 _PARSED = "<outline>"

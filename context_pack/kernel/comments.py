@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from context_pack.contexts.domain.outline.model import first_sentence
+from context_pack.kernel.sentences import first_sentence
 
 HASH = frozenset(
     {"py", "pyi", "rb", "sh", "bash", "zsh", "yaml", "yml", "toml", "r", "ex", "exs", "tf", "hcl"}

@@ -1,0 +1,27 @@
+"""Prose in short: a text on one line, and its first sentence."""
+
+from __future__ import annotations
+
+import re
+
+MOST_CHARS = 200
+MOST_LOOKED_AT = 2000
+_SENTENCE = re.compile(r"(.+?[.!?])(?:\s|$)")
+_NO_END = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|St|Dr|No|approx)\.$")
+
+
+def one_line(text: str, most: int = MOST_CHARS) -> str:
+    """The text on one line, cut where it is longer than `most`."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
+
+
+def first_sentence(text: str) -> str:
+    """The first sentence of the first paragraph, on one line."""
+    paragraph = " ".join(re.split(r"\n\s*\n", text[:MOST_LOOKED_AT].strip(), maxsplit=1)[0].split())
+    end = 0
+    for found in _SENTENCE.finditer(paragraph):
+        end = found.end(1)
+        if not _NO_END.search(paragraph[:end]):
+            break
+    return one_line(paragraph[:end] or paragraph)
