@@ -11,7 +11,9 @@ Context packs carry what one agent learned about a codebase to the next agent or
 descriptions, refs (path + lines, shown as live code) and Mermaid diagrams.
 
 Look around: `grep_codebase` {pattern, filePattern?} finds lines, `read_file` {path, includeDeps?} reads a \
-file and what it imports; `export_context` and `get_context` read bundles of typed entities, if there are any.
+file and what it imports; `documents_search` {query} finds passages in the project's documentation \
+(`documents_list_collections` first), `documents_get_section` reads one; `export_context` and `get_context` read \
+bundles of typed entities.
 
 Read: `output {}` lists packs; `output {"name": …}` or `{"id": "pk_…"}` renders one as Markdown with the \
 code itself. `mode: "compact"` leaves the code out; a long pack ends with a cursor to continue.

@@ -1,0 +1,77 @@
+"""Documents through the library's door, on disk and in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from document_trees import GUIDE, handbook
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack_adapters import open_memory_workspace, open_workspace
+from context_pack_adapters.workspace.documents import Documents
+
+
+@pytest.fixture(params=["disk", "memory"])
+def documents(request: pytest.FixtureRequest, tmp_path: Path) -> Documents:
+    handbook(tmp_path)
+    if request.param == "disk":
+        return open_workspace(source_root=tmp_path).documents
+    found = [path for path in tmp_path.rglob("*") if path.is_file()]
+    return open_memory_workspace(
+        {str(path.relative_to(tmp_path)): path.read_bytes() for path in found}
+    ).documents
+
+
+@pytest.mark.clause("DC-54")
+def test_every_use_case_is_there_as_values(documents: Documents) -> None:
+    (described,) = documents.collections()
+    assert (described.collection.alias, described.documents, described.description) == (
+        "handbook",
+        3,
+        "How we work",
+    )
+    page = documents.list("handbook", limit=2)
+    assert ([one.key for one in page.items], page.total, page.has_more) == (
+        ["food/pasta.md", "guide.md"],
+        3,
+        True,
+    )
+    assert documents.get("handbook", "guide.md").text == GUIDE
+    assert [one.text for one in documents.outline("handbook", "guide.md", max_depth=1)] == ["Handbook"]
+    assert documents.section("handbook", "guide.md", "usage").start == 13
+    (answered,) = documents.search("pasta sauce", limit=1).answers
+    assert answered.hits[0].ranked.found.key == "food/pasta.md"
+    batch = documents.search_batch(["keys", {"query": "pasta", "collections": ["handbook"]}, ""])
+    assert [one.error is None for one in batch.answers] == [True, True, False]
+    assert {hit.ranked.found.key for hit in documents.related("handbook", "guide.md").answers[0].hits} <= {
+        "food/pasta.md",
+        "keys.md",
+    }
+    assert [one.added for one in documents.sync("handbook")] == [0]
+
+
+@pytest.mark.clause("DC-54")
+def test_collections_are_added_and_removed_and_refusals_are_failures(documents: Documents) -> None:
+    documents.add("food", "./docs/food", description="Meals")
+    assert [one.documents for one in documents.collections()] == [3, 1]
+    documents.remove("food")
+    for wrong in (
+        lambda: documents.get("food", "pasta.md"),
+        lambda: documents.get("handbook", "none.md"),
+        lambda: documents.section("handbook", "guide.md", "none"),
+        lambda: documents.remove("food"),
+    ):
+        with pytest.raises(Failure) as missing:
+            wrong()
+        assert missing.value.code is Code.NOT_FOUND
+    for bad in (
+        lambda: documents.search(" "),
+        lambda: documents.search("x", limit=0),
+        lambda: documents.list("handbook", offset=-1),
+        lambda: documents.outline("handbook", "guide.md", max_depth=9),
+        lambda: documents.add("x", "ftp://host/x"),
+    ):
+        with pytest.raises(Failure) as refused:
+            bad()
+        assert refused.value.code is Code.INVALID_DATA
