@@ -5,9 +5,12 @@ Everything that names a JSON field of `read_file`'s answer is here; what a call 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from attrs import define, evolve, field
 
 from context_pack.code.domain.roles import role_of
 from context_pack.code.family import FAMILY
@@ -35,6 +38,9 @@ READ_SCHEMA = {
 }
 """What the three hold is in CONTRACT.md: the list of tools has no room for it."""
 
+MOST_KEPT = 16
+KEPT_CHARS = 256 * 1024
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -47,10 +53,12 @@ def build(tree: SourceTree, search: CodeSearch | None, access: AccessLog, clock:
 def read_tool(reader: FileReader, access: AccessLog, now: Callable[[], datetime]) -> Tool:
     """`read_file`; that a file was read is recorded after the reply has gone."""
 
+    answers = KeptAnswers()
+
     def run(command: ReadFile, call: Call) -> Answer:
         read = reader.read(command, call.check)
         call.after(lambda: access.record(read.source.path, now()))
-        return json_answer(_record(read))
+        return answers.of(command, read)
 
     return tool(
         "read_file",
@@ -63,6 +71,30 @@ def read_tool(reader: FileReader, access: AccessLog, now: Callable[[], datetime]
         output_schema=READ_SCHEMA,
         long_answers=True,
     )
+
+
+@define
+class KeptAnswers:
+    """The last answers, given again while the files are what they were: spelling out a long text takes time.
+
+    Bounded in number and size; threads share it without a lock, at worst an answer is made once more.
+    """
+
+    _kept: OrderedDict[ReadFile, tuple[FileRead, Answer]] = field(factory=OrderedDict, init=False)
+
+    def of(self, command: ReadFile, read: FileRead) -> Answer:
+        """The answer that says what was read."""
+        kept = self._kept.get(command)
+        if kept is not None and kept[0] == read:
+            return kept[1]
+        answer = json_answer(_record(read))
+        if len(answer.text) <= KEPT_CHARS:
+            answer = evolve(answer, kept=True)
+            self._kept.pop(command, None)
+            self._kept[command] = (read, answer)
+            if len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return answer
 
 
 def _record(read: FileRead) -> dict[str, Any]:

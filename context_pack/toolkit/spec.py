@@ -25,13 +25,15 @@ class Answer:
     """What a tool returns: text for the model, the same as an object where the tool's result is JSON.
 
     Where `structured` is set and `text` is one line of JSON, the text is that object. `content` replaces the
-    one text block by MCP content blocks (images, audio, embedded resources).
+    one text block by MCP content blocks (images, audio, embedded resources). `kept` says that the tool keeps
+    this very object and will answer with it again: then it is worth keeping what was made of it.
     """
 
     text: str
     structured: Mapping[str, Any] | None = None
     is_error: bool = False
     content: Sequence[Mapping[str, Any]] | None = None
+    kept: bool = False
 
 
 def json_answer(value: Mapping[str, Any], *, is_error: bool = False) -> Answer:

@@ -142,7 +142,7 @@ def raw_result(answer: Answer) -> Any:
     """The MCP result of an answer, exactly as the server would send it."""
     from context_pack_adapters.mcp.wire import answer_fields
 
-    return json.loads(f"{{{answer_fields(answer)}}}")
+    return json.loads(b"{%b}" % answer_fields(answer))
 
 
 def _as_json(text: str) -> dict[str, Any] | None:

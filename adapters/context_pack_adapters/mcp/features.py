@@ -28,7 +28,7 @@ MAX_COUNTED = 10_000
 """Where counting stops when somebody asks how many completions there are."""
 
 
-def call_tool(registry: Registry, job: Job, name: str, arguments: Mapping[str, Any]) -> str:
+def call_tool(registry: Registry, job: Job, name: str, arguments: Mapping[str, Any]) -> bytes:
     """Serve `tools/call`; a failed call is also a log message, for those who asked for one."""
     if name not in registry.tools:
         raise unknown_tool(name)

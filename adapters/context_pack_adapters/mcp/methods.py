@@ -202,9 +202,8 @@ class Methods:
         lane, family = self._route(name, arguments)
 
         def work(job: Job) -> bytes:
-            return self._results.of(
-                exchange, features.call_tool(self._shelf.registry(), job, name, arguments)
-            )
+            fields = features.call_tool(self._shelf.registry(), job, name, arguments)
+            return self._results.of_call(exchange, fields)
 
         return Job(self._desk, exchange, work, lane, family)
 

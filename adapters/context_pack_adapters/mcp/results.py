@@ -9,7 +9,7 @@ from __future__ import annotations
 from context_pack_adapters.mcp.eras import SERVER_KEY, SUBSCRIPTION_KEY, ServerFacts
 from context_pack_adapters.mcp.exchange import Exchange
 from context_pack_adapters.mcp.jsonrpc import Id
-from context_pack_adapters.mcp.wire import id_json, reply, to_json
+from context_pack_adapters.mcp.wire import id_json, reply, reply_around, to_json
 
 
 class Results:
@@ -17,14 +17,20 @@ class Results:
 
     def __init__(self, facts: ServerFacts) -> None:
         self._server = f'"{SERVER_KEY}":{to_json(facts.info())}'
-        self._tail = f',"_meta":{{{self._server}}}}}'
+        self._meta = f',"_meta":{{{self._server}}}'
 
     def of(self, exchange: Exchange, fields: str, ttl: int | None = None) -> bytes:
         """The reply to a request; `ttl` is for results that a client may keep."""
         if exchange.envelope is None:
             return reply(exchange.id, f"{{{fields}}}")
         kept = "" if ttl is None else f',"ttlMs":{ttl},"cacheScope":"private"'
-        return reply(exchange.id, f'{{"resultType":"complete",{fields}{kept}{self._tail}')
+        return reply(exchange.id, f'{{"resultType":"complete",{fields}{kept}{self._meta}}}')
+
+    def of_call(self, exchange: Exchange, fields: bytes) -> bytes:
+        """The reply to a tool call."""
+        if exchange.envelope is None:
+            return reply_around(exchange.id, "", fields, "")
+        return reply_around(exchange.id, '"resultType":"complete",', fields, self._meta)
 
     def end_of_stream(self, request_id: Id) -> bytes:
         """The empty result that ends a listen stream."""

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from context_pack.toolkit.spec import Answer
 
 
+MOST_KEPT = 16
 _LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
+_kept: dict[int, tuple[Answer, bytes]] = {}
+"""Answers that tools keep, by identity, and their fields."""
 
 to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 quoted = encode_basestring
@@ -64,6 +67,12 @@ def reply(request_id: Id, result: str) -> bytes:
     return to_bytes(f'{{"jsonrpc":"2.0","id":{id_json(request_id)},"result":{result}}}')
 
 
+def reply_around(request_id: Id, head: str, fields: bytes, tail: str) -> bytes:
+    """A whole reply around the fields of its result, which are bytes already, and what surrounds them."""
+    start = to_bytes(f'{{"jsonrpc":"2.0","id":{id_json(request_id)},"result":{{{head}')
+    return b"".join((start, fields, to_bytes(tail + "}}")))
+
+
 def error(request_id: Id | None, refusal: Refusal) -> bytes:
     """A whole error reply."""
     data = "" if refusal.data is None else f',"data":{to_json(refusal.data)}'
@@ -82,8 +91,19 @@ def fields_of(result: Mapping[str, Any]) -> str:
     return to_json(result)[1:-1]
 
 
-def answer_fields(answer: Answer) -> str:
-    """A tool's answer as the fields of a `tools/call` result."""
+def answer_fields(answer: Answer) -> bytes:
+    """A tool's answer as the fields of a `tools/call` result; of an answer that its tool keeps, made once."""
+    if not answer.kept:
+        return to_bytes(_answer_fields(answer))
+    known = _kept.get(id(answer))
+    if known is None or known[0] is not answer:
+        if len(_kept) >= MOST_KEPT:
+            _kept.clear()
+        known = _kept[id(answer)] = (answer, to_bytes(_answer_fields(answer)))
+    return known[1]
+
+
+def _answer_fields(answer: Answer) -> str:
     content = to_json(list(answer.content)) if answer.content is not None else _text_block(answer.text)
     flag = "true" if answer.is_error else "false"
     if answer.structured is None or answer.is_error:

@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import os
 import select
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 PIPE_ATOMIC = 4096
 """What a pipe that polls as writable takes without blocking."""
+USUAL_PIPE_BYTES = 64 * 1024
+WIDE_PIPE_BYTES = 1024 * 1024
 BATCH_BYTES = 256 * 1024
 PUT_OFF_BYTES = 16 * 1024
 FULL_BYTES = 32 * 1024 * 1024
@@ -35,6 +39,7 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLOUT)
+        self._widened = False
         self.closed = False
 
     @property
@@ -111,6 +116,9 @@ class Writer:
 
     def _write(self, data: bytes) -> int:
         """Write all of `data`; once the peer is gone everything is dropped."""
+        if len(data) > USUAL_PIPE_BYTES and not self._widened:
+            self._widened = True
+            _widen(self._descriptor)
         view = memoryview(data)
         while view and not self.closed:
             try:
@@ -121,3 +129,12 @@ class Writer:
                 self.closed = True
                 self._on_event()
         return len(data)
+
+
+def _widen(descriptor: int) -> None:
+    """Let a pipe take a long reply in one go, so that writer and reader need not take turns over it."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with suppress(OSError):  # it is no pipe, or the system grants no more
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, WIDE_PIPE_BYTES)

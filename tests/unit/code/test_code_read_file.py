@@ -466,3 +466,30 @@ def test_the_tree_is_asked_anew_however_well_the_text_is_known() -> None:
     ]
     del files["a.py"]
     assert reading.read("main.py", includeDeps=True)["metadata"]["external"] == ["a"]
+
+
+@pytest.mark.clause("CD-27")
+def test_an_answer_is_given_again_only_while_the_files_are_what_they_were() -> None:
+    files: Files = {"a.py": "import b\n", "b.py": "x = 1\n"}
+    reading = Reading(files)
+    arguments: dict[str, Any] = {"path": "a.py", "includeDeps": True}
+    first = reading.registry.call("read_file", arguments, QuietCall())
+    assert first.kept
+    assert reading.registry.call("read_file", arguments, QuietCall()) is first
+    files["b.py"] = "x = 2\n"
+    assert reading.read(**arguments)["dependencies"][0]["content"] == "x = 2\n"
+    files["a.py"] = "x = 0\n"
+    assert reading.read(**arguments)["dependencies"] == []
+
+
+@pytest.mark.clause("CD-27")
+def test_answers_are_kept_within_bounds() -> None:
+    reading = Reading({f"{number}.txt": f"{number}\n" for number in range(40)})
+    answers = [
+        reading.registry.call("read_file", {"path": f"{number}.txt"}, QuietCall()) for number in range(40)
+    ]
+    again = [reading.registry.call("read_file", {"path": f"{number}.txt"}, QuietCall()) for number in (39, 0)]
+    assert again[0] is answers[39]
+    assert again[1] is not answers[0]
+    large = Reading({"large.txt": "x" * 300_000})
+    assert not large.registry.call("read_file", {"path": "large.txt"}, QuietCall()).kept
