@@ -221,7 +221,10 @@ class _Round:
     def _update(self, folder: Folder, data: bytes, context: Context) -> Outcome:
         """A context that is there: what has to change, and nothing else."""
         freshness = freshness_of(folder, context.gist, self.check)
-        plan = _Plan(self, folder, context, freshness.state is State.FRESH, self.tools.format.commented(data))
+        whole = self.tools.format.parse(data)
+        plan = _Plan(
+            self, folder, context, whole, freshness.state is State.FRESH, self.tools.format.commented(data)
+        )
         plan.decide()
         changes = plan.changes
         if not changes and not self._is_dated(freshness):
@@ -268,6 +271,8 @@ class _Plan:
     round: _Round
     folder: Folder
     context: Context
+    whole: Any
+    """The file as it is written, with what its schema does not know."""
     fresh: bool
     commented: frozenset[str]
     changes: dict[str, Any] = field(factory=dict)
@@ -310,8 +315,11 @@ class _Plan:
 
     def _is_ours(self, name: str, current: Any, listed: bool, known: Mapping[str, str]) -> bool:
         """Whether a field was generated and nobody has touched it since."""
-        if name in self.commented or name.partition(".")[0] in self.commented:
+        outer = name.partition(".")[0]
+        if name in self.commented or outer in self.commented:
             return False
+        if value_at(self.whole, outer) != value_at(self.context.record, outer):
+            return False  # somebody added a key that nobody reads
         if name in known:
             return known[name] == digest_of(current) and (listed or current is None)
         if not listed:

@@ -163,6 +163,17 @@ def test_a_derived_field_that_a_person_removed_stays_away(desk: Desk) -> None:
         desk.refresh()
 
 
+@pytest.mark.clause("CX-33", "CX-39")
+def test_a_key_that_nobody_reads_makes_a_derived_field_a_persons(desk: Desk) -> None:
+    desk.refresh()
+    desk.files[SRC] = desk.text().replace("- name: cart.ts\n", "- name: cart.ts\n  owner: Ask Ada\n")
+    desk.files["src/cart.ts"] = "export function more(): void {}\n"
+    assert desk.deeds()["src"] == "updated"
+    assert "  owner: Ask Ada\n" in desk.text()
+    assert "more" in desk.text()
+    assert "- files" not in desk.text()
+
+
 @pytest.mark.clause("CX-32")
 def test_a_field_that_derived_fields_does_not_name_is_never_touched(desk: Desk) -> None:
     desk.edit("- exports\n", "")
@@ -377,6 +388,8 @@ EDITS = (
     "blank lines",
     "own field",
     "own words",
+    "own key",
+    "own layout",
     "delete",
     "summary",
 )
@@ -422,6 +435,13 @@ def edit(text: str, kind: str, words: str, at: int) -> str:
         head = re.match(r"(\s*(?:- )?(?:[a-z_]+: )?)", lines[place])
         assert head is not None
         lines[place] = f"{head[1]}{words}"
+    elif kind == "own key":
+        named = [number for number, line in enumerate(lines) if line.startswith("- name: ")]
+        if named:
+            lines.insert(named[at % len(named)] + 1, f"  note: {words}")
+    elif kind == "own layout":
+        place = items[at % len(items)]
+        lines[place] = re.sub(r"((?:purpose|description|summary): ).*", rf"\1>-\n      {words}", lines[place])
     elif kind == "delete":
         place = items[at % len(items)]
         if lines[place].startswith("- ") and ":" not in lines[place]:
