@@ -31,7 +31,6 @@ from context_pack_adapters.search.folders import CAN_HOLD, Folders
 from context_pack_adapters.search.listing import State, is_settled, state_of
 from context_pack_adapters.search.roll import NO_TEXT, Known, Roll, stale
 
-ROOM_BYTES = 128 * 1024 * 1024
 LONG_LINE = 1000
 MOST_ROLLS = 4
 _ASCII = bytes(range(128))
@@ -40,7 +39,7 @@ _ASCII = bytes(range(128))
 class Shelf:
     """The files of one tree; safe to share between threads."""
 
-    def __init__(self, root: str, policy: PathPolicy, room: int = ROOM_BYTES) -> None:
+    def __init__(self, root: str, policy: PathPolicy, room: int) -> None:
         self._root = root
         self._top = os.path.join(root, "")
         self._rooted = None if CAN_HOLD else Rooted(root, policy)  # type: ignore[arg-type]
