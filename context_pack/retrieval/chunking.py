@@ -82,7 +82,7 @@ def _pieces(
     path = section.path
     shown = path[1:] if path[:1] == [title] else path
     context = "\n".join(part for part in (title, " > ".join(shown)) if part)
-    names = " ".join((title, *shown, key))
+    names = " ".join((*_names(title, key), *shown))
     for begin, end in cut(text, _lines_of(section, starts, costs)):
         yield Piece(
             text=text[begin:end],
@@ -93,6 +93,13 @@ def _pieces(
             names=names,
             facts={"path": path},
         )
+
+
+def _names(title: str, key: str) -> list[str]:
+    """The words of a title and of a path, once each: a base name that stands for a title is in the path."""
+    path, _, base = key.rpartition("/")
+    stem = base.rpartition(".")[0] or base
+    return [part for part in (title if title != base else "", path, stem) if part]
 
 
 def _lines_of(section: _Section, starts: list[int], costs: list[int]) -> list[Cut]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 TARGET = 400
-LIMIT = 480
+LIMIT = 560
 """What still counts as about 400 tokens: a section of this size stays whole."""
 OVERLAP = 80
 

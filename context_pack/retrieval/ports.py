@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from context_pack.retrieval.model import Entry, Found, Hit, Known, Progress, Scope, Summary
 
@@ -38,6 +38,14 @@ class Embedder(Protocol):
         """
 
 
+@runtime_checkable
+class Calibrated(Protocol):
+    """An embedder that knows how near it puts texts that have nothing to do with each other."""
+
+    unrelated: float
+    """Their cosine: 0 where nothing else is said."""
+
+
 class Snapshot(Protocol):
     """One consistent state of an index: no call sees half an entry, whatever others write meanwhile."""
 
@@ -49,6 +57,9 @@ class Snapshot(Protocol):
 
     def nearest(self, embedder: str, vector: Vector, scope: Scope, limit: int) -> Sequence[Hit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
+
+    def expect(self, embedder: str, vectors: Sequence[Vector]) -> None:
+        """A hint that `nearest` will be asked for each of these: together they are found faster."""
 
     def cosines(self, embedder: str, vector: Vector, pieces: Sequence[int]) -> Mapping[int, float]:
         """The true cosine of each of these pieces that has a vector of that embedder."""
@@ -127,4 +138,3 @@ class Background(Protocol):
 
     def running(self, errand: str) -> bool:
         """Whether the errand is under way in this process's worker."""
-

@@ -89,6 +89,7 @@ class Searching:
         """The answers in order; the queries are embedded together."""
         with self.index.reading() as snapshot:
             asked = self._prepared(snapshot, questions)
+            _announce(snapshot, asked)
             answers = [self._answer(snapshot, one) for one in asked]
             missing = self._missing(snapshot, asked, answers)
         if not missing:
@@ -270,6 +271,14 @@ class Searching:
         return tuple(
             Ranked(one, 1.0 - cosine, calibrated(cosine, unrelated(embedder))) for one, cosine in first
         )
+
+
+def _announce(snapshot: Snapshot, asked: Sequence[_Asked]) -> None:
+    """Tell the index which vectors it will be asked for, so that it can compare them together."""
+    for embedder in {one.embedder.id for one in asked}:
+        vectors = [one.vector for one in asked if one.embedder.id == embedder and one.vector is not None]
+        if len(vectors) > 1:
+            snapshot.expect(embedder, vectors)
 
 
 def unrelated(embedder: Embedder) -> float:

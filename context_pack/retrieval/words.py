@@ -21,10 +21,11 @@ _LONGEST_RUN = 160
 _MOST_PARTS = 6
 _CACHED = 150_000
 
+# Also what an apostrophe leaves behind.
 _STOPPED = """
     a an and are as at be been but by can did do does for from had has have he her his how i if in into
-    is it its me my no not of on or our she so some such than that the their them then there these they
-    this to us was we were what when where which who why will with would you your
+    is it its me my no not of on or our s she so some such t than that the their them then there these
+    they this to us was we were what when where which who why will with would you your
 """
 STOP_WORDS = frozenset(_STOPPED.split())
 
@@ -123,19 +124,15 @@ def _word_tokens(word: str) -> list[str]:
     found: list[str] = []
     if len(parts) <= 1:
         plain = parts[0].casefold() if parts else ""
-        return [_stem(plain)] if _counts(plain) else []
+        return [_stem(plain)] if plain and plain not in STOP_WORDS else []
     if whole and len(whole) <= LONGEST:
         found.append(_stem(whole) if whole.isalpha() else whole)
     for part in parts:
         small = part.casefold()
-        if _counts(small):
+        # A letter of a name says nothing by itself, unlike the language C or a type 1.
+        if len(small) > 1 and small not in STOP_WORDS:
             found.append(_stem(small))
     return found
-
-
-def _counts(word: str) -> bool:
-    """Whether a word by itself says anything."""
-    return len(word) > 1 and word not in STOP_WORDS
 
 
 def _joined(words: list[str]) -> str:

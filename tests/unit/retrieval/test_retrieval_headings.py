@@ -1,0 +1,206 @@
+"""Headings and titles: CommonMark at the document's level, as another reader of Markdown sees it."""
+
+from __future__ import annotations
+
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from context_pack.retrieval.headings import headings, title_of
+
+Found = list[tuple[int, str, int]]
+
+READER = MarkdownIt("commonmark")
+
+
+def referee(text: str) -> Found:
+    """The headings at level 0 as markdown-it sees them."""
+    tokens = READER.parse(text)
+    return [
+        (int(token.tag[1]), seen(tokens[at + 1].children or []).strip(), token.map[0] + 1)
+        for at, token in enumerate(tokens)
+        if token.type == "heading_open" and token.level == 0 and token.map
+    ]
+
+
+def seen(tokens: list[Token]) -> str:
+    shown = {"softbreak": " ", "hardbreak": " ", "html_inline": ""}
+    return "".join(
+        seen(token.children or []) if token.type == "image" else shown.get(token.type, token.content)
+        for token in tokens
+    )
+
+
+def ours(text: str, suffix: str = ".md") -> Found:
+    return [tuple(heading) for heading in headings(text, suffix)]
+
+
+def texts(text: str, suffix: str = ".md") -> list[tuple[int, str]]:
+    return [(heading.level, heading.text) for heading in headings(text, suffix)]
+
+
+@pytest.mark.clause("RT-05", "RT-06")
+def test_odd_cases_are_read_as_another_reader_reads_them(checkout: Path) -> None:
+    text = (checkout / "tests/fixtures/markdown/odd.md").read_text(encoding="utf-8")
+    found = ours(text)
+    assert found == referee(text)
+    assert len(found) > 15
+    assert not any(" in a " in text.lower() or "not here" in text.lower() for _, text, _ in found)
+
+
+@pytest.mark.clause("RT-05", "RT-06")
+def test_real_documents_are_read_as_another_reader_reads_them(checkout: Path) -> None:
+    documents = [
+        *checkout.glob("*.md"),
+        *(checkout / "tests" / "fixtures").rglob("*.md"),
+        *(checkout / "tests" / "golden").rglob("*.md"),
+    ]
+    bodies = [path.read_text(encoding="utf-8") for path in documents]
+    bodies += [str(found.metadata.get_payload()) for found in distributions()]
+    compared = 0
+    for body in bodies:
+        if body.startswith(("---", "+++")) or "\r" in body:
+            continue
+        assert ours(body) == referee(body)
+        compared += len(referee(body))
+    assert compared > 200
+
+
+BREAKS = ["\n", "\n", "\n\n", "\n    ", "\n  ", "\n- ", "\n> "]
+BLOCKS = [
+    "# ",
+    "## ",
+    "#",
+    "=",
+    "===",
+    "---",
+    "-",
+    "- ",
+    "* ",
+    "+ ",
+    "1. ",
+    "2) ",
+    "10. ",
+    ">",
+    "> ",
+    "####### ",
+]
+CODE = ["```", "~~~", "```py", "`", "    ", "  ", "\t", "\\#", "***"]
+HTML = ["<div>", "</div>", "<!--", "-->", "<a b='c'>", "<?", "?>", "<pre>", "</pre>", "<b>", "&amp;"]
+WORDS = ["word", "two words", "_y_", "*x*", "[foo]", "[l](u)", "![i](u)"]
+MARKDOWN = st.lists(st.sampled_from(BREAKS + BLOCKS + CODE + HTML + WORDS), max_size=30).map("".join)
+
+
+@pytest.mark.clause("RT-05")
+@settings(max_examples=300)
+@given(MARKDOWN)
+def test_generated_markdown_is_read_as_another_reader_reads_it(text: str) -> None:
+    if not text.startswith(("---", "+++")):
+        assert [(level, line) for level, _, line in ours(text)] == [
+            (level, line) for level, _, line in referee(text)
+        ]
+
+
+@pytest.mark.clause("RT-05")
+@given(MARKDOWN)
+def test_crlf_counts_like_lf_and_a_mark_before_the_text_is_not_there(text: str) -> None:
+    assert ours(text.replace("\n", "\r\n")) == ours(text)
+    assert ours("\ufeff" + text) == ours(text)
+
+
+@pytest.mark.clause("RT-06")
+def test_headings_lose_closing_hashes_and_markup() -> None:
+    assert texts("# **Bold** `code` [link](u) ![alt](i) ##\n") == [(1, "Bold code link alt")]
+    assert texts("Over *two*\n__lines__\n===\n") == [(1, "Over two lines")]
+    assert texts("# a\\*b &lt; c#\n") == [(1, "a*b < c#")]
+    assert texts("## [1.0] and [2.0]\n\n[1.0]: x\n") == [(2, "1.0 and [2.0]")]
+    assert texts("#\n##  ##\n# x\n") == [(1, ""), (2, ""), (1, "x")]
+
+
+@pytest.mark.clause("RT-07")
+def test_front_matter_holds_no_headings() -> None:
+    assert texts("---\ntitle: x\n# comment\n---\n# Real\n") == [(1, "Real")]
+    assert texts("---\ntitle: x\n...\n# Real\n") == [(1, "Real")]
+    assert texts("+++\ntitle = 'x'\n# comment\n+++\n# Real\n") == [(1, "Real")]
+    assert texts("---\r\na: b\r\n---\r\n# Real\r\n") == [(1, "Real")]
+
+
+@pytest.mark.clause("RT-07")
+def test_rules_around_a_heading_are_no_front_matter() -> None:
+    assert texts("---\n\n# Real\n\n---\n") == [(1, "Real")]
+    assert texts("---\nkey: value\n# Never closed\n") == [(1, "Never closed")]
+    assert texts("\n---\nkey: value\n---\n") == [(2, "key: value")]
+    assert texts("---\n---\n# Real\n") == [(1, "Real")]
+
+
+@pytest.mark.clause("RT-08")
+def test_restructured_text_has_underlined_headings_with_levels_by_appearance() -> None:
+    text = (
+        "=====\nTitle\n=====\n\nPart\n====\n\nText\n\nSub ``code``\n----------\n\nOther\n=====\nText\n----\n\n"
+        "::\n\n   Literal\n   =======\n\n* list\n\n----\n\nEnd\n---\n\nno\n-\n"
+    )
+    assert texts(text, ".rst") == [
+        (1, "Title"),
+        (2, "Part"),
+        (3, "Sub code"),
+        (2, "Other"),
+        (3, "Text"),
+        (3, "End"),
+    ]
+    assert [heading.line for heading in headings(text, ".RST")] == [1, 5, 10, 13, 15, 27]
+
+
+@pytest.mark.clause("RT-08")
+def test_restructured_titles_lose_roles_links_and_emphasis() -> None:
+    text = (
+        "The :class:`~a.Name` and `site <https://x.org>`_\n" + "=" * 60 + "\n\n*em* **bold** \\*\n" + "-" * 20
+    )
+    assert texts(text, ".rst") == [(1, "The a.Name and site"), (2, "em bold *")]
+
+
+@pytest.mark.clause("RT-08")
+def test_plain_text_has_no_headings() -> None:
+    assert headings("# Not one\n\nNor this\n========\n", ".txt") == []
+
+
+@pytest.mark.clause("RT-09")
+def test_the_title_is_the_first_level_1_heading_then_front_matter_then_the_name() -> None:
+    assert title_of("## Two\n\n#\n\n# One\n# Next\n", ".md", "a/b.md") == "One"
+    assert title_of('---\ntitle: "From: *it*" # really\n---\n## Two\n', ".md", "a/b.md") == "From: *it*"
+    assert title_of("---\ntitle: From it # comment\n---\n# Heading\n", ".md", "a/b.md") == "Heading"
+    assert title_of("---\ntitle: >-\n  From\n  it\nother: x\n---\n", ".md", "a/b.md") == "From it"
+    assert title_of("---\ntitle: 'It''s'\n---\n", ".md", "b.md") == "It's"
+    assert title_of("+++\ntitle = 'T'\n+++\n", ".md", "b.md") == "T"
+    assert title_of("---\nsubtitle: x\n---\n#\n", ".md", "a/b.md") == "b.md"
+    assert title_of("# No heading\n", ".txt", "a/b.txt") == "b.txt"
+    assert title_of("Top\n===\n\nSub\n---\n", ".rst", "a/b.rst") == "Top"
+
+
+HOSTILE = {
+    "quotes": ">" * 100_000,
+    "bullets": "- " * 50_000 + "\n" * 50_000,
+    "brackets": "# " + "[" * 100_000,
+    "headings of brackets": ("# " + "![" * 250 + "\n") * 200,
+    "definitions": '[a]: b "x\n' * 10_000,
+    "open label": "[a\n" * 40_000,
+    "paragraph": "a\n" * 50_000 + "===",
+    "attributes": "<a" + " b" * 50_000,
+    "rule": "* " * 50_000 + "x",
+    "underlines": "a\n" + "=\n" * 50_000,
+    "front matter": "---\n" * 30_000,
+    "labels": "".join(f"[l{n}]: u\n\n" for n in range(3000)) + "# [l1]\n" * 3000,
+}
+
+
+@pytest.mark.clause("RT-10")
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("suffix", [".md", ".rst"])
+def test_hostile_text_is_read_to_its_end(kind: str, suffix: str) -> None:
+    """Each of these took minutes, or for ever, where time grew with the square of the length."""
+    found = headings(HOSTILE[kind] + "\n\n<!-- -->\n\nEnd\n===\n", suffix)
+    assert all(heading.level >= 1 for heading in found)
