@@ -6,46 +6,29 @@ within their budget; `documents_get_document` is always complete.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 
 from context_pack.documents.domain.budget import fitted, weight
-from context_pack.documents.domain.model import Collection, Outcome
+from context_pack.documents.family import FAMILY, Body, hit_body, named, outcome_body
 from context_pack.documents.usecases import commands
-from context_pack.documents.usecases.search import Answered, Finder, Found, Hit
+from context_pack.documents.usecases.currency import Standing
+from context_pack.documents.usecases.search import Answered, Finder, Found
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
 from context_pack.documents.usecases.upkeep import sync_all
-from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
-from context_pack.toolkit.spec import ADDS, Answer, Failed, Family, Tool, json_answer, tool
+from context_pack.toolkit.spec import ADDS, Answer, Tool, json_answer, tool
 
-Body = dict[str, Any]
 ENVELOPE_BYTES = 1000
 """Room for what is beside the rows, but for long names and warnings, which are counted."""
-DIGITS = 6
 
 
 def _shape(*names: str) -> Body:
     """The schema of an answer that has these fields; `tools/list` has no room for more."""
     return {"type": "object", "required": list(names)}
-
-
-def document_error(failure: Failure, failed: Failed) -> Answer:
-    """A failure as plain text."""
-    if failure.code is Code.INVALID_DATA and failure.details.get("problems"):
-        return Answer("; ".join(one["message"] for one in failure.details["problems"]), is_error=True)
-    if failure.code is Code.RATE_LIMITED:
-        wait = failure.details.get("retryAfterMs")
-        return Answer(f"{failure.message}; try again in {wait} ms", is_error=True)
-    if failure.code is Code.INTERNAL:
-        return Answer(f"{failed.tool}: {failure.message}", is_error=True)
-    return Answer(failure.message, is_error=True)
-
-
-FAMILY = Family("documents", document_error)
 
 
 def build(shelf: Shelf, finder: Finder) -> tuple[Tool, ...]:
@@ -114,7 +97,7 @@ class _Answers:
             row.update({"version": one.version} if one.version is not None else {})
             rows.append(row)
         warnings = standing.warnings if rows else (NOTHING_CONFIGURED, *standing.warnings)
-        return json_answer({"collections": rows, **_state(standing.stale, "; ".join(warnings))})
+        return json_answer({"collections": rows, **_state(Standing(standing.stale, warnings))})
 
     def documents(self, command: commands.ListDocuments, call: Call) -> Answer:
         """`documents_list_documents`; a page that is too heavy is cut and says so with `hasMore`."""
@@ -129,22 +112,22 @@ class _Answers:
             "documents": shown,
             "total": listed.total,
             "hasMore": command.offset + len(shown) < listed.total,
-            **_state(standing.stale, "; ".join(standing.warnings)),
+            **_state(standing),
         }
         return json_answer(body)
 
     def document(self, command: commands.GetDocument, call: Call) -> Answer:
         """`documents_get_document`."""
         collection = self.shelf.find(command.collection)
-        self.shelf.bring([collection], call.check)
+        standing = self.shelf.bring([collection], call.check)
         entry = self.shelf.document(collection, command.document, command.collection)
         body = {**named(collection), "document": entry.key, "title": entry.title, "size": entry.size}
-        return json_answer({**body, "content": entry.text})
+        return json_answer({**body, "content": entry.text, **_state(standing)})
 
     def outline(self, command: commands.GetOutline, call: Call) -> Answer:
         """`documents_get_outline`."""
         collection = self.shelf.find(command.collection)
-        self.shelf.bring([collection], call.check)
+        standing = self.shelf.bring([collection], call.check)
         entry = self.shelf.document(collection, command.document, command.collection)
         rows = [
             {"level": one.level, "text": one.text, "line": one.line}
@@ -152,12 +135,12 @@ class _Answers:
         ]
         shown = _first(rows, DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN - ENVELOPE_BYTES - weight(entry.title))
         body = {**named(collection), "document": entry.key, "title": entry.title, "outline": shown}
-        return json_answer({**body, "truncated": True} if len(shown) < len(rows) else body)
+        return json_answer({**body, **_cut(len(shown) < len(rows)), **_state(standing)})
 
     def section(self, command: commands.GetSection, call: Call) -> Answer:
         """`documents_get_section`; what is longer than an answer may be ends early, and says so."""
         collection = self.shelf.find(command.collection)
-        self.shelf.bring([collection], call.check)
+        standing = self.shelf.bring([collection], call.check)
         entry = self.shelf.document(collection, command.document, command.collection)
         found = self.shelf.section(entry, command.section, command.subsections)
         row = {
@@ -168,26 +151,25 @@ class _Answers:
             "content": found.content,
             "startLine": found.start,
             "endLine": found.end,
+            **_state(standing),
         }
         return json_answer(fitted([row], DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN)[0][0])
 
     def search(self, command: commands.Search, call: Call) -> Answer:
         """`documents_search`."""
         found = self.finder.search(command, call.check)
-        tail = _about(found)
+        tail = _about(found, command.max_tokens)
         rows, fewer = fitted(_rows(found.answers[0]), _room(command.max_tokens, tail))
-        return json_answer({"results": rows, **tail, **({"truncated": True} if fewer else {})})
+        return json_answer({"results": rows, **tail, **_cut(fewer)})
 
     def batch(self, command: commands.SearchBatch, call: Call) -> Answer:
         """`documents_search_batch`; all questions share one budget, rank by rank."""
         found = self.finder.batch(command, call.check)
-        tail = _about(found)
-        heads = [_head(answered) for answered in found.answers]
+        tail = _about(found, command.max_tokens)
+        heads = _heads(found.answers, command.max_tokens)
         lists = [_rows(answered) for answered in found.answers]
-        order = sorted(
-            ((rank, number) for number, rows in enumerate(lists) for rank in range(len(rows))),
-        )
-        room = _room(command.max_tokens, [tail, heads])
+        order = sorted((rank, number) for number, rows in enumerate(lists) for rank in range(len(rows)))
+        room = _room(command.max_tokens, [tail, heads]) - len('"results":[],') * len(heads)
         rows, fewer = fitted([lists[number][rank] for rank, number in order], room)
         shown: list[list[Body]] = [[] for _ in lists]
         for (_, number), row in zip(order, rows, strict=False):
@@ -196,92 +178,77 @@ class _Answers:
             {"query": head["query"], "results": mine, **({"error": head["error"]} if "error" in head else {})}
             for head, mine in zip(heads, shown, strict=True)
         ]
-        return json_answer({"results": results, **tail, **({"truncated": True} if fewer else {})})
+        return json_answer({"results": results, **tail, **_cut(fewer)})
 
     def related(self, command: commands.FindRelated, call: Call) -> Answer:
         """`documents_find_related`."""
         collection, document, found = self.finder.related(command, call.check)
         head = {"source": {**named(collection), "document": document}}
-        tail = _about(found)
+        tail = _about(found, command.max_tokens)
         rows = [{"document": row.pop("documentId"), **row} for row in _rows(found.answers[0])]
         rows, fewer = fitted(rows, _room(command.max_tokens, [head, tail]))
-        return json_answer({**head, "related": rows, **tail, **({"truncated": True} if fewer else {})})
+        return json_answer({**head, "related": rows, **tail, **_cut(fewer)})
 
     def sync(self, command: commands.Sync, call: Call) -> Answer:
         """`documents_sync`."""
         wanted = () if command.collection is None else (command.collection,)
         chosen = self.shelf.chosen(wanted)
 
-        def report(done: int, total: int, document: str) -> None:
-            call.progress(done, total, document)
-
-        outcomes = sync_all(self.shelf, chosen, report=report, check=call.check)
+        outcomes = sync_all(self.shelf, chosen, report=_rising(call), check=call.check)
         problems = self.shelf.catalogue().problems
         body: Body = {"collections": [outcome_body(one) for one in outcomes]}
         return json_answer({**body, **({"warning": "; ".join(problems)} if problems else {})})
-
-
-def named(collection: Collection) -> Body:
-    """A collection by its alias, and by its id where that is another."""
-    if collection.alias == collection.id:
-        return {"collection": collection.alias}
-    return {"collection": collection.alias, "collectionId": collection.id}
-
-
-def outcome_body(outcome: Outcome) -> Body:
-    """What a sync has done, as JSON."""
-    return {
-        "collection": outcome.collection,
-        "added": outcome.added,
-        "updated": outcome.updated,
-        "removed": outcome.removed,
-        "failed": [{"document": one.document, "reason": one.reason} for one in outcome.failed],
-    }
-
-
-def hit_body(hit: Hit) -> Body:
-    """A hit as JSON."""
-    found = hit.ranked.found
-    return {
-        **named(hit.collection),
-        "documentId": found.key,
-        "documentTitle": found.title,
-        **({"sectionHeading": found.heading} if found.heading else {}),
-        "content": found.text,
-        "relevanceScore": round(hit.ranked.relevance, DIGITS),
-        "distance": round(hit.ranked.distance, DIGITS),
-        "chunkIndex": found.index,
-        "totalChunks": found.total,
-        "startLine": found.start,
-        "endLine": found.end,
-    }
 
 
 def _rows(answered: Answered) -> list[Body]:
     return [hit_body(hit) for hit in answered.hits]
 
 
-def _head(answered: Answered) -> Body:
-    """A question as its answer repeats it."""
-    shown = answered.query[: commands.MAX_QUERY]
-    return {"query": shown, **({"error": answered.error} if answered.error is not None else {})}
+def _heads(answers: Sequence[Answered], max_tokens: int) -> list[Body]:
+    """The questions as their answers repeat them; long ones are clipped where the budget is small."""
+    most = max(10, min(commands.MAX_QUERY, max_tokens * BYTES_PER_TOKEN // (8 * len(answers))))
+    return [
+        {"query": one.query[:most], **({"error": one.error[:most]} if one.error is not None else {})}
+        for one in answers
+    ]
 
 
-def _about(found: Found) -> Body:
+def _about(found: Found, max_tokens: int) -> Body:
     """What an answer says of the index behind it."""
-    body: Body = {"embedder": found.embedder, **_state(found.stale, found.warning or "")}
+    warning = (found.warning or "")[: 2 * max_tokens]
+    body: Body = {"embedder": found.embedder, **({"stale": True} if found.stale else {})}
     if found.semantic is not None:
         body["semantic"] = {"done": found.semantic.done, "total": found.semantic.total}
-    return body
+    return {**body, **({"warning": warning} if warning else {})}
 
 
-def _state(stale: bool, warning: str) -> Body:
-    return {**({"stale": True} if stale else {}), **({"warning": warning} if warning else {})}
+def _state(standing: Standing) -> Body:
+    """Whether the index lags behind, and what the caller should hear."""
+    warning = "; ".join(standing.warnings)
+    return {**({"stale": True} if standing.stale else {}), **({"warning": warning} if warning else {})}
+
+
+def _cut(was: bool) -> Body:
+    return {"truncated": True} if was else {}
+
+
+def _rising(call: Call) -> Callable[[int, int, str], None]:
+    """A report of several collections as one progress that only rises."""
+    before = last = whole = 0
+
+    def report(done: int, total: int, document: str) -> None:
+        nonlocal before, last, whole
+        if done <= last:
+            before, last = before + whole, 0
+        last, whole = done, total
+        call.progress(before + done, before + total, document)
+
+    return report
 
 
 def _room(max_tokens: int, beside: Any) -> int:
     """The bytes that are left for rows."""
-    return max_tokens * BYTES_PER_TOKEN - weight(beside) - 100
+    return max_tokens * BYTES_PER_TOKEN - weight(beside) - 60
 
 
 def _first(rows: Sequence[Mapping[str, Any]], room: int) -> list[Mapping[str, Any]]:

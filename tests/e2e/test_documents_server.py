@@ -173,7 +173,7 @@ def test_what_is_not_there_or_out_of_range_is_told_in_plain_text(asked: StdioCli
         ("search", {"query": "x", "limit": 101}, "'limit' must be an integer from 1 to 100"),
         ("search", {"query": " \n"}, "'query' must not be blank"),
         ("search", {"query": "x" * 4001}, "'query' must have at most 4000 characters"),
-        ("search", {"query": "x", "maxTokens": 5}, "'maxTokens' must be an integer of at least 100"),
+        ("search", {"query": "x", "maxTokens": 5}, "'maxTokens' must be an integer of at least 200"),
         ("search_batch", {"queries": []}, "'queries' must have at least 1 item"),
         ("search_batch", {"queries": [{"query": "x"}] * 11}, "'queries' must have at most 10 items"),
         ("find_related", {**at, "limit": 101}, "'limit' must be an integer from 1 to 100"),
@@ -293,7 +293,7 @@ def test_an_answer_keeps_its_budget_and_documents_are_complete(tmp_path: Path, s
     lay(tmp_path, {"docs/long.md": "# Long\n\n" + "line of text\n" * 20_000})
     configure(tmp_path, docs="./docs")
     client = started(tmp_path, spawn)
-    for budget in (100, 1000, 5000):
+    for budget in (200, 1000, 5000):
         result = client.call("documents_search", {"query": "zebra water", "limit": 100, "maxTokens": budget})
         assert len(result["content"][0]["text"].encode()) <= budget * 4
         rows = result["structuredContent"]["results"]

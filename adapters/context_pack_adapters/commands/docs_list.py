@@ -22,7 +22,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, shell: Shell) -> int:
     """Print a line per collection."""
-    from context_pack.documents.tools import named
+    from context_pack.documents.family import named
 
     documents = open_documents(shell)
     problems = documents.shelf.catalogue().problems

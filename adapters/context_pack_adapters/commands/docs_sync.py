@@ -54,7 +54,7 @@ def run(options: Namespace, shell: Shell) -> int:
         shell.terminal.note(notice)
     semantic = None if options.fast else _embed(documents, chosen, shell)
     if options.json:
-        from context_pack.documents.tools import outcome_body
+        from context_pack.documents.family import outcome_body
 
         body: dict[str, Any] = {"collections": [outcome_body(one) for one in outcomes]}
         shell.terminal.json({**body, **({"semantic": semantic} if semantic is not None else {})})

@@ -13,7 +13,7 @@ COLLECTION = "Name or id"
 DOCUMENT_ID = "Document id"
 MAX_QUERY = 4000
 SEARCH_LIMIT = integer(1, 100)
-TOKENS = integer(100)
+TOKENS = integer(200)
 BUDGET = "Answer budget"
 DISTANCE = number(0)
 
