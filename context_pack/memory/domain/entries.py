@@ -15,14 +15,15 @@ from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.domain.session import Session, summary
-from context_pack.memory.domain.snippets import Part, snippets_of
+from context_pack.memory.domain.snippets import Part, Snippet, snippets_of
 from context_pack.memory.domain.summaries import about_class, about_file
 from context_pack.retrieval.model import Entry, Piece
 
 DISCOVERY, SESSION, PACK, CODE = "discovery", "session", "pack", "code"
 CORPORA = (DISCOVERY, SESSION, PACK, CODE)
-SNIPPETS = "snippets/2"
+SNIPPETS = "snippets/3"
 """Another way to cut files needs another name, so that what was indexed before is cut again."""
+LEAST_LINES = 4
 
 
 def discovery_entry(discovery: Discovery) -> Entry:
@@ -88,7 +89,9 @@ def code_entry(path: str, text: str, digest: str, stamp: str) -> Entry:
                 snippet.end,
                 heading=snippet.name,
                 context="\n".join(filter(None, (f"{path} {snippet.name}".strip(), about))),
-                names=" ".join(filter(None, (snippet.name, path, about))),
+                names=" ".join(
+                    filter(None, (snippet.name, path, about if _speaks_for_file(snippet) else ""))
+                ),
                 facts={"part": snippet.part.value},
             )
         )
@@ -103,6 +106,12 @@ def code_entry(path: str, text: str, digest: str, stamp: str) -> Entry:
         module=module_of(RelativePath(path)),
         pieces=tuple(pieces),
     )
+
+
+def _speaks_for_file(snippet: Snippet) -> bool:
+    """Whether what its file is about may be looked for here: not in the smallest helpers of it."""
+    private = snippet.name.rpartition(".")[2].startswith("_")
+    return snippet.end - snippet.start + 1 >= LEAST_LINES and not private
 
 
 def code_digest(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from attrs import evolve, frozen
@@ -21,7 +22,7 @@ LEAST_QUERY, MOST_QUERY = 3, 500
 DEFAULT_LIMIT, MOST_LIMIT = 5, 20
 SOME, DEEPEST = 40, 100
 """How many hits are weighed before the best are shown."""
-TEST_SHARE = 0.6
+TEST_SHARE, AGAIN_SHARE = 0.6, 0.9
 ALL = "all"
 TOO_SHORT = f"Query must be at least {LEAST_QUERY} characters"
 NOTHING = "No embeddings found. Run initial session to generate context."
@@ -119,16 +120,21 @@ class MemorySearcher:
 
 
 def reweighed(hits: Sequence[Ranked], query: str) -> list[Ranked]:
-    """The hits with tests counting less, unless the question is about tests; the best first.
+    """The hits, the best first, with tests and further hits in one file counting less.
 
-    A test says in words what the tested code does in code, and would stand before it on every question.
+    A test says in words what the tested code does in code, and would stand before it on every question that
+    is not about tests; and the second function of a file tells less than the first of another.
     """
-    if not _TESTING.isdisjoint(query.lower().split()):
-        return list(hits)
-    weighed = [
-        evolve(hit, relevance=hit.relevance * TEST_SHARE) if _is_test(hit.found) else hit for hit in hits
-    ]
-    return sorted(weighed, key=lambda hit: -hit.relevance)
+    share = TEST_SHARE if _TESTING.isdisjoint(query.lower().split()) else 1.0
+    weighed = [(hit.relevance * (share if _is_test(hit.found) else 1.0), hit) for hit in hits]
+    weighed.sort(key=lambda pair: -pair[0])
+    seen: Counter[str] = Counter()
+    counted: list[Ranked] = []
+    for relevance, hit in weighed:
+        file = hit.found.key if hit.found.corpus == CODE else ""
+        counted.append(evolve(hit, relevance=relevance * AGAIN_SHARE ** seen[file]))
+        seen[file] += bool(file)
+    return sorted(counted, key=lambda hit: -hit.relevance)
 
 
 def _is_test(found: Found) -> bool:

@@ -381,3 +381,33 @@ def test_without_a_worker_that_works_a_call_indexes_for_a_moment() -> None:
     room = Room({f"m/f{number}.py": f"def g{number}(): ...\n" for number in range(60)})
     room.with_memory(background=Worker(works=False))
     assert "indexing" not in room.search("g17")
+
+
+@pytest.mark.clause("ME-32")
+def test_what_is_tested_stands_before_its_test_unless_tests_are_asked_for() -> None:
+    body = "def {}():\n    '''Feed hay to the zebra of the zoo.'''\n    hay = 1\n    return hay\n"
+    room = Room(
+        {"zoo/keeper.py": body.format("give"), "tests/test_keeper.py": body.format("test_hay_zebra_zoo_feed")}
+    )
+    assert room.search("feed hay to the zebra")["results"][0]["path"] == "zoo/keeper.py"
+    assert room.search("test feed hay to the zebra")["results"][0]["path"] == "tests/test_keeper.py"
+
+
+@pytest.mark.clause("ME-32")
+def test_one_file_does_not_fill_the_answer() -> None:
+    many = "".join(f"def hay_{number}():\n    '''Hay for the zebra.'''\n\n\n" for number in range(12))
+    other = "def other():\n    '''Hay for the zebra of the other one.'''\n"
+    room = Room({"zoo/many.py": many, "zoo/other.py": other})
+    found = room.search("hay for the zebra")["results"]
+    assert {each["path"] for each in found} == {"zoo/many.py", "zoo/other.py"}
+    assert [each["score"] for each in found] == sorted((each["score"] for each in found), reverse=True)
+
+
+@pytest.mark.clause("ME-20")
+def test_what_a_file_says_of_itself_helps_to_find_what_is_in_it() -> None:
+    text = (
+        '"""Everything about zebras."""\n\n\ndef feed(animal):\n    hay = 1\n    del animal\n    return hay\n'
+    )
+    room = Room({"a.py": text, "b.py": text.replace("zebras", "camels")})
+    found = room.search("zebra feed")["results"]
+    assert (found[0]["path"], found[0]["symbol"]) == ("a.py", "feed")
