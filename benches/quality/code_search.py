@@ -26,10 +26,12 @@ sys.path[:0] = [str(HERE), str(ROOT), str(ROOT / "adapters")]
 
 from code_questions import QUESTIONS, Question  # noqa: E402
 
+from context_pack.app import build  # noqa: E402
+from context_pack.memory.usecases.refresh import CodeIndexer  # noqa: E402
+from context_pack.retrieval.model import Scope  # noqa: E402
 from context_pack.toolkit.call import QuietCall  # noqa: E402
 from context_pack.toolkit.registry import Registry  # noqa: E402
-from context_pack_adapters.bootstrap import load_registry  # noqa: E402
-from context_pack_adapters.logs import Log  # noqa: E402
+from context_pack_adapters.bootstrap import open_ports  # noqa: E402
 from context_pack_adapters.settings import read_settings  # noqa: E402
 
 LIMIT = 5
@@ -72,6 +74,17 @@ def ask(registry: Registry, question: str, limit: int) -> list[dict[str, Any]]:
     return results
 
 
+def indexed(project: Path, embedder: str) -> tuple[Registry, float]:
+    """Every tool over the indexed project, and how long indexing took; with a semantic embedder, all of it."""
+    ports = open_ports(read_settings({"CONTEXT_PACK_EMBEDDER": embedder}, str(project)))
+    assert ports.memory is not None
+    start = perf_counter()
+    indexer = CodeIndexer(ports.memory.tree, ports.memory.index)
+    indexer.carry_out(indexer.plan())
+    ports.memory.searching.fill(Scope(), lambda: False, lambda _: None)
+    return build(ports), perf_counter() - start
+
+
 def main() -> int:
     """Index, ask, count."""
     parser = argparse.ArgumentParser(
@@ -85,11 +98,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder) / "project"
         copied(project)
-        settings = read_settings({"CONTEXT_PACK_EMBEDDER": options.embedder}, str(project))
-        registry = load_registry(settings, Log("error"))
-        start = perf_counter()
+        registry, built = indexed(project, options.embedder)
         ask(registry, "anything at all", 1)
-        built = perf_counter() - start
         ranks, times = [], []
         for question in questions:
             start = perf_counter()
@@ -106,7 +116,7 @@ def main() -> int:
     mrr = sum(1 / rank for rank in ranks if rank) / len(ranks)
     print(
         f"\n{options.embedder}: top 5 {share:.0%} ({found}/{len(ranks)}), top 1 {first:.0%}, MRR {mrr:.3f}; "
-        f"first call with indexing {built:.1f} s, median call {median(times) * 1000:.0f} ms"
+        f"indexing {built:.1f} s, median call {median(times) * 1000:.0f} ms"
     )
     return 0 if options.quick or share >= WANTED else 1
 
