@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from context_pack_adapters.settings import (
     DEFAULT_MAX_SOURCE_BYTES,
@@ -31,6 +31,14 @@ if TYPE_CHECKING:
 __all__ = ["Packs", "Workspace", "open_memory_workspace", "open_workspace"]
 
 Place = str | os.PathLike[str]
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """What holds files open until it is told to let go."""
+
+    def close(self) -> None:
+        """Let go."""
 
 
 class Workspace:
@@ -85,6 +93,9 @@ class Workspace:
     def close(self) -> None:
         """Let go of everything; closing twice is fine."""
         self._closed = True
+        index = None if self._ports.documents is None else self._ports.documents.index
+        if isinstance(index, Closing):
+            index.close()
 
     def __enter__(self) -> Workspace:
         self._check_open()
@@ -116,13 +127,17 @@ def open_workspace(
     *,
     deny: Sequence[str] = (),
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES,
+    embedder: str = "auto",
+    user_config: Place | None = None,
     ports: Ports | None = None,
 ) -> Workspace:
     """Open a workspace on disk, or over ports of your own.
 
     Without `source_root` it is the working directory; without `root`, packs are kept in the source root's
     `.agents/mcp/context_pack`. Given paths are taken from the working directory; the environment is not read.
-    `deny` adds globs of names that are never read. Nothing is touched until the first call.
+    `deny` adds globs of names that are never read. `embedder` is `auto`, `fast`, `semantic` or a URL;
+    `user_config` is a `context.json` that is merged under the project's. Nothing is touched until the first
+    call.
 
     Raises:
         TypeError: both places and ports were given.
@@ -136,7 +151,14 @@ def open_workspace(
     here = working_directory()
     source = resolve_source_root("" if source_root is None else os.fspath(source_root), here)
     store = resolve_root("", source) if root is None else resolve_source_root(os.fspath(root), here)
-    settings = Settings(root=store, source_root=source, deny=tuple(deny), max_source_bytes=max_source_bytes)
+    settings = Settings(
+        root=store,
+        source_root=source,
+        deny=tuple(deny),
+        max_source_bytes=max_source_bytes,
+        embedder=embedder,
+        user_config="" if user_config is None else os.path.join(here, os.fspath(user_config)),
+    )
     return Workspace(open_ports(settings), max_source_bytes)
 
 

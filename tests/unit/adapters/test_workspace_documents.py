@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from document_trees import GUIDE, handbook
+from document_trees import GUIDE, configure, handbook, lay
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters import open_memory_workspace, open_workspace
@@ -16,7 +16,7 @@ from context_pack_adapters.workspace.documents import Documents
 def documents(request: pytest.FixtureRequest, tmp_path: Path) -> Documents:
     handbook(tmp_path)
     if request.param == "disk":
-        return open_workspace(source_root=tmp_path).documents
+        return open_workspace(source_root=tmp_path, embedder="fast").documents
     found = [path for path in tmp_path.rglob("*") if path.is_file()]
     return open_memory_workspace(
         {str(path.relative_to(tmp_path)): path.read_bytes() for path in found}
@@ -75,3 +75,19 @@ def test_collections_are_added_and_removed_and_refusals_are_failures(documents: 
         with pytest.raises(Failure) as refused:
             bad()
         assert refused.value.code is Code.INVALID_DATA
+
+
+@pytest.mark.clause("DC-02", "DC-54")
+def test_the_user_wide_file_counts_where_it_is_named_and_closing_lets_go(tmp_path: Path) -> None:
+    handbook(tmp_path / "project")
+    lay(tmp_path, {"home/notes/n.md": "# Note"})
+    configure(tmp_path / "home", notes="notes")
+    project = tmp_path / "project"
+    with open_workspace(source_root=project, embedder="fast") as alone:
+        assert [one.collection.alias for one in alone.documents.collections()] == ["handbook"]
+    with open_workspace(
+        source_root=project, embedder="fast", user_config=tmp_path / "home/context.json"
+    ) as both:
+        assert [one.documents for one in both.documents.collections()] == [3, 1]
+    with pytest.raises(ValueError, match="closed"):
+        assert both.documents
