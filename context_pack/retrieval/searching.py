@@ -135,7 +135,7 @@ class Searching:
         return missing
 
     def _completed(self, asked: Sequence[Asked], missing: dict[int, str]) -> tuple[bool, str | None]:
-        """Embed what is missing within the budget; whether a scope may be complete now, or what hindered it."""
+        """Embed within the budget; whether a scope may be complete now, or what hindered it."""
         assert self.semantic is not None
         try:
             # A query gives up sooner than documents do: whoever waits learns from it whether to go on.

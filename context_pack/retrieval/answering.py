@@ -1,0 +1,135 @@
+"""From a question with its vector to an answer, within one state of the index.
+
+Every distance is a true cosine distance by the one embedder that the answer names, for what only the keyword
+leg found as well, and a distance that is too far leaves a hit out, whichever leg found it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import evolve, frozen
+
+from context_pack.retrieval.fusion import DEPTH, calibrated, fused, relevances
+from context_pack.retrieval.model import Found, Hit, Progress, Scope
+from context_pack.retrieval.neighbours import without_repeats
+from context_pack.retrieval.ports import Calibrated, Embedder, Snapshot, Vector
+from context_pack.retrieval.questions import Mode, Question, Ranked, Ranking
+from context_pack.retrieval.words import tokens
+
+FLOOR = 0.05
+"""Below this relevance a candidate is not counted in the total."""
+# What shares no word with the query and is no nearer than anything else has not been found.
+_NOTHING = 0.01
+
+
+@frozen
+class Asked:
+    """A question with the embedder that answers it and the vector of its query, if one could be made."""
+
+    question: Question
+    embedder: Embedder
+    vector: Vector | None
+    semantic: Progress | None = None
+    warning: str | None = None
+
+
+@frozen
+class _Measured:
+    """A candidate with its distance and its relevance."""
+
+    piece: int
+    distance: float
+    relevance: float
+
+
+def answered(snapshot: Snapshot, asked: Asked) -> Ranking:
+    """What both legs find, joined, measured and cut to the limit."""
+    question, embedder = asked.question, asked.embedder
+    mode: Mode = "keyword" if asked.vector is None else "hybrid" if question.hybrid else "vector"
+    candidates = _candidates(snapshot, asked, mode)
+    if question.max_distance is not None:
+        candidates = [one for one in candidates if one.distance <= question.max_distance]
+    hits = _shown(snapshot, candidates, question.limit)
+    total = max(len(hits), sum(one.relevance >= FLOOR for one in candidates))
+    return Ranking(hits, total, embedder.id, asked.semantic, mode, asked.warning)
+
+
+def _candidates(snapshot: Snapshot, asked: Asked, mode: Mode) -> list[_Measured]:
+    """What either leg found, best first."""
+    question, embedder = asked.question, asked.embedder
+    words = tokens(question.query) if mode != "vector" else []
+    keyword = (
+        {hit.piece: hit.score for hit in snapshot.keyword(words, question.scope, DEPTH)} if words else {}
+    )
+    near: Sequence[Hit] = ()
+    if asked.vector is not None:
+        depth = DEPTH if mode == "hybrid" else DEPTH + question.limit
+        near = snapshot.nearest(embedder.id, asked.vector, question.scope, depth)
+    cosines = {hit.piece: hit.score for hit in near}
+    if asked.vector is not None:
+        unmeasured = [piece for piece in keyword if piece not in cosines]
+        cosines.update(snapshot.cosines(embedder.id, asked.vector, unmeasured) if unmeasured else {})
+    order = fused(keyword, cosines, weight=embedder.weight, unrelated=unrelated(embedder))
+    scores = relevances(
+        order,
+        keyword,
+        cosines,
+        weight=embedder.weight if asked.vector is not None else 0.0,
+        ideal=snapshot.ideal(words) if keyword else 0.0,
+        unrelated=unrelated(embedder),
+    )
+    return [
+        _Measured(piece, 1.0 - cosines.get(piece, 0.0), score)
+        for piece, score in zip(order, scores, strict=True)
+        if score >= _NOTHING or piece in keyword or mode == "vector"
+    ]
+
+
+def _shown(snapshot: Snapshot, candidates: Sequence[_Measured], limit: int) -> tuple[Ranked, ...]:
+    """The first hits with their text, neighbours without what they repeat of each other."""
+    hits: list[Ranked] = []
+    seen: list[Found] = []
+    for at in range(0, len(candidates), max(limit, 1)):
+        some = {one.piece: one for one in candidates[at : at + limit]}
+        fresh = snapshot.found(list(some))
+        kept = without_repeats([*seen, *fresh])[len(seen) :]
+        seen += fresh
+        hits += [
+            Ranked(one, some[one.piece].distance, some[one.piece].relevance)
+            for one in kept
+            if one is not None
+        ]
+        if len(hits) >= limit:
+            break
+    return tuple(hits[:limit])
+
+
+def nearest_entries(
+    snapshot: Snapshot, embedder: Embedder, vector: Vector, scope: Scope, limit: int, but: str | None
+) -> tuple[Ranked, ...]:
+    """The nearest piece of each entry; a piece that says what `but` says is left out."""
+    depth = DEPTH
+    while True:
+        near = snapshot.nearest(embedder.id, vector, scope, depth)
+        scores = {hit.piece: hit.score for hit in near}
+        best: dict[tuple[str, str], Ranked] = {}
+        for one in snapshot.found(list(scores)):
+            if but is None or one.text.strip() != but.strip():
+                cosine = scores[one.piece]
+                hit = Ranked(one, 1.0 - cosine, calibrated(cosine, unrelated(embedder)))
+                best.setdefault((one.corpus, one.key), hit)
+        if len(best) >= limit or len(near) < depth:
+            return tuple(best.values())[:limit]
+        # Long entries took all the places: look deeper.
+        depth *= 4
+
+
+def unrelated(embedder: Embedder) -> float:
+    """The cosine that an embedder gives to texts that have nothing to do with each other."""
+    return embedder.unrelated if isinstance(embedder, Calibrated) else 0.0
+
+
+def with_warning(answer: Ranking, warning: str | None) -> Ranking:
+    """The answer with a warning, unless it has one."""
+    return evolve(answer, warning=answer.warning or warning)
