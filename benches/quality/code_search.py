@@ -75,7 +75,7 @@ def ask(registry: Registry, question: str, limit: int) -> list[dict[str, Any]]:
 
 
 def indexed(project: Path, embedder: str) -> tuple[Registry, float]:
-    """Every tool over the indexed project, and how long indexing took; with a semantic embedder, all of it."""
+    """Every tool over the project, and how long indexing took, with the vectors of a semantic embedder."""
     ports = open_ports(read_settings({"CONTEXT_PACK_EMBEDDER": embedder}, str(project)))
     assert ports.memory is not None
     start = perf_counter()

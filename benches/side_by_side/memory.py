@@ -1,0 +1,95 @@
+"""`context_search` over a large tree: what a look for changes costs, and what indexing costs whoever reads.
+
+  python benches/side_by_side/memory.py [--quick]
+
+A tree of 7 000 files. Judged: `read_file` takes at most twice as long while the first build
+runs as when the server is idle; a search before which nothing had changed takes less than a second, and is
+compared with a bare walk and stat of the same files; an edited file is found by the next call.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "tests" / "support")]
+
+from stdio_client import StdioClient  # noqa: E402
+
+from benches.source_tree import FILES, plant  # noqa: E402
+
+QUICK_FILES = 700
+MOST_RATIO = 2.0
+MOST_SECONDS = 1.0
+ENV = {"CONTEXT_PACK_EMBEDDER": "fast", "CONTEXT_PACK_RATE_LIMITS": "off", "CONTEXT_PACK_LOG": "off"}
+SIGHT = "def zebra_crossing_policy():\n    return 'of the sighted kind'\n"
+
+
+def timed(client: StdioClient, tool: str, arguments: dict[str, Any]) -> tuple[float, Any]:
+    """Seconds that a call took, and its answer."""
+    start = time.perf_counter()
+    answer = client.payload(tool, arguments)
+    return time.perf_counter() - start, answer
+
+
+def read_median(client: StdioClient, paths: list[str]) -> float:
+    """The median of reading these files, in milliseconds."""
+    return statistics.median(timed(client, "read_file", {"path": path})[0] for path in paths) * 1000
+
+
+def bare_walk(root: Path) -> float:
+    """Seconds for the least that a look for changes can be: list every folder, stat every file."""
+    start = time.perf_counter()
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in (".git", ".agents")]
+        for name in names:
+            os.stat(os.path.join(folder, name), follow_symlinks=False)
+    return time.perf_counter() - start
+
+
+def main() -> int:
+    """Build, read meanwhile, search, edit, search."""
+    quick = "--quick" in sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        plant(root, QUICK_FILES if quick else FILES)
+        paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.py"))][:300]
+        client = StdioClient(root, env=ENV)
+        client.initialize()
+        read_median(client, paths[:50])
+        idle = read_median(client, paths)
+        begun = time.perf_counter()
+        _, first = timed(client, "context_search", {"query": "quarterlyReconciliation"})
+        busy = read_median(client, paths) if "indexing" in first else idle
+        while "indexing" in first:
+            time.sleep(1.0)
+            _, first = timed(client, "context_search", {"query": "quarterlyReconciliation"})
+        built = time.perf_counter() - begun
+        searches = [timed(client, "context_search", {"query": "ledger period"})[0] for _ in range(7)]
+        walks = [bare_walk(root) for _ in range(7)]
+        (root / paths[0]).write_text(SIGHT)
+        edited, found = timed(client, "context_search", {"query": "zebra crossing policy"})
+        client.kill()
+    seen = bool(found["results"]) and found["results"][0].get("symbol") == "zebra_crossing_policy"
+    refresh, walk, ratio = statistics.median(searches), statistics.median(walks), busy / idle
+    rows = [
+        ("first build, in the background", f"{built:.1f} s", ""),
+        ("read_file idle", f"{idle:.2f} ms", ""),
+        ("read_file while indexing", f"{busy:.2f} ms", f"{ratio:.2f} times idle"),
+        ("search, nothing changed", f"{refresh * 1000:.0f} ms", f"{refresh / walk:.1f} times a bare walk"),
+        ("search after an edit", f"{edited * 1000:.0f} ms", f"edited file first: {seen}"),
+    ]
+    for what, spent, beside in rows:
+        print(f"{what:<32}{spent:>12}  {beside}")
+    good = seen and ratio <= MOST_RATIO and refresh < MOST_SECONDS
+    return 0 if quick or good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
