@@ -11,7 +11,7 @@ from context_pack.retrieval.model import Entry, Piece
 
 
 class ToyEmbedder:
-    """Counts words in a few buckets; remembers what it was asked for."""
+    """Counts words in a few buckets; remembers the documents it was given."""
 
     weight = 0.2
 
@@ -24,7 +24,8 @@ class ToyEmbedder:
         """Unit vectors of word counts."""
         import numpy
 
-        self.asked += texts
+        if kind == "document":
+            self.asked += texts
         rows = numpy.zeros((len(texts), self.dimension), dtype=numpy.float32)
         for row, text in zip(rows, texts, strict=True):
             for word in text.lower().split():

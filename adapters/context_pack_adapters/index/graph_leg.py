@@ -9,25 +9,28 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from context_pack.retrieval.model import Scope
 from context_pack_adapters.disk.locking import attempt_lock
 from context_pack_adapters.index.schema import State, state_of, vector_table
+from context_pack_adapters.index.values import from_text
 from context_pack_adapters.index.vector_leg import EmbedderRow, VectorLeg, ranges_of, rows_for
 from context_pack_adapters.vectors import graph as graphs
 from context_pack_adapters.vectors.exact import GATHER_ROWS, as_vector, best, from_blobs, rows_within
 
 if TYPE_CHECKING:
-    from context_pack_adapters.vectors.exact import Ids
+    from context_pack_adapters.vectors.exact import Floats, Ids
 
+Embed = Callable[[Sequence[str], Literal["query", "document"]], Any]
 GRAPH_AT = 100_000
 """Up to so many vectors comparing all of them takes a few milliseconds and needs no graph."""
 OLD_SHARE = 0.2
 """A graph is made anew when such a share of the vectors is not in it, or of it is gone."""
 SPARE = 32
+QUESTIONS = 64
 BUILD_ROWS = 2048
 VARIABLES = 500
 
@@ -117,6 +120,7 @@ class GraphLeg:
         connection: sqlite3.Connection,
         name: str,
         embedder: EmbedderRow,
+        embed: Embed | None,
         stop: Callable[[], bool],
     ) -> bool:
         """Make the graph of an embedder anew if it is worth it and nobody else does; whether it was made.
@@ -135,23 +139,23 @@ class GraphLeg:
             if self._good(connection, state.birth, name, embedder):
                 return False
             (count,) = connection.execute(f"SELECT COUNT(*) FROM {vector_table(embedder.id)}").fetchone()
-            rows = _rows(connection, embedder)
-            return graphs.build(path, state.birth, name, embedder.dimension, int(count), rows, stop)
+            rows, asked = _rows(connection, embedder), _questions(connection, embedder, embed)
+            return graphs.build(path, state.birth, name, embedder.dimension, int(count), rows, asked, stop)
         finally:
             lock.release()
 
     def _good(self, connection: sqlite3.Connection, origin: int, name: str, embedder: EmbedderRow) -> bool:
         """Whether the graph on the disk can be trusted and is new enough."""
-        graph = self.graph(origin, name, embedder)
-        if graph is None:
+        card = graphs.read_card(self.path(embedder))
+        if card is None or (card.origin, card.embedder) != (origin, name):
+            return False
+        if card.effort and self.graph(origin, name, embedder) is None:
             return False
         table = vector_table(embedder.id)
         (count,) = connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()
-        (newer,) = connection.execute(
-            f"SELECT COUNT(*) FROM {table} WHERE seq > ?", (graph.card.last,)
-        ).fetchone()
-        gone = graph.card.size - (count - newer)
-        return bool(newer <= OLD_SHARE * count and gone <= OLD_SHARE * graph.card.size and gone >= 0)
+        (newer,) = connection.execute(f"SELECT COUNT(*) FROM {table} WHERE seq > ?", (card.last,)).fetchone()
+        gone = card.size - (count - newer)
+        return bool(newer <= OLD_SHARE * count and 0 <= gone <= OLD_SHARE * card.size)
 
 
 def _mark(path: str) -> object:
@@ -171,6 +175,32 @@ def _rows(connection: sqlite3.Connection, embedder: EmbedderRow) -> Iterator[Any
     while rows := cursor.fetchmany(BUILD_ROWS):
         pieces = numpy.array([piece for _, piece, _ in rows], dtype=numpy.int64)
         yield pieces, from_blobs([blob for *_, blob in rows], embedder.dimension), int(rows[-1][0])
+
+
+def _questions(connection: sqlite3.Connection, embedder: EmbedderRow, embed: Embed | None) -> Floats:
+    """Vectors like those that will be asked for: of the first words of some pieces, or near some vectors."""
+    import numpy
+
+    table = vector_table(embedder.id)
+    (first, last) = connection.execute(f"SELECT MIN(seq), MAX(seq) FROM {table}").fetchone()
+    texts, blobs = [], []
+    for at in range(QUESTIONS):
+        row = connection.execute(
+            f"SELECT substr(text, 1, 80), vector FROM {table} JOIN pieces ON id = piece"
+            " WHERE seq >= ? LIMIT 1",
+            (first + (last - first) * at // QUESTIONS,),
+        ).fetchone()
+        if row is not None:
+            texts.append(from_text(row[0]))
+            blobs.append(row[1])
+    if embed is not None:
+        return numpy.stack([as_vector(vector) for vector in embed(texts, "query")])
+    vectors = from_blobs(blobs, embedder.dimension)
+    # As far from a vector as a question is from its answer: a cosine of about 0.7.
+    noise = numpy.random.default_rng(1).normal(size=vectors.shape) / embedder.dimension**0.5
+    mixed = vectors + noise
+    asked: Floats = (mixed / numpy.linalg.norm(mixed, axis=1, keepdims=True)).astype(numpy.float32)
+    return asked
 
 
 def _portions(graph: graphs.Graph, asked: Any, admitted: Ids | None, limit: int) -> Iterator[Ids]:

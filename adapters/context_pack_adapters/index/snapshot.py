@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from context_pack.retrieval.model import Entry, Found, Hit, Piece, Progress, Scope, Summary
-from context_pack.retrieval.ports import Stop
+from context_pack.retrieval.ports import Embedder, Stop
 from context_pack_adapters.index.connections import Opened
 from context_pack_adapters.index.faults import Damaged, damaged, judging
 from context_pack_adapters.index.graph_leg import GraphLeg
@@ -138,11 +138,12 @@ class SqliteSnapshot:
             return None
         return leg.nearest(graph, self._opened, self._connection, state, known, vector, scope, limit)
 
-    def make_graphs(self, stop: Stop) -> None:
+    def make_graphs(self, fast: Embedder, stop: Stop) -> None:
         """Make the graphs that are worth having and missing or too old, of this state's vectors."""
         with self._guarded() as connection:
             for name, *row in connection.execute("SELECT name, id, dimension FROM embedders").fetchall():
-                self._shared.graphs.tend(self._opened, connection, name, EmbedderRow(*row), stop)
+                embed = fast.embed if name == fast.id else None
+                self._shared.graphs.tend(self._opened, connection, name, EmbedderRow(*row), embed, stop)
 
     def _few(self, known: EmbedderRow, scope: Scope) -> Matrix | None:
         """The admitted vectors, when they are too few to load all for them."""

@@ -146,7 +146,7 @@ class SqliteIndex:
     def tend(self, stop: Stop) -> None:
         """Make the graphs that searching very many vectors needs, where they are missing or too old."""
         with translated(self._file.name), self.reading() as snapshot:
-            snapshot.make_graphs(stop)
+            snapshot.make_graphs(self._fast, stop)
 
     def notices(self) -> Sequence[str]:
         """What the user should hear once: an index that was rebuilt or set aside, in one sentence each."""

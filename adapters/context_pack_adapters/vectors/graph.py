@@ -22,8 +22,13 @@ if TYPE_CHECKING:
     from context_pack_adapters.vectors.exact import Floats, Ids
 
 SPACE = "ip"
-LINKS, BUILD_EFFORT, SEARCH_EFFORT = 16, 200, 200
-"""hnswlib's M, ef_construction and ef: 99 of 100 true neighbours at 100 000 vectors."""
+LINKS, BUILD_EFFORT = 32, 200
+"""hnswlib's M and ef_construction."""
+EFFORTS = (200, 400, 800, 1600, 3200)
+"""hnswlib's ef: the least that finds enough is kept; how much that is depends on the vectors."""
+LEAST_RECALL = 0.985
+NEIGHBOURS = 10
+_ROUNDING = 1e-5
 _HASH_BYTES = 1 << 20
 
 
@@ -38,6 +43,8 @@ class Card(NamedTuple):
     size: int
     last: int
     """The number of the newest vector in it."""
+    effort: int
+    """How hard to search; 0 for vectors among which a graph finds too little: then there is no file."""
     sha256: str
 
 
@@ -81,11 +88,14 @@ def build(
     dimension: int,
     count: int,
     rows: Iterable[tuple[Ids, Floats, int]],
+    questions: Floats,
     stop: Callable[[], bool],
+    least: float = LEAST_RECALL,
 ) -> bool:
     """Make a graph of at most `count` vectors, given in portions with the number of each portion's last.
 
-    False when `stop` said so, or nothing came.
+    The questions are vectors as they will be asked for: with them it is measured how hard to search to find
+    at least such a share of the true neighbours. False when `stop` said so, or nothing came.
 
     Raises:
         OSError: the file could not be written whole.
@@ -94,22 +104,28 @@ def build(
 
     index = hnswlib.Index(space=SPACE, dim=dimension)
     index.init_index(max_elements=max(count, 1), M=LINKS, ef_construction=BUILD_EFFORT)
-    last = 0
+    last, true = 0, _Nearest(questions)
     for pieces, vectors, last in rows:  # noqa: B007 - the last one counts
         if stop():
             return False
         index.add_items(vectors, pieces, num_threads=1)
-    if not index.get_current_count():
+        true.add(vectors)
+    size = index.get_current_count()
+    if not size:
         return False
+    effort = _effort(index, size, questions, true, least)
     temporary = f"{path}.{os.urandom(8).hex()}.tmp"
     try:
-        index.save_index(temporary)
-        digest = _flushed_sha256(temporary)
-        card = Card(origin, embedder, dimension, SPACE, index.get_current_count(), last, digest)
-        if _loaded(temporary, card) is None:
-            raise OSError(f"{os.path.basename(path)} was not written whole")
-        # The card last: without its card a file is not used, and with the old card it does not fit.
-        os.replace(temporary, path)
+        card = Card(origin, embedder, dimension, SPACE, size, last, effort, "")
+        if effort:
+            index.save_index(temporary)
+            card = card._replace(sha256=_flushed_sha256(temporary))
+            if _loaded(temporary, card) is None:
+                raise OSError(f"{os.path.basename(path)} was not written whole")
+            # The card last: without its card a file is not used, and with the old card it does not fit.
+            os.replace(temporary, path)
+        else:
+            remove(path)
         with open(temporary, "w", encoding="utf-8") as file:
             json.dump(card._asdict(), file)
             file.flush()
@@ -121,6 +137,43 @@ def build(
     return True
 
 
+class _Nearest:
+    """The true neighbours of questions, among vectors that come in portions."""
+
+    def __init__(self, questions: Floats) -> None:
+        self._questions = questions
+        self._best: Floats = questions[:, :0]
+
+    def add(self, vectors: Floats) -> None:
+        """Compare a portion."""
+        import numpy
+
+        every = numpy.concatenate([self._best, self._questions @ vectors.T], axis=1)
+        self._best = numpy.sort(every, axis=1)[:, -NEIGHBOURS:]
+
+    def recall(self, products: Floats) -> float:
+        """Which share of the found is as near as the true ones: equal vectors are as good as each other."""
+        as_near: NDArray[numpy.bool_] = products >= self._best[:, :1] - _ROUNDING
+        return float(as_near.mean())
+
+
+def _effort(index: Any, size: int, questions: Floats, true: _Nearest, least: float) -> int:
+    """The least effort that finds enough and is less than comparing everything; 0 when there is none."""
+    if not len(questions):
+        return EFFORTS[0]
+    for effort in EFFORTS:
+        if effort > max(EFFORTS[0], size // 40):
+            break
+        index.set_ef(effort)
+        try:
+            _, distances = index.knn_query(questions, k=min(NEIGHBOURS, size), num_threads=1)
+        except RuntimeError:  # equal vectors can leave a graph in parts
+            continue
+        if true.recall(1 - distances) >= least:
+            return effort
+    return 0
+
+
 def read_card(path: str) -> Card | None:
     """The card of a graph file; None when there is none that makes sense."""
     try:
@@ -128,14 +181,14 @@ def read_card(path: str) -> Card | None:
             card = Card(**json.load(file))
     except (OSError, ValueError, TypeError):
         return None
-    whole = (card.dimension, card.size, card.last)
+    whole = (card.dimension, card.size, card.last, card.effort)
     return card if all(isinstance(number, int) for number in whole) and card.size > 0 else None
 
 
 def load(path: str, origin: int, embedder: str, dimension: int) -> Graph | None:
     """The graph of that embedder's vectors in that file; None when there is none that can be trusted."""
     card = read_card(path)
-    if card is None or card[:4] != (origin, embedder, dimension, SPACE):
+    if card is None or not card.effort or card[:4] != (origin, embedder, dimension, SPACE):
         return None
     try:
         if _sha256(path) != card.sha256:
@@ -161,7 +214,7 @@ def _loaded(path: str, card: Card) -> Any | None:
         index.load_index(path)
     except RuntimeError:
         return None
-    index.set_ef(SEARCH_EFFORT)  # loading resets it
+    index.set_ef(card.effort)  # loading resets it
     return index if index.get_current_count() == card.size else None
 
 

@@ -92,8 +92,12 @@ def portions(rows: Any, size: int = 500) -> Iterator[tuple[Any, Any, int]]:
         yield pieces, some, int(pieces[-1])
 
 
-def build(path: Path, rows: Any, stop: bool = False) -> bool:
-    return graph.build(str(path), 77, "toy", rows.shape[1], len(rows), portions(rows), lambda: stop)
+def build(path: Path, rows: Any, stop: bool = False, **rest: float) -> bool:
+    questions = unit_rows(20, rows.shape[1], 8)
+    dimension, count = rows.shape[1], len(rows)
+    return graph.build(
+        str(path), 77, "toy", dimension, count, portions(rows), questions, lambda: stop, **rest
+    )
 
 
 @pytest.mark.clause("IX-12")
@@ -119,6 +123,17 @@ def test_a_graph_of_equal_vectors_is_searched_all_the_same(tmp_path: Path) -> No
     loaded = graph.load(str(tmp_path / "g"), 77, "toy", 8)
     assert loaded is not None
     assert len(loaded.candidates(rows[0], 100)) in (0, 100)
+
+
+@pytest.mark.clause("IX-12")
+def test_vectors_among_which_a_graph_finds_too_little_get_none(tmp_path: Path) -> None:
+    assert build(tmp_path / "g", unit_rows(300, 8))
+    assert build(tmp_path / "g", unit_rows(500, 8), least=1.01)
+    assert os.listdir(tmp_path) == ["g.json"]
+    card = graph.read_card(str(tmp_path / "g"))
+    assert card is not None
+    assert (card.size, card.effort) == (500, 0)
+    assert graph.load(str(tmp_path / "g"), 77, "toy", 8) is None
 
 
 @pytest.mark.clause("IX-12")
