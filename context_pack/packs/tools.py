@@ -40,8 +40,8 @@ Payload = dict[str, Any]
 MOST_LIST_BYTES = commands.MOST_TOKENS * BYTES_PER_TOKEN
 
 INPUT_ABOUT = """\
-Build a context pack: a curated bundle of code references (path and lines, anchored to survive edits), \
-notes and Mermaid diagrams that hands knowledge to another agent or a human. Without arguments: list packs. \
+Build a context pack: code references (path and lines, anchored to survive edits), notes and Mermaid \
+diagrams that hand knowledge to another agent or a human. Without arguments: list packs. \
 Every change but create needs expected_revision and answers the new revision. \
 Actions, with what they need besides id or name: create(ttl_minutes); get; list; \
 upsert_section(section_key, section_title); upsert_ref(section_key, ref_key, path, line_start, line_end); \

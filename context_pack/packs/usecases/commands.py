@@ -17,7 +17,7 @@ from context_pack.packs.domain import values
 from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.listing import DEFAULT_LIMIT, MOST_LIMIT
 from context_pack.packs.domain.model import Status
-from context_pack.toolkit.arguments import arg, array, choice, integer, text
+from context_pack.toolkit.arguments import arg, array, choice, integer, schema_of, text
 from context_pack.toolkit.faults import Schema
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
@@ -114,7 +114,7 @@ class UpsertSection:
     section_order: int | None = arg(integer(), "Place among the sections, from 0", default=None)
     section_scope: str | None = arg(
         text(0, values.PATH_CHARS),
-        "Folder that the section is about; output tells when its context is stale; '' clears it",
+        "Folder whose context the section relies on; '' clears it",
         default=None,
     )
 
@@ -231,8 +231,13 @@ class Repair(Addressed):
 
 
 def operation_schema() -> Schema:
-    """One operation of a batch; its other fields are those of the action, which checks them itself."""
-    return {"type": "object", "properties": {"action": choice(*OPERATIONS)}, "required": ["action"]}
+    """One operation of a batch: any field of any operation; which belong together is checked per action."""
+    fields: dict[str, Any] = {"action": {"type": "string"}}
+    for command in OPERATIONS.values():
+        for name, schema in schema_of(command)["properties"].items():
+            fields.setdefault(name, {key: schema[key] for key in ("type", "items") if key in schema})
+    fields["tags"] = array({"type": "string"})
+    return {"type": "object", "properties": fields, "required": ["action"], "additionalProperties": False}
 
 
 @frozen(kw_only=True)
