@@ -71,6 +71,9 @@ class Turns(Protocol):
     def everywhere(self, name: str, check: Check) -> AbstractContextManager[None]:
         """One process; others wait, and ask `check` while they do."""
 
+    def until(self, done: Callable[[], bool], check: Check) -> None:
+        """Return once `done` says so; it is asked now and then, and so is `check`."""
+
 
 @frozen
 class DocumentPorts:

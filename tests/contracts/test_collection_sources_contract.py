@@ -158,3 +158,7 @@ def test_turns_let_one_through_at_a_time(kind: str, tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert (most, done) == (1, 80)
+    answers = iter([False, False, True])
+    checks: list[int] = []
+    turns.until(lambda: next(answers), lambda: checks.append(1))
+    assert len(checks) == 2

@@ -1,4 +1,4 @@
-"""What a server's worker does for documents: bring local collections up to date, then embed the rest."""
+"""What a server's worker does for documents: index what is on this disk, then embed the rest; never fetch."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ def run(settings: Settings, stop: Callable[[], bool]) -> int:
 
     documents = Documents(open_ports(settings))
     shelf = documents.shelf
-    local = [one for one in shelf.chosen(()) if one.where.is_local]
-    for collection in local:
+    for collection in shelf.chosen(()):
         if stop():
             return DONE
         shelf.syncing.sync(collection, fetch=False, stop=stop)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
-from threading import Lock
+from threading import Event, Lock
 
 from context_pack.documents.domain.config import (
     CONFIG_FILE,
@@ -37,6 +37,7 @@ from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
 
 PROJECT = "memory"
+LOOK_SECONDS = 0.01
 IGNORE_FILE = ".gitignore"
 Verdict = Callable[[str, str, bool], bool | None]
 """(ignore lines, path, is a folder): whether they ignore it; None if no line speaks of it."""
@@ -217,6 +218,13 @@ class MemoryTurns:
         check()
         with self.here(f"everywhere {name}"):
             yield
+
+    def until(self, done: Callable[[], bool], check: Callable[[], None]) -> None:
+        """Look every now and then."""
+        pause = Event()
+        while not done():
+            check()
+            pause.wait(LOOK_SECONDS)
 
 
 def _folder(place: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.locking import PathLock
 
 LONGEST_WAIT = 3600.0
+LOOK_SECONDS = 0.05
 
 
 class DiskTurns:
@@ -45,6 +47,12 @@ class DiskTurns:
             yield
         finally:
             lock.release()
+
+    def until(self, done: Callable[[], bool], check: Callable[[], None]) -> None:
+        """Look every now and then."""
+        while not done():
+            check()
+            time.sleep(LOOK_SECONDS)
 
 
 def make_derived(folder: Path) -> None:

@@ -11,16 +11,13 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
-from context_pack.documents.domain.model import Changes, Collection
+from context_pack.documents.domain.model import Collection
 from context_pack.documents.ports import Check, DocumentPorts
-from context_pack.documents.usecases.sync import Syncing
+from context_pack.documents.usecases.sync import ERRAND, Syncing, is_small
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.model import Progress
 
-ERRAND = "documents"
 LOOK_SECONDS = 2.0
-SMALL_DOCUMENTS = 100
-SMALL_BYTES = 1024 * 1024
 
 
 @frozen
@@ -93,8 +90,3 @@ class Currency:
     def _start_worker(self) -> bool:
         worker = self._ports.background
         return worker is not None and worker.start(ERRAND)
-
-
-def is_small(changes: Changes) -> bool:
-    """Whether the changes can be indexed while somebody waits."""
-    return changes.count - len(changes.gone) <= SMALL_DOCUMENTS and changes.size <= SMALL_BYTES

@@ -22,6 +22,9 @@ from context_pack.retrieval.chunking import chunks
 from context_pack.retrieval.model import Entry, Known
 from context_pack.retrieval.ports import Stop
 
+ERRAND = "documents"
+SMALL_DOCUMENTS = 100
+SMALL_BYTES = 1024 * 1024
 BATCH_DOCUMENTS = 32
 BATCH_CHARS = 400_000
 
@@ -54,13 +57,48 @@ class Syncing:
         check: Check = lambda: None,
     ) -> Outcome:
         """Bring one collection up to date, alone among processes; what fails is in the outcome."""
-        with self._ports.turns.everywhere(collection.id, check):
-            try:
-                with self._ports.sources.open(collection, fetch, check) as source:
-                    changes = self.changes(collection, source, again=True)
-                    return self.carry_out(collection, source, changes, report, stop, check)
-            except Failure as failure:
-                return Outcome(collection.alias, failed=(Failed(collection.where.name, failure.message),))
+        try:
+            done = self._attempt(collection, fetch, report, stop, check, self._ports.background is not None)
+            return self._delegated(collection, report, stop, check) if done is None else done
+        except Failure as failure:
+            return Outcome(collection.alias, failed=(Failed(collection.where.name, failure.message),))
+
+    def _attempt(
+        self, collection: Collection, fetch: bool, report: Report, stop: Stop, check: Check, leave: bool
+    ) -> Outcome | None:
+        """Do the work here and now; None if it is large and is to be left."""
+        with (
+            self._ports.turns.everywhere(collection.id, check),
+            self._ports.sources.open(collection, fetch, check) as source,
+        ):
+            changes = self.changes(collection, source, again=True)
+            if leave and not is_small(changes):
+                return None
+            return self.carry_out(collection, source, changes, report, stop, check)
+
+    def _delegated(self, collection: Collection, report: Report, stop: Stop, check: Check) -> Outcome:
+        """Let the worker do what is large, so that others are answered meanwhile, and do what is left."""
+        worker, corpus = self._ports.background, collection.id
+        before, state = self._digests(corpus), self.facts(corpus).get("state")
+
+        def done() -> bool:
+            now = self.facts(corpus).get("state")
+            return worker is None or not worker.running(ERRAND) or (bool(now) and now != state)
+
+        if worker is not None and worker.start(ERRAND):
+            self._ports.turns.until(done, check)
+        outcome = self._attempt(collection, False, report, stop, check, False)
+        assert outcome is not None
+        after = self._digests(corpus)
+        return evolve(
+            outcome,
+            added=len(after.keys() - before.keys()),
+            updated=sum(before[name] != after[name] for name in after.keys() & before.keys()),
+            removed=len(before.keys() - after.keys()),
+        )
+
+    def _digests(self, corpus: str) -> dict[str, str]:
+        return {name: known.digest for name, known in self._ports.index.known(corpus).items()}
 
     def look(self, collection: Collection, explain: bool = True) -> Changes:
         """What a sync would find, without writing anything; what cannot be read is among the failed."""
@@ -248,6 +286,11 @@ def entry_of(corpus: str, found: Text) -> Entry:
         found.text,
         pieces=chunks(found.text, suffix=suffix, title=title, key=found.document),
     )
+
+
+def is_small(changes: Changes) -> bool:
+    """Whether the changes can be indexed while somebody waits."""
+    return len(changes.new) + len(changes.changed) <= SMALL_DOCUMENTS and changes.size <= SMALL_BYTES
 
 
 def state_of(survey: Survey) -> str:

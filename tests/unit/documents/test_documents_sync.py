@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from context_pack.documents.domain.model import Collection, Failed, Survey, Text
 from context_pack.documents.ports import DocumentPorts
@@ -211,3 +212,27 @@ def test_two_names_of_one_source_are_searched_once() -> None:
     assert [hit.collection.alias for hit in only.answers[0].hits] == ["two"]
     with pytest.raises(Failure):
         finder.search(commands.Search(query="zebra", collections=("three",)))
+
+
+@pytest.mark.clause("DC-48", "DC-23")
+def test_a_large_sync_is_left_to_the_worker_and_counted_all_the_same() -> None:
+    files: Files = {f"docs/{number}.md": f"# {number}" for number in range(150)}
+    files["docs/bad.md"] = b"\xff"
+    setting = Setting(files)
+
+    class Diligent(Worker):
+        """A worker that has done its work when it is looked at."""
+
+        def start(self, errand: str) -> bool:
+            alone = Shelf(evolve(setting.shelf.ports, background=None), setting.clock)
+            sync_all(alone, [setting.collection])
+            return super().start(errand)
+
+    worker = Diligent()
+    shelf = Shelf(evolve(setting.shelf.ports, background=worker), setting.clock)
+    (done,) = sync_all(shelf, [setting.collection])
+    assert worker.asked == ["documents"]
+    assert (done.added, done.updated, done.removed) == (150, 0, 0)
+    assert [one.document for one in done.failed] == ["bad.md"]
+    (again,) = sync_all(shelf, [setting.collection])
+    assert (again.added, len(again.failed), worker.asked) == (0, 1, ["documents"])
