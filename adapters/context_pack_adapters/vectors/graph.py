@@ -26,7 +26,7 @@ LINKS, BUILD_EFFORT = 32, 200
 """hnswlib's M and ef_construction."""
 EFFORTS = (200, 400, 800, 1600, 3200)
 """hnswlib's ef: the least that finds enough is kept; how much that is depends on the vectors."""
-LEAST_RECALL = 0.985
+LEAST_RECALL = 0.995
 NEIGHBOURS = 10
 _ROUNDING = 1e-5
 _HASH_BYTES = 1 << 20
