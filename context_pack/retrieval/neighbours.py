@@ -30,7 +30,7 @@ def _after(first: Found | None, second: Found) -> Found | None:
     """The second passage without the end of the first at its beginning."""
     if first is None or first.end < second.start:
         return second
-    shared = _shared(first.text, second.text)
+    shared = _shared(first, second)
     if not shared:
         return second
     rest = second.text[shared:]
@@ -45,7 +45,7 @@ def _before(first: Found, second: Found | None) -> Found | None:
     """The first passage without the beginning of the second at its end."""
     if second is None or first.end < second.start:
         return first
-    shared = _shared(first.text, second.text)
+    shared = _shared(first, second)
     if not shared:
         return first
     body = first.text[: len(first.text) - shared].rstrip()
@@ -54,14 +54,15 @@ def _before(first: Found, second: Found | None) -> Found | None:
     return evolve(first, text=body, end=first.start + body.count("\n"))
 
 
-def _shared(first: str, second: str) -> int:
-    """How many characters at the end of the first text begin the second."""
-    longest = min(len(first), len(second))
-    at = len(first) - longest
-    while at < len(first):
-        if second.startswith(first[at:]):
-            return len(first) - at
-        following = first.find(second[:1], at + 1)
+def _shared(first: Found, second: Found) -> int:
+    """How many characters at the end of the first passage begin the second, on the same lines."""
+    end, begin = first.text, second.text
+    at = max(0, len(end) - len(begin))
+    while at < len(end):
+        # Text that repeats itself may fit in several places: only one of them is where the second begins.
+        if begin.startswith(end[at:]) and first.end - end.count("\n", at) == second.start:
+            return len(end) - at
+        following = end.find(begin[:1], at + 1)
         if following < 0:
             return 0
         at = following
