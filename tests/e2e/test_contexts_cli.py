@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import select
 import shutil
@@ -55,7 +56,8 @@ def test_from_nothing_to_fresh_contexts_that_keep_what_people_write(
     assert not (project / "AGENTS.md").exists()
 
     mine = (
-        written.replace("Billing of the shop.", "Money in, money out.", 1) + "decisions:\n- what: a\n  why: b\n"
+        written.replace("Billing of the shop.", "Money in, money out.", 1)
+        + "decisions:\n- what: a\n  why: b\n"
     )
     (project / "billing/.context.yaml").write_text(mine)
     plant(project, {"billing/refund.py": '"""Refunds."""\n'})
@@ -145,6 +147,31 @@ def test_contexts_are_fresh_in_a_fresh_clone(project: Path, contexts: CommandLin
 def test_a_terminal_sees_colours_and_a_pipe_does_not(project: Path, contexts: CommandLine) -> None:
     assert "\x1b[" in contexts.on_terminal("contexts", "status").out
     assert "\x1b[" not in contexts("contexts", "status").out
+
+
+@pytest.mark.clause("CX-44")
+def test_progress_is_shown_on_a_terminal_and_leaves_no_trace_elsewhere(
+    project: Path, contexts: CommandLine
+) -> None:
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [*MAIN, "contexts", "init"],
+        cwd=project,
+        env=environment(TERM="xterm"),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        timeout=PATIENCE,
+        check=True,
+    )
+    os.close(theirs)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "\r0/5 " in shown
+    assert "\r4/5 ." in shown
+    assert shown.rstrip("\r").endswith("\r" + " " * 78)
+    assert b"/5" not in done.stdout
+    assert contexts("contexts", "refresh").err == ""
 
 
 class Watching:

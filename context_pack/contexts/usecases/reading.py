@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from attrs import frozen
 
 from context_pack.contexts.domain.fingerprint import Method
@@ -22,7 +24,10 @@ class ContextReader:
 
     def judge(self, data: bytes) -> Verdict:
         """What a file of these bytes is."""
-        parsed = self.format.parse(data)
+        return self.judge_parsed(self.format.parse(data))
+
+    def judge_parsed(self, parsed: Any) -> Verdict:
+        """What a file that was parsed to this is."""
         return Corrupt(parsed.reason) if isinstance(parsed, Malformed) else judged(parsed)
 
     def read(self, folder: Folder) -> Verdict | Refusal | None:

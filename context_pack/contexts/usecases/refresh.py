@@ -198,12 +198,13 @@ class _Round:
             )
         if data is None:
             return self._make(folder)
-        verdict = self.reader.judge(data)
+        whole = self.tools.format.parse(data)
+        verdict = self.reader.judge_parsed(whole)
         if not isinstance(verdict, Context):
             return Outcome(folder.scope, "left", verdict.reason)
         if self.order.only_missing:
             return Outcome(folder.scope, "unchanged")
-        return self._update(folder, data, verdict)
+        return self._update(folder, data, whole, verdict)
 
     def _make(self, folder: Folder) -> Outcome:
         """A context for a folder that has none."""
@@ -218,13 +219,11 @@ class _Round:
         self._remember(folder.scope, {name: value_at(record, name) for name in GENERATED})
         return Outcome(folder.scope, "made")
 
-    def _update(self, folder: Folder, data: bytes, context: Context) -> Outcome:
+    def _update(self, folder: Folder, data: bytes, whole: Any, context: Context) -> Outcome:
         """A context that is there: what has to change, and nothing else."""
         freshness = freshness_of(folder, context.gist, self.check)
-        whole = self.tools.format.parse(data)
-        plan = _Plan(
-            self, folder, context, whole, freshness.state is State.FRESH, self.tools.format.commented(data)
-        )
+        commented = self.tools.format.commented(data)
+        plan = _Plan(self, folder, context, whole, freshness.state is State.FRESH, commented)
         plan.decide()
         changes = plan.changes
         if not changes and not self._is_dated(freshness):
@@ -331,7 +330,8 @@ class _Plan:
 
         What another tool has generated for the folder as it is stays as that tool worded it.
         """
-        if not self.fresh or (name in FROM_PROJECT and name in known):
+        of_root = name in FROM_PROJECT and name in known and self.folder.scope == ROOT_SCOPE
+        if not self.fresh or of_root:
             return self._generated()[name]
         if name in FROM_CHILDREN and name in known:
             return generated(self.round.surveyor.children(self.folder), [name])[name]
