@@ -73,6 +73,15 @@ def test_a_plain_folder_holds_its_text_files_but_for_ignored_and_denied_ones(tmp
     assert why["secret.md"] == why["node_modules/"] == "the path policy denies it"
 
 
+@pytest.mark.clause("DC-08")
+def test_denied_paths_are_judged_from_the_source_root_too(tmp_path: Path) -> None:
+    lay(tmp_path, {"docs/a.md": "a", "docs/private/b.md": "b", "docs/x/c.md": "c"})
+    assert sorted(surveyed(collections(tmp_path, deny=("docs/private/**", "x/c.md"))).files) == ["a.md"]
+    with pytest.raises(Failure):
+        surveyed(collections(tmp_path, "docs/private", deny=("docs/private",)))
+    assert list(surveyed(collections(tmp_path, "docs/private", deny=("private/b.md",))).files) == ["b.md"]
+
+
 @pytest.mark.clause("DC-05")
 def test_our_own_storage_is_never_a_document(tmp_path: Path) -> None:
     lay(tmp_path, {"a.md": "a", ".agents/mcp/context_pack/packs/pk_aaaaaaaa.md": "pack"})
@@ -231,6 +240,11 @@ def test_editing_the_configuration_is_atomic_and_seen_at_once(tmp_path: Path) ->
         "collections": {"b": {"url": "./b", "description": "B"}},
     }
     assert sorted(os.listdir(tmp_path)) == ["conf", "context.json"]
+    (tmp_path / "context.json").rename(tmp_path / "conf/real.json")
+    (tmp_path / "context.json").symlink_to("conf/real.json")
+    sources.configure("c", {"url": "./c"})
+    assert (tmp_path / "context.json").is_symlink()
+    assert list(sources.catalogue().collections) == ["b", "c", "mine"]
 
 
 @pytest.mark.clause("DC-21")

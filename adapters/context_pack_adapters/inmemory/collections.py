@@ -170,7 +170,7 @@ class MemorySource:
 
     def _problem(self, path: str) -> str | None:
         try:
-            if self._policy.denies(RelativePath(path)):
+            if any(map(self._policy.denies, (RelativePath(path), RelativePath(self._prefix + path)))):
                 return "the path policy denies it"
         except Failure as failure:
             return failure.message

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from attrs import frozen
+
 from context_pack.documents.domain import config
 from context_pack.documents.domain.config import (
     CONFIG_FILE,
@@ -36,7 +38,7 @@ from context_pack.documents.domain.where import Kind, Where
 from context_pack.documents.ports import Source
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.paths import PathPolicy
+from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack_adapters.disk.atomic import ensure_folder, read_whole, write_atomic
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.locking import PathLock
@@ -44,6 +46,17 @@ from context_pack_adapters.stores.collection_files import FolderSource
 from context_pack_adapters.stores.collection_turns import make_derived
 
 EDIT_SECONDS = 10.0
+
+
+@frozen
+class LedPolicy(PathPolicy):
+    """A policy for paths below a folder: its globs also speak of the path from the source root."""
+
+    lead: str = ""
+
+    def denies(self, path: RelativePath) -> bool:
+        """Whether a path relative to the folder must not be read."""
+        return PathPolicy.denies(self, path) or PathPolicy.denies(self, RelativePath(self.lead + path.value))
 
 
 class DiskCollections:
@@ -98,7 +111,9 @@ class DiskCollections:
             yield PackageSource(place, self._policy, check)
             return
         folder, manifest = self._folder(place, where)
-        yield FolderSource(folder, manifest, self._policy, self._above(folder), self._own(folder))
+        above = self._above(folder)
+        policy = LedPolicy(self._policy.extra, above[0][1]) if above else self._policy
+        yield FolderSource(folder, manifest, policy, above, self._own(folder))
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
         """The collection that such an entry of the configuration would be."""
@@ -106,9 +121,10 @@ class DiskCollections:
 
     def configure(self, alias: str, entry: Mapping[str, str] | None, user_wide: bool = False) -> None:
         """Set or remove a collection in one of the files."""
-        file = self._user_file if user_wide else self._project_file
-        if file is None:
+        named = self._user_file if user_wide else self._project_file
+        if named is None:
             raise invalid("there is no user-wide configuration here")
+        file = Path(os.path.realpath(named))  # a link stays one
         with translated(CONFIG_FILE):
             ensure_folder(str(file.parent))
             with PathLock(str(file.parent / f".{CONFIG_FILE}.lock"), EDIT_SECONDS) as lock:
@@ -137,7 +153,9 @@ class DiskCollections:
         for way in (parts, str(place) if parts == real else ""):
             names = [name for name in way.split(os.sep) if name]
             if real != root and names and any(map(self._policy.denies_name, names)):
-                raise Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
+                raise _denied()
+        if parts != real and real != root and self._policy.denies(RelativePath(parts.replace(os.sep, "/"))):
+            raise _denied()
 
     def _folder(self, place: Path, where: Where) -> tuple[Path, Manifest]:
         """The folder that the documents are in, and what its manifest says."""
@@ -182,6 +200,10 @@ class DiskCollections:
         if not self._root.is_relative_to(folder) or self._root == folder:
             return []
         return [self._root.relative_to(folder).as_posix()]
+
+
+def _denied() -> Failure:
+    return Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
 
 
 def _state(file: Path | None) -> object:
