@@ -48,11 +48,13 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
     from context_pack_adapters.stores.context_format import YamlContextFormat
     from context_pack_adapters.stores.context_memory import FileDerivedMemory
     from context_pack_adapters.stores.context_projects import DiskProjects
+    from context_pack_adapters.stores.context_seen import SeenFolders
     from context_pack_adapters.stores.pack_store import FilePackStore
     from context_pack_adapters.stores.source_tree import DiskSourceTree
     from context_pack_adapters.system import SystemClock, SystemIds
 
     clock, ids, form = SystemClock(), SystemIds(), YamlContextFormat()
+    seen = SeenFolders(settings.root)
     source_root, policy = Path(settings.source_root), PathPolicy(settings.deny)
     return Ports(
         clock=clock,
@@ -62,9 +64,9 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
         access=AccessFiles(Path(settings.root), clock),
         bundles=FileBundleStore(source_root, policy, settings.bundles),
         contexts=ContextPorts(
-            DiskProjects(settings.source_root, settings.allowed_roots, policy, form),
+            DiskProjects(settings.source_root, settings.allowed_roots, policy, form, seen),
             form,
-            FileDerivedMemory(settings.root, settings.source_root),
+            FileDerivedMemory(settings.root, settings.source_root, seen),
         ),
         documents=search_ports.document_ports(settings, policy, worker),
         memory=memory_ports.disk_memory(settings, clock, ids, policy, worker),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import threading
@@ -15,6 +16,7 @@ from context_trees import FORMAT, Asked, age, context, disk_contexts, plant, ref
 from context_pack.contexts.domain.fingerprint import Method
 from context_pack.contexts.domain.model import Context, Corrupt, judged
 from context_pack.contexts.ports import Malformed, Project, Refusal, unwatched
+from context_pack.contexts.usecases.query import Refused
 from context_pack.contexts.usecases.refresh import Order
 from context_pack_adapters.stores import context_folder
 
@@ -373,6 +375,63 @@ def test_a_content_fingerprint_survives_a_copy_and_a_stat_fingerprint_does_not(
         state = asked.ok("check_freshness", scope="src")
         expected = ("fresh", "content") if method is Method.CONTENT else ("stale", "stat")
         assert (state["state"], state["fingerprint"]["method"]) == expected
+
+
+def refreshed(root: Path) -> set[str]:
+    """What became of the folders when one process refreshed all."""
+    ports = disk_contexts(root)
+    project = ports.projects.open(None)
+    assert not isinstance(project, Refusal)
+    outcomes = refresher(ports).refresh(project, Order())
+    assert not isinstance(outcomes, Refused)
+    return {outcome.deed for outcome in outcomes}
+
+
+def seen_file(root: Path) -> Path:
+    """Where fingerprints of contents are remembered."""
+    return root / ".agents/store/contexts/seen.json"
+
+
+def settle(root: Path) -> None:
+    """Wait until every file has stood still for longer than the clock of the file system is coarse."""
+    newest = max(path.stat().st_ctime_ns for path in root.rglob("*") if path.is_file())
+    while time.time_ns() <= newest + context_folder.TICK_NS:
+        time.sleep(0.01)
+
+
+@pytest.mark.clause("CX-08")
+def test_what_a_refresh_read_is_not_read_again_by_the_next_process(root: Path) -> None:
+    settle(root)
+    refreshed(root)
+    settle(root)
+    folders = json.loads(seen_file(root).read_text())["folders"]
+    (path,) = [path for path in folders if path.endswith("/src")]
+    # What is remembered counts for as long as the signs are the same, so a lie about it is believed …
+    folders[path][1] = "11111111"
+    seen_file(root).write_text(json.dumps({"format": 1, "folders": folders}))
+    assert Asked(disk_contexts(root)).entries()["src"]["state"] == "stale"
+    # … until a file changes, or somebody removes the memory; neither questions nor lists write it.
+    os.utime(root / "src/b.py", ns=(1, 1))
+    assert Asked(disk_contexts(root)).entries()["src"]["state"] == "fresh"
+    assert json.loads(seen_file(root).read_text())["folders"] == folders
+
+
+@pytest.mark.clause("CX-08")
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"format": 2, "folders": {}}', '{"format": 1, "folders": [1]}']
+)
+def test_a_broken_memory_of_fingerprints_is_as_none(root: Path, text: str) -> None:
+    refreshed(root)
+    plant(root, {".agents/store/contexts/seen.json": text})
+    assert {entry["state"] for entry in Asked(disk_contexts(root)).entries().values()} == {"fresh"}
+
+
+@pytest.mark.clause("CX-08")
+def test_fingerprints_that_cannot_be_remembered_are_no_failure(root: Path) -> None:
+    settle(root)
+    plant(root, {".agents/store/contexts/seen.json/in-the-way": ""})
+    assert refreshed(root) == {"made", "updated"}
+    assert {entry["state"] for entry in Asked(disk_contexts(root)).entries().values()} == {"fresh"}
 
 
 # -- writing

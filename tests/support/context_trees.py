@@ -21,6 +21,7 @@ from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryP
 from context_pack_adapters.stores.context_format import YamlContextFormat
 from context_pack_adapters.stores.context_memory import FileDerivedMemory
 from context_pack_adapters.stores.context_projects import DiskProjects
+from context_pack_adapters.stores.context_seen import SeenFolders
 
 FORMAT = YamlContextFormat()
 MINIMAL = """\
@@ -87,8 +88,10 @@ def memory_contexts(files: dict[str, str | bytes], modified_ns: int = 0) -> Cont
 
 def disk_contexts(root: Path, *allowed: Path, deny: tuple[str, ...] = ()) -> ContextPorts:
     """The ports over a folder."""
-    projects = DiskProjects(str(root), [str(path) for path in allowed], PathPolicy(deny), FORMAT)
-    return ContextPorts(projects, FORMAT, FileDerivedMemory(str(root / ".agents" / "store"), str(root)))
+    store = str(root / ".agents" / "store")
+    seen = SeenFolders(store)
+    projects = DiskProjects(str(root), [str(path) for path in allowed], PathPolicy(deny), FORMAT, seen)
+    return ContextPorts(projects, FORMAT, FileDerivedMemory(store, str(root), seen))
 
 
 def refresher(ports: ContextPorts, clock: FixedClock | None = None) -> ContextRefresher:

@@ -17,6 +17,7 @@ from context_pack.contexts.domain.fingerprint import content_row, fingerprint, s
 from context_pack.contexts.domain.model import CONTEXT_FILE
 from context_pack.contexts.domain.scan import is_source
 from context_pack.contexts.ports import Refusal
+from context_pack_adapters.stores.context_seen import SeenFolders, key_of
 
 CHUNK = 1024 * 1024
 TICK_NS = 50_000_000
@@ -123,7 +124,7 @@ class DiskFolder:
     """A `Folder` on disk; `read` reads its context file, confined to the root."""
 
     __slots__ = (
-        *("_digests", "_now_ns", "_path", "_read", "_stat"),
+        *("_digests", "_now_ns", "_path", "_read", "_seen", "_stat"),
         *("files", "memo", "odd_context", "scope", "settled", "source_bytes", "sources", "warnings"),
     )
 
@@ -134,6 +135,7 @@ class DiskFolder:
         seen: Look,
         now_ns: int,
         read: Callable[[str], bytes | Refusal | None],
+        seen_before: SeenFolders,
         before: DiskFolder | None,
     ) -> None:
         self.scope = scope
@@ -147,6 +149,7 @@ class DiskFolder:
         newest = max([row[3] for row in seen.files], default=0)
         self.settled = not seen.odd_context and is_settled(newest, now_ns)
         self._path, self._read, self._now_ns = path, read, now_ns
+        self._seen = seen_before
         self._stat: str | None = None
         self._digests: Digests = {} if before is None else before._digests
 
@@ -167,9 +170,18 @@ class DiskFolder:
 
     def content_fingerprint(self, check: Callable[[], None]) -> str | None:
         """The fingerprint of contents; None when a file cannot be read."""
+        key = key_of(counted) if (counted := self._counted()) and self.settled else ""
+        known = self._seen.recall(self._path, key) if key else None
+        if known is None:
+            known = self._computed(counted, check)
+            if known is not None and key:
+                self._seen.keep(self._path, key, known)
+        return known
+
+    def _computed(self, counted: list[Signature], check: Callable[[], None]) -> str | None:
         rows: list[str] = []
         before, digests = self._digests, Digests()
-        for row in self._counted():
+        for row in counted:
             name = row[0]
             known = before.get(name)
             if known is None or known[0] != row:

@@ -15,6 +15,7 @@ from typing import Any
 from context_pack_adapters.disk.atomic import ensure_folder, read_whole, write_atomic
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.stores.context_seen import SeenFolders
 
 FOLDER, FILE, LOCK = "contexts", "derived.json", ".derived.lock"
 FORMAT = 1
@@ -28,10 +29,11 @@ Digests = dict[str, dict[str, dict[str, str]]]
 class FileDerivedMemory:
     """The `DerivedMemory` on disk."""
 
-    def __init__(self, storage_root: str, source_root: str) -> None:
+    def __init__(self, storage_root: str, source_root: str, seen: SeenFolders) -> None:
         self._folder = os.path.join(storage_root, FOLDER)
         self._source_root = os.path.realpath(source_root)
         self._known: Digests | None = None
+        self._seen = seen
 
     def recall(self, root: str, scope: str) -> Mapping[str, str]:
         """The digest of each generated field of a scope."""
@@ -56,6 +58,7 @@ class FileDerivedMemory:
                     body = json.dumps({"format": FORMAT, "projects": known}, indent=0, sort_keys=True)
                     write_atomic(self._folder, FILE, body.encode())
                 self._known = known
+        self._seen.save()
 
     def _key(self, root: str) -> str:
         """A project's name: its path from the source root, if it lies there."""

@@ -28,6 +28,7 @@ from context_pack_adapters.disk.gitignore import IgnoreFile
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.stores.context_folder import DiskFolder, Look, is_decodable, look, read_placed
 from context_pack_adapters.stores.context_policy import ScopePolicy
+from context_pack_adapters.stores.context_seen import SeenFolders
 
 MAX_CONTEXT_BYTES = 1024 * 1024
 MAX_SOURCE_BYTES = 1024 * 1024
@@ -41,12 +42,14 @@ EASY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 class DiskProject:
     """A `Project` on disk; safe to share between threads. `real` is the root without links."""
 
-    def __init__(self, root: str, real: str, policy: PathPolicy, form: ContextFormat) -> None:
+    def __init__(
+        self, root: str, real: str, policy: PathPolicy, form: ContextFormat, seen: SeenFolders
+    ) -> None:
         self.root = root
         self._real = real
         self._policy = ScopePolicy(policy.extra)
         self._by_path = any("/" in glob or "\\" in glob for glob in policy.extra)
-        self._format = form
+        self._format, self._seen = form, seen
         self._contexts = Rooted(Path(real), self._policy)
         self._sources = Rooted(Path(real), policy)
         self._known: dict[str, DiskFolder] = {}
@@ -100,7 +103,7 @@ class DiskProject:
         before = self._known.get(scope)
         if before is not None and before.is_still(seen):
             return before
-        return DiskFolder(scope, path, seen, now_ns, self._context, before)
+        return DiskFolder(scope, path, seen, now_ns, self._context, self._seen, before)
 
     def _gate(self, ignored: str) -> Callable[[str, str], bool | None]:
         """Decides for each folder whether it is entered; None is a no that counts as a warning."""

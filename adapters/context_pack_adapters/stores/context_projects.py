@@ -11,6 +11,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack_adapters.stores.context_policy import ScopePolicy
 from context_pack_adapters.stores.context_project import DiskProject
+from context_pack_adapters.stores.context_seen import SeenFolders
 
 KEPT_PROJECTS = 16
 
@@ -19,12 +20,17 @@ class DiskProjects:
     """`Projects` on disk; safe to share between threads."""
 
     def __init__(
-        self, source_root: str, allowed: Sequence[str], policy: PathPolicy, form: ContextFormat
+        self,
+        source_root: str,
+        allowed: Sequence[str],
+        policy: PathPolicy,
+        form: ContextFormat,
+        seen: SeenFolders,
     ) -> None:
         self._source_root = os.path.abspath(source_root)
         self._allowed = (self._source_root, *map(os.path.abspath, allowed))
         self._policy, self._scopes = policy, ScopePolicy(policy.extra)
-        self._format = form
+        self._format, self._seen = form, seen
         self._open: OrderedDict[tuple[str, str], DiskProject] = OrderedDict()
 
     def open(self, path: str | None) -> DiskProject | Refusal:
@@ -58,12 +64,15 @@ class DiskProjects:
         except Failure:
             return False
 
+    def _made(self, shown: str, real: str) -> DiskProject:
+        return DiskProject(shown, real, self._policy, self._format, self._seen)
+
     def _kept(self, shown: str, real: str) -> DiskProject:
         """The project with what is known of it from earlier calls."""
         key = (shown, real)
         project = self._open.get(key)
         if project is None:
-            project = self._open.setdefault(key, DiskProject(shown, real, self._policy, self._format))
+            project = self._open.setdefault(key, self._made(shown, real))
             while len(self._open) > KEPT_PROJECTS:
                 self._open.popitem(last=False)
         return project

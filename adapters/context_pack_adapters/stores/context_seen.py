@@ -1,0 +1,80 @@
+"""Fingerprints of contents that were computed before, remembered for the next process in one JSON file.
+
+A folder's fingerprint counts as long as size, times and inode of every file in it are what they were; the
+file means nothing on another machine and may be removed at any time. It is read when it is first needed and
+written only when somebody refreshes contexts, never by a question. Whatever is wrong with it is as if it
+were not there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+from context_pack_adapters.disk.atomic import ensure_folder, read_whole, write_atomic
+
+FOLDER, FILE = "contexts", "seen.json"
+FORMAT = 1
+MAX_BYTES = 64 * 1024 * 1024
+MOST_FOLDERS = 100_000
+
+
+class SeenFolders:
+    """What is known of folders by their real paths; safe to share between threads."""
+
+    def __init__(self, storage_root: str) -> None:
+        self._folder = os.path.join(storage_root, FOLDER)
+        self._known: dict[str, list[str]] | None = None
+        self._is_new = False
+
+    def recall(self, path: str, key: str) -> str | None:
+        """The fingerprint of a folder whose files have these signs; None when nobody knows it."""
+        found = self._load().get(path)
+        return found[1] if found is not None and found[0] == key else None
+
+    def keep(self, path: str, key: str, fingerprint: str) -> None:
+        """Remember a fingerprint until `save`."""
+        known = self._load()
+        if known.get(path) != [key, fingerprint] and (path in known or len(known) < MOST_FOLDERS):
+            known[path] = [key, fingerprint]
+            self._is_new = True
+
+    def save(self) -> None:
+        """Write what is new; a disk that does not take it only costs time later."""
+        if not self._is_new:
+            return
+        self._is_new = False
+        body = json.dumps({"format": FORMAT, "folders": dict(self._load())}, indent=0)
+        try:
+            ensure_folder(self._folder)
+            write_atomic(self._folder, FILE, body.encode())
+        except (OSError, UnicodeEncodeError):
+            return
+
+    def _load(self) -> dict[str, list[str]]:
+        if self._known is None:
+            self._known = self._read()
+        return self._known
+
+    def _read(self) -> dict[str, list[str]]:
+        try:
+            data, _ = read_whole(os.path.join(self._folder, FILE), MAX_BYTES)
+            value = json.loads(data)
+        except (OSError, ValueError, RecursionError):
+            return {}
+        folders = value.get("folders") if isinstance(value, dict) and value.get("format") == FORMAT else None
+        if not isinstance(folders, dict):
+            return {}
+        return {path: entry for path, entry in folders.items() if _is_entry(entry)}
+
+
+def key_of(rows: Sequence[tuple[Any, ...]]) -> str:
+    """The signs of a folder's files as one short text."""
+    return sha256(repr(sorted(rows)).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def _is_entry(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(part, str) for part in value)
