@@ -105,7 +105,7 @@ def memory_ports(
         access=MemoryAccessLog(time),
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),
         documents=search_ports.memory_document_ports(files, PathPolicy(deny), judges),
-        memory=memory_in_memory(files, time, ids or SystemIds(), policy),
+        memory=memory_in_memory(files, time, policy),
     )
 
 

@@ -47,10 +47,10 @@ def disk_memory(
     )
 
 
-def memory_in_memory(
-    files: Mapping[str, str | bytes], clock: Clock, ids: IdSource, policy: PathPolicy
-) -> MemoryPorts:
-    """Memory over a mapping of files."""
+def memory_in_memory(files: Mapping[str, str | bytes], clock: Clock, policy: PathPolicy) -> MemoryPorts:
+    """Memory over a mapping of files; its one session is named after its start."""
+    from context_pack.kernel.digest import sha256_hex
+    from context_pack.kernel.instants import format_instant
     from context_pack.memory.domain.discovery import uuid_of
     from context_pack.memory.ports import MemoryPorts
     from context_pack.retrieval.searching import Searching
@@ -60,9 +60,10 @@ def memory_in_memory(
 
     fast = HashedEmbedder()
     index = MemoryIndex(fast)
+    token = bytes.fromhex(sha256_hex(format_instant(clock.now())))
     return MemoryPorts(
         discoveries=MemoryDiscoveryStore(),
-        sessions=MemorySessionLog(clock, uuid_of(ids.token(16))),
+        sessions=MemorySessionLog(clock, uuid_of(token, version=8)),
         tree=MemoryCodeTree(files, policy),
         index=index,
         searching=Searching(index, fast, None, monotonic=clock.monotonic),

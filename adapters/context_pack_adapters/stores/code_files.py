@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from context_pack.kernel.languages import language_of
@@ -90,11 +91,17 @@ def stamp_of(status: os.stat_result) -> str:
 
 def skip_reason(path: str, size: int) -> str | None:
     """Why a file is not indexed, from its name and size; None if it is."""
-    name = path.rpartition("/")[2].lower()
-    if name.endswith(GENERATED):
-        return "generated"
-    if language_of(path) in UNTOLD and name not in TELLING:
-        return "no source code"
+    if reason := _by_name(path.rpartition("/")[2]):
+        return reason
     if size > MAX_BYTES:
         return "larger than 1 MiB"
     return "empty" if not size else None
+
+
+@lru_cache(maxsize=100_000)
+def _by_name(name: str) -> str:
+    """Why files of a name are not indexed; asked for every file of the tree on every search."""
+    if name.lower().endswith(GENERATED):
+        return "generated"
+    told = language_of(name) not in UNTOLD or name.lower() in TELLING
+    return "" if told else "no source code"

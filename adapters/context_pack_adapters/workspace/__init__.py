@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
     from context_pack.toolkit.spec import Answer
     from context_pack_adapters.workspace.documents import Documents
+    from context_pack_adapters.workspace.memory import Memory
 
 __all__ = ["Packs", "Workspace", "open_memory_workspace", "open_workspace"]
 
@@ -52,6 +53,7 @@ class Workspace:
         self._max_source_bytes = max_source_bytes
         self._packs = Packs(ports, max_source_bytes)
         self._documents: Documents | None = None
+        self._memory: Memory | None = None
         self._registry: Registry | None = None
         self._lock = Lock()
         self._closed = False
@@ -71,6 +73,16 @@ class Workspace:
 
             self._documents = Documents(self._ports)
         return self._documents
+
+    @property
+    def memory(self) -> Memory:
+        """The memory use cases."""
+        self._check_open()
+        if self._memory is None:
+            from context_pack_adapters.workspace.memory import Memory
+
+            self._memory = Memory(self._ports)
+        return self._memory
 
     @property
     def tools(self) -> Sequence[str]:
@@ -93,9 +105,10 @@ class Workspace:
     def close(self) -> None:
         """Let go of everything; closing twice is fine."""
         self._closed = True
-        index = None if self._ports.documents is None else self._ports.documents.index
-        if isinstance(index, Closing):
-            index.close()
+        for searched in (self._ports.documents, self._ports.memory):
+            index = None if searched is None else searched.index
+            if isinstance(index, Closing):
+                index.close()
 
     def __enter__(self) -> Workspace:
         self._check_open()
