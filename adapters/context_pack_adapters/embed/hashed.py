@@ -1,10 +1,10 @@
 """The fast embedder: hashed words and character n-grams, without weights, files or network.
 
 Each token of `retrieval.words` becomes a few signed buckets: itself and its n-grams of 3 to 5 characters,
-scaled so that a long word counts as much as a short one. A text is the sum of its tokens, each by 1 +
-ln(count), with large buckets damped. Hashing is CRC-32 with a mixing step, so that every process and
-platform agrees. The tokens of a language repeat, so their buckets are kept, and a text costs one gather and
-one `bincount`.
+scaled so that a long word counts as much as a short one and a common one less. A text is the sum of its
+tokens, each by count^0.75; what stands first (a title, a heading, a signature) counts threefold; large
+buckets are damped. Hashing is CRC-32 with a mixing step, so that every process and platform agrees. The
+tokens of a language repeat, so their buckets are kept, and a text costs one gather and one `bincount`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,19 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 from zlib import crc32
 
+from context_pack_adapters.embed import common_words
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 DIMENSION = 512
 NGRAMS = (3, 4, 5)
-WORD_SHARE = 0.5
-"""The weight of the whole token beside its n-grams, which together weigh 1."""
+WORD_BUCKETS, WORD_SHARE = 4, 0.5
+"""The whole token has several buckets: one collision is not everything. The n-grams together weigh 1."""
+FIRST, FIRST_AGAIN = 16, 2
+"""How many tokens are what a text begins with, and how often they count besides."""
+COUNT_POWER, BUCKET_POWER = 0.75, 0.7
 MOST_TOKENS = 60_000
 """How many tokens are kept; then all are dropped: those of one text come again soon."""
 BATCH = 64
@@ -57,7 +62,7 @@ class HashedEmbedder:
         import numpy as np
 
         waiting, batches = iter(texts), []
-        while counts := [Counter(found) or NO_WORDS for found in islice(waiting, BATCH)]:
+        while counts := [_counted(found) for found in islice(waiting, BATCH)]:
             with self._lock:
                 if self._kept is None:
                     self._kept = _KeptTokens()
@@ -72,7 +77,7 @@ class _KeptTokens:
     def __init__(self) -> None:
         import numpy as np
 
-        self._damping: NDArray[np.float64] = 1 + np.log(np.arange(1, 1025))
+        self._damping: NDArray[np.float64] = np.arange(1, 1025) ** COUNT_POWER
         self._rows: dict[str, int] = {}
         self._starts: NDArray[np.int64] = np.zeros(1, np.int64)
         self._buckets: NDArray[np.int16] = np.zeros(0, np.int16)
@@ -124,15 +129,18 @@ class _KeptTokens:
         )
 
 
-def _damped(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each row with its buckets to the power of 3/4, made a unit vector.
+def _counted(found: Sequence[str]) -> Mapping[str, int]:
+    """The tokens of a text with their counts."""
+    counts = Counter(found)
+    counts.update([*found[:FIRST]] * FIRST_AGAIN)
+    return counts or NO_WORDS
 
-    A bucket that many tokens share says less than its sum.
-    """
+
+def _damped(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each row as a unit vector; a bucket that many tokens share says less than its sum."""
     import numpy as np
 
-    sizes = np.abs(sums)
-    damped: NDArray[np.float64] = np.copysign(np.sqrt(sizes * np.sqrt(sizes)), sums)
+    damped: NDArray[np.float64] = np.copysign(np.abs(sums) ** BUCKET_POWER, sums)
     norms = np.sqrt(np.einsum("ij,ij->i", damped, damped))
     damped[norms == 0, 0] = norms[norms == 0] = 1  # buckets that cancel out leave no direction
     damped /= norms[:, None]
@@ -143,10 +151,11 @@ def _buckets_of(token: str) -> dict[int, float]:
     """A token's buckets with their signed shares."""
     grams = list(_grams(token))
     shares: dict[int, float] = {}
-    _add(shares, f"w{token}", WORD_SHARE)
+    for number in range(WORD_BUCKETS):
+        _add(shares, f"w{number}{token}", WORD_SHARE * WORD_BUCKETS**-0.5)
     for gram in grams:
         _add(shares, f"g{gram}", len(grams) ** -0.5)
-    size = sum(share * share for share in shares.values()) ** 0.5
+    size = sum(share * share for share in shares.values()) ** 0.5 / common_words.shares().get(token, 1)
     return {bucket: share / size for bucket, share in shares.items()} if size else {}
 
 

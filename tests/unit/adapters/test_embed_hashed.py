@@ -39,6 +39,17 @@ def test_repeating_a_word_counts_less_each_time() -> None:
 
 
 @pytest.mark.clause("EM-02")
+def test_what_stands_first_counts_most() -> None:
+    filler = "something quite different follows here " * 5
+    assert cosine("zebra", f"zebra {filler}") > cosine("zebra", f"{filler} zebra") + 0.1
+
+
+@pytest.mark.clause("EM-02")
+def test_common_words_count_less() -> None:
+    assert cosine("zebra", "return zebra") > cosine("return", "return zebra") + 0.3
+
+
+@pytest.mark.clause("EM-02")
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=4))
 def test_every_text_has_a_unit_vector_that_does_not_depend_on_its_neighbours(texts: list[str]) -> None:
