@@ -183,7 +183,9 @@ def test_what_could_not_be_read_may_have_had_any_name(
     assert until(client, UPDATED)["params"] == {"uri": "context://pack/auth"}
     until(client, LIST_CHANGED)
     other.packs.delete(kept)
-    assert until(client, UPDATED)["params"] == {"uri": f"context://pack/{kept.id}"}
+    # On a busy machine this pack, too, may go before its file was read: then its name is unsure as well.
+    told = iter(lambda: until(client, UPDATED)["params"], {"uri": f"context://pack/{kept.id}"})
+    assert all(params == {"uri": "context://pack/auth"} for params in told)
 
 
 def expiring(file: Path, seconds: float) -> datetime:
