@@ -15,11 +15,16 @@ file and what it imports; `documents_search` {query} finds passages in the proje
 (`documents_list_collections` first), `documents_get_section` reads one; `export_context` and `get_context` read \
 bundles of typed entities.
 
+Remember: `context_search` {query} finds functions and classes, recorded discoveries, past sessions and packs by \
+meaning: ask it first. `context_record` {type, content, module?} keeps a pattern, rule, decision or issue for \
+later sessions.
+
 Read: `output {}` lists packs; `output {"name": …}` or `{"id": "pk_…"}` renders one as Markdown with the \
 code itself. `mode: "compact"` leaves the code out; a long pack ends with a cursor to continue.
 
 Write with `input`, one `action` per call:
-1. `create` {ttl_minutes, name?, title?, brief?, tags?} -> id, revision 1.
+1. `create` {ttl_minutes, name?, title?, brief?, tags?} -> id, revision 1; or `draft` {query, ttl_minutes, \
+max_tokens?}: a pack of the passages that answer a question.
 2. `upsert_section` {section_key, section_title, section_description?}; then `upsert_ref` {section_key, \
 ref_key, path, line_start, line_end, ref_title?, ref_why?, group?} and `upsert_diagram` {section_key, \
 diagram_key, title, mermaid, diagram_why?}. `batch` {operations: […]} does up to 100 in one revision.
