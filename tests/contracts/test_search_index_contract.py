@@ -375,6 +375,39 @@ def test_an_unknown_embedder_or_a_vector_of_another_length_finds_nothing(
         assert snapshot.centroid(fast.id, "docs", "no such") is None
 
 
+def test_impossible_numbers_and_facts_harm_nothing(index: SearchIndex, fast: ToyEmbedder) -> None:
+    index.replace([FRUIT])
+    huge = 10**30
+    with index.reading() as snapshot:
+        assert snapshot.summaries("docs", huge, huge) == []
+        assert len(snapshot.summaries("docs", 0, huge)) == 1
+        assert len(snapshot.keyword(["pear"], Scope(), huge)) == 1
+        assert len(snapshot.nearest(fast.id, fast.one("pears"), Scope(), huge)) == 2
+        assert snapshot.found([huge, -1, 0]) == []
+        assert snapshot.cosines(fast.id, fast.one("pears"), [huge]) == {}
+        assert snapshot.unembedded("another", [huge]) == {}
+        with pytest.raises(ValueError):
+            snapshot.nearest(fast.id, ["x", "y"], Scope(), 5)
+    assert len(index.lacking("another", Scope(), huge)) == 2
+    index.wanted([huge])
+    index.keep("another", {huge: [1.0]})
+    with pytest.raises(TypeError):
+        index.note("docs", {"x": object()})
+    with pytest.raises(TypeError):
+        index.replace([attrs.evolve(FRUIT, facts={"x": object()})])
+    assert list(index.known("docs")) == ["fruit"]
+    assert index.notices() == []
+
+
+def test_very_many_corpora_can_be_asked_for(index: SearchIndex, fast: ToyEmbedder) -> None:
+    index.replace(make_entry("same", f"apple number{n}", corpus=f"c{n}") for n in range(60))
+    scope = Scope(corpora=tuple(f"c{n}" for n in range(0, 3000, 2)))
+    assert len(by_words(index, "appl", scope=scope, limit=99)) == 30
+    assert len(by_vector(index, fast, "apple", scope=scope, limit=99)) == 30
+    narrower = attrs.evolve(scope, kinds=("",), without=("c4", "same"))
+    assert len(by_words(index, "appl", scope=narrower, limit=99)) == 29
+
+
 def test_the_centroid_is_the_normalised_mean(index: SearchIndex, fast: ToyEmbedder) -> None:
     index.replace([FRUIT])
     with index.reading() as snapshot:

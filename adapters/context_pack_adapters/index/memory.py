@@ -19,6 +19,7 @@ from context_pack.retrieval.ports import Embedder, Stop
 from context_pack_adapters.index.keyword_leg import asked_words, clean, fts5_rarity, ideal_score, rarity
 from context_pack_adapters.index.preparing import Prepared, batches, embed_missing, prepare
 from context_pack_adapters.index.schema import K1, NAMES_WEIGHT, B
+from context_pack_adapters.index.values import to_facts
 from context_pack_adapters.vectors.exact import Matrix, as_vector, cosines, from_blobs, mean, to_blob
 
 Name = tuple[str, str]
@@ -106,6 +107,7 @@ class MemorySnapshot:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
         import numpy
 
+        vector = as_vector(vector)
         kept = self._vectors(embedder, vector, list(self._admitted(scope)))
         if not kept:
             return []
@@ -277,6 +279,7 @@ class MemoryIndex:
 
     def note(self, corpus: str, facts: Mapping[str, Any]) -> None:
         """Remember facts of a corpus."""
+        to_facts(facts)  # what is no JSON is refused, as on disk
         with self._lock:
             self._state = evolve(self._state, facts={**self._state.facts, corpus: dict(facts)})
 

@@ -14,7 +14,7 @@ from context_pack.retrieval.model import Entry, Piece
 from context_pack.retrieval.ports import Embedder, EmbedderFailed, Vector
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.scopes import tokens_of
-from context_pack_adapters.index.values import digest_of, embedded_of, to_tokens
+from context_pack_adapters.index.values import digest_of, embedded_of, to_facts, to_tokens
 from context_pack_adapters.vectors.exact import to_blobs
 
 BATCH_PIECES = 1000
@@ -32,18 +32,20 @@ class Columns(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A piece as it is written: its row of the keyword index, what is embedded, its tokens, its digest."""
+    """A piece as it is written: its row of the keyword index, and what is embedded of it."""
 
     columns: Columns
     text: str
     tokens: list[str]
     digest: bytes
+    facts: str
 
 
 class Prepared(NamedTuple):
     """An entry and what is written for each of its pieces."""
 
     entry: Entry
+    facts: str
     passages: list[Passage]
 
 
@@ -76,14 +78,14 @@ def batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
 def prepare(entry: Entry) -> Prepared:
     """Everything about an entry that can be known without the index."""
     scope = to_tokens(tokens_of(entry.corpus, entry.kind, entry.module))
-    return Prepared(entry, [_passage(piece, scope) for piece in entry.pieces])
+    return Prepared(entry, to_facts(entry.facts), [_passage(piece, scope) for piece in entry.pieces])
 
 
 def _passage(piece: Piece, scope: str) -> Passage:
     text = embedded_of(piece)
     body = tokens(piece.text)
     columns = Columns(scope, to_tokens(tokens(piece.names)), to_tokens(body))
-    return Passage(columns, text, [*tokens(piece.context), *body], digest_of(text))
+    return Passage(columns, text, [*tokens(piece.context), *body], digest_of(text), to_facts(piece.facts))
 
 
 def embed_missing(

@@ -22,11 +22,13 @@ from context_pack_adapters.index.keyword_leg import (
 from context_pack_adapters.index.schema import State, state_of, vector_table
 from context_pack_adapters.index.scopes import admits_nothing, condition
 from context_pack_adapters.index.values import (
+    bounded,
     embedded,
     from_content,
     from_facts,
     from_name,
     from_text,
+    is_piece,
     to_name,
 )
 from context_pack_adapters.index.vector_leg import EmbedderRow, VectorLeg, embedder_row, ranges_of, rows_for
@@ -76,7 +78,7 @@ class SqliteSnapshot:
         with self._guarded() as connection:
             rarities = self._rarities(words)
             asked = asked_words(words, rarities)
-            return [Hit(*hit) for hit in keyword_hits(connection, asked, rarities, scope, limit)]
+            return [Hit(*hit) for hit in keyword_hits(connection, asked, rarities, scope, bounded(limit))]
 
     def ideal(self, words: Sequence[str]) -> float:
         """The BM25 score that no piece can pass for these tokens."""
@@ -96,6 +98,7 @@ class SqliteSnapshot:
 
     def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[Hit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
+        vector = as_vector(vector)  # here, because what is no vector is the caller's fault, not the file's
         with self._guarded() as connection:
             known = embedder_row(connection, embedder)
             if known is None or limit <= 0 or len(vector) != known.dimension:
@@ -168,6 +171,7 @@ class SqliteSnapshot:
 
     def cosines(self, embedder: str, vector: Any, pieces: Sequence[int]) -> Mapping[int, float]:
         """The true cosine of each of these pieces that has a vector of that embedder."""
+        vector = as_vector(vector)
         with self._guarded() as connection:
             known = embedder_row(connection, embedder)
             if known is None or not pieces or len(vector) != known.dimension:
@@ -182,7 +186,7 @@ class SqliteSnapshot:
                 )
             if not blobs:
                 return {}
-            scores = cosines(from_blobs(list(blobs.values()), known.dimension), as_vector(vector))
+            scores = cosines(from_blobs(list(blobs.values()), known.dimension), vector)
             return dict(zip(blobs, scores.tolist(), strict=True))
 
     def centroid(self, embedder: str, corpus: str, key: str) -> Any | None:
@@ -280,7 +284,7 @@ class SqliteSnapshot:
             rows = connection.execute(
                 "SELECT key, title, size, kind, module, facts FROM entries WHERE corpus = ? ORDER BY key"
                 " LIMIT ? OFFSET ?",
-                (to_name(corpus), -1 if limit is None else limit, offset),
+                (to_name(corpus), -1 if limit is None else bounded(limit), bounded(offset)),
             )
             return [
                 Summary(
@@ -309,8 +313,9 @@ class SqliteSnapshot:
 
 def _portions(pieces: Sequence[int]) -> Iterator[Sequence[int]]:
     """As many at a time as a statement takes."""
-    for start in range(0, len(pieces), VARIABLES):
-        yield tuple(pieces[start : start + VARIABLES])
+    possible = [piece for piece in pieces if is_piece(piece)]
+    for start in range(0, len(possible), VARIABLES):
+        yield tuple(possible[start : start + VARIABLES])
 
 
 def _marks(values: Sequence[int]) -> str:

@@ -25,8 +25,17 @@ from context_pack_adapters.index.keyword_leg import WordCounts
 from context_pack_adapters.index.preparing import BATCH_PIECES, batches, embed_missing, prepare
 from context_pack_adapters.index.schema import Maker
 from context_pack_adapters.index.snapshot import Shared, SqliteSnapshot
-from context_pack_adapters.index.values import from_name, from_text, to_facts, to_name, to_text
+from context_pack_adapters.index.values import (
+    bounded,
+    from_name,
+    from_text,
+    is_piece,
+    to_facts,
+    to_name,
+    to_text,
+)
 from context_pack_adapters.index.vector_leg import VectorLeg
+from context_pack_adapters.vectors.exact import to_blob
 
 WRITE_SECONDS = 30.0
 """How long a writer waits for the others; each of them is done within about a second."""
@@ -114,17 +123,20 @@ class SqliteIndex:
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
         """Pieces without a vector of that embedder and what to embed, most searched and newest first."""
-        return self._file.read(lambda connection: writing.lacking(connection, embedder, scope, limit))
+        most = bounded(limit)
+        return self._file.read(lambda connection: writing.lacking(connection, embedder, scope, most))
 
     def keep(self, embedder: str, vectors: Mapping[int, Any]) -> None:
         """Store vectors of pieces; those of pieces that have gone are dropped."""
-        if vectors:
-            self._file.write(lambda connection: writing.keep(connection, embedder, vectors))
+        given = {piece: to_blob(vector, len(vector)) for piece, vector in vectors.items()}
+        blobs = {piece: blob for piece, blob in given.items() if blob is not None and is_piece(piece)}
+        if blobs:
+            self._file.write(lambda connection: writing.keep(connection, embedder, blobs))
 
     def wanted(self, pieces: Sequence[int]) -> None:
         """Note that a search looked at these pieces; while somebody else writes, it is kept in mind."""
         with self._wanting:
-            for piece in pieces:
+            for piece in filter(is_piece, pieces):
                 self._wanted[piece] = self._wanted.get(piece, 0) + 1
             noted = list(self._wanted.items())
         sql = (
@@ -144,7 +156,10 @@ class SqliteIndex:
                     del self._wanted[piece]
 
     def tend(self, stop: Stop) -> None:
-        """Make the graphs that searching very many vectors needs, where they are missing or too old."""
+        """Join the parts that the keyword index was written in; make graphs where vectors are very many."""
+        begin = True
+        while not stop() and self._file.write(lambda connection: writing.merge(connection, begin)):  # noqa: B023
+            begin = False
         with translated(self._file.name), self.reading() as snapshot:
             snapshot.make_graphs(self._fast, stop)
 

@@ -69,6 +69,20 @@ def from_content(value: bytes) -> str:
     return zlib.decompress(value).decode("utf-8", "surrogatepass")
 
 
+LARGEST = 2**62
+"""More than there is of anything; SQLite takes no number above twice that."""
+
+
+def bounded(number: int) -> int:
+    """A count or an offset that SQLite takes, which means the same."""
+    return max(-LARGEST, min(number, LARGEST))
+
+
+def is_piece(number: int) -> bool:
+    """Whether a number can be the id of a piece."""
+    return 0 < number < LARGEST
+
+
 def embedded(context: str, text: str) -> str:
     """What an embedder is given of a piece."""
     return f"{context}\n\n{text}" if context else text

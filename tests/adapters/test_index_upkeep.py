@@ -1,0 +1,95 @@
+"""What keeps an index quick and small: portions, joined parts of the keyword index, few retired vectors."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from index_entries import ToyEmbedder, make_entry
+
+from context_pack.retrieval.model import Entry, Hit, Scope
+from context_pack_adapters.index.sqlite_index import SqliteIndex
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "derived" / "things.sqlite3"
+
+
+@pytest.fixture
+def index(path: Path) -> Iterator[SqliteIndex]:
+    with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as made:
+        yield made
+
+
+def ask_file(path: Path, sql: str) -> int:
+    """A number that the file knows."""
+    with closing(sqlite3.connect(path)) as connection:
+        (number,) = connection.execute(sql).fetchone()
+    return int(number)
+
+
+@pytest.mark.clause("IX-17")
+def test_what_is_stored_at_once_is_committed_in_portions(index: SqliteIndex) -> None:
+    seen: list[int] = []
+
+    def entries() -> Iterator[Entry]:
+        for number in range(2500):
+            if number % 500 == 0:
+                seen.append(len(index.known("docs")))
+            yield make_entry(f"e{number:04}", "a piece")
+
+    index.replace(entries())
+    assert seen[-1] > 1000
+    assert len(index.known("docs")) == 2500
+
+
+@pytest.mark.clause("IX-17")
+def test_portions_are_bounded_by_their_text_too(index: SqliteIndex) -> None:
+    seen: list[int] = []
+
+    def entries() -> Iterator[Entry]:
+        for number in range(4):
+            seen.append(len(index.known("docs")))
+            yield make_entry(f"e{number}", "word " * 300_000)
+
+    index.replace(entries())
+    assert seen[2] >= 2
+
+
+@pytest.mark.clause("IX-17")
+def test_joining_the_parts_of_the_keyword_index_changes_no_answer(index: SqliteIndex, path: Path) -> None:
+    for number in range(30):
+        index.replace(make_entry(f"e{number}-{at}", f"red word{number} blue{at}") for at in range(3))
+    index.forget("docs", [f"e{number}-1" for number in range(0, 30, 3)])
+    parts = "SELECT COUNT(DISTINCT segid) FROM words_idx"
+    before, count = answers(index), ask_file(path, parts)
+    assert count >= 4
+    index.tend(lambda: True)
+    assert ask_file(path, parts) == count, "it was told to stop"
+    index.tend(lambda: False)
+    assert ask_file(path, parts) < count
+    assert answers(index) == before
+
+
+def answers(index: SqliteIndex) -> list[list[Hit]]:
+    with index.reading() as snapshot:
+        words = ("red", "word7", "blue1", "word3")
+        return [list(snapshot.keyword([word], Scope(), 100)) for word in words]
+
+
+@pytest.mark.clause("IX-13")
+def test_only_so_many_vectors_without_a_piece_are_kept(index: SqliteIndex, path: Path) -> None:
+    index.replace([make_entry("one", "first text")])
+    with closing(sqlite3.connect(path)) as connection:
+        rows = ((1, number.to_bytes(16, "big"), bytes(64)) for number in range(50_010))
+        connection.executemany("INSERT INTO retired (embedder, digest, vector) VALUES (?, ?, ?)", rows)
+        connection.commit()
+    index.replace([make_entry("one", "second text")])
+    assert ask_file(path, "SELECT COUNT(*) FROM retired") == 50_000
+    index.replace([make_entry("one", "first text")])
+    with index.reading() as snapshot:
+        assert snapshot.progress("toy-16/1", Scope()).done == 1
