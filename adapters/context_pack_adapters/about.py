@@ -12,12 +12,12 @@ descriptions, refs (path + lines, shown as live code) and Mermaid diagrams.
 
 Look around: `grep_codebase` {pattern, filePattern?} finds lines, `read_file` {path, includeDeps?} reads a \
 file and what it imports; `documents_search` {query} finds passages in the project's documentation \
-(`documents_list_collections` first), `documents_get_section` reads one; `export_context` and `get_context` read \
-bundles of typed entities.
+(`documents_list_collections` first), `documents_get_section` reads one; `export_context` and `get_context` \
+read bundles of typed entities.
 
-Remember: `context_search` {query} finds functions and classes, recorded discoveries, past sessions and packs by \
-meaning: ask it first. `context_record` {type, content, module?} keeps a pattern, rule, decision or issue for \
-later sessions.
+Remember: `context_search` {query} finds functions and classes, recorded discoveries, past sessions and packs \
+by meaning: ask it first. `context_record` {type, content, module?} keeps a pattern, rule, decision or issue \
+for later sessions.
 
 Read: `output {}` lists packs; `output {"name": …}` or `{"id": "pk_…"}` renders one as Markdown with the \
 code itself. `mode: "compact"` leaves the code out; a long pack ends with a cursor to continue.
