@@ -7,7 +7,7 @@ from attrs import evolve, field, frozen
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.packs.domain.changes import advanced, put_ref
 from context_pack.packs.domain.lifecycle import Deed, check_allowed
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.report import Checked
 from context_pack.packs.domain.states import State
 from context_pack.packs.ports import PackSettings, PackStore
@@ -57,13 +57,14 @@ class PackVerifier:
         """Rewrite path and lines of the moved refs, and nothing else."""
         pack = located(self.store, command)
         _check_draft(pack, command)
-        resolver = self._resolver(pack, check)
-        moved = [one for one in self._checked(pack, resolver) if one.resolution.state is State.MOVED]
+        # Without the refs it keeps the files that it reads: what is anchored is what was found.
+        resolver = Resolver(self.tree, self.settings.max_source_bytes, check)
+        moved: list[Checked] = []
         after = pack
-        for one in moved:
-            found = one.resolution.found
-            if found is not None:
-                ref = resolver.anchored(evolve(one.ref, path=found.path, lines=found.lines))
+        for one in self._checked(pack, resolver):
+            ref = _followed(one, resolver)
+            if ref is not None:
+                moved.append(one)
                 after = put_ref(after, one.section.key, ref)
 
         def change(stored: Pack) -> Pack:
@@ -80,6 +81,18 @@ class PackVerifier:
     def _resolver(self, pack: Pack, check: Check) -> Resolver:
         refs = [ref for _, ref in pack.refs]
         return Resolver(self.tree, self.settings.max_source_bytes, check, self.sightings, refs)
+
+
+def _followed(one: Checked, resolver: Resolver) -> Ref | None:
+    """The ref at the place its code has moved to; None if it has not, or is no longer there."""
+    found = one.resolution.found
+    if one.resolution.state is not State.MOVED or found is None:
+        return None
+    ref = resolver.anchored(evolve(one.ref, path=found.path, lines=found.lines))
+    same = (
+        ref.anchor is not None and one.ref.anchor is not None and ref.anchor.digest == one.ref.anchor.digest
+    )
+    return ref if same else None
 
 
 def _check_draft(pack: Pack, command: Repair) -> None:

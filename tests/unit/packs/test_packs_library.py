@@ -291,6 +291,37 @@ def test_a_withdrawn_call_stops_between_files(
     assert desk.store.get(pack.id) == pack
 
 
+class FlickeringTree(CountedTree):
+    """A source tree in which a file reads otherwise from its second reading on, and is never kept."""
+
+    def __init__(self, tree: MemorySourceTree, later: str) -> None:
+        super().__init__(tree)
+        self.later = later
+
+    def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
+        """One file; other text when it was read before."""
+        if str(path) in self.reads:
+            return SourceFile(path, self.later, len(self.later), 0)
+        return super().read(path, max_bytes)
+
+
+@pytest.mark.clause("AN-13")
+def test_repair_anchors_the_code_that_it_found_and_no_other(desk: Any, writer: PackWriter) -> None:
+    pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
+    pack = writer.apply(at(pack), a_ref()).pack
+    desk.files["src/app.py"] = "new\n" + str(desk.files["src/app.py"])
+    tree = FlickeringTree(desk.tree, "".join(f"other {number}\n" for number in range(200)))
+    verifier = PackVerifier(desk.store, tree, desk.clock, desk.settings)
+    repaired = verifier.repair(Repair(id=pack.id, expected_revision=pack.revision))
+    (ref,) = repaired.pack.sections[0].refs
+    old = pack.sections[0].refs[0]
+    assert len(repaired.refs) == 1
+    assert (ref.lines.start, ref.lines.end) == (old.lines.start + 1, old.lines.end + 1)
+    assert ref.anchor is not None
+    assert old.anchor is not None
+    assert ref.anchor.digest == old.anchor.digest
+
+
 @pytest.mark.clause("PK-18")
 def test_a_pack_that_changes_while_it_is_being_finalized_is_a_conflict(desk: Any, writer: PackWriter) -> None:
     pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
