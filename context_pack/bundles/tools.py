@@ -13,7 +13,6 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.bundles.domain.json_view import JsonView
 from context_pack.bundles.domain.model import Diagnostic, compact
 from context_pack.bundles.domain.yaml_text import yaml_text
 from context_pack.bundles.ports import BundleStore
@@ -23,6 +22,7 @@ from context_pack.bundles.usecases.export import export
 from context_pack.bundles.usecases.neighbours import look_around, neighbour_record, target_record
 from context_pack.bundles.usecases.shelf import Opened, Shelf
 from context_pack.kernel.errors import Code, Failure, Kind
+from context_pack.kernel.json_view import JsonView
 from context_pack.kernel.ports import Clock
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool

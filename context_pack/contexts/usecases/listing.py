@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from attrs import field, frozen
 
@@ -40,13 +41,14 @@ class Entry:
 
 @frozen
 class Listing:
-    """All folders worth a context, sorted by scope."""
+    """All folders worth a context, sorted by scope; `memo` is for what was made of the list as it is."""
 
     root: str
     entries: Sequence[Entry]
     skipped: int
     tracked: int
     warnings: int
+    memo: dict[str, Any] = field(factory=dict, init=False, eq=False, repr=False)
 
 
 @frozen

@@ -1,8 +1,8 @@
 """A JSON object that is still text: read when somebody looks into it.
 
-An export may be megabytes. A server sends its text and never looks; parsing it for nobody, and handing out
-the values that a bundle keeps, are both avoided this way. Whoever looks finds an ordinary dictionary of their
-own, which `json.dumps`, `==` and copies take for what it is.
+An answer may be megabytes, and the same as the last one. A server sends its text and never looks; parsing it
+for nobody, and handing out values that somebody keeps, are both avoided this way. Whoever looks finds an
+ordinary dictionary of their own, which `json.dumps`, `==` and copies take for what it is.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from bundle_maker import desk_of, nodes, target
 
-from context_pack.bundles.domain.json_view import JsonView
+from context_pack.kernel.json_view import JsonView
 
 TEXT = '{"ok":true,"data":{"a":[1,{"b":"ü"}]},"meta":{}}'
 VALUE = json.loads(TEXT)
