@@ -11,9 +11,10 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
+from context_pack.documents.domain.comparing import is_small
 from context_pack.documents.domain.model import Collection
 from context_pack.documents.ports import Check, DocumentPorts
-from context_pack.documents.usecases.sync import ERRAND, Syncing, is_small
+from context_pack.documents.usecases.sync import ERRAND, Syncing
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.model import Progress
 

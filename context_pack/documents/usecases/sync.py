@@ -11,22 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import define, evolve, field
+from attrs import evolve
 
-from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome, Survey, Text
-from context_pack.documents.domain.sections import document_title, suffix_of
+from context_pack.documents.domain.comparing import compared, is_small, state_of
+from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome, Survey
 from context_pack.documents.ports import Check, DocumentPorts, Source
-from context_pack.kernel.digest import sha256_hex
+from context_pack.documents.usecases.storing import Storing
 from context_pack.kernel.errors import Failure
-from context_pack.retrieval.chunking import chunks
-from context_pack.retrieval.model import Entry, Known
 from context_pack.retrieval.ports import Stop
 
 ERRAND = "documents"
-SMALL_DOCUMENTS = 100
-SMALL_BYTES = 1024 * 1024
-BATCH_DOCUMENTS = 32
-BATCH_CHARS = 400_000
 
 Report = Callable[[int, int, str], None]
 """(documents done, documents to do, the one that was done last)."""
@@ -132,32 +126,7 @@ class Syncing:
         known = index.known(corpus)
         survey = source.survey("", explain)
         assert survey is not None
-        return self._compared(known, survey, {} if again else before, facts)
-
-    @staticmethod
-    def _compared(
-        known: Mapping[str, Known],
-        survey: Survey,
-        before: Mapping[str, tuple[str, str]],
-        facts: Mapping[str, Any],
-    ) -> Changes:
-        """What differs between what the index knows and what the source holds."""
-        new, changed, size, kept = [], [], 0, {}
-        for document, file in survey.files.items():
-            was = known.get(document)
-            if was is not None:
-                if was.stamp == file.stamp:
-                    continue
-                changed.append(document)
-            elif document in before and before[document][0] == file.stamp:
-                kept[document] = before[document]
-                continue
-            else:
-                new.append(document)
-            size += file.size
-        gone = tuple(document for document in known if document not in survey.files)
-        digests = {document: known[document].digest for document in changed}
-        return Changes(survey, tuple(new), tuple(changed), gone, size, digests, kept, facts)
+        return compared(known, survey, {} if again else before, facts)
 
     def carry_out(
         self,
@@ -176,7 +145,7 @@ class Syncing:
         if changes.count and changes.facts.get("state"):
             # Whoever finds the work half done must not take the index for the state it had before.
             self._ports.index.note(collection.id, {**changes.facts, "state": ""})
-        work = _Work(self._ports, collection.id, changes)
+        work = Storing(self._ports, collection.id, changes)
         wanted = [*changes.new, *changes.changed]
         finished = True
         if changes.gone:
@@ -227,79 +196,6 @@ class Syncing:
             "failed": {name: list(why) for name, why in failed.items()},
         }
         self._ports.index.note(corpus, facts)
-
-
-@define
-class _Work:
-    """One run over the documents of one collection."""
-
-    ports: DocumentPorts
-    corpus: str
-    changes: Changes
-    added: int = 0
-    updated: int = 0
-    failed: dict[str, tuple[str, str]] = field(factory=dict)
-    _batch: list[Entry] = field(factory=list, init=False)
-    _stamps: dict[str, str] = field(factory=dict, init=False)
-    _chars: int = field(default=0, init=False)
-
-    def take(self, found: Text | Failed) -> None:
-        """Deal with one document that was read."""
-        known = self.changes.digests.get(found.document)
-        if isinstance(found, Failed):
-            survey = self.changes.survey
-            file = survey.files.get(found.document) if survey is not None else None
-            self.failed[found.document] = ("" if file is None else file.stamp, found.reason)
-            if known is not None and not found.passing:
-                self.ports.index.forget(self.corpus, [found.document])
-            return
-        if known == found.digest:
-            self._stamps[found.document] = found.stamp
-        else:
-            self._batch.append(entry_of(self.corpus, found))
-            self._chars += len(found.text)
-        if len(self._batch) + len(self._stamps) >= BATCH_DOCUMENTS or self._chars >= BATCH_CHARS:
-            self.flush()
-
-    def flush(self) -> None:
-        """Store what was gathered; only what is stored is counted."""
-        if self._stamps:
-            self.ports.index.touch(self.corpus, self._stamps)
-        if self._batch:
-            self.ports.index.replace(self._batch)
-            updated = sum(entry.key in self.changes.digests for entry in self._batch)
-            self.updated += updated
-            self.added += len(self._batch) - updated
-        self._batch, self._stamps, self._chars = [], {}, 0
-
-
-def entry_of(corpus: str, found: Text) -> Entry:
-    """The document as the index stores it."""
-    suffix, title = suffix_of(found.document), document_title(found.document, found.text)
-    return Entry(
-        corpus,
-        found.document,
-        found.digest,
-        found.stamp,
-        title,
-        len(found.text),
-        found.text,
-        pieces=chunks(found.text, suffix=suffix, title=title, key=found.document),
-    )
-
-
-def is_small(changes: Changes) -> bool:
-    """Whether the changes can be indexed while somebody waits."""
-    return len(changes.new) + len(changes.changed) <= SMALL_DOCUMENTS and changes.size <= SMALL_BYTES
-
-
-def state_of(survey: Survey) -> str:
-    """One digest of all that a survey says: the same digest, nothing to do."""
-    about = survey.about
-    rows = [f"{document}\n{file.stamp}" for document, file in survey.files.items()]
-    rows.sort()
-    told = [f"{one.document}\n{one.reason}" for one in survey.failed]
-    return sha256_hex("\n".join([about.name, about.version or "", about.description or "", *told, "", *rows]))
 
 
 def _failures(facts: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
