@@ -15,8 +15,8 @@ file and what it imports; `documents_search` {query} finds passages in the proje
 (`documents_list_collections` first), `documents_get_section` reads one; `export_context` and `get_context` \
 read bundles of typed entities.
 
-Remember: `context_search` {query} finds functions and classes, recorded discoveries, past sessions and packs \
-by meaning: ask it first. `context_record` {type, content, module?} keeps a pattern, rule, decision or issue \
+Remember: `context_search` {query} finds code, recorded discoveries, past sessions and packs by meaning: ask \
+it first. `context_record` {type, content, module?} keeps a pattern, rule, decision or issue \
 for later sessions.
 
 Read: `output {}` lists packs; `output {"name": …}` or `{"id": "pk_…"}` renders one as Markdown with the \
