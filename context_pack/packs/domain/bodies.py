@@ -109,7 +109,7 @@ class Piece:
 
 def whole(body: Body, spot: Spot = START) -> Piece:
     """Everything from a spot on."""
-    if spot == START:
+    if spot is START or spot == START:
         return Piece(body.entire)
     lines = _from(body, spot)
     return Piece(_shown(body, spot, lines, AMPLE), None, _note(body, spot, len(lines), None))

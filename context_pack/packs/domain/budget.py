@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
 def joined(lines: Iterable[Line]) -> str:
     """The lines as text."""
-    return "\n".join(map(str, lines))
+    return "\n".join([f"{lead}{text}{tail}" for lead, text, tail in lines])
 
 
 def cut(text: str, most: int) -> str:

@@ -20,7 +20,7 @@ from context_pack.packs.domain.bodies import START, Body, Piece, Spot, Style
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, outdated
-from context_pack.packs.domain.states import CHANGED_SINCE, Found, Resolution, State
+from context_pack.packs.domain.states import CHANGED_SINCE, Resolution, State
 
 LEGEND, CONTENT = "[LEGEND]", "[CONTENT]"
 CONTINUED = " (continued)"
@@ -38,7 +38,7 @@ class Block:
     def text(self, body: Piece | None) -> str:
         """The block with this much of its body; prose stands right under its heading."""
         if body is None:
-            return GAP.join(map(str, [joined(self.heads), *self.notes]))
+            return GAP.join([joined(self.heads), *map(str, self.notes)])
         if self.body is not None and self.body.style is Style.PROSE:
             return f"{joined(self.heads)}\n{body.text}"
         notes = [*map(str, self.notes), *([] if body.note is None else [body.note])]
@@ -109,7 +109,7 @@ def block_of(item: Item, spot: Spot, opening: bool, resolution: Resolution | Non
 
     `resolution` is there for a ref; without `code` its excerpt is left out.
     """
-    again = spot != START
+    again = spot is not START and spot != START
     if item.part is None:
         return Block(
             [_section_head(item.section, again)], body=_unless_past(_description(item.section), spot)
@@ -136,9 +136,13 @@ def _section_head(section: Section, again: bool) -> Line:
 
 def _ref_head(ref: Ref, section: Section, resolution: Resolution, again: bool) -> list[Line]:
     """What a ref says about its code; a page that goes on with it repeats only what is needed to read it."""
-    found = resolution.found or Found(ref.path, ref.lines)
-    path = f"{found.path} (moved from {ref.path})" if found.path != ref.path else str(found.path)
-    lines = f"{found.lines} (moved from {ref.lines})" if found.lines != ref.lines else str(found.lines)
+    path, lines = ref.path.value, str(ref.lines)
+    found = resolution.found
+    # Where nothing has moved these are the very values of the ref.
+    if found is not None and found.path is not ref.path and found.path != ref.path:
+        path = f"{found.path} (moved from {path})"
+    if found is not None and found.lines is not ref.lines and found.lines != ref.lines:
+        lines = f"{found.lines} (moved from {lines})"
     return [
         Line(f"#### {ref.key} [{section.key}]{CONTINUED if again else ''}"),
         *([Line("**", ref.title, "**")] if ref.title is not None and not again else []),
