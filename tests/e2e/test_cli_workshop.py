@@ -118,6 +118,20 @@ def test_the_doctor_warns_of_variables_that_nobody_understands(cli: CommandLine)
     assert "CONTEXT_PACK_MAX_SOURCE_BYTES is not understood" in done.out
 
 
+@pytest.mark.clause("CLI-21", "EM-09")
+def test_the_doctor_says_which_embedder_is_used_and_how_to_get_a_better_one(cli: CommandLine) -> None:
+    assert checks(cli, CONTEXT_PACK_EMBEDDER="fast")[1]["embedder"]["found"] == "fast, as it was asked for"
+    endpoint = checks(cli, CONTEXT_PACK_EMBEDDER="http://127.0.0.1:1/v1", CONTEXT_PACK_EMBEDDER_KEY="s3cret")
+    assert endpoint[1]["embedder"]["state"] == "ok"
+    assert "s3cret" not in str(endpoint)
+    code, found = checks(cli, CONTEXT_PACK_MODEL_DIR="nowhere")
+    assert code == 0
+    assert found["embedder"]["state"] == "warn"
+    assert "config.json cannot be read" in found["embedder"]["found"]
+    found = checks(cli)[1]
+    assert found["embedder"]["found"].endswith("works") or "semantic" in found["embedder"]["mend"]
+
+
 @pytest.mark.clause("CLI-21")
 def test_the_doctor_works_where_packages_are_missing(cli: CommandLine) -> None:
     # a module that stands in the way of the real one, as a broken installation would

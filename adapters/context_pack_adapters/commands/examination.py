@@ -50,6 +50,7 @@ def examine(settings: Settings) -> list[Finding]:
         _git(),
         _keyword_index(),
         _vector_index(),
+        _embedder(settings),
     ]
 
 
@@ -68,7 +69,15 @@ def settings_shown(settings: Settings) -> dict[str, str]:
         "largest source file": f"{settings.max_source_bytes} bytes",
         "denied besides the usual": ", ".join(settings.deny) or "-",
         "calls per minute": limits,
+        "embedder": _place(settings.embedder),
+        "model folder": settings.model_dir or "-",
     }
+
+
+def _place(embedder: str) -> str:
+    """An embedder's name; of a URL only the host, because the rest may hold a secret."""
+    scheme, slashes, rest = embedder.partition("://")
+    return f"{scheme}{slashes}{rest.partition('/')[0].rpartition('@')[2]}"
 
 
 def _python() -> Finding:
@@ -212,3 +221,28 @@ def _vector_index() -> Finding:
         return Finding("hnswlib", "ok", "loads")
     found = "does not load: vector search uses the exact index"
     return Finding("hnswlib", "warn", found, "pip install hnswlib")
+
+
+def _embedder(settings: Settings) -> Finding:
+    """Whether the configured embedder can be used; a local model is tried, an endpoint is not asked."""
+    try:
+        from context_pack.retrieval.ports import EmbedderFailed
+        from context_pack_adapters.embed import choose, granite
+
+        chosen = choose(settings.embedder, settings.model_dir or None, os.environ)
+        if chosen.warning is not None:
+            mend = granite.INSTALL if chosen.warning.startswith(granite.MISSING) else "correct the setting"
+            return Finding("embedder", "warn", chosen.warning, mend)
+        if chosen.semantic is None:
+            if settings.embedder == "fast":
+                return Finding("embedder", "ok", "fast, as it was asked for")
+            return Finding("embedder", "warn", "fast; searches by meaning need a model", granite.INSTALL)
+        if settings.embedder.startswith("http"):
+            return Finding("embedder", "ok", f"an endpoint ({chosen.semantic.id}); it was not asked")
+        chosen.semantic.embed(["probe"], "query")
+    except ImportError:
+        return Finding("embedder", "warn", "not looked at: a package is missing", "mend the packages first")
+    except EmbedderFailed as failure:
+        mend = "correct CONTEXT_PACK_MODEL_DIR" if settings.model_dir else granite.REINSTALL
+        return Finding("embedder", "warn", f"{failure}; searches use the fast one", mend)
+    return Finding("embedder", "ok", f"{chosen.semantic.id} works")

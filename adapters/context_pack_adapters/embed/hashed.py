@@ -77,7 +77,7 @@ class _KeptTokens:
     def __init__(self) -> None:
         import numpy as np
 
-        self._damping: NDArray[np.float64] = np.arange(1, 1025) ** COUNT_POWER
+        self._damping: NDArray[np.float64] = np.arange(1, 1025, dtype=np.float64) ** COUNT_POWER
         self._rows: dict[str, int] = {}
         self._starts: NDArray[np.int64] = np.zeros(1, np.int64)
         self._buckets: NDArray[np.int16] = np.zeros(0, np.int16)
