@@ -10,7 +10,7 @@ INSTRUCTIONS = """\
 Context packs carry what one agent learned about a codebase to the next agent or person: sections with \
 descriptions, refs (path + lines, shown as live code) and Mermaid diagrams.
 
-Look around: `grep_codebase` {pattern, filePattern?} finds lines, `read_file` {path, includeDeps?} reads a \
+Look: `grep_codebase` {pattern, filePattern?} finds lines, `read_file` {path, includeDeps?} reads a \
 file and what it imports; `documents_search` {query} finds passages in the project's documentation \
 (`documents_list_collections` first), `documents_get_section` reads one; `export_context` and `get_context` \
 read bundles of typed entities.
