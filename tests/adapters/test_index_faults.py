@@ -101,6 +101,16 @@ def test_a_file_that_is_no_index_is_set_aside_and_an_empty_one_takes_its_place(p
 
 
 @pytest.mark.clause("IX-04")
+def test_damage_in_the_middle_of_a_small_file_is_found_when_it_is_opened(path: Path) -> None:
+    with closing(open_index(path)) as index:
+        index.replace(make_entry(f"e{n}", "some words " * 50, "other words " * 40) for n in range(100))
+    overwrite(path, bytes(5000), path.stat().st_size // 2)
+    with closing(open_index(path)) as index:
+        works_empty(index)
+        assert len(index.notices()) == 1
+
+
+@pytest.mark.clause("IX-04")
 def test_an_empty_file_becomes_an_index(path: Path) -> None:
     path.parent.mkdir()
     path.touch()

@@ -11,6 +11,7 @@ import pytest
 from index_entries import ToyEmbedder, make_entry
 
 from context_pack.retrieval.model import Entry, Hit, Scope
+from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 
@@ -93,3 +94,19 @@ def test_only_so_many_vectors_without_a_piece_are_kept(index: SqliteIndex, path:
     index.replace([make_entry("one", "first text")])
     with index.reading() as snapshot:
         assert snapshot.progress("toy-16/1", Scope()).done == 1
+
+
+@pytest.mark.clause("IX-11")
+def test_the_fast_embedder_gives_a_piece_the_vector_of_its_whole_text(path: Path) -> None:
+    fast = HashedEmbedder()
+    entry = make_entry(
+        "Guide/ünï_code", "parseHTTPHeader reads the header", "日本語 text, then the rest of it"
+    )
+    with closing(SqliteIndex(path, fast, chunker="test/1")) as index:
+        index.replace([entry])
+        for piece in entry.pieces:
+            asked = fast.embed([f"{piece.context}\n\n{piece.text}"], "document")[0]
+            with index.reading() as snapshot:
+                (hit,) = snapshot.nearest(fast.id, asked, Scope(), 1)
+                assert hit.score == pytest.approx(1.0, abs=1e-6)
+                assert snapshot.found([hit.piece])[0].text == piece.text

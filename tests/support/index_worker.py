@@ -91,7 +91,7 @@ def check(index: SqliteIndex, asked: Any) -> int:
 def try_everything(path: str) -> None:
     """What each action says on a disk that does not do its part."""
     index = opened(path)
-    big = make_entry("big", *(" ".join(f"word{n}x{m}" for m in range(300)) for n in range(400)))
+    big = make_entry("big", *(" ".join(f"word{m}" for m in range(300)) * 10 + str(n) for n in range(60)))
     answers: dict[str, Any] = {}
     actions: dict[str, Callable[[], object]] = {
         "replace": lambda: index.replace([big]),

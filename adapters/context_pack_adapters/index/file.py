@@ -24,7 +24,14 @@ from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.locking import PathLock
 from context_pack_adapters.index.connections import Opened, identity_of
 from context_pack_adapters.index.faults import Damaged, damaged, judging, locked
-from context_pack_adapters.index.schema import Maker, create, is_empty, mismatch
+from context_pack_adapters.index.schema import (
+    CHECKED_BYTES,
+    Maker,
+    check_structure,
+    create,
+    is_empty,
+    mismatch,
+)
 
 T = TypeVar("T")
 ATTEMPTS = 3
@@ -175,6 +182,8 @@ class IndexFile:
                     if is_empty(connection):
                         create(connection, self._maker)
                     reason = mismatch(connection, self._maker)
+                    if os.stat(self._path).st_size <= CHECKED_BYTES:
+                        check_structure(connection)
                     return None if reason is None else f"cannot be used any more: {reason}"
                 finally:
                     connection.close()

@@ -22,6 +22,8 @@ APPLICATION_ID = 0x63704978
 SCHEMA_VERSION = 1
 PAGE_BYTES = 16384
 """A vector of 512 numbers takes 2 KiB: pages of 4 KiB would stay half empty."""
+CHECKED_BYTES = 32 * 1024 * 1024
+"""A file of at most this size is looked at everywhere when it is opened: it takes some milliseconds."""
 K1, B = 1.2, 0.75
 NAMES_WEIGHT = 3.0
 WEIGHTS = f"0.0, {NAMES_WEIGHT}, 1.0"
@@ -126,6 +128,17 @@ def mismatch(connection: sqlite3.Connection, maker: Maker) -> str | None:
     if found != maker:
         return f"its vectors are of {found.fast}, not {maker.fast}"
     return None
+
+
+def check_structure(connection: sqlite3.Connection) -> None:
+    """Look at the structure of a whole file.
+
+    Raises:
+        Damaged: something in it does not fit.
+    """
+    (told,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if told != "ok":
+        raise Damaged("its structure is broken")
 
 
 def state_of(connection: sqlite3.Connection) -> State:

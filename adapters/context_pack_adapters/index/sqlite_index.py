@@ -23,7 +23,7 @@ from context_pack_adapters.index.file import IndexFile
 from context_pack_adapters.index.graph_leg import GRAPH_AT, GraphLeg
 from context_pack_adapters.index.keyword_leg import WordCounts
 from context_pack_adapters.index.preparing import BATCH_PIECES, batches, embed_missing, prepare
-from context_pack_adapters.index.schema import Maker
+from context_pack_adapters.index.schema import Maker, check_structure
 from context_pack_adapters.index.snapshot import Shared, SqliteSnapshot
 from context_pack_adapters.index.values import (
     bounded,
@@ -156,7 +156,8 @@ class SqliteIndex:
                     del self._wanted[piece]
 
     def tend(self, stop: Stop) -> None:
-        """Join the parts that the keyword index was written in; make graphs where vectors are very many."""
+        """Look for damage everywhere, join the parts of the keyword index, make graphs of very many vectors."""
+        self._file.read(check_structure)
         begin = True
         while not stop() and self._file.write(lambda connection: writing.merge(connection, begin)):  # noqa: B023
             begin = False

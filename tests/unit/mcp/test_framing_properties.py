@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from context_pack_adapters.mcp.framing import Decoder, Fault, Mode, encode
 from context_pack_adapters.mcp.jsonrpc import ParseFault, decode
 from context_pack_adapters.mcp.scanner import Scanner
-from context_pack_adapters.mcp.shortcuts import is_one_value
+from context_pack_adapters.mcp.shortcuts import one_value
 
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 SCALARS = st.none() | st.booleans() | NUMBERS | st.text(max_size=12)
@@ -105,7 +105,7 @@ def test_the_shortcut_and_the_automaton_agree(line: bytes) -> None:
     scanner = Scanner()
     scanner.begin(line[0])
     end = scanner.scan(line, 1)
-    if is_one_value(line):
+    if one_value(line) is not None:
         assert scanner.complete
         assert end == len(line)
     elif scanner.complete and end == len(line):

@@ -217,3 +217,36 @@ def test_a_legacy_client_that_has_the_list_is_watched_for_and_a_stranger_is_not(
     assert (peer.watches, peer.session.watched) == ([True], frozenset())
     peer.session.finish()
     assert peer.watches == [True, False]
+
+
+@pytest.mark.clause("MCP-28")
+def test_the_first_who_listens_is_answered_by_a_job_once_changes_are_watched_for(
+    peer: Peer, req: Request, modern: Modern
+) -> None:
+    (job,) = peer.post(req("resources/subscribe", {"uri": ONE}))
+    assert (peer.watches, peer.take()) == ([], [])
+    job.run()
+    assert peer.watches == [True]
+    assert [message["result"] for message in peer.take()] == [{}]
+    # Now that they are, nobody has to wait.
+    assert list(peer.post(req("resources/subscribe", {"uri": TWO}))) == []
+    params = modern({"notifications": {"resourceSubscriptions": [ONE]}})
+    assert list(peer.post(req("subscriptions/listen", params, 7))) == []
+    assert len(peer.take()) == 2
+
+
+@pytest.mark.clause("MCP-28", "MCP-82")
+@pytest.mark.parametrize("withdrawn", [False, True])
+def test_a_stream_is_acknowledged_once_changes_are_watched_for_and_not_if_it_was_withdrawn(
+    peer: Peer, req: Request, modern: Modern, withdrawn: bool
+) -> None:
+    params = modern({"notifications": {"resourceSubscriptions": [ONE]}})
+    (job,) = peer.post(req("subscriptions/listen", params, 7))
+    peer.session.resources_changed([ONE], False)
+    assert peer.take() == []
+    if withdrawn:
+        peer.notify("notifications/cancelled", {"requestId": 7})
+    job.run()
+    said = [message["method"] for message in peer.take()]
+    assert said == ([] if withdrawn else ["notifications/subscriptions/acknowledged"])
+    assert peer.session.watching is not withdrawn

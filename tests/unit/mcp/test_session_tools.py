@@ -118,10 +118,22 @@ def test_what_not_even_the_registry_expects_is_an_internal_error(peer: Peer, nam
 
 @pytest.mark.clause("MCP-26")
 def test_before_the_registry_is_loaded_calls_keep_their_order_of_arrival(peer: Peer, req: Request) -> None:
+    jobs: list[Any] = []
     for action in ("read", "write"):
-        (job,) = peer.post(req("tools/call", {"name": "note", "arguments": {"action": action}}))
-        assert job.lane == "write"
+        jobs += peer.post(req("tools/call", {"name": "note", "arguments": {"action": action}}))
+    assert [job.lane for job in jobs] == ["hall", "hall"]
     assert peer.session.loaded is None
+    for job in jobs:
+        job.find_lane()
+    assert [(job.lane, job.family) for job in jobs] == [("read", "demo"), ("write", "demo")]
+
+
+@pytest.mark.clause("MCP-26", "MCP-23")
+def test_an_unknown_tool_is_refused_before_the_registry_is_loaded_too(peer: Peer, req: Request) -> None:
+    (job,) = peer.post(req("tools/call", {"name": "nothing"}))
+    job.find_lane()
+    job.run()
+    assert [message["error"]["code"] for message in peer.take()] == [-32602]
 
 
 @pytest.mark.clause("MCP-26")
@@ -167,7 +179,7 @@ def test_work_for_later_that_fails_is_heard_of_and_harms_nothing(
 
 @pytest.mark.clause("MCP-28")
 @pytest.mark.parametrize(
-    "method", ["initialize", "ping", "server/discover", "logging/setLevel", "resources/subscribe"]
+    "method", ["initialize", "ping", "server/discover", "logging/setLevel", "resources/unsubscribe"]
 )
 def test_what_needs_no_registry_is_answered_at_once_and_loads_none(
     peer: Peer, demo: Demo, req: Request, modern: Modern, method: str
