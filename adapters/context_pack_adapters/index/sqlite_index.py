@@ -156,7 +156,7 @@ class SqliteIndex:
                     del self._wanted[piece]
 
     def tend(self, stop: Stop) -> None:
-        """Look for damage everywhere, join the parts of the keyword index, make graphs of very many vectors."""
+        """Look for damage, join the parts of the keyword index, make graphs of very many vectors."""
         self._file.read(check_structure)
         begin = True
         while not stop() and self._file.write(lambda connection: writing.merge(connection, begin)):  # noqa: B023
