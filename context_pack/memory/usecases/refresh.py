@@ -20,8 +20,6 @@ from context_pack.memory.domain.entries import (
     DISCOVERY,
     PACK,
     SESSION,
-    code_digest,
-    code_entry,
     discovery_entry,
     pack_entry,
     session_entry,
@@ -98,6 +96,9 @@ class CodeIndexer:
 
     def _entries(self, paths: Iterable[str], known: Mapping[str, Known]) -> Iterator[Entry | tuple[str, str]]:
         """Each file as an entry, or as a new stamp where its content is the indexed one."""
+        # Here and not above: most processes that could index never have to.
+        from context_pack.memory.domain.code_entries import code_digest, code_entry
+
         for path in paths:
             file = self.tree.read(path)
             if file.skipped is not None:

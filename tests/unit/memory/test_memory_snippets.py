@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context_pack.kernel.lines import split_lines
-from context_pack.memory.domain.entries import code_entry
+from context_pack.memory.domain.code_entries import code_entry
 from context_pack.memory.domain.snippets import MOST_LINES, SCANNED, snippets_of
 
 PYTHON = '''\
