@@ -70,7 +70,7 @@ def _candidates(snapshot: Snapshot, asked: Asked, mode: Mode) -> list[_Measured]
     if asked.vector is not None:
         unmeasured = [piece for piece in keyword if piece not in cosines]
         cosines.update(snapshot.cosines(embedder.id, asked.vector, unmeasured) if unmeasured else {})
-    order = fused(keyword, cosines, weight=embedder.weight, unrelated=unrelated(embedder))
+    order = fused(keyword, cosines, weight=embedder.weight, floor=_floor(embedder, near))
     scores = relevances(
         order,
         keyword,
@@ -123,6 +123,16 @@ def nearest_entries(
             return tuple(best.values())[:limit]
         # Long entries took all the places: look deeper.
         depth *= 4
+
+
+def _floor(embedder: Embedder, near: Sequence[Hit]) -> float:
+    """Where the cosines of an embedder begin to count against the words of a query."""
+    if isinstance(embedder, Calibrated) and embedder.unrelated == 0:
+        # Vectors of the words themselves say what the words say: stretching their small differences over
+        # the whole scale would set them against the better leg.
+        return 0.0
+    # A sentence encoder puts all texts near each other: what tells them apart begins with the last of them.
+    return min((hit.score for hit in near), default=0.0)
 
 
 def unrelated(embedder: Embedder) -> float:

@@ -1,10 +1,9 @@
 """Joining the keyword leg and the vector leg into one order, and giving each hit a score with a meaning.
 
-The order is a weighted sum of both scores, each as a share of the best in this query; a cosine counts from
-that of unrelated texts, not from the least of the list, which would make much of little differences. The
-weight belongs to the embedder. What is shown as relevance is absolute instead, so that it can be compared
-between queries: the share of the keyword score that the query could reach, and the cosine on its own scale.
-It never rises with rank.
+The order is a weighted sum of both scores, each as a share of the best in this query; the weight belongs to
+the embedder, and so does the floor that its cosines count from. What is shown as relevance is absolute
+instead, so that it can be compared between queries: the share of the keyword score that the query could
+reach, and the cosine from that of unrelated texts to 1. It never rises with rank.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ DEPTH = 100
 
 
 def fused(
-    keyword: Mapping[int, float], cosines: Mapping[int, float], *, weight: float, unrelated: float = 0.0
+    keyword: Mapping[int, float], cosines: Mapping[int, float], *, weight: float, floor: float = 0.0
 ) -> list[int]:
-    """The pieces of both legs, best first; ties by piece."""
-    most = max(keyword.values(), default=0.0)
-    span = max(cosines.values(), default=0.0) - unrelated
+    """The pieces of both legs, best first; ties by piece. Cosines below the floor count as the floor."""
+    if not keyword:
+        return sorted(cosines, key=lambda piece: (-cosines[piece], piece))
+    most = max(keyword.values())
+    span = max(cosines.values(), default=floor) - floor
     scores: dict[int, float] = {}
     for piece in keyword.keys() | cosines.keys():
         words = keyword.get(piece, 0.0) / most if most > 0 else 0.0
-        meaning = (cosines.get(piece, unrelated) - unrelated) / span if span > 0 else 0.0
-        scores[piece] = (1 - weight) * words + weight * (max(meaning, 0.0) if keyword else meaning)
-    if not most and span <= 0:
-        scores = {piece: cosines.get(piece, 0.0) for piece in scores}
+        above = max(0.0, cosines.get(piece, floor) - floor)
+        scores[piece] = (1 - weight) * words + weight * (above / span if span > 0 else 0.0)
     return sorted(scores, key=lambda piece: (-scores[piece], piece))
 
 

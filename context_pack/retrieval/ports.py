@@ -43,7 +43,7 @@ class Calibrated(Protocol):
     """An embedder that knows how near it puts texts that have nothing to do with each other."""
 
     unrelated: float
-    """Their cosine: 0 where nothing else is said."""
+    """Their cosine: 0 for vectors of the words themselves, 0.56 for granite."""
 
 
 class Snapshot(Protocol):

@@ -10,7 +10,7 @@ tokens of a language repeat, so their buckets are kept, and a text costs one gat
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
@@ -42,6 +42,7 @@ class HashedEmbedder:
     id = "hashed-512/1"
     dimension = DIMENSION
     weight = 0.2
+    unrelated = 0.0
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -117,16 +118,11 @@ class _KeptTokens:
             self._starts, self._buckets, self._shares = self._starts[:1], self._buckets[:0], self._shares[:0]
             self._learn(texts)
             return
-        made = [_buckets_of(token) for token in new]
-        ends = np.cumsum([len(row) for row in made], dtype=np.int64) + self._starts[-1]
+        buckets, shares, lengths = _rows_of(list(new))
         self._rows.update(zip(new, range(len(self._rows), len(self._rows) + len(new)), strict=True))
-        self._starts = np.concatenate([self._starts, ends])
-        self._buckets = np.concatenate(
-            [self._buckets, np.array([bucket for row in made for bucket in row], np.int16)]
-        )
-        self._shares = np.concatenate(
-            [self._shares, np.array([share for row in made for share in row.values()], np.float32)]
-        )
+        self._starts = np.concatenate([self._starts, np.cumsum(lengths) + self._starts[-1]])
+        self._buckets = np.concatenate([self._buckets, buckets])
+        self._shares = np.concatenate([self._shares, shares])
 
 
 def _counted(found: Sequence[str]) -> Mapping[str, int]:
@@ -147,31 +143,44 @@ def _damped(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return damped
 
 
-def _buckets_of(token: str) -> dict[int, float]:
-    """A token's buckets with their signed shares."""
-    grams = list(_grams(token))
-    shares: dict[int, float] = {}
-    for number in range(WORD_BUCKETS):
-        _add(shares, f"w{number}{token}", WORD_SHARE * WORD_BUCKETS**-0.5)
-    for gram in grams:
-        _add(shares, f"g{gram}", len(grams) ** -0.5)
-    size = sum(share * share for share in shares.values()) ** 0.5 / common_words.shares().get(token, 1)
-    return {bucket: share / size for bucket, share in shares.items()} if size else {}
+def _rows_of(
+    tokens: Sequence[str],
+) -> tuple[NDArray[np.int16], NDArray[np.float32], NDArray[np.int64]]:
+    """The buckets of these tokens, one token after the other, their signed shares, and how many each has."""
+    import numpy as np
+
+    hashes: list[int] = []
+    ends = [0]
+    for token in tokens:
+        hashes += _hashes(token)
+        ends.append(len(hashes))
+    mixed = np.array(hashes, np.uint32) * np.uint32(0x9E3779B1)
+    mixed = (mixed ^ mixed >> np.uint32(15)) * np.uint32(0x85EBCA77)
+    mixed ^= mixed >> np.uint32(13)
+    lengths = np.diff(np.array(ends, np.int64))
+    grams = lengths - WORD_BUCKETS
+    common = common_words.shares()
+    sizes = np.array([common.get(token, 1) for token in tokens]) / np.sqrt(WORD_SHARE**2 + (grams > 0))
+    shares = np.repeat(sizes * np.maximum(grams, 1) ** -0.5, lengths)
+    for place in range(WORD_BUCKETS):
+        shares[np.array(ends[:-1], np.int64) + place] = sizes * (WORD_SHARE * WORD_BUCKETS**-0.5)
+    signed = np.where(mixed >> np.uint32(31), shares, -shares).astype(np.float32)
+    return (mixed % DIMENSION).astype(np.int16), signed, lengths
 
 
-def _grams(token: str) -> Iterator[str]:
-    """The n-grams of a token with its borders marked."""
-    if token:
-        bordered = f"<{token}>"
+def _hashes(token: str) -> list[int]:
+    """The hashes of a token: several of itself, then one for each n-gram with its borders marked."""
+    raw = token.encode("utf-8", "surrogatepass")
+    made = [crc32(raw, seed) for seed in range(1, WORD_BUCKETS + 1)]
+    if not raw:
+        return made
+    if token.isascii():
+        spelled = b"<%b>" % raw
         for size in NGRAMS:
-            for start in range(len(bordered) - size + 1):
-                yield bordered[start : start + size]
-
-
-def _add(shares: dict[int, float], feature: str, share: float) -> None:
-    """Add a feature to its bucket, with its sign."""
-    mixed = crc32(feature.encode("utf-8", "surrogatepass")) * 0x9E3779B1 & 0xFFFFFFFF
-    mixed = (mixed ^ mixed >> 15) * 0x85EBCA77 & 0xFFFFFFFF
-    mixed ^= mixed >> 13
-    bucket = mixed % DIMENSION
-    shares[bucket] = shares.get(bucket, 0.0) + (share if mixed >> 31 else -share)
+            made += [crc32(spelled[start : start + size]) for start in range(len(spelled) - size + 1)]
+        return made
+    bordered = f"<{token}>"
+    for size in NGRAMS:
+        for start in range(len(bordered) - size + 1):
+            made.append(crc32(bordered[start : start + size].encode("utf-8", "surrogatepass")))
+    return made

@@ -29,15 +29,15 @@ def test_the_weight_of_the_embedder_decides_between_the_legs() -> None:
 @pytest.mark.clause("RT-20")
 @given(LEG, COSINES, st.floats(0.01, 0.99), st.floats(0, 0.8))
 def test_every_candidate_stands_once_and_better_in_both_legs_is_better(
-    keyword: dict[int, float], cosines: dict[int, float], weight: float, unrelated: float
+    keyword: dict[int, float], cosines: dict[int, float], weight: float, floor: float
 ) -> None:
-    order = fused(keyword, cosines, weight=weight, unrelated=unrelated)
+    order = fused(keyword, cosines, weight=weight, floor=floor)
     assert sorted(order) == sorted(keyword.keys() | cosines.keys())
     for one in order:
         for other in order[order.index(one) + 1 :]:
             assert not (
                 keyword.get(other, 0.0) > keyword.get(one, 0.0) * 1.001
-                and cosines.get(other, -1.0) > max(cosines.get(one, -1.0), unrelated) + 0.001
+                and cosines.get(other, -1.0) > max(cosines.get(one, -1.0), floor) + 0.001
             )
 
 
@@ -46,7 +46,7 @@ def test_every_candidate_stands_once_and_better_in_both_legs_is_better(
 def test_relevance_is_between_0_and_1_and_never_rises(
     keyword: dict[int, float], cosines: dict[int, float], weight: float, ideal: float, unrelated: float
 ) -> None:
-    order = fused(keyword, cosines, weight=weight, unrelated=unrelated)
+    order = fused(keyword, cosines, weight=weight, floor=unrelated)
     found = relevances(order, keyword, cosines, weight=weight, ideal=ideal, unrelated=unrelated)
     assert len(found) == len(order)
     assert all(0 <= one <= 1 for one in found)
