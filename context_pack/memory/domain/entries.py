@@ -1,6 +1,6 @@
 """What memory holds as entries of an index, and what it takes to show a found piece again.
 
-Corpora: `discovery`, `session`, `pack`, `code`. How a source file becomes an entry is in `code_entries`, which
+Corpora: `discovery`, `session`, `pack`, `code`. How a source file becomes an entry is in `code_entries`: that
 loads scanners for every language and is wanted only by whoever indexes.
 """
 
