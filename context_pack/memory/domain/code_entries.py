@@ -1,7 +1,7 @@
 """Source files as entries of an index: one piece per snippet.
 
-What weighs more in a keyword search (`names`) is a symbol's qualified name, the path of its file, and what file
-and class say of themselves; all that is embedded as well.
+What weighs more in a keyword search (`names`) is a symbol's qualified name, the path of its file, and what
+file and class say of themselves; all that is embedded as well.
 """
 
 from __future__ import annotations
