@@ -13,8 +13,6 @@ from context_pack.retrieval.ports import Embedder, SearchIndex, Stop
 # About two seconds of work: few enough writes, and little lost when it is cut short.
 _KEPT_AT_ONCE = 64
 _STEP = 16
-# While somebody waits, the clock is looked at more often.
-_SMALL_STEP = 2
 
 
 def fill(
@@ -50,28 +48,34 @@ def fill_within(
 ) -> set[int]:
     """Embed these pieces in their order for as long as the budget lasts; those that were embedded.
 
+    One text shows what a text costs; then as many go together as the rest of the budget is likely to pay.
+
     Raises:
         EmbedderFailed: the embedder cannot go on; what it did before is kept.
     """
     begun = last = monotonic()
-    longest = 0.0
     made: dict[int, object] = {}
-    waiting = list(missing)
+    waiting, count = list(missing), 1
     try:
-        while waiting:
-            step = waiting[:_SMALL_STEP]
+        while waiting and count:
+            step = waiting[:count]
             vectors = embedder.embed([missing[piece] for piece in step], "document")
             made.update(zip(step, vectors, strict=True))
-            del waiting[: len(step)]
+            del waiting[:count]
             now = monotonic()
-            longest = max(longest, now - last)
+            count = _affordable(len(step), now - last, budget - (now - begun))
             last = now
-            if now - begun + longest > budget:
-                break
     finally:
         if made:
             index.keep(embedder.id, made)
     return set(made)
+
+
+def _affordable(count: int, seconds: float, left: float) -> int:
+    """How many texts to embed next, if so many took so long and so much time is left."""
+    if seconds <= 0:
+        return _STEP
+    return min(_STEP, int(count * max(left, 0.0) / seconds))
 
 
 def _embed(index: SearchIndex, embedder: Embedder, todo: Mapping[int, str], stop: Stop) -> None:

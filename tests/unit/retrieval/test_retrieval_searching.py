@@ -365,3 +365,18 @@ def test_filling_that_fails_keeps_what_was_done_and_says_so(index: MemoryIndex) 
     with pytest.raises(EmbedderFailed, match="no weights"):
         searching(index, themes).fill(Scope(), lambda: False, lambda progress: None)
     assert searching(index).fill(Scope(), lambda: False, lambda progress: None) == Progress(5, 5)
+
+
+@pytest.mark.clause("RT-24")
+def test_the_budget_is_spent_on_as_many_passages_as_it_pays() -> None:
+    """Each text takes 50 ms by the clock of this test: six of them fit into 300 ms."""
+    index = MemoryIndex(HashedEmbedder())
+    index.replace(entry(f"{number}.md", f"# Number {number}\n\nbackoff {number}") for number in range(60))
+    themes = Themes()
+    search = Searching(index, HashedEmbedder(), themes, monotonic=lambda: themes.embedded * 0.05)
+    answer = ask(search, "backoff", limit=20)
+    assert themes.embedded == 6
+    with index.reading() as snapshot:
+        shown = [hit.found.piece for hit in answer.hits]
+        left = snapshot.unembedded(themes.id, shown)
+    assert [piece for piece in shown if piece not in left] == shown[:6], "the best come first"
