@@ -7,8 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from context_pack.retrieval.model import Entry, Found, Hit, Piece, Progress, Scope, Summary
+from context_pack.retrieval.model import Entry, Found, Hit, Progress, Scope, Summary
 from context_pack.retrieval.ports import Embedder, Stop
+from context_pack_adapters.index.catalogue import (
+    entry_counts,
+    found_pieces,
+    marks,
+    noted_facts,
+    portions,
+    range_of,
+    stored_entry,
+    stored_summaries,
+)
 from context_pack_adapters.index.connections import Opened
 from context_pack_adapters.index.faults import Damaged, damaged, judging
 from context_pack_adapters.index.graph_leg import GraphLeg
@@ -24,23 +34,13 @@ from context_pack_adapters.index.scopes import admits_nothing, condition
 from context_pack_adapters.index.values import (
     bounded,
     embedded,
-    from_content,
-    from_facts,
-    from_name,
     from_text,
-    is_piece,
-    to_name,
 )
 from context_pack_adapters.index.vector_leg import EmbedderRow, VectorLeg, embedder_row, ranges_of, rows_for
 from context_pack_adapters.vectors.exact import Matrix, as_vector, cosines, from_blobs, mean
 
 FEW_PIECES = 2000
 """So few admitted vectors are fetched one by one rather than loading all of them."""
-VARIABLES = 500
-_FOUND = (
-    "SELECT p.id, e.corpus, e.key, e.title, p.ordinal, e.count, p.text, p.start, p.end, p.heading, e.kind,"
-    " e.module, p.facts, e.facts FROM pieces p JOIN entries e ON e.id = p.entry WHERE p.id"
-)
 
 
 class Shared(NamedTuple):
@@ -88,13 +88,6 @@ class SqliteSnapshot:
 
     def _rarities(self, words: Sequence[str]) -> dict[str, tuple[float, float]]:
         return self._shared.counts.rarities(self._opened, self._here(), self._connection, clean(words))
-
-    def _range_of(self, corpus: str, key: str) -> tuple[int, int]:
-        row = self._connection.execute(
-            "SELECT first, first + count - 1 FROM entries WHERE corpus = ? AND key = ?",
-            (to_name(corpus), to_name(key)),
-        ).fetchone()
-        return (0, -1) if row is None else (int(row[0]), int(row[1]))
 
     def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[Hit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
@@ -177,10 +170,10 @@ class SqliteSnapshot:
             if known is None or not pieces or len(vector) != known.dimension:
                 return {}
             blobs: dict[int, bytes] = {}
-            for some in _portions(pieces):
+            for some in portions(pieces):
                 blobs.update(
                     connection.execute(
-                        f"SELECT piece, vector FROM {vector_table(known.id)} WHERE piece IN ({_marks(some)})",
+                        f"SELECT piece, vector FROM {vector_table(known.id)} WHERE piece IN ({marks(some)})",
                         some,
                     )
                 )
@@ -197,7 +190,7 @@ class SqliteSnapshot:
                 return None
             rows = connection.execute(
                 f"SELECT vector FROM {vector_table(known.id)} WHERE piece BETWEEN ? AND ?",
-                self._range_of(corpus, key),
+                range_of(connection, corpus, key),
             )
             blobs = [blob for (blob,) in rows]
             return mean(from_blobs(blobs, known.dimension)) if blobs else None
@@ -205,19 +198,15 @@ class SqliteSnapshot:
     def found(self, pieces: Sequence[int]) -> Sequence[Found]:
         """These pieces, in that order; those that are gone are left out."""
         with self._guarded() as connection:
-            rows: dict[int, Found] = {}
-            for some in _portions(pieces):
-                for row in connection.execute(f"{_FOUND} IN ({_marks(some)})", some):
-                    rows[row[0]] = _found(row)
-            return [rows[piece] for piece in pieces if piece in rows]
+            return found_pieces(connection, pieces)
 
     def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
         """What is to be embedded for those of these pieces that have no vector yet."""
         with self._guarded() as connection:
             known = embedder_row(connection, embedder)
             texts: dict[int, str] = {}
-            for some in _portions(pieces):
-                sql = f"SELECT id, context, text FROM pieces WHERE id IN ({_marks(some)})"
+            for some in portions(pieces):
+                sql = f"SELECT id, context, text FROM pieces WHERE id IN ({marks(some)})"
                 if known is not None:
                     sql += (
                         f" AND id NOT IN (SELECT piece FROM {vector_table(known.id)} WHERE piece = pieces.id)"
@@ -251,96 +240,19 @@ class SqliteSnapshot:
     def entry(self, corpus: str, key: str) -> Entry | None:
         """One entry with its text and pieces."""
         with self._guarded() as connection:
-            row = connection.execute(
-                "SELECT id, digest, stamp, title, size, kind, module, facts, first, count, text FROM entries"
-                " JOIN contents ON entry = id WHERE corpus = ? AND key = ?",
-                (to_name(corpus), to_name(key)),
-            ).fetchone()
-            if row is None:
-                return None
-            identity, digest, stamp, title, size, kind, module, facts, first, count, text = row
-            rows = connection.execute(
-                "SELECT text, start, end, heading, context, names, facts FROM pieces"
-                " WHERE id BETWEEN ? AND ? AND entry = ? ORDER BY id",
-                (first, first + count - 1, identity),
-            )
-            return Entry(
-                corpus=corpus,
-                key=key,
-                digest=from_text(digest),
-                stamp=from_text(stamp),
-                title=from_text(title),
-                size=size,
-                text=from_content(text),
-                kind=from_text(kind),
-                module=from_text(module),
-                pieces=tuple(_piece(row) for row in rows),
-                facts=from_facts(facts),
-            )
+            return stored_entry(connection, corpus, key)
 
     def summaries(self, corpus: str, offset: int = 0, limit: int | None = None) -> Sequence[Summary]:
         """The entries of a corpus in key order."""
         with self._guarded() as connection:
-            rows = connection.execute(
-                "SELECT key, title, size, kind, module, facts FROM entries WHERE corpus = ? ORDER BY key"
-                " LIMIT ? OFFSET ?",
-                (to_name(corpus), -1 if limit is None else bounded(limit), bounded(offset)),
-            )
-            return [
-                Summary(
-                    corpus, from_name(key), from_text(title), size, from_text(kind), from_text(module),
-                    from_facts(facts),
-                )
-                for key, title, size, kind, module, facts in rows
-            ]  # fmt: skip
+            return stored_summaries(connection, corpus, offset, limit)
 
     def counts(self) -> Mapping[str, int]:
         """How many entries each corpus has; one that was only noted has none."""
         with self._guarded() as connection:
-            counts = {from_name(name): 0 for (name,) in connection.execute("SELECT name FROM corpora")}
-            for name, count in connection.execute("SELECT corpus, COUNT(*) FROM entries GROUP BY corpus"):
-                counts[from_name(name)] = count
-            return counts
+            return entry_counts(connection)
 
     def corpus_facts(self, corpus: str) -> Mapping[str, Any] | None:
         """What was noted of a corpus; None for one that was never noted."""
         with self._guarded() as connection:
-            row = connection.execute(
-                "SELECT facts FROM corpora WHERE name = ?", (to_name(corpus),)
-            ).fetchone()
-            return None if row is None else from_facts(row[0])
-
-
-def _portions(pieces: Sequence[int]) -> Iterator[Sequence[int]]:
-    """As many at a time as a statement takes."""
-    possible = [piece for piece in pieces if is_piece(piece)]
-    for start in range(0, len(possible), VARIABLES):
-        yield tuple(possible[start : start + VARIABLES])
-
-
-def _marks(values: Sequence[int]) -> str:
-    return ", ".join("?" * len(values))
-
-
-def _found(row: Sequence[Any]) -> Found:
-    piece, corpus, key, title, ordinal, total, text, start, end, heading, kind, module, facts, entry_facts = (
-        row
-    )
-    return Found(
-        piece, from_name(corpus), from_name(key), from_text(title), ordinal, total, from_text(text), start,
-        end, from_text(heading), from_text(kind), from_text(module), from_facts(facts),
-        from_facts(entry_facts),
-    )  # fmt: skip
-
-
-def _piece(row: Sequence[Any]) -> Piece:
-    text, start, end, heading, context, names, facts = row
-    return Piece(
-        from_text(text),
-        start,
-        end,
-        from_text(heading),
-        from_text(context),
-        from_text(names),
-        from_facts(facts),
-    )
+            return noted_facts(connection, corpus)

@@ -1,0 +1,131 @@
+"""Reading entries and pieces as they were stored: rows of the file become the values of the core."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from context_pack.retrieval.model import Entry, Found, Piece, Summary
+from context_pack_adapters.index.values import (
+    bounded,
+    from_content,
+    from_facts,
+    from_name,
+    from_text,
+    is_piece,
+    to_name,
+)
+
+VARIABLES = 500
+"""How many values a statement is given at once."""
+_FOUND = (
+    "SELECT p.id, e.corpus, e.key, e.title, p.ordinal, e.count, p.text, p.start, p.end, p.heading, e.kind,"
+    " e.module, p.facts, e.facts FROM pieces p JOIN entries e ON e.id = p.entry WHERE p.id"
+)
+
+
+def portions(pieces: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Those that can be ids of pieces, as many at a time as a statement takes."""
+    possible = [piece for piece in pieces if is_piece(piece)]
+    for start in range(0, len(possible), VARIABLES):
+        yield tuple(possible[start : start + VARIABLES])
+
+
+def marks(values: Sequence[int]) -> str:
+    """A question mark for each value."""
+    return ", ".join("?" * len(values))
+
+
+def range_of(connection: sqlite3.Connection, corpus: str, key: str) -> tuple[int, int]:
+    """The first and the last piece of an entry; a range with nothing in it when there are none."""
+    row = connection.execute(
+        "SELECT first, first + count - 1 FROM entries WHERE corpus = ? AND key = ?",
+        (to_name(corpus), to_name(key)),
+    ).fetchone()
+    return (0, -1) if row is None else (int(row[0]), int(row[1]))
+
+
+def found_pieces(connection: sqlite3.Connection, pieces: Sequence[int]) -> list[Found]:
+    """These pieces, in that order; those that are gone are left out."""
+    rows: dict[int, Found] = {}
+    for some in portions(pieces):
+        for row in connection.execute(f"{_FOUND} IN ({marks(some)})", some):
+            rows[row[0]] = _found(row)
+    return [rows[piece] for piece in pieces if piece in rows]
+
+
+def _found(row: Sequence[Any]) -> Found:
+    piece, corpus, key, title, ordinal, total, text, start, end, heading, kind, module, *facts = row
+    return Found(
+        piece, from_name(corpus), from_name(key), from_text(title), ordinal, total, from_text(text), start,
+        end, from_text(heading), from_text(kind), from_text(module), *map(from_facts, facts),
+    )  # fmt: skip
+
+
+def stored_entry(connection: sqlite3.Connection, corpus: str, key: str) -> Entry | None:
+    """One entry with its text and pieces."""
+    row = connection.execute(
+        "SELECT id, digest, stamp, title, size, kind, module, facts, first, count, text FROM entries"
+        " JOIN contents ON entry = id WHERE corpus = ? AND key = ?",
+        (to_name(corpus), to_name(key)),
+    ).fetchone()
+    if row is None:
+        return None
+    identity, digest, stamp, title, size, kind, module, facts, first, count, text = row
+    pieces = connection.execute(
+        "SELECT text, start, end, heading, context, names, facts FROM pieces"
+        " WHERE id BETWEEN ? AND ? AND entry = ? ORDER BY id",
+        (first, first + count - 1, identity),
+    )
+    return Entry(
+        corpus=corpus,
+        key=key,
+        digest=from_text(digest),
+        stamp=from_text(stamp),
+        title=from_text(title),
+        size=size,
+        text=from_content(text),
+        kind=from_text(kind),
+        module=from_text(module),
+        pieces=tuple(_piece(row) for row in pieces),
+        facts=from_facts(facts),
+    )
+
+
+def _piece(row: Sequence[Any]) -> Piece:
+    text, start, end, heading, context, names, facts = row
+    words = map(from_text, (heading, context, names))
+    return Piece(from_text(text), start, end, *words, from_facts(facts))
+
+
+def stored_summaries(
+    connection: sqlite3.Connection, corpus: str, offset: int, limit: int | None
+) -> list[Summary]:
+    """The entries of a corpus in key order."""
+    rows = connection.execute(
+        "SELECT key, title, size, kind, module, facts FROM entries WHERE corpus = ? ORDER BY key"
+        " LIMIT ? OFFSET ?",
+        (to_name(corpus), -1 if limit is None else bounded(limit), bounded(offset)),
+    )
+    return [_summary(corpus, row) for row in rows]
+
+
+def _summary(corpus: str, row: Sequence[Any]) -> Summary:
+    key, title, size, kind, module, facts = row
+    words = map(from_text, (kind, module))
+    return Summary(corpus, from_name(key), from_text(title), size, *words, from_facts(facts))
+
+
+def entry_counts(connection: sqlite3.Connection) -> dict[str, int]:
+    """How many entries each corpus has; one that was only noted has none."""
+    counts = {from_name(name): 0 for (name,) in connection.execute("SELECT name FROM corpora")}
+    for name, count in connection.execute("SELECT corpus, COUNT(*) FROM entries GROUP BY corpus"):
+        counts[from_name(name)] = count
+    return counts
+
+
+def noted_facts(connection: sqlite3.Connection, corpus: str) -> dict[str, Any] | None:
+    """What was noted of a corpus; None for one that was never noted."""
+    row = connection.execute("SELECT facts FROM corpora WHERE name = ?", (to_name(corpus),)).fetchone()
+    return None if row is None else from_facts(row[0])

@@ -1,0 +1,178 @@
+"""One state of the index in memory: dictionaries, and the ranking said plainly.
+
+It is slow on purpose: nothing in it is clever, so that a difference to the index on disk is a fault of that
+one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import field, frozen
+
+from context_pack.retrieval.model import Entry, Found, Hit, Progress, Scope, Summary
+from context_pack_adapters.index.keyword_leg import asked_words, clean, fts5_rarity, ideal_score, rarity
+from context_pack_adapters.index.schema import K1, B
+from context_pack_adapters.vectors.exact import Matrix, as_vector, cosines, from_blobs, mean
+
+Name = tuple[str, str]
+
+
+@frozen
+class MemoryPassage:
+    """One piece: its entry, its place in it, how often it has which words, and how many of them."""
+
+    name: Name
+    at: int
+    weights: Mapping[str, float]
+    length: int
+    text: str
+    digest: bytes
+
+
+@frozen
+class MemoryState:
+    """All that is stored, at one moment."""
+
+    entries: Mapping[Name, Entry] = field(factory=dict)
+    passages: Mapping[int, MemoryPassage] = field(factory=dict)
+    vectors: Mapping[str, Mapping[int, bytes]] = field(factory=dict)
+    facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
+    next_piece: int = 1
+
+
+def admits(scope: Scope, entry: Entry) -> bool:
+    """Whether a scope lets an entry be seen."""
+    name = (entry.corpus, entry.key)
+    return (
+        (scope.corpora is None or entry.corpus in scope.corpora)
+        and (scope.kinds is None or entry.kind in scope.kinds)
+        and (not scope.module or entry.module == scope.module)
+        and (scope.within is None or name == scope.within)
+        and (scope.without is None or name != scope.without)
+    )
+
+
+class MemorySnapshot:
+    """One state of the index."""
+
+    def __init__(self, state: MemoryState) -> None:
+        self._state = state
+
+    def admitted(self, scope: Scope) -> dict[int, MemoryPassage]:
+        entries = self._state.entries
+        return {
+            piece: passage
+            for piece, passage in self._state.passages.items()
+            if admits(scope, entries[passage.name])
+        }
+
+    def _rarities(self, words: Sequence[str]) -> dict[str, tuple[float, float]]:
+        every = self._state.passages.values()
+        counts = {word: sum(word in passage.weights for passage in every) for word in set(clean(words))}
+        total = len(every)
+        return {word: (rarity(total, n), fts5_rarity(total, n)) for word, n in counts.items() if n}
+
+    def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[Hit]:
+        """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
+        rarities = self._rarities(words)
+        asked = asked_words(words, rarities)
+        lengths = [passage.length for passage in self._state.passages.values()]
+        usual = sum(lengths) / len(lengths) if lengths else 1.0
+        hits = []
+        for piece, passage in self.admitted(scope).items():
+            rate = K1 * (1 - B + B * passage.length / usual)
+            parts = [
+                times * rarities[word][0] * tf * (K1 + 1) / (tf + rate)
+                for word, times in asked.items()
+                if (tf := passage.weights.get(word, 0.0))
+            ]
+            if parts:
+                hits.append(Hit(piece, sum(parts)))
+        return sorted(hits, key=lambda hit: (-hit.score, hit.piece))[: max(limit, 0)]
+
+    def ideal(self, words: Sequence[str]) -> float:
+        """The BM25 score that no piece can pass for these tokens."""
+        rarities = self._rarities(words)
+        return ideal_score(asked_words(words, rarities), rarities)
+
+    def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[Hit]:
+        """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
+        import numpy
+
+        vector = as_vector(vector)
+        kept = self._vectors(embedder, vector, list(self.admitted(scope)))
+        if not kept:
+            return []
+        matrix = Matrix(len(vector)).appended(
+            numpy.array(list(kept), dtype=numpy.int64), from_blobs(list(kept.values()), len(vector))
+        )
+        return [Hit(*hit) for hit in matrix.nearest(vector, limit, None)]
+
+    def expect(self, embedder: str, vectors: Sequence[Any]) -> None:
+        """Nothing is made faster here."""
+
+    def _vectors(self, embedder: str, vector: Any, pieces: Sequence[int]) -> dict[int, bytes]:
+        kept = self._state.vectors.get(embedder, {})
+        return {piece: kept[piece] for piece in pieces if len(kept.get(piece, b"")) == 4 * len(vector)}
+
+    def cosines(self, embedder: str, vector: Any, pieces: Sequence[int]) -> Mapping[int, float]:
+        """The true cosine of each of these pieces that has a vector of that embedder."""
+        kept = self._vectors(embedder, vector, pieces)
+        if not kept:
+            return {}
+        scores = cosines(from_blobs(list(kept.values()), len(vector)), as_vector(vector))
+        return dict(zip(kept, scores.tolist(), strict=True))
+
+    def centroid(self, embedder: str, corpus: str, key: str) -> Any | None:
+        """The normalised mean of an entry's vectors; None when it has none."""
+        kept = self._state.vectors.get(embedder, {})
+        pieces = self.admitted(Scope(within=(corpus, key)))
+        blobs = [kept[piece] for piece in pieces if piece in kept]
+        return mean(from_blobs(blobs, len(blobs[0]) // 4)) if blobs else None
+
+    def found(self, pieces: Sequence[int]) -> Sequence[Found]:
+        """These pieces, in that order; those that are gone are left out."""
+        return [self._found(piece) for piece in pieces if piece in self._state.passages]
+
+    def _found(self, number: int) -> Found:
+        passage = self._state.passages[number]
+        entry = self._state.entries[passage.name]
+        piece = entry.pieces[passage.at]
+        return Found(
+            number, entry.corpus, entry.key, entry.title, passage.at + 1, len(entry.pieces), piece.text,
+            piece.start, piece.end, piece.heading, entry.kind, entry.module, piece.facts, entry.facts,
+        )  # fmt: skip
+
+    def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
+        """What is to be embedded for those of these pieces that have no vector yet."""
+        kept, passages = self._state.vectors.get(embedder, {}), self._state.passages
+        return {piece: passages[piece].text for piece in pieces if piece in passages and piece not in kept}
+
+    def progress(self, embedder: str, scope: Scope) -> Progress:
+        """How far that embedder has come in the scope."""
+        kept = self._state.vectors.get(embedder, {})
+        admitted = self.admitted(scope)
+        return Progress(sum(piece in kept for piece in admitted), len(admitted))
+
+    def entry(self, corpus: str, key: str) -> Entry | None:
+        """One entry with its text and pieces."""
+        return self._state.entries.get((corpus, key))
+
+    def summaries(self, corpus: str, offset: int = 0, limit: int | None = None) -> Sequence[Summary]:
+        """The entries of a corpus in key order."""
+        entries = sorted((e for e in self._state.entries.values() if e.corpus == corpus), key=lambda e: e.key)
+        return [
+            Summary(e.corpus, e.key, e.title, e.size, e.kind, e.module, e.facts)
+            for e in entries[offset : None if limit is None else offset + limit]
+        ]
+
+    def counts(self) -> Mapping[str, int]:
+        """How many entries each corpus has; one that was only noted has none."""
+        return dict.fromkeys(self._state.facts, 0) | Counter(corpus for corpus, _ in self._state.entries)
+
+    def corpus_facts(self, corpus: str) -> Mapping[str, Any] | None:
+        """What was noted of a corpus; None for one that was never noted."""
+        return self._state.facts.get(corpus)
