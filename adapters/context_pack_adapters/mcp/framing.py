@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from context_pack_adapters.mcp.headers import HeaderBlock, is_name, may_become_header
 from context_pack_adapters.mcp.limits import MAX_DEPTH, MAX_HEADER_BYTES, MAX_MESSAGE_BYTES
-from context_pack_adapters.mcp.shortcuts import SHORT_LINE, is_one_value, plain_frame
+from context_pack_adapters.mcp.shortcuts import SHORT_LINE, one_value, plain_frame
 
 if TYPE_CHECKING:
     from context_pack_adapters.mcp.scanner import Scanner
@@ -128,8 +128,12 @@ class Decoder:
             end = buffer.find(b"\n", start, start + SHORT_LINE)
             if end >= 0:
                 line = bytes(buffer[start:end]).rstrip(b" \t\r")
-                if len(line) <= self._limit and is_one_value(line):
-                    return self._body(start + len(line), "unframed")
+                body = one_value(line) if len(line) <= self._limit else None
+                if body is not None:
+                    self.mode = self.mode or "unframed"
+                    self._out.append(body)
+                    self._start = start + len(line)
+                    return True
             # Once for each line, or many values on one line would have it searched many times.
             self._unsure = end if end >= 0 else min(len(buffer), start + SHORT_LINE)
         if self._scanner is None:

@@ -48,6 +48,7 @@ class Job:
         "_later",
         "_progress",
         "_received",
+        "_route",
         "_state",
         "_stopped",
         "_work",
@@ -60,13 +61,15 @@ class Job:
         self,
         desk: Desk,
         exchange: Exchange,
-        work: Callable[[Job], bytes],
+        work: Callable[[Job], bytes | None],
         lane: str = "read",
         family: str = "",
+        route: Callable[[], tuple[str, str]] | None = None,
     ) -> None:
         self.exchange = exchange
         self.lane = lane
         self.family = family
+        self._route = route
         self._desk = desk
         self._work = work
         self._state = _QUEUED
@@ -98,6 +101,15 @@ class Job:
     def wants_heartbeat(self) -> bool:
         """Whether the caller gave a progress token and still waits."""
         return self._progress is not None and self._state != _OVER and not self._cancelled
+
+    def find_lane(self) -> None:
+        """Learn the lane and the family, which may take as long as it takes to load the tools."""
+        route, self._route = self._route, None
+        if route is not None:
+            try:
+                self.lane, self.family = route()
+            except Exception:  # the work meets the same trouble, and tells it
+                self.lane = "read"
 
     def run(self) -> None:
         """Do the work, send the reply, then do what was left for later."""
@@ -159,7 +171,7 @@ class Job:
             params["logger"] = logger
         self._desk.send(notification("notifications/message", params))
 
-    def _outcome(self) -> bytes:
+    def _outcome(self) -> bytes | None:
         try:
             return self._work(self)
         except Refusal as refusal:
@@ -174,16 +186,15 @@ class Job:
 
 
 class InFlight:
-    """Every request that has not been answered yet, by id; two may share one id."""
+    """Every request that has not been answered yet; two may share one id."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._jobs: dict[Id, list[Job]] = {}
+        self._jobs: set[Job] = set()  # changed by single steps that no other thread can come between
 
     def add(self, job: Job) -> None:
         """Know the job from now on."""
-        with self._lock:
-            self._jobs.setdefault(job.exchange.id, []).append(job)
+        self._jobs.add(job)
 
     def begin(self, job: Job) -> bool:
         """Take the job out of the queue; False if it was dropped before."""
@@ -198,27 +209,21 @@ class InFlight:
         with self._lock:
             if job._state != _QUEUED:
                 return False
-            self._forget(job)
-            return True
+            job._state = _OVER
+        self._jobs.discard(job)
+        return True
 
     def end(self, job: Job) -> None:
         """Forget a job that has run."""
-        with self._lock:
-            self._forget(job)
+        job._state = _OVER
+        self._jobs.discard(job)
 
     def named(self, request_id: Id) -> list[Job]:
-        """The jobs with this id."""
-        with self._lock:
-            return list(self._jobs.get(request_id, ()))
+        """The jobs with this id; ids are equal only within one JSON type."""
+        kind = type(request_id)
+        named = (job for job in self.every() if job.exchange.id == request_id)
+        return [job for job in named if type(job.exchange.id) is kind]
 
     def every(self) -> list[Job]:
         """All jobs."""
-        with self._lock:
-            return [job for jobs in self._jobs.values() for job in jobs]
-
-    def _forget(self, job: Job) -> None:
-        job._state = _OVER
-        jobs = self._jobs[job.exchange.id]
-        jobs.remove(job)
-        if not jobs:
-            del self._jobs[job.exchange.id]
+        return list(self._jobs)

@@ -80,6 +80,14 @@ def _no_constant(name: str) -> NoReturn:
 
 
 _decoder = JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant)
+read_value = _decoder.raw_decode
+"""The value at the start of a text, and where it ends; raises as `decode` does, or ValueError."""
+
+
+class Line(bytes):
+    """A body that was read on the way, with its value: nothing is read twice."""
+
+    value: Any
 
 
 def decode(body: bytes) -> Any:
@@ -89,6 +97,8 @@ def decode(body: bytes) -> Any:
         ParseFault: not UTF-8, not JSON, a duplicate key, a number that is not finite or has too many digits,
             or nested deeper than MAX_DEPTH.
     """
+    if type(body) is Line:
+        return body.value
     if body.count(b"{") + body.count(b"[") > MAX_DEPTH:  # Fewer brackets cannot be nested too deep.
         _check_depth(body)
     try:

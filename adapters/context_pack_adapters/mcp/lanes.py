@@ -1,5 +1,6 @@
 """Where jobs run: one lane for mutations, in their order of arrival, a few threads for reads, and a few for
-searches, so that nobody who reads a file waits behind somebody's slow search.
+searches, so that nobody who reads a file waits behind somebody's slow search. Calls that come before the
+tools are loaded do not know their lane yet: they wait in a hall, in line, and so does whatever comes behind.
 
 As long as jobs are quick, one thread of a lane does them all: threads that take turns over tiny jobs cost
 more than the jobs. Only when a lane makes no headway (`nudge`) does another thread join, and past a few only
@@ -26,6 +27,8 @@ STUCK_SECONDS = 0.3
 WRITE_HEADSTART_SECONDS = 0.25
 HEARTBEAT_SECONDS = 5.0
 FULL_JOBS = 4096
+HALL = "hall"
+"""Where a job waits whose lane is not known yet."""
 
 
 class Job(Protocol):
@@ -37,6 +40,7 @@ class Job(Protocol):
     def family(self) -> str: ...
     @property
     def wants_heartbeat(self) -> bool: ...
+    def find_lane(self) -> None: ...
     def run(self) -> None: ...
     def heartbeat(self) -> None: ...
     def cancel(self) -> None: ...
@@ -68,14 +72,14 @@ class _Lane:
     """One queue and the threads that serve it: usually up to `few`, if those are stuck up to `most`."""
 
     def __init__(
-        self, name: str, few: int, most: int, lock: threading.Lock, finished: Callable[[Job], None]
+        self, name: str, few: int, most: int, lock: threading.Lock, serve: Callable[[_Entry], None]
     ) -> None:
         self.queue: deque[_Entry] = deque()
         self._name = name
         self._few = few
         self._most = most
         self._lock = lock
-        self._finished = finished
+        self._serve_entry = serve
         self._wake = threading.Semaphore(0)
         self._threads = 0
         self._active = 0
@@ -129,14 +133,9 @@ class _Lane:
 
     def _run(self, entry: _Entry) -> None:
         try:
-            if entry.follows is not None:
-                entry.follows.give_way()
-            entry.job.run()
+            self._serve_entry(entry)
         finally:
-            if entry.mutation is not None:
-                entry.mutation.done.set()
             self._headway += 1
-            self._finished(entry.job)
 
 
 class Lanes:
@@ -145,27 +144,32 @@ class Lanes:
     def __init__(self, on_room: Callable[[], None]) -> None:
         self._on_room = on_room
         self._state = threading.Condition()
-        self._open: set[Job] = set()
+        self._open: set[Job] = set()  # changed by single steps that no other thread can come between
+        self._was_full = False
         lock = threading.Lock()
-        self._lanes = {
-            "read": _Lane("read", READERS, READERS, lock, self._finish),
-            "slow": _Lane("slow", SEARCHERS, MOST_SEARCHERS, lock, self._finish),
-            "write": _Lane("write", 1, 1, lock, self._finish),
-        }
-        self._all = tuple(self._lanes.values())
+        self._read = _Lane("read", READERS, READERS, lock, self._run)
+        self._slow = _Lane("slow", SEARCHERS, MOST_SEARCHERS, lock, self._run)
+        self._write = _Lane("write", 1, 1, lock, self._run)
+        self._hall = _Lane(HALL, 1, 1, lock, self._show_in)
+        self._lanes = {"read": self._read, "slow": self._slow, "write": self._write}
+        self._all = (self._read, self._slow, self._write, self._hall)
+        self._in_hall = 0
         self._serial = 0
         self._last_write: dict[str, _Mutation] = {}
         self._pulse: threading.Thread | None = None
 
     @property
     def full(self) -> bool:
-        """Whether so many jobs wait that no more requests should be read."""
+        """Whether so many jobs wait that no more requests should be read; then `on_room` is called later."""
+        if len(self._open) <= FULL_JOBS:
+            return False
+        self._was_full = True
         return len(self._open) > FULL_JOBS
 
     @property
     def waiting(self) -> bool:
         """Whether jobs wait; then `nudge` is due soon."""
-        return any(lane.queue for lane in self._all)
+        return bool(self._read.queue or self._slow.queue or self._write.queue or self._hall.queue)
 
     def nudge(self) -> None:
         """Let another thread join each lane that makes no headway."""
@@ -174,19 +178,46 @@ class Lanes:
             lane.nudge(now)
 
     def submit(self, job: Job) -> None:
-        """Run the job as soon as its lane allows."""
-        lane = job.lane
+        """Run the job as soon as its lane allows; only the reader thread submits."""
+        self._open.add(job)
+        if self._in_hall or job.lane == HALL:
+            with self._state:
+                self._in_hall += 1
+            self._hall.put(_Entry(job, None, None))
+        else:
+            self._queue(job)
+        if job.wants_heartbeat:
+            self._start_pulse()
+
+    def _show_in(self, entry: _Entry) -> None:
+        """Let a job out of the hall; only when nobody is left there does the reader queue jobs itself."""
+        try:
+            entry.job.find_lane()
+            self._queue(entry.job)
+        finally:
+            with self._state:
+                self._in_hall -= 1
+
+    def _queue(self, job: Job) -> None:
+        """Queue the job in its lane."""
         mutation = follows = None
-        if lane == "write":
+        if job.lane == "write":
             self._serial += 1
             mutation = self._last_write[job.family] = _Mutation(self._serial)
         elif self._last_write:
             follows = self._ahead_of(job.family)
-        with self._state:
-            self._open.add(job)
-        self._lanes[lane].put(_Entry(job, follows, mutation))
-        if job.wants_heartbeat:
-            self._start_pulse()
+        self._lanes[job.lane].put(_Entry(job, follows, mutation))
+
+    def _run(self, entry: _Entry) -> None:
+        job = entry.job
+        try:
+            if entry.follows is not None:
+                entry.follows.give_way()
+            job.run()
+        finally:
+            if entry.mutation is not None:
+                entry.mutation.done.set()
+            self._finish(job)
 
     def settle(self, seconds: float) -> bool:
         """Wait until every job is finished, at most `seconds`; False if some still run."""
@@ -204,12 +235,13 @@ class Lanes:
         return None if last is None or last.stuck or last.done.is_set() else last
 
     def _finish(self, job: Job) -> None:
-        with self._state:
-            self._open.discard(job)
-            left = len(self._open)
-            if not left:
+        self._open.discard(job)
+        left = len(self._open)
+        if not left:
+            with self._state:
                 self._state.notify_all()
-        if left == FULL_JOBS:
+        if self._was_full and left <= FULL_JOBS:
+            self._was_full = False
             self._on_room()
 
     def _start_pulse(self) -> None:
@@ -225,7 +257,7 @@ class Lanes:
                 if self._state.wait_for(lambda: not self._open, HEARTBEAT_SECONDS):
                     self._pulse = None
                     return
-                jobs = [job for job in self._open if job.wants_heartbeat]
+                jobs = [job for job in list(self._open) if job.wants_heartbeat]
                 if not jobs:
                     self._pulse = None
                     return

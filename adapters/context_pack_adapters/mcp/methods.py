@@ -1,20 +1,20 @@
 """The methods of both eras: two tables of handlers that answer at once or return a job.
 
 A handler answers inline only if it needs neither the disk nor an unloaded registry. Mutations go to the
-`write` lane, where they keep their order of arrival; so does every tool call that comes before the registry
-is loaded, because nobody knows yet what it does. What is not declared is not in the tables, but for the two
+`write` lane, where they keep their order of arrival; a tool call that comes before the registry is loaded
+waits in the hall until its lane is known. What is not declared is not in the tables, but for the two
 lists of resources: some clients ask for them regardless.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.mcp import eras, features
 from context_pack_adapters.mcp.catalog import Catalog, Page
 from context_pack_adapters.mcp.eras import Offered, ServerFacts
-from context_pack_adapters.mcp.exchange import Exchange, Sink, texts
+from context_pack_adapters.mcp.exchange import Exchange, texts
 from context_pack_adapters.mcp.jobs import Desk, Job
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
 from context_pack_adapters.mcp.results import Results
@@ -22,12 +22,15 @@ from context_pack_adapters.mcp.shelf import Shelf
 from context_pack_adapters.mcp.subscriptions import Listener, Subscriptions, wanted
 from context_pack_adapters.mcp.wire import Refusal, fields_of, reply
 
+if TYPE_CHECKING:
+    from context_pack.toolkit.registry import Registry
+
 Handler = Callable[[Exchange], Job | None]
 MakePage = Callable[[Catalog, Mapping[str, Any]], Page]
 
 
 class Methods:
-    """Serves single requests; `alone` is the sink of a request outside a batch."""
+    """Serves single requests."""
 
     def __init__(
         self,
@@ -36,14 +39,12 @@ class Methods:
         shelf: Shelf,
         desk: Desk,
         subscriptions: Subscriptions,
-        alone: Sink,
     ) -> None:
         self._facts = facts
         self._offered = offered
         self._shelf = shelf
         self._desk = desk
         self._subscriptions = subscriptions
-        self._alone = alone
         self._results = Results(facts)
         both = self._both()
         self.legacy: Mapping[str, Handler] = both | self._legacy_only()
@@ -82,7 +83,7 @@ class Methods:
     def _answer(self, exchange: Exchange, fields: str, ttl: int | None = None) -> None:
         exchange.sink(self._results.of(exchange, fields, ttl))
 
-    def _job(self, exchange: Exchange, work: Callable[[Job], bytes]) -> Job:
+    def _job(self, exchange: Exchange, work: Callable[[Job], bytes | None]) -> Job:
         return Job(self._desk, exchange, work)
 
     # -- answered at once
@@ -110,23 +111,37 @@ class Methods:
         self._desk.level = level
         self._empty(exchange)
 
-    def _subscribe(self, exchange: Exchange) -> None:
-        self._subscriptions.subscribe(exchange.text("uri"))
+    def _subscribe(self, exchange: Exchange) -> Job | None:
+        if self._subscriptions.subscribe(exchange.text("uri")):
+            return self._watching(exchange, lambda: reply(exchange.id, "{}"))
         self._empty(exchange)
+        return None
 
     def _unsubscribe(self, exchange: Exchange) -> None:
         self._subscriptions.unsubscribe(exchange.text("uri"))
         self._empty(exchange)
 
-    def _listen(self, exchange: Exchange) -> None:
+    def _watching(self, exchange: Exchange, then: Callable[[], bytes | None]) -> Job:
+        """Answer once changes are watched for: that may have to be loaded first."""
+
+        def work(_: Job) -> bytes | None:
+            self._subscriptions.tell()
+            return then()
+
+        return self._job(exchange, work)
+
+    def _listen(self, exchange: Exchange) -> Job | None:
         honoured = wanted(exchange.params, self._offered.resources)
         closing = self._results.end_of_stream(exchange.id)
         uris = frozenset(honoured.get("resourceSubscriptions", ()))
         lists = "resourcesListChanged" in honoured
-        listener = Listener(exchange.id, uris, lists, lambda: self._desk.send(closing))
-        self._subscriptions.listen(listener, honoured)
-        if exchange.sink is not self._alone:
-            exchange.sink(None)  # a stream outlives its batch: the array does not wait for its end
+        listener = Listener(exchange.id, uris, lists, honoured, lambda: self._desk.send(closing))
+        # No reply: a stream outlives its request, and a batch's array does not wait for its end.
+        if self._subscriptions.listen(listener):
+            return self._watching(exchange, lambda: self._subscriptions.acknowledge(listener))
+        self._subscriptions.acknowledge(listener)
+        exchange.sink(None)
+        return None
 
     # -- what needs the registry
 
@@ -199,19 +214,24 @@ class Methods:
         arguments = exchange.params.get("arguments", {})
         if type(arguments) is not dict:
             raise Refusal(INVALID_PARAMS, "arguments must be an object", {"field": "arguments"})
-        lane, family = self._route(name, arguments)
 
         def work(job: Job) -> bytes:
             fields = features.call_tool(self._shelf.registry(), job, name, arguments)
             return self._results.of_call(exchange, fields)
 
-        return Job(self._desk, exchange, work, lane, family)
-
-    def _route(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, str]:
-        """The lane and the family of a tool call."""
         registry = self._shelf.loaded
         if registry is None:
-            return "write", ""
+            return Job(
+                self._desk,
+                exchange,
+                work,
+                "hall",
+                route=lambda: self._route(self._shelf.registry(), name, arguments),
+            )
+        return Job(self._desk, exchange, work, *self._route(registry, name, arguments))
+
+    def _route(self, registry: Registry, name: str, arguments: Mapping[str, Any]) -> tuple[str, str]:
+        """The lane and the family of a tool call."""
         tool = registry.tools.get(name)
         if tool is None:
             raise features.unknown_tool(name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from context_pack_adapters.mcp.eras import SERVER_KEY, SUBSCRIPTION_KEY, ServerFacts
 from context_pack_adapters.mcp.exchange import Exchange
 from context_pack_adapters.mcp.jsonrpc import Id
-from context_pack_adapters.mcp.wire import id_json, reply, reply_around, to_json
+from context_pack_adapters.mcp.wire import id_json, reply, reply_around, to_bytes, to_json
 
 
 class Results:
@@ -18,6 +18,7 @@ class Results:
     def __init__(self, facts: ServerFacts) -> None:
         self._server = f'"{SERVER_KEY}":{to_json(facts.info())}'
         self._meta = f',"_meta":{{{self._server}}}'
+        self._meta_bytes = to_bytes(self._meta)
 
     def of(self, exchange: Exchange, fields: str, ttl: int | None = None) -> bytes:
         """The reply to a request; `ttl` is for results that a client may keep."""
@@ -29,8 +30,8 @@ class Results:
     def of_call(self, exchange: Exchange, fields: bytes) -> bytes:
         """The reply to a tool call."""
         if exchange.envelope is None:
-            return reply_around(exchange.id, "", fields, "")
-        return reply_around(exchange.id, '"resultType":"complete",', fields, self._meta)
+            return reply_around(exchange.id, b"", fields, b"")
+        return reply_around(exchange.id, b'"resultType":"complete",', fields, self._meta_bytes)
 
     def end_of_stream(self, request_id: Id) -> bytes:
         """The empty result that ends a listen stream."""

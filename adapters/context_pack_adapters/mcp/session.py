@@ -83,11 +83,11 @@ class Session:
         self.exit_code: int | None = None
         self._closing = False
         self._send = send
-        self._alone: Sink = self._reply_alone  # one bound method, so that it can be told from a batch's
+        self._alone: Sink = self._reply_alone
         self._shelf = Shelf(load, page_size)
         self._desk = Desk(send, monotonic, alarm)
         self._subscriptions = Subscriptions(send, on_watch)
-        self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions, self._alone)
+        self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions)
 
     @property
     def loaded(self) -> Registry | None:

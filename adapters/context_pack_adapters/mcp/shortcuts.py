@@ -8,8 +8,9 @@ what the state machine would have said: the tests compare both.
 from __future__ import annotations
 
 from json.decoder import JSONDecoder
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
+from context_pack_adapters.mcp.jsonrpc import Line, ParseFault, read_value
 from context_pack_adapters.mcp.limits import MAX_DEPTH
 
 SHORT_LINE: Final = 64 * 1024
@@ -24,15 +25,25 @@ def _no_constant(name: str) -> NoReturn:
 _decoder = JSONDecoder(parse_constant=_no_constant)
 
 
-def is_one_value(line: bytes) -> bool:
-    """Whether a line is surely one JSON value from its first byte to its last."""
+def one_value(line: bytes) -> bytes | None:
+    """The line if it is surely one JSON value from its first byte to its last; a good one with that value."""
     if line[-1] not in b"}]" or line.count(b"{") + line.count(b"[") > MAX_DEPTH:
-        return False
+        return None
     try:
         text = line.decode()
-        return _decoder.raw_decode(text)[1] == len(text)
+        try:
+            value, end = read_value(text)
+        except ParseFault:  # It may still be one value, and then the fault is told when it is read.
+            return line if _decoder.raw_decode(text)[1] == len(text) else None
     except ValueError:  # Not JSON, not UTF-8, or a number that Python will not read.
-        return False
+        return None
+    return _with_value(line, value) if end == len(text) else None
+
+
+def _with_value(line: bytes, value: Any) -> Line:
+    read = Line(line)
+    read.value = value
+    return read
 
 
 def plain_frame(buffer: bytearray, start: int) -> tuple[int, int] | None:

@@ -23,11 +23,12 @@ FLAGS = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
 
 
 class Listener(NamedTuple):
-    """One open listen stream; `end` sends its closing result."""
+    """One open listen stream; `honoured` is what it is told it will hear, `end` sends its closing result."""
 
     id: Id
     uris: frozenset[str]
     lists: bool
+    honoured: Mapping[str, Any]
     end: Callable[[], None]
 
 
@@ -40,6 +41,9 @@ class Subscriptions:
         self._lock = threading.RLock()
         self._legacy: set[str] = set()
         self._listeners: list[Listener] = []
+        self._silent: list[Listener] = []
+        """Streams that are not acknowledged yet."""
+        self._telling = threading.Lock()
         self._told = False
         self.greeted = False
         """Whether a legacy client has shaken hands and so hears of changed lists."""
@@ -49,7 +53,8 @@ class Subscriptions:
     def watched(self) -> frozenset[str]:
         """Every URI somebody subscribed to."""
         with self._lock:
-            return frozenset(self._legacy).union(*(listener.uris for listener in self._listeners))
+            listeners = (*self._listeners, *self._silent)
+            return frozenset(self._legacy).union(*(listener.uris for listener in listeners))
 
     @property
     def watching(self) -> bool:
@@ -57,50 +62,59 @@ class Subscriptions:
         with self._lock:
             if self._legacy or self._listed:
                 return True
-            return any(listener.uris or listener.lists for listener in self._listeners)
+            return any(each.uris or each.lists for each in (*self._listeners, *self._silent))
 
     def listed(self) -> None:
         """A legacy client has got the list; if it has shaken hands, it counts on hearing when it changes."""
         if self.greeted and not self._listed:
             self._listed = True
-            self._tell()
+            self.tell()
 
-    def subscribe(self, uri: str) -> None:
-        """A legacy client wants to hear of this resource; asking twice is the same as once."""
+    def subscribe(self, uri: str) -> bool:
+        """A legacy client wants to hear of this resource; True if it may rely on that only after `tell`."""
         with self._lock:
             self._legacy.add(uri)
-        self._tell()
+            return not self._told
 
     def unsubscribe(self, uri: str) -> None:
         """A legacy client has heard enough; an unknown URI is fine."""
         with self._lock:
             self._legacy.discard(uri)
-        self._tell()
+        self.tell()
 
-    def listen(self, listener: Listener, honoured: Mapping[str, Any]) -> None:
-        """Open a stream: acknowledge what will be delivered, then deliver."""
-        params = {"_meta": {SUBSCRIPTION_KEY: listener.id}, "notifications": honoured}
+    def listen(self, listener: Listener) -> bool:
+        """Open a stream, silent until it is acknowledged; True if that must wait for `tell`."""
         with self._lock:
-            self._send(notification(ACKNOWLEDGED, params))
-            self._listeners.append(listener)
-        self._tell()
+            self._silent.append(listener)
+            return self.watching and not self._told
+
+    def acknowledge(self, listener: Listener) -> None:
+        """Say what will be delivered, then deliver; a stream that was cancelled meanwhile stays silent."""
+        params = {"_meta": {SUBSCRIPTION_KEY: listener.id}, "notifications": listener.honoured}
+        with self._lock:
+            if listener in self._silent:
+                self._silent.remove(listener)
+                self._send(notification(ACKNOWLEDGED, params))
+                self._listeners.append(listener)
 
     def cancel(self, request_id: Id) -> None:
         """End the streams with this id without a word."""
         with self._lock:
-            kept = [listener for listener in self._listeners if not _same(listener.id, request_id)]
-            self._listeners = kept
-        self._tell()
+            self._listeners = [each for each in self._listeners if not _same(each.id, request_id)]
+            self._silent = [each for each in self._silent if not _same(each.id, request_id)]
+        self.tell()
 
     def finish(self) -> None:
         """End every stream with its result, and forget every subscription."""
         with self._lock:
+            for listener in list(self._silent):
+                self.acknowledge(listener)
             ended, self._listeners = self._listeners, []
             self._legacy.clear()
             self._listed = False
             for listener in ended:
                 listener.end()
-        self._tell()
+        self.tell()
 
     def changed(self, uris: Collection[str], list_changed: bool) -> None:
         """Tell everybody who asked."""
@@ -118,14 +132,16 @@ class Subscriptions:
                 if list_changed and listener.lists:
                     self._send(notification(LIST_CHANGED, {"_meta": meta}))
 
-    def _tell(self) -> None:
-        """Say when the first has come or the last has gone; outside the lock, for a watcher may join."""
-        with self._lock:
+    def tell(self) -> None:
+        """Say when the first has come or the last has gone; when this returns, it has been said.
+
+        Outside the lock of the table, for a watcher may join; in turn, so that the last word is the true one.
+        """
+        with self._telling:
             watching = self.watching
-            news = watching != self._told
-            self._told = watching
-        if news:
-            self._on_watch(watching)
+            if watching != self._told:
+                self._on_watch(watching)
+                self._told = watching
 
 
 def wanted(params: Mapping[str, Any], resources: bool) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def to_bytes(text: str) -> bytes:
     characters that some readers take for the end of a line.
     """
     # Looked for one by one first: three plain searches cost far less than one pass of a pattern.
-    if not text.isascii() and any(mark in text for mark in "\x85\u2028\u2029"):
+    if not text.isascii() and ("\u2028" in text or "\u2029" in text or "\x85" in text):
         text = _LINE_BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     return text.encode("utf-8", "backslashreplace")
 
@@ -67,10 +67,10 @@ def reply(request_id: Id, result: str) -> bytes:
     return to_bytes(f'{{"jsonrpc":"2.0","id":{id_json(request_id)},"result":{result}}}')
 
 
-def reply_around(request_id: Id, head: str, fields: bytes, tail: str) -> bytes:
+def reply_around(request_id: Id, head: bytes, fields: bytes, tail: bytes) -> bytes:
     """A whole reply around the fields of its result, which are bytes already, and what surrounds them."""
-    start = to_bytes(f'{{"jsonrpc":"2.0","id":{id_json(request_id)},"result":{{{head}')
-    return b"".join((start, fields, to_bytes(tail + "}}")))
+    named = b"%d" % request_id if type(request_id) is int else to_bytes(quoted(str(request_id)))
+    return b'{"jsonrpc":"2.0","id":%b,"result":{%b%b%b}}' % (named, head, fields, tail)
 
 
 def error(request_id: Id | None, refusal: Refusal) -> bytes:
