@@ -95,8 +95,8 @@ def stored_entry(connection: sqlite3.Connection, corpus: str, key: str) -> Entry
 
 def _piece(row: Sequence[Any]) -> Piece:
     text, start, end, heading, context, names, facts = row
-    words = map(from_text, (heading, context, names))
-    return Piece(from_text(text), start, end, *words, from_facts(facts))
+    heading, context, names = map(from_text, (heading, context, names))
+    return Piece(from_text(text), start, end, heading, context, names, from_facts(facts))
 
 
 def stored_summaries(
@@ -113,8 +113,8 @@ def stored_summaries(
 
 def _summary(corpus: str, row: Sequence[Any]) -> Summary:
     key, title, size, kind, module, facts = row
-    words = map(from_text, (kind, module))
-    return Summary(corpus, from_name(key), from_text(title), size, *words, from_facts(facts))
+    title, kind, module = map(from_text, (title, kind, module))
+    return Summary(corpus, from_name(key), title, size, kind, module, from_facts(facts))
 
 
 def entry_counts(connection: sqlite3.Connection) -> dict[str, int]:
