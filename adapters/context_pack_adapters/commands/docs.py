@@ -81,6 +81,7 @@ def plan_body(collection: Collection, changes: Changes) -> dict[str, Any]:
         "updated": len(changes.changed),
         "removed": len(changes.gone),
         "bytes": changes.size,
+        "totalBytes": 0 if survey is None else sum(file.size for file in survey.files.values()),
         "failed": [{"document": one.document, "reason": one.reason} for one in failed],
         "skipped": [{"document": one.document, "reason": one.reason} for one in skipped],
     }

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from context_pack.toolkit.offers import Prompt, ResourceEntry
     from context_pack.toolkit.registry import Registry
 
+MOST_RESOURCES = 1000
+"""Resources in one page: documents may be many, and no client likes a message of megabytes."""
+
 Item = dict[str, Any]
 Page = tuple[str, int]
 """The fields of a list result, and for how long a client may keep them."""
@@ -45,20 +48,20 @@ class Catalog:
     def resources(self, params: Mapping[str, Any]) -> Page:
         """One page of `resources/list`; it may change at any time."""
         entries = [to_json(_entry(entry)) for entry in self._registry.entries()]
-        return self._page("resources", entries, params), 0
+        return self._page("resources", entries, params, self._page_size or MOST_RESOURCES), 0
 
     def _fixed(self, kind: str, describe: Callable[[], list[Item]], params: Mapping[str, Any]) -> str:
         items = self._static.get(kind)
         if items is None:
             items = self._static[kind] = [to_json(item) for item in describe()]
-        return self._page(kind, items, params)
+        return self._page(kind, items, params, self._page_size)
 
-    def _page(self, kind: str, items: list[str], params: Mapping[str, Any]) -> str:
+    def _page(self, kind: str, items: list[str], params: Mapping[str, Any], size: int | None) -> str:
         cursor = params.get("cursor")
         start = 0 if cursor is None else _offset(kind, cursor)
-        if start == 0 and self._page_size is None:
+        if start == 0 and (size is None or len(items) <= size):
             return f'"{kind}":[{",".join(items)}]'
-        end = len(items) if self._page_size is None else start + self._page_size
+        end = len(items) if size is None else start + size
         fields = f'"{kind}":[{",".join(items[start:end])}]'
         return fields if end >= len(items) else f'{fields},"nextCursor":{quoted(_cursor(kind, end))}'
 
