@@ -22,7 +22,7 @@ LEAST_QUERY, MOST_QUERY = 3, 500
 DEFAULT_LIMIT, MOST_LIMIT = 5, 20
 SOME, DEEPEST = 40, 100
 """How many hits are weighed before the best are shown."""
-TEST_SHARE, AGAIN_SHARE = 0.6, 0.9
+TEST_SHARE, NAMELESS_SHARE, AGAIN_SHARE = 0.6, 0.9, 0.9
 ALL = "all"
 TOO_SHORT = f"Query must be at least {LEAST_QUERY} characters"
 NOTHING = "No embeddings found. Run initial session to generate context."
@@ -120,13 +120,14 @@ class MemorySearcher:
 
 
 def reweighed(hits: Sequence[Ranked], query: str) -> list[Ranked]:
-    """The hits, the best first, with tests and further hits in one file counting less.
+    """The hits, the best first, with tests, lines without a name and further hits in one file counting less.
 
     A test says in words what the tested code does in code, and would stand before it on every question that
-    is not about tests; and the second function of a file tells less than the first of another.
+    is not about tests; a function answers more than the head of its file; and the second function of a file
+    tells less than the first of another.
     """
-    share = TEST_SHARE if _TESTING.isdisjoint(query.lower().split()) else 1.0
-    weighed = [(hit.relevance * (share if _is_test(hit.found) else 1.0), hit) for hit in hits]
+    tests = TEST_SHARE if _TESTING.isdisjoint(query.lower().split()) else 1.0
+    weighed = [(hit.relevance * _share(hit.found, tests), hit) for hit in hits]
     weighed.sort(key=lambda pair: -pair[0])
     seen: Counter[str] = Counter()
     counted: list[Ranked] = []
@@ -137,8 +138,11 @@ def reweighed(hits: Sequence[Ranked], query: str) -> list[Ranked]:
     return sorted(counted, key=lambda hit: -hit.relevance)
 
 
-def _is_test(found: Found) -> bool:
-    return found.corpus == CODE and is_test(RelativePath(found.key))
+def _share(found: Found, tests: float) -> float:
+    """How much of its relevance a piece keeps; only code can lose some."""
+    if found.corpus != CODE:
+        return 1.0
+    return (tests if is_test(RelativePath(found.key)) else 1.0) * (1.0 if found.heading else NAMELESS_SHARE)
 
 
 def scope_of(command: ContextSearch) -> Scope:
