@@ -19,7 +19,7 @@ LONGEST = 64
 # Longer runs are data (base64, keys), not words: one token of their beginning is enough.
 _LONGEST_RUN = 160
 _MOST_PARTS = 6
-_CACHED = 150_000
+_CACHED = 60_000
 
 # Also what an apostrophe leaves behind.
 _STOPPED = """
@@ -104,6 +104,10 @@ def _foreign_tokens(run: str) -> list[str]:
 
 def _run_tokens(run: str) -> list[str]:
     """What one run is found by: each word whole and in parts, and all of it together."""
+    if run.isalpha() and run[1:].islower() and len(run) <= LONGEST:
+        # A plain word, as most are: it has no parts.
+        small = run.casefold()
+        return [] if small in STOP_WORDS else [_stem(small)]
     if len(run) > _LONGEST_RUN:
         return [run.casefold()[:LONGEST]]
     words = [word for word in re.split(r"->|[-./:]+", run) if word]
