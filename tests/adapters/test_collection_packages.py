@@ -137,17 +137,15 @@ def test_a_file_that_is_too_large_fails_alone(tmp_path: Path) -> None:
 
 @pytest.mark.clause("DC-12")
 def test_too_many_entries_or_bytes_or_a_long_header_end_in_words(tmp_path: Path) -> None:
-    many = tmp_path / "many.tar.gz"
-    with gzip.open(many, "wb", compresslevel=1) as out:
-        for number in range(collection_package.MAX_ENTRIES + 2):
-            out.write(member(f"{number}.md")[0].tobuf())
+    packed(tmp_path, *(member(f"{number}.md") for number in range(20)))
     with pytest.raises(Failure) as refused:
-        PackageSource(many, PathPolicy()).survey()
-    assert refused.value.message.endswith("it has more than 100000 entries")
+        PackageSource(tmp_path / "p.tar.gz", PathPolicy(), max_entries=20).survey()
+    assert refused.value.message.endswith("it has more than 20 entries")
+    assert PackageSource(tmp_path / "p.tar.gz", PathPolicy(), max_entries=21).survey() is not None
     header = tarfile.TarInfo("x")
     header.type, header.size = tarfile.XHDTYPE, 1 << 30
     bomb = tmp_path / "bomb.tgz"
-    with gzip.open(bomb, "wb") as out:
+    with gzip.open(bomb, "wb", compresslevel=1) as out:
         out.write(header.tobuf(tarfile.USTAR_FORMAT))
         out.write(bytes(1 << 20))
     with pytest.raises(Failure) as refused:
@@ -155,7 +153,6 @@ def test_too_many_entries_or_bytes_or_a_long_header_end_in_words(tmp_path: Path)
     assert refused.value.message.endswith("an entry has a header that is too long")
 
 
-@pytest.mark.slow
 @pytest.mark.clause("DC-12")
 def test_a_bomb_is_not_unpacked_to_its_end(tmp_path: Path) -> None:
     huge = tarfile.TarInfo("huge.bin")
@@ -163,11 +160,12 @@ def test_a_bomb_is_not_unpacked_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "bomb.tgz"
     with gzip.open(path, "wb", compresslevel=1) as out:
         out.write(huge.tobuf())
-        for _ in range(1100):
+        for _ in range(12):
             out.write(bytes(1 << 20))
     with pytest.raises(Failure) as refused:
-        PackageSource(path, PathPolicy()).survey()
-    assert refused.value.message.endswith("unpacked it has more than 1073741824 bytes")
+        PackageSource(path, PathPolicy(), max_bytes=10 << 20).survey()
+    assert refused.value.message.endswith("unpacked it has more than 10485760 bytes")
+    assert (collection_package.MAX_ENTRIES, collection_package.MAX_TOTAL_BYTES) == (100_000, 1 << 30)
 
 
 @pytest.mark.clause("DC-11")

@@ -64,12 +64,20 @@ class _Contents:
 
 
 class PackageSource:
-    """A `Source` in a package."""
+    """A `Source` in a package of at most so many entries and bytes."""
 
-    def __init__(self, package: Path, policy: PathPolicy, check: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        package: Path,
+        policy: PathPolicy,
+        check: Callable[[], None] = lambda: None,
+        max_entries: int = MAX_ENTRIES,
+        max_bytes: int = MAX_TOTAL_BYTES,
+    ) -> None:
         self._package = package
         self._policy = policy
         self._check = check
+        self._max_entries, self._max_bytes = max_entries, max_bytes
         self._seen: tuple[str, _Contents] | None = None
 
     def survey(self, since: str = "", explain: bool = False) -> Survey | None:
@@ -135,8 +143,8 @@ class PackageSource:
     def _members(self, archive: tarfile.TarFile) -> Iterator[tuple[int, tarfile.TarInfo]]:
         """Every entry with its place; the archive is kept from remembering all of them."""
         for ordinal, member in enumerate(archive):
-            if ordinal >= MAX_ENTRIES:
-                raise self._wrong(f"it has more than {MAX_ENTRIES} entries")
+            if ordinal >= self._max_entries:
+                raise self._wrong(f"it has more than {self._max_entries} entries")
             if ordinal % FORGET_EVERY == 0:
                 self._check()
             cast(Any, archive).members.clear()
@@ -149,7 +157,9 @@ class PackageSource:
                 open(self._package, "rb") as file,
                 gzip.GzipFile(fileobj=file) as packed,
                 tarfile.open(
-                    fileobj=cast(IO[bytes], _Bounded(packed)), mode="r|", tarinfo=_CautiousMember
+                    fileobj=cast(IO[bytes], _Bounded(packed, self._max_bytes)),
+                    mode="r|",
+                    tarinfo=_CautiousMember,
                 ) as archive,
             ):
                 yield archive
@@ -181,16 +191,16 @@ class _Bomb(Exception):
 class _Bounded:
     """A stream that ends in an error where it is longer than any package may be."""
 
-    def __init__(self, stream: gzip.GzipFile) -> None:
+    def __init__(self, stream: gzip.GzipFile, most: int) -> None:
         self._stream = stream
-        self._left = MAX_TOTAL_BYTES
+        self._most = self._left = most
 
     def read(self, size: int) -> bytes:
         """The next bytes."""
         data = self._stream.read(size)
         self._left -= len(data)
         if self._left < 0:
-            raise _Bomb(f"unpacked it has more than {MAX_TOTAL_BYTES} bytes")
+            raise _Bomb(f"unpacked it has more than {self._most} bytes")
         return data
 
 
