@@ -142,7 +142,11 @@ class PackageSource:
 
     def _members(self, archive: tarfile.TarFile) -> Iterator[tuple[int, tarfile.TarInfo]]:
         """Every entry with its place; the archive is kept from remembering all of them."""
+        declared = 0
         for ordinal, member in enumerate(archive):
+            declared += member.size
+            if declared > self._max_bytes:  # seen before a byte of it is unpacked
+                raise _Bomb(f"unpacked it has more than {self._max_bytes} bytes")
             if ordinal >= self._max_entries:
                 raise self._wrong(f"it has more than {self._max_entries} entries")
             if ordinal % FORGET_EVERY == 0:
