@@ -20,6 +20,7 @@ from context_pack.toolkit.spec import Answer, Failed, Tool
 KEPT_COMMANDS = 256
 KEPT_KEY_CHARS = 4096
 LONG_ANSWER_CHARS = 500_000
+"""The most that clients let a tool ask for; what is longer is not cut by us, and they keep it elsewhere."""
 INTERNAL = "the call failed inside the server; try again, and report it if it stays"
 
 

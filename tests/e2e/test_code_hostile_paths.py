@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from stdio_client import StdioClient
@@ -95,6 +96,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (top / "outside").mkdir()
     (top / "outside" / "secret.txt").write_text(SECRET)
     (root / "src" / "ok.txt").write_text("fine\n")
+    for folder in (top / "outside", root / ".git", root / "node_modules/x", root / ".ssh", root / "custom"):
+        (folder / ".context.yaml").write_text(
+            f"version: 1\nscope: .\nsummary: {SECRET} is what lies here\nfingerprint: abcdef12\n"
+            "last_updated: 2026-01-01T00:00:00Z\nmaintenance: none\n"
+        )
+        (folder / "bundle.yaml").write_text(f"id: {SECRET}\nname: {SECRET}\n")
+        (folder / "README.md").write_text(f"# {SECRET}\n")
     for name in SECRETS.split():
         (root / name).write_text(SECRET)
     (root / "locked.bin").write_bytes(SECRET.encode() + b"\0")
@@ -225,6 +233,50 @@ def test_packs_anchor_and_show_no_hostile_path(server: StdioClient, place: Path)
         assert SECRET not in text
 
 
+def named(path: str) -> list[tuple[str, dict[str, Any]]]:
+    """The calls of other families in which the path may stand for a folder, a bundle or a document."""
+    return [
+        ("query_context", {"scope": path}),
+        ("query_context", {"scope": ".", "path": path}),
+        ("check_freshness", {"scope": path}),
+        ("list_contexts", {"path": path}),
+        (
+            "export_context",
+            {"bundleId": path, "targets": [{"entityType": path or "x", "entityId": path or "x"}]},
+        ),
+        ("get_context", {"bundleId": path, "entityType": path or "x", "id": path or "x"}),
+        ("documents_get_document", {"collection": path, "document": path}),
+        ("documents_get_outline", {"collection": "docs", "document": path}),
+        ("documents_sync", {"collection": path}),
+        ("export_entity_markdown", {"bundleId": path, "entityType": "x", "entityId": path or "x"}),
+        ("documents_get_section", {"collection": path, "document": path, "section": path}),
+        ("grep_codebase", {"pattern": SECRET[:-1] + ".", "filePattern": path}),
+    ]
+
+
+@pytest.mark.clause("CD-32")
+@pytest.mark.parametrize("path", HOSTILE, ids=lambda path: ascii(path[:40]))
+def test_no_other_tool_serves_a_hostile_path(server: StdioClient, place: Path, path: str) -> None:
+    """A call may be refused or find nothing; it is answered, and tells nothing of what it must not."""
+    for tool, arguments in named(spelled(path, place)):
+        text, _ = call(server, tool, arguments)
+        assert SECRET not in text, tool
+
+
+@pytest.mark.clause("CD-32")
+@pytest.mark.parametrize("family", ["scope", "document/docs", "pack", "bundle/x/y"])
+def test_no_resource_serves_a_hostile_path(server: StdioClient, place: Path, family: str) -> None:
+    for path in HOSTILE:
+        for tail in (spelled(path, place), quote(spelled(path, place), safe="")):
+            server._next_id += 1
+            params = {"uri": f"context://{family}/{tail}"}
+            server.send(
+                {"jsonrpc": "2.0", "id": server._next_id, "method": "resources/read", "params": params}
+            )
+            reply = server.reply(server._next_id, SECONDS)
+            assert SECRET not in json.dumps(reply), tail
+
+
 @pytest.mark.clause("CD-32")
 def test_a_refusal_never_tells_whether_a_file_outside_exists(server: StdioClient, place: Path) -> None:
     there, gone = place / "way_there", place / "way_gone"
@@ -294,6 +346,19 @@ def test_a_path_swapped_while_it_is_opened_never_gets_out(
         over.set()
         swapper.join()
     assert "File not found" in seen or "Permission denied" in seen
+
+
+@pytest.mark.clause("CD-32")
+def test_a_context_that_may_be_read_is_served(server: StdioClient, place: Path) -> None:
+    text = (place.parent / "outside" / ".context.yaml").read_text().replace(SECRET, "Nothing secret")
+    (place / "src" / "deep" / ".context.yaml").write_text(text)
+    for tool, arguments in (
+        ("query_context", {"scope": "src/deep"}),
+        ("query_context", {"scope": ".", "path": "src/deep"}),
+    ):
+        answer, failed = call(server, tool, arguments)
+        assert not failed, answer
+        assert "Nothing secret is what lies here" in answer
 
 
 @pytest.mark.clause("CD-32")

@@ -493,3 +493,12 @@ def test_answers_are_kept_within_bounds() -> None:
     assert again[1] is not answers[0]
     large = Reading({"large.txt": "x" * 300_000})
     assert not large.registry.call("read_file", {"path": "large.txt"}, QuietCall()).kept
+
+
+@pytest.mark.clause("CD-05")
+def test_a_file_beyond_what_clients_show_is_whole_and_the_description_advises_ranges() -> None:
+    reading = Reading({"long.txt": "x" * 79 + "\n" + "y" * 600_000})
+    assert reading.read("long.txt")["file"]["size"] == 600_080
+    (shown,) = (tool for tool in reading.registry.describe() if tool["name"] == "read_file")
+    most = shown["_meta"]["anthropic/maxResultSizeChars"]
+    assert f"over {most:,} characters" in shown["description"]
