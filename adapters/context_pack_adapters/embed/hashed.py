@@ -157,13 +157,14 @@ def _rows_of(
     mixed = np.array(hashes, np.uint32) * np.uint32(0x9E3779B1)
     mixed = (mixed ^ mixed >> np.uint32(15)) * np.uint32(0x85EBCA77)
     mixed ^= mixed >> np.uint32(13)
-    lengths = np.diff(np.array(ends, np.int64))
+    starts, lengths = np.array(ends[:-1], np.int64), np.array(ends[1:], np.int64)
+    lengths -= starts
     grams = lengths - WORD_BUCKETS
     common = common_words.shares()
     sizes = np.array([common.get(token, 1) for token in tokens]) / np.sqrt(WORD_SHARE**2 + (grams > 0))
     shares = np.repeat(sizes * np.maximum(grams, 1) ** -0.5, lengths)
     for place in range(WORD_BUCKETS):
-        shares[np.array(ends[:-1], np.int64) + place] = sizes * (WORD_SHARE * WORD_BUCKETS**-0.5)
+        shares[starts + place] = sizes * (WORD_SHARE * WORD_BUCKETS**-0.5)
     signed = np.where(mixed >> np.uint32(31), shares, -shares).astype(np.float32)
     return (mixed % DIMENSION).astype(np.int16), signed, lengths
 

@@ -1,0 +1,137 @@
+"""What embedding costs, as ratios from one run: each embedder beside the least work it could do.
+
+python benches/side_by_side/embedding.py [--quick]
+
+Chunks of 400 words from this repository's own documents and code. Hashed vectors stand beside cutting the
+same texts into tokens. The semantic model stands beside the bare matrix products of the same shapes, its
+loading beside reading its file and taking the SHA-256. numpy has one thread, as in our own processes.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import hashlib
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
+
+import numpy as np  # noqa: E402
+from numpy.typing import NDArray  # noqa: E402
+
+from context_pack.retrieval.words import tokens  # noqa: E402
+from context_pack_adapters.embed import HashedEmbedder, granite  # noqa: E402
+from context_pack_adapters.embed.encoder import batches  # noqa: E402
+
+WORDS = 400
+QUERY = "how do I stop two programs from writing the same file at once"
+HIDDEN, INNER, LAYERS, HEADS = 384, 1536, 6, 12
+SUFFIXES = (".md", ".py", ".txt")
+
+
+def chunks(count: int) -> list[str]:
+    """That many chunks of our own files, again from the start when they run out."""
+    paths = sorted(path for path in ROOT.rglob("*") if path.suffix in SUFFIXES and ".git" not in path.parts)
+    words = " ".join(path.read_text("utf-8", "replace") for path in paths[:400]).split(" ")
+    made = [" ".join(words[start : start + WORDS]) for start in range(0, len(words) - WORDS, WORDS)]
+    return [made[number % len(made)] for number in range(count)]
+
+
+def took(act: Callable[[], object]) -> float:
+    """How long one action takes, in seconds."""
+    start = time.perf_counter()
+    act()
+    return time.perf_counter() - start
+
+
+def median(act: Callable[[], object], rounds: int) -> float:
+    """The median time of several rounds."""
+    return statistics.median(took(act) for _ in range(rounds))
+
+
+def shown(label: str, ours: float, floor: float, count: int = 1) -> None:
+    """One line: ours, the floor, and their ratio."""
+    print(
+        f"  {label:34}{ours / count * 1000:10.3f} ms{count / ours:11.1f} /s"
+        f"   floor {floor / count * 1000:10.3f} ms   ratio {ours / floor:6.2f}"
+    )
+
+
+def hashed(count: int, rounds: int) -> None:
+    """The fast embedder beside the tokens alone."""
+    texts = chunks(count)
+    print(f"hashed vectors, {count} chunks of {WORDS} words, medians of {rounds} rounds")
+    for text in texts:
+        tokens(text)  # its own memory of words is warm for both
+    cold = median(lambda: HashedEmbedder().embed(texts, "document"), rounds)
+    embedder = HashedEmbedder()
+    embedder.embed(texts, "document")
+    warm = median(lambda: embedder.embed(texts, "document"), rounds)
+    floor = median(lambda: [tokens(text) for text in texts], rounds)
+    shown("all tokens new", cold, floor, count)
+    shown("all tokens known", warm, floor, count)
+    query = median(lambda: embedder.embed([QUERY], "query"), 50)
+    shown("one query", query, median(lambda: tokens(QUERY), 50))
+
+
+def products(lengths: Sequence[int]) -> Callable[[], None]:
+    """The bare matrix products for texts of these lengths in the encoder's own batches."""
+    random = np.random.default_rng(0)
+
+    def some(*shape: int) -> NDArray[np.float32]:
+        return random.standard_normal(shape, dtype=np.float32)
+
+    shapes = [(HIDDEN, 3 * HIDDEN), (HIDDEN, HIDDEN), (HIDDEN, INNER), (INNER, HIDDEN)]
+    weights = [some(*shape) for shape in shapes]
+    sizes = [[lengths[index] for index in batch] for batch in batches(lengths)]
+    rows = max(max(size) * len(size) for size in sizes)
+    narrow, wide = some(rows, HIDDEN), some(rows, INNER)
+    head = some(HEADS, max(lengths), HIDDEN // HEADS)
+
+    def run() -> None:
+        for size in sizes:
+            total = max(size) * len(size)
+            for _ in range(LAYERS):
+                for weight in weights:
+                    (wide if len(weight) == INNER else narrow)[:total] @ weight
+                for length in size:
+                    part = head[:, :length]
+                    part @ part.transpose(0, 2, 1) @ part
+
+    return run
+
+
+def semantic(count: int, rounds: int) -> None:
+    """The semantic embedder beside the products alone."""
+    path = granite.find()
+    print(f"{granite.NAME}, {count} chunks of {WORDS} words (256 tokens), medians of {rounds} rounds")
+    load = median(lambda: granite.load().model(), rounds)
+    shown("loading", load, median(lambda: hashlib.sha256(Path(path).read_bytes()).digest(), rounds))
+    embedder = granite.load()
+    tokenizer, _ = embedder.model()
+    texts = chunks(count)
+    lengths = [len(tokenizer.ids(text, 256)) for text in texts]
+    ours = median(lambda: embedder.embed(texts, "document"), rounds)
+    shown("chunks", ours, median(products(lengths), rounds), count)
+    query = median(lambda: embedder.embed([QUERY], "query"), 10 * rounds)
+    shown("one query", query, median(products([len(tokenizer.ids(QUERY, 512))]), 10 * rounds))
+
+
+def main(quick: bool) -> None:
+    """Measure and print."""
+    hashed(300 if quick else 3000, 3 if quick else 5)
+    if granite.installed():
+        semantic(8 if quick else 96, 2 if quick else 3)
+    else:
+        print(granite.MISSING)
+
+
+if __name__ == "__main__":
+    main("--quick" in sys.argv[1:])
