@@ -25,8 +25,8 @@ from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
 
 READ_ABOUT = """\
 Read a text file of the project, whole or a range of lines, with its language, size and role; on request \
-with the files it imports (dependencies) and their contents. Files over 500,000 characters (1 MiB at most) are \
-better read by ranges: clients may not show more at once."""
+with the files it imports (dependencies) and their contents. Files over 500,000 characters (at most 1 MiB) \
+are better read by ranges: clients may not show more at once."""
 
 READ_SCHEMA = {
     "type": "object",

@@ -96,13 +96,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (top / "outside").mkdir()
     (top / "outside" / "secret.txt").write_text(SECRET)
     (root / "src" / "ok.txt").write_text("fine\n")
-    for folder in (top / "outside", root / ".git", root / "node_modules/x", root / ".ssh", root / "custom"):
-        (folder / ".context.yaml").write_text(
+    for closed in (top / "outside", root / ".git", root / "node_modules/x", root / ".ssh", root / "custom"):
+        (closed / ".context.yaml").write_text(
             f"version: 1\nscope: .\nsummary: {SECRET} is what lies here\nfingerprint: abcdef12\n"
             "last_updated: 2026-01-01T00:00:00Z\nmaintenance: none\n"
         )
-        (folder / "bundle.yaml").write_text(f"id: {SECRET}\nname: {SECRET}\n")
-        (folder / "README.md").write_text(f"# {SECRET}\n")
+        (closed / "bundle.yaml").write_text(f"id: {SECRET}\nname: {SECRET}\n")
+        (closed / "README.md").write_text(f"# {SECRET}\n")
     for name in SECRETS.split():
         (root / name).write_text(SECRET)
     (root / "locked.bin").write_bytes(SECRET.encode() + b"\0")
