@@ -15,13 +15,15 @@ from context_pack.memory.domain.entries import CODE, CORPORA, DISCOVERY
 from context_pack.memory.ports import MemoryPorts
 from context_pack.memory.usecases.refresh import ERRAND, Refresher
 from context_pack.retrieval.model import Found, Progress, Scope
-from context_pack.retrieval.searching import FLOOR, Question, Ranked
+from context_pack.retrieval.searching import FLOOR, Question, Ranked, Ranking
+from context_pack.retrieval.words import tokens
 from context_pack.toolkit.arguments import arg, choice, integer, text
 
 LEAST_QUERY, MOST_QUERY = 3, 500
 DEFAULT_LIMIT, MOST_LIMIT = 5, 20
 SOME, DEEPEST = 40, 100
 """How many hits are weighed before the best are shown."""
+WORDLESS_FLOOR, NEVER = 0.25, 2.0
 TEST_SHARE, NAMELESS_SHARE, AGAIN_SHARE = 0.6, 0.9, 0.9
 ALL = "all"
 TOO_SHORT = f"Query must be at least {LEAST_QUERY} characters"
@@ -88,8 +90,9 @@ class MemorySearcher:
         question = Question(command.query, scope_of(command), min(DEEPEST, max(command.limit * 4, SOME)))
         (ranking,) = self.ports.searching.ask([question])
         ranked = reweighed(ranking.hits, command.query)
+        floor = self._floor(ranking, question)
         # What is below the floor has nothing to do with the question: showing it would be no answer.
-        worth = [hit for hit in ranked if hit.relevance >= FLOOR]
+        worth = [hit for hit in ranked if hit.relevance >= floor]
         hits = tuple(worth[: command.limit])
         if ranking.warning and not hits and self._has(question.scope):
             raise Failure(Code.EMBEDDER_FAILED, EMBEDDER_FAILED, {"details": ranking.warning})
@@ -107,6 +110,16 @@ class MemorySearcher:
     def _is_empty(self) -> bool:
         with self.ports.index.reading() as snapshot:
             return not any(snapshot.counts().get(corpus) for corpus in CORPORA)
+
+    def _floor(self, ranking: Ranking, question: Question) -> float:
+        """The relevance that a hit must have; where no word was found, hashes of its letters prove little."""
+        if ranking.embedder != self.ports.searching.fast.id:
+            return FLOOR
+        with self.ports.index.reading() as snapshot:
+            if snapshot.keyword(tokens(question.query), question.scope, 1):
+                return FLOOR
+        # An embedder that failed leaves the words; without those there is nothing to show.
+        return NEVER if ranking.warning else WORDLESS_FLOOR
 
     def _has(self, scope: Scope) -> bool:
         """Whether there is anything to find in a scope."""
