@@ -90,14 +90,15 @@ def _nearby(anchor: Anchor, source: SourceText, near: int) -> Sought:
             return text, True
     for distance in NEARBY_LINES:
         low, high = max(1, near - distance), near + anchor.lines - 1 + distance
-        text = source.cut(low, high) or source.cut(low, source.count)
-        if text is None or source.count - low + 1 < anchor.lines:
+        text = source.cut(low, high)
+        ends = text is None
+        if text is None and (text := source.cut(low, source.count)) is None:
             return None, True
         lines = text.split("\n")
         home = near - low
         starts = sorted(_alike(anchor, list(map(len, lines))), key=lambda at: abs(at - home))
         excerpt, complete = _search(anchor, lines, starts, source.prints)
-        if excerpt is not None or not complete or len(lines) == source.count:
+        if excerpt is not None or not complete or (ends and low == 1):
             return excerpt, complete
     return None, True
 

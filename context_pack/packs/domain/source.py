@@ -20,6 +20,8 @@ from context_pack.packs.domain.rolling import beginnings
 FEW_LINES = 24
 """Up to here newlines are looked for one by one, which costs less than counting them."""
 USUAL_WIDTH = 40
+PROBE = 128
+"""Short, because looking back may cost as much as this times the size of a file made to deceive."""
 
 
 class SourceText:
@@ -66,7 +68,7 @@ class SourceText:
     def cut(self, start: int, end: int) -> str | None:
         """Lines `start` to `end` (1-based, both included), joined by newlines; None unless all are there."""
         before = self._newline(start - 1) if start > 1 else -1
-        if before < 0 and start > 1:
+        if end < start or (before < 0 and start > 1):
             return None
         after = self._search(end, start - 1, before)
         return self.text[before + 1 : after] if after >= 0 else None
@@ -84,13 +86,18 @@ class SourceText:
 
     def occurrences(self, excerpt: str) -> Iterator[int]:
         """The lines at which whole lines begin that read like `excerpt`, in file order."""
-        if self.text.startswith(f"{excerpt}\n"):
-            yield 1
-        needle = f"\n{excerpt}\n"
-        at = self.text.find(needle)
+        needle, text = f"\n{excerpt}\n", self.text
+        at = -1 if text.startswith(needle[1:]) else text.find(needle)
+        if at < 0 and not text.startswith(needle[1:]):
+            return
+        yield 1 if at < 0 else self._line_after(at)
+        # Looking back for its beginning is quicker than looking on for all of it, and mostly settles it.
+        if text.rfind(needle[:PROBE]) == at:
+            return
+        at = text.find(needle, at + 1)
         while at >= 0:
             yield self._line_after(at)
-            at = self.text.find(needle, at + 1)
+            at = text.find(needle, at + 1)
 
     def _line_after(self, newline: int) -> int:
         """The number of the line that begins after the newline at that place."""
