@@ -20,7 +20,8 @@ from context_pack.retrieval.words import tokens
 FLOOR = 0.05
 """Below this relevance a candidate is not counted in the total."""
 # What shares no word with the query and is no nearer than anything else has not been found.
-_NOTHING = 0.01
+# The nearest of a thousand passages by chance has a hashed cosine of 0.15.
+_NOTHING = 0.03
 
 
 @frozen
@@ -75,7 +76,7 @@ def _candidates(snapshot: Snapshot, asked: Asked, mode: Mode) -> list[_Measured]
         order,
         keyword,
         cosines,
-        weight=embedder.weight if asked.vector is not None else 0.0,
+        weight={"hybrid": embedder.weight, "vector": 1.0, "keyword": 0.0}[mode],
         ideal=snapshot.ideal(words) if keyword else 0.0,
         unrelated=unrelated(embedder),
     )

@@ -40,13 +40,12 @@ def relevances(
     unrelated: float = 0.0,
 ) -> list[float]:
     """How relevant each piece of an order is, from 0 to 1 and never more than the piece before it."""
-    share = weight if ideal > 0 else 1.0
     lowest = 1.0
     found: list[float] = []
     for piece in order:
         meaning = calibrated(cosines[piece], unrelated) if piece in cosines else 0.0
         words = min(1.0, max(0.0, keyword.get(piece, 0.0) / ideal)) if ideal > 0 else 0.0
-        lowest = min(lowest, share * meaning + (1 - share) * words)
+        lowest = min(lowest, weight * meaning + (1 - weight) * words)
         found.append(lowest)
     return found
 

@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Iterator
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*+\Z")
+# Bullets, fields, directives, doctests and line blocks are never the text of a title.
+_BODY = re.compile(r"[-*+•] |:[^:\s][^:]*: |\.\. |>>> |\| |__ ")
 _SHORTEST = 4
 
 # Roles, links and literals before emphasis: their marks enclose text that may hold the others.
@@ -54,7 +56,7 @@ def _title(lines: list[str], at: int) -> tuple[str, str, int]:
         title, under = lines[at + 1].rstrip(), lines[at + 2].rstrip()
         if title and under == line and (len(line) >= _SHORTEST or len(line) >= _width(title)):
             return over[1] * 2, title.strip(), 3
-    if not line or line[0].isspace() or at + 1 >= len(lines):
+    if not line or line[0].isspace() or at + 1 >= len(lines) or _BODY.match(line):
         return none
     under = lines[at + 1].rstrip()
     mark = _ADORNMENT.match(under)

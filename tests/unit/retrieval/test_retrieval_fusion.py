@@ -58,7 +58,8 @@ def test_relevance_is_absolute_so_that_a_weak_first_hit_stays_weak() -> None:
     strong = relevances([1], {1: 9.0}, {1: 0.8}, weight=0.2, ideal=10.0)
     weak = relevances([1], {1: 1.0}, {1: 0.1}, weight=0.2, ideal=10.0)
     assert strong[0] > 0.8 > 0.2 > weak[0]
-    assert relevances([1], {}, {1: 0.5}, weight=0.2, ideal=0.0) == [0.5], "a query without words"
+    assert relevances([1], {}, {1: 0.5}, weight=1.0, ideal=0.0) == [0.5], "the vectors alone"
+    assert relevances([1], {1: 5.0}, {}, weight=0.0, ideal=10.0) == [0.5], "the words alone"
     assert calibrated(0.4, 0.6) == 0.0
     assert calibrated(1.0, 0.6) == 1.0
 
