@@ -26,6 +26,8 @@ DENIED_SEGMENTS = (
     *("*.pem", "*.key", "*.p12", "*.pfx", "*.keystore"),
 )
 READABLE_SEGMENTS = frozenset({".env.example", ".env.sample", ".env.template", ".env.dist"})
+EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", ".context"})
+"""Folders that nobody means who looks at all of a project: what was made, fetched or kept aside."""
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 # Line and paragraph separators are refused with the control characters: a path is shown on one line.

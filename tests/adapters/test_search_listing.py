@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from search_corpus import settle
 
-from context_pack.code.domain.search import EXCLUDED_FOLDERS
-from context_pack.kernel.paths import PathPolicy
+from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
 from context_pack_adapters.disk.ignore import walk
 from context_pack_adapters.search.deadline import Deadline, TimedOut
 from context_pack_adapters.search.listing import Listing

@@ -25,6 +25,7 @@ IGNORE_FILES = (".gitignore", ".ignore")
 MAX_IGNORE_BYTES = 1024 * 1024
 MAX_DEPTH = 128
 
+# Names that need no closer look to be parts of a path.
 _EASY = re.compile(r"[A-Za-z0-9_.+@=,~#%-][A-Za-z0-9_.+@=,~#% ()-]{0,199}")
 _SURE_CHARS = 250
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -93,7 +94,7 @@ def walk(
     `excluded` are folder names left out at any depth. `go_on` is asked before each folder; once it says no,
     the walk ends. What cannot be listed is left out.
     """
-    return _Walk(policy, frozenset(excluded), go_on).folder(os.path.abspath(root), None, "", IgnoreRules())
+    return _Walk(Gate(policy, excluded), go_on).folder(os.path.abspath(root), None, "", IgnoreRules())
 
 
 def visit(
@@ -109,25 +110,41 @@ def visit(
     `rules` hold from above the root; `except_for` are folders by path that are not entered. An entry's state
     must be asked for while it is shown. Faster than `walk`: for those who look at all of a tree often.
     """
-    visited = _Walk(policy, frozenset(), lambda: True, frozenset(except_for))
+    visited = _Walk(Gate(policy, except_for=except_for), lambda: True)
     visited.show(os.path.abspath(root), None, "", rules, wants, seen)
+
+
+class Gate:
+    """Who is left out whatever the ignore files say: by the policy, by a folder's name or by its path."""
+
+    def __init__(
+        self, policy: PathPolicy, excluded: Collection[str] = (), except_for: Collection[str] = ()
+    ) -> None:
+        self._policy = policy
+        self._excluded = frozenset(excluded)
+        self._except_for = frozenset(except_for)
+        self._by_path = any("/" in glob or "\\" in glob for glob in policy.extra)
+
+    def closed(self, name: str, path: str, is_folder: bool) -> bool:
+        """Whether an entry of this name at this path is left out."""
+        if is_folder and (name in self._excluded or path in self._except_for):
+            return True
+        if self._policy.denies_name(name):
+            return True
+        if not self._by_path and len(path) < _SURE_CHARS and _EASY.fullmatch(name):
+            return False
+        try:
+            return self._policy.denies(RelativePath(path))
+        except Failure:
+            return True
 
 
 class _Walk:
     """What stays the same during one walk."""
 
-    def __init__(
-        self,
-        policy: PathPolicy,
-        excluded: frozenset[str],
-        go_on: Callable[[], bool],
-        except_for: frozenset[str] = frozenset(),
-    ) -> None:
-        self._policy = policy
-        self._excluded = excluded
+    def __init__(self, gate: Gate, go_on: Callable[[], bool]) -> None:
+        self._closed = gate.closed
         self._go_on = go_on
-        self._except_for = except_for
-        self._by_path = any("/" in glob or "\\" in glob for glob in policy.extra)
 
     def folder(self, name: str, parent: int | None, prefix: str, rules: IgnoreRules) -> Iterator[str]:
         """The files in a folder and below it."""
@@ -146,13 +163,13 @@ class _Walk:
                     os.close(handle)
 
     def _inside(self, handle: int | str, prefix: str, rules: IgnoreRules) -> Iterator[str]:
-        listed = _listed(handle)
-        present = {name for name, is_folder in listed if not is_folder and name in IGNORE_FILES}
+        entries = listed(handle)
+        present = {name for name, is_folder in entries if not is_folder and name in IGNORE_FILES}
         if present:
             rules = rules.entered(prefix, tuple(_read(handle, name, present) for name in IGNORE_FILES))
-        for name, is_folder in listed:
+        for name, is_folder in entries:
             path = prefix + name
-            if self._left_out(name, path, is_folder) or rules.ignores(path, is_folder):
+            if self._closed(name, path, is_folder) or rules.ignores(path, is_folder):
                 continue
             if not is_folder:
                 yield path
@@ -179,16 +196,16 @@ class _Walk:
                 handle = os.open(name, _FOLDER | _NOFOLLOW if prefix else _FOLDER, dir_fd=parent)
             try:
                 with os.scandir(handle) as entries:
-                    listed = list(entries)
-                present = {entry.name for entry in listed if entry.name in IGNORE_FILES}
+                    found = list(entries)
+                present = {entry.name for entry in found if entry.name in IGNORE_FILES}
                 if present:
                     rules = rules.entered(prefix, tuple(_read(handle, one, present) for one in IGNORE_FILES))
-                for entry in listed:
+                for entry in found:
                     path = prefix + entry.name
                     is_folder = entry.is_dir(follow_symlinks=False)
                     if not is_folder and not wants(path) and not entry.is_symlink():
                         continue
-                    if self._left_out(entry.name, path, is_folder) or rules.ignores(path, is_folder):
+                    if self._closed(entry.name, path, is_folder) or rules.ignores(path, is_folder):
                         continue
                     if is_folder:
                         below = entry.name if isinstance(handle, int) else os.path.join(handle, entry.name)
@@ -200,20 +217,8 @@ class _Walk:
                 if isinstance(handle, int):
                     os.close(handle)
 
-    def _left_out(self, name: str, path: str, is_folder: bool) -> bool:
-        if is_folder and (name in self._excluded or path in self._except_for):
-            return True
-        if self._policy.denies_name(name):
-            return True
-        if not self._by_path and len(path) < _SURE_CHARS and _EASY.fullmatch(name):
-            return False
-        try:
-            return self._policy.denies(RelativePath(path))
-        except Failure:
-            return True
 
-
-def _listed(handle: int | str) -> list[tuple[str, bool]]:
+def listed(handle: int | str) -> list[tuple[str, bool]]:
     """Files and folders, without links, in the plain string order of the paths below them."""
     found = []
     with os.scandir(handle) as entries:

@@ -9,27 +9,28 @@ another costs one look at each folder, and never misses a file.
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 
 from attrs import define, field, frozen
 
-from context_pack.kernel.errors import Failure
-from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.atomic import read_whole
-from context_pack_adapters.disk.ignore import IGNORE_FILES, MAX_DEPTH, MAX_IGNORE_BYTES, IgnoreRules
+from context_pack_adapters.disk.ignore import (
+    IGNORE_FILES,
+    MAX_DEPTH,
+    MAX_IGNORE_BYTES,
+    Gate,
+    IgnoreRules,
+    listed,
+)
 from context_pack_adapters.search.deadline import Deadline, TimedOut
 from context_pack_adapters.search.folders import CAN_HOLD, Folders
 
 State = tuple[int, int, int, int]
 SETTLED_NS = 2_000_000_000
 """How long before it is looked at a thing must have changed for its times to tell every later change."""
-
-# Names that need no closer look to be parts of a path.
-_EASY = re.compile(r"[A-Za-z0-9_.+@=,~#%-][A-Za-z0-9_.+@=,~#% ()-]{0,199}")
-_SURE_CHARS = 250
 
 
 def state_of(status: os.stat_result) -> State:
@@ -53,8 +54,8 @@ class _Folder:
     ignores: dict[str, tuple[State, str]]
     above: IgnoreRules
     rules: IgnoreRules
-    files: list[str] = field(factory=list)
-    folders: list[str] = field(factory=list)
+    inside: list[tuple[str, bool]] = field(factory=list)
+    """The entries that count, in the plain string order of the paths below them."""
 
     def same(self, top: str) -> bool:
         """Whether the folder, which had settled, is as it was.
@@ -112,9 +113,7 @@ class Listing:
     def __init__(self, root: str, policy: PathPolicy, excluded: Collection[str]) -> None:
         self._root = root
         self._top = os.path.join(root, "")
-        self._policy = policy
-        self._excluded = frozenset(excluded)
-        self._by_path = any("/" in glob or "\\" in glob for glob in policy.extra)
+        self._gate = Gate(policy, excluded)
         self._known: dict[str, _Folder] = {}
         self._last: Snapshot | None = None
         self._bare = IgnoreRules()
@@ -160,16 +159,11 @@ class Listing:
                 return
             folder = closed
         seen[prefix] = folder
-        files = iter(folder.files)
-        file = next(files, None)
-        for name in folder.folders:
-            while file is not None and file < name + "/":
-                paths.append(prefix + file)
-                file = next(files, None)
-            self._visit(f"{prefix}{name}/", folder.rules, folders, paths, seen, deadline)
-        while file is not None:
-            paths.append(prefix + file)
-            file = next(files, None)
+        for name, is_folder in folder.inside:
+            if is_folder:
+                self._visit(f"{prefix}{name}/", folder.rules, folders, paths, seen, deadline)
+            else:
+                paths.append(prefix + name)
 
     def _current(self, prefix: str, above: IgnoreRules, folders: Folders) -> _Folder:
         """The folder as it is now, from memory where that is still true."""
@@ -179,7 +173,7 @@ class Listing:
         place: int | str = folders.at(prefix) if CAN_HOLD else self._top + prefix
         now = time.time_ns()
         state = state_of(os.stat(place))
-        entries = _listed(place)
+        entries = listed(place)
         ignores = _ignores(place, entries)
         settled = is_settled(state, now) and all(is_settled(at, now) for at, _ in ignores.values())
         rules = above
@@ -205,25 +199,11 @@ class Listing:
         return _Folder(prefix, state, settled, [], {}, above, above)
 
     def _judge(self, folder: _Folder) -> None:
-        """Sort the folder's entries into files and folders that count."""
+        """Keep the folder's entries that count."""
         for name, is_folder in folder.entries:
             path = folder.prefix + name
-            if self._left_out(name, path, is_folder) or folder.rules.ignores(path, is_folder):
-                continue
-            (folder.folders if is_folder else folder.files).append(name)
-        folder.folders.sort(key=lambda name: name + "/")
-
-    def _left_out(self, name: str, path: str, is_folder: bool) -> bool:
-        if is_folder and name in self._excluded:
-            return True
-        if self._policy.denies_name(name):
-            return True
-        if not self._by_path and len(path) < _SURE_CHARS and _EASY.fullmatch(name):
-            return False
-        try:
-            return self._policy.denies(RelativePath(path))
-        except Failure:
-            return True
+            if not self._gate.closed(name, path, is_folder) and not folder.rules.ignores(path, is_folder):
+                folder.inside.append((name, is_folder))
 
 
 def _ignores(place: int | str, entries: list[tuple[str, bool]]) -> dict[str, tuple[State, str]]:
@@ -243,17 +223,3 @@ def _ignores(place: int | str, entries: list[tuple[str, bool]]) -> dict[str, tup
 
 def _texts(ignores: dict[str, tuple[State, str]]) -> tuple[str | None, ...]:
     return tuple(ignores[name][1] if name in ignores else None for name in IGNORE_FILES)
-
-
-def _listed(place: int | str) -> list[tuple[str, bool]]:
-    """Files and folders, without links, in the order of their names."""
-    found = []
-    with os.scandir(place) as entries:
-        for entry in entries:
-            with suppress(OSError):
-                if entry.is_dir(follow_symlinks=False):
-                    found.append((entry.name, True))
-                elif entry.is_file(follow_symlinks=False):
-                    found.append((entry.name, False))
-    found.sort()
-    return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from context_pack.code.domain.search import (
-    EXCLUDED_FOLDERS,
     MAX_FILE_BYTES,
     SECONDS,
     TIMED_OUT,
@@ -15,7 +14,7 @@ from context_pack.code.domain.search import (
 )
 from context_pack.code.domain.search_pattern import Pattern, compiled
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.toolkit.call import Call
 from context_pack_adapters.search.deadline import Deadline, TimedOut, in_time
 from context_pack_adapters.search.globs import Wanted, wanted_by

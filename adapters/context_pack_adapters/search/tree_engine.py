@@ -10,10 +10,10 @@ import os
 from collections.abc import Callable
 from threading import Lock
 
-from context_pack.code.domain.search import EXCLUDED_FOLDERS, Found, Query
+from context_pack.code.domain.search import Found, Query
 from context_pack.code.domain.search_pattern import Pattern, compiled
 from context_pack.code.domain.search_walk import Cost
-from context_pack.kernel.paths import PathPolicy
+from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
 from context_pack_adapters.search.deadline import Deadline, TimedOut
 from context_pack_adapters.search.globs import Wanted, wanted_by
 from context_pack_adapters.search.listing import Listing, Snapshot

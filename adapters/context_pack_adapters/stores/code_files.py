@@ -14,14 +14,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
 from context_pack.memory.ports import CodeFile, FileState
 from context_pack_adapters.disk.ignore import walk
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.stores.pack_files import trusted_signature
-from context_pack_adapters.stores.source_tree import EXCLUDED_FOLDERS
 
 MAX_BYTES = 1024 * 1024
 LONGEST_LINE = 20_000

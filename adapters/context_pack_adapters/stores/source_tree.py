@@ -7,7 +7,7 @@ import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.kernel.ports import FileNames, Folder, Reason, SourceFile, Stamp, Unreadable
 from context_pack.kernel.text import decode
 from context_pack_adapters.disk.ignore import walk
@@ -15,7 +15,6 @@ from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.stores.source_folders import SourceFolders
 from context_pack_adapters.stores.source_stamps import SourceStamps, stamp_of
 
-EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", ".context"})
 NAMES_SECONDS = 1.0
 NAMES_FILES = 50_000
 

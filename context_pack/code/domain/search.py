@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", ".context"})
 MAX_FILE_BYTES = 1024 * 1024
 MAX_PATTERN_CHARS = 200
 MAX_HITS = 100
