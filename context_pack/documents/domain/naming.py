@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from heapq import nlargest
 
 from context_pack.kernel.digest import sha256_hex
 
 ID_DIGITS = 12
 NEAREST = 5
 CUTOFF = 0.4
-MOST_COMPARED = 20_000
-"""Names beyond these are not looked at: comparing is slow, and somebody waits."""
+COMPARED = 100
+MOST_CHARS = 500
 
 
 def collection_id(project: str, kind: str, source: str, name: str) -> str:
@@ -27,15 +28,27 @@ def collection_id(project: str, kind: str, source: str, name: str) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> list[str]:
-    """The names most like a word, the best first; case does not matter."""
+    """The names most like a word, the best first; case does not matter.
+
+    Comparing letter by letter is slow, so only the names that share the most threes of letters are compared.
+    """
+    wanted = word.casefold()[:MOST_CHARS]
+    threes = _threes(wanted)
     spelled: dict[str, str] = {}
     for name in known:
-        spelled.setdefault(name.casefold(), name)
-        spelled.setdefault(name.casefold().rpartition("/")[2], name)
-        if len(spelled) > MOST_COMPARED:
-            break
-    close = get_close_matches(word.casefold()[:500], spelled, NEAREST * 2, CUTOFF)
+        folded = name.casefold()
+        spelled.setdefault(folded, name)
+        spelled.setdefault(folded.rpartition("/")[2], name)
+    likely = list(spelled)
+    if len(likely) > COMPARED:
+        likely = nlargest(COMPARED, spelled, key=lambda name: len(threes & _threes(name)))
+    close = get_close_matches(wanted, likely, NEAREST * 2, CUTOFF)
     return list(dict.fromkeys(spelled[name] for name in close))[:NEAREST]
+
+
+def _threes(text: str) -> set[str]:
+    padded = f" {text} "
+    return {padded[at : at + 3] for at in range(len(padded) - 2)}
 
 
 def not_found(sentence: str, word: str, known: Iterable[str], noun: str) -> str:

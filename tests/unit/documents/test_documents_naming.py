@@ -37,6 +37,12 @@ def test_the_nearest_names_follow_the_sentence() -> None:
     assert not_found("No.", "x", [], "documents") == "No. There are no documents."
 
 
+@pytest.mark.clause("DC-41")
+def test_the_nearest_of_many_names_is_found() -> None:
+    known = [f"folder{number % 50}/document-{number:05}.md" for number in range(20_000)]
+    assert nearest("docment-12345.md", known)[0] == "folder45/document-12345.md"
+
+
 def size(rows: list[dict[str, Any]]) -> int:
     return len(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode())
 
