@@ -110,7 +110,7 @@ def nearest_entries(
     snapshot: Snapshot, embedder: Embedder, vector: Vector, scope: Scope, limit: int, but: str | None
 ) -> tuple[Ranked, ...]:
     """The nearest piece of each entry; a piece that says what `but` says is left out."""
-    depth = DEPTH
+    depth, least = DEPTH, unrelated(embedder)
     while True:
         near = snapshot.nearest(embedder.id, vector, scope, depth)
         scores = {hit.piece: hit.score for hit in near}
@@ -118,7 +118,7 @@ def nearest_entries(
         for one in snapshot.found(list(scores)):
             if but is None or one.text.strip() != but.strip():
                 cosine = scores[one.piece]
-                hit = Ranked(one, 1.0 - cosine, calibrated(cosine, unrelated(embedder)))
+                hit = Ranked(one, 1.0 - cosine, calibrated(cosine, least))
                 best.setdefault((one.corpus, one.key), hit)
         if len(best) >= limit or len(near) < depth:
             return tuple(best.values())[:limit]
