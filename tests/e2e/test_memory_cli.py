@@ -17,19 +17,17 @@ def run(tmp_path: Path) -> CommandLine:
 
 @pytest.mark.clause("ME-05")
 def test_discoveries_are_added_listed_and_forgotten(run: CommandLine) -> None:
-    assert run("memory", "list").out == "No discoveries found.\n"
     added = run("memory", "add", "rule", "Never log tokens", "--module", "auth", "--json").json
     assert (added["merged"], added["type"], added["module"]) == (False, "rule", "auth")
     assert run("memory", "add", "issue", "NEVER log tokens").out == f"merged with {added['id']}\n"
     listed = run("memory", "list", "--json").json
     assert [(each["id"], each["type"]) for each in listed["discoveries"]] == [(added["id"], "issue")]
-    assert run("memory", "list", "--type", "rule", "--json").json["count"] == 0
-    assert added["id"] in run("memory", "list", "--module", "auth").out
+    assert run("memory", "list", "--type", "rule", "--module", "auth").out == "No discoveries found.\n"
     gone = run("memory", "forget", added["id"], "00000000-0000-4000-8000-000000000000", "--json")
     assert gone.code == 1
     assert [each["id"] for each in gone.json["forgotten"]] == [added["id"]]
     assert [each["code"] for each in gone.json["failed"]] == ["not_found"]
-    assert run("memory", "list", "--json").json["count"] == 0
+    assert run("memory", "list").out == "No discoveries found.\n"
 
 
 @pytest.mark.clause("ME-05")
@@ -50,13 +48,12 @@ def test_notes_and_decision_records_are_imported_once(run: CommandLine, tmp_path
     )
     dry = run("memory", "import", "docs", "--dry-run", "--json").json
     assert dry["counts"] == {"would be recorded": 2, "skipped": 2}
-    assert run("memory", "list", "--json").json["count"] == 0
     done = run("memory", "import", "docs", "--module", "shop", "--json")
     assert (done.code, done.json["counts"]) == (0, {"recorded": 2, "skipped": 2})
-    assert run("memory", "import", "docs", "--json").json["counts"] == {"merged": 2, "skipped": 2}
     kept = run("memory", "list", "--json").json["discoveries"]
     assert {(each["type"], each["module"]) for each in kept} == {("decision", "shop"), ("rule", "shop")}
     shown = run("memory", "import", "docs/adr/notes.md").out
+    assert "docs/adr/notes.md:2: merged: rule: Never log tokens" in shown
     assert "docs/adr/notes.md:3: skipped: shorter than 10 characters" in shown
 
 

@@ -159,26 +159,26 @@ def test_a_large_tree_is_indexed_beside_the_calls(spawn: Spawn, tmp_path: Path) 
 
 @pytest.mark.clause("ME-23", "ME-24")
 def test_indexing_that_is_killed_goes_on_where_it_stopped(spawn: Spawn, tmp_path: Path) -> None:
-    plant(tmp_path, 400, lines=60)
+    plant(tmp_path, 250, lines=40)
     (tmp_path / "keep.md").write_text("# Notes\n")
     client = started(spawn)
     client.payload("context_record", {"type": "rule", "content": "Recorded while indexing"})
 
     def begun() -> Any:
-        return client.payload("context_search", {"query": "work_77"}).get("indexing", {"done": 401})["done"]
+        return client.payload("context_search", {"query": "work_77"}).get("indexing", {"done": 251})["done"]
 
     until(begun)
     client.process.send_signal(signal.SIGKILL)
     client.wait()
     again = started(spawn)
-    before = again.payload("context_search", {"query": "work_77"}).get("indexing", {"done": 401})
+    before = again.payload("context_search", {"query": "work_77"}).get("indexing", {"done": 251})
     assert before["done"] > 0
 
     def complete() -> Any:
-        found = again.payload("context_search", {"query": "work_399"})
+        found = again.payload("context_search", {"query": "work_249"})
         return None if "indexing" in found else found
 
-    assert until(complete)["results"][0]["symbol"] == "work_399"
+    assert until(complete)["results"][0]["symbol"] == "work_249"
     kept = again.payload("context_search", {"query": "recorded while indexing", "type": "rule"})
     assert kept["totalFound"] == 1
 
