@@ -158,9 +158,9 @@ def test_restructured_text_has_underlined_headings_with_levels_by_appearance() -
 @pytest.mark.clause("RT-08")
 def test_restructured_bullets_fields_tables_and_rules_are_no_titles() -> None:
     text = (
-        "1. Counted\n==========\n\n- bullet\n--------\n\n:Author: me\n-----------\n\n.. note:: x\n"
-        "-----------\n\n=====  =====\nA      B\n=====  =====\n1      2\n=====  =====\n\n+---+\n| a |\n+---+\n\n"
-        "two\nlines\n-----\n"
+        "1. Counted\n==========\n\n- bullet\n--------\n\n:Author: me\n-----------\n\n"
+        ".. note:: x\n-----------\n\n=====  =====\nA      B\n=====  =====\n1      2\n=====  =====\n\n"
+        "+---+\n| a |\n+---+\n\ntwo\nlines\n-----\n"
     )
     assert texts(text, ".rst") == [(1, "1. Counted")]
 
