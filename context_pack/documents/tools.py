@@ -42,39 +42,48 @@ def build(shelf: Shelf, finder: Finder) -> tuple[Tool, ...]:
 
     return (
         make(
-            "list_collections", "List collections", "List document collections.",
+            "list_collections", "List collections",
+            "List document collections: names, sizes, what they are about.",
             commands.ListCollections, serve.collections, _shape("collections"),
         ),
         make(
-            "search", "Search documents", "Search documentation (hybrid semantic and keyword search).",
+            "search", "Search documents",
+            "Search documentation by meaning and keywords. Hits are passages with document, section, lines.",
             commands.Search, serve.search, _shape("results"), **slow,
         ),
         make(
-            "get_document", "Read a document", "Get full document content.",
+            "get_document", "Read a document",
+            "Get a whole document.",
             commands.GetDocument, serve.document, _shape("content"), **long,
         ),
         make(
-            "list_documents", "List documents", "Browse a collection: ids, titles, sizes.",
+            "list_documents", "List documents",
+            "List the documents of a collection (ids, titles, sizes): browse before searching.",
             commands.ListDocuments, serve.documents, _shape("documents"),
         ),
         make(
-            "get_outline", "Document outline", "Get a document's headings and lines.",
+            "get_outline", "Document outline",
+            "Get a document's headings with their lines, to pick a section.",
             commands.GetOutline, serve.outline, _shape("outline"),
         ),
         make(
-            "get_section", "Read a section", "Get one section by heading.",
+            "get_section", "Read a section",
+            "Get one section by its heading, without the whole document.",
             commands.GetSection, serve.section, _shape("content"), **long,
         ),
         make(
-            "search_batch", "Search several", "Several searches at once.",
+            "search_batch", "Search several",
+            "Run up to 10 searches in one call.",
             commands.SearchBatch, serve.batch, _shape("results"), **slow,
         ),
         make(
-            "find_related", "Related documents", "Find content like a document or chunk.",
+            "find_related", "Related documents",
+            "Find content related to a document or chunk.",
             commands.FindRelated, serve.related, _shape("related"), **slow,
         ),
         make(
-            "sync", "Sync collections", "Index changes now; fetch git sources.",
+            "sync", "Sync collections",
+            "Index what changed now, and fetch git sources.",
             commands.Sync, serve.sync, _shape("collections"), annotations=ADDS, slow=True,
         ),
     )  # fmt: skip

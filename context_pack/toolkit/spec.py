@@ -17,6 +17,9 @@ from context_pack.kernel.errors import Failure
 from context_pack.toolkit.arguments import Schema, schema_of
 from context_pack.toolkit.call import Call
 
+UNSAID_LENGTH = 1000
+"""From this length on a bound of a text is not published."""
+
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
@@ -91,6 +94,16 @@ def _never(_: Mapping[str, Any]) -> bool:
     return False
 
 
+def _published(schema: Schema) -> Schema:
+    """The schema without the lengths that nobody passes by accident: they are kept, but need not be read."""
+    shown = {key: value for key, value in schema.items() if key != "maxLength" or value < UNSAID_LENGTH}
+    if "properties" in shown:
+        shown["properties"] = {name: _published(inner) for name, inner in shown["properties"].items()}
+    if "items" in shown:
+        shown["items"] = _published(shown["items"])
+    return shown
+
+
 @frozen
 class Tool:
     """One tool of the registry.
@@ -119,13 +132,13 @@ class Tool:
     def input_schema(self) -> Schema:
         """The published schema: the command's own, or the union of all actions' fields."""
         if self.selector is None:
-            return schema_of(next(iter(self.commands.values())))
+            return _published(schema_of(next(iter(self.commands.values()))))
         properties: dict[str, Schema] = {"action": dict(self.selector)}
         for command in self.commands.values():
             for name, schema in schema_of(command)["properties"].items():
                 if name != "action":
                     properties.setdefault(name, {k: v for k, v in schema.items() if k != "default"})
-        return {"type": "object", "properties": properties, "additionalProperties": False}
+        return _published({"type": "object", "properties": properties, "additionalProperties": False})
 
     def described(self, description: str) -> Tool:
         """The same tool under another description."""

@@ -9,12 +9,12 @@ from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
 NAME = text(0, 200)
 DOCUMENT = text(0, 1024)
-COLLECTION = "Name or id"
+COLLECTION = "Collection name or id"
 DOCUMENT_ID = "Document id"
 MAX_QUERY = 4000
 SEARCH_LIMIT = integer(1, 100)
 TOKENS = integer(200)
-BUDGET = "Answer budget"
+BUDGET = "Most tokens of the answer"
 DISTANCE = number(0)
 
 
@@ -27,11 +27,11 @@ class ListCollections:
 class Search:
     """One question."""
 
-    query: str = arg(text(0, MAX_QUERY, blank=False), "Words")
+    query: str = arg(text(0, MAX_QUERY, blank=False), "What to find")
     collections: tuple[str, ...] = arg(array(NAME, 0, 100), "Only these", default=())
     limit: int = arg(SEARCH_LIMIT, "Hits", default=10)
     max_distance: float | None = arg(DISTANCE, "Largest distance", name="maxDistance", default=None)
-    hybrid: bool = arg(boolean(), "Keywords too", name="hybridSearch", default=True)
+    hybrid: bool = arg(boolean(), "Match keywords too", name="hybridSearch", default=True)
     max_tokens: int = arg(TOKENS, BUDGET, name="maxTokens", default=DEFAULT_MAX_TOKENS)
 
 
@@ -67,8 +67,8 @@ class GetSection:
 
     collection: str = arg(NAME, COLLECTION)
     document: str = arg(DOCUMENT, DOCUMENT_ID)
-    section: str = arg(text(0, 1000), "Heading or part")
-    subsections: bool = arg(boolean(), "Nested ones", name="includeSubsections", default=True)
+    section: str = arg(text(0, 1000), "Heading, or part of it")
+    subsections: bool = arg(boolean(), "With nested sections", name="includeSubsections", default=True)
 
 
 @frozen
@@ -86,7 +86,7 @@ class SearchBatch:
     queries: tuple[Query, ...] = arg(array(Query, 1, 10), "1-10 queries")
     limit: int = arg(SEARCH_LIMIT, "Hits each", default=5)
     max_distance: float | None = arg(DISTANCE, "Largest distance", name="maxDistance", default=None)
-    hybrid: bool = arg(boolean(), "Keywords too", name="hybridSearch", default=True)
+    hybrid: bool = arg(boolean(), "Match keywords too", name="hybridSearch", default=True)
     max_tokens: int = arg(TOKENS, BUDGET, name="maxTokens", default=DEFAULT_MAX_TOKENS)
 
 
@@ -96,9 +96,11 @@ class FindRelated:
 
     collection: str = arg(NAME, COLLECTION)
     document: str = arg(DOCUMENT, DOCUMENT_ID)
-    chunk: str | None = arg(text(0, 20_000, blank=False), "A text instead", default=None)
+    chunk: str | None = arg(
+        text(0, 20_000, blank=False), "Text to compare instead of the document", default=None
+    )
     limit: int = arg(SEARCH_LIMIT, "Items", default=5)
-    same_document: bool = arg(boolean(), "Own chunks too", name="sameDocument", default=False)
+    same_document: bool = arg(boolean(), "Also from the document itself", name="sameDocument", default=False)
     max_tokens: int = arg(TOKENS, BUDGET, name="maxTokens", default=DEFAULT_MAX_TOKENS)
 
 
