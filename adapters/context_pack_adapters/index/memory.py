@@ -13,7 +13,7 @@ from attrs import evolve
 from context_pack.retrieval.model import Entry, Known, Scope
 from context_pack.retrieval.ports import Embedder, Stop
 from context_pack_adapters.index.memory_snapshot import MemoryPassage, MemorySnapshot, MemoryState, Name
-from context_pack_adapters.index.preparing import Prepared, batches, embed_missing, prepare
+from context_pack_adapters.index.preparing import Prepared, batches, carry_out, prepare
 from context_pack_adapters.index.schema import NAMES_WEIGHT
 from context_pack_adapters.index.values import to_facts
 from context_pack_adapters.vectors.exact import to_blob
@@ -42,10 +42,14 @@ class MemoryIndex:
     def replace(self, entries: Iterable[Entry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
         for batch in batches(entries):
-            prepared = [prepare(entry) for entry in batch]
             with self._lock:
                 cache = self._cache.setdefault(self._fast.id, {})
-                cache.update(embed_missing(prepared, cache, self._fast))
+                prepared, vectors = prepare(
+                    batch,
+                    lambda digests: {digest: cache[digest] for digest in digests if digest in cache},  # noqa: B023
+                    lambda tasks: carry_out(tasks, self._fast),
+                )
+                cache.update(vectors)
                 for each in prepared:
                     self._put(each)
 
@@ -58,7 +62,7 @@ class MemoryIndex:
             first + at: MemoryPassage(
                 name,
                 at,
-                _weights(written.columns.names, written.columns.body),
+                _weights(*written.columns[1:]),
                 sum(len(column.split()) for column in written.columns),
                 written.text,
                 written.digest,

@@ -7,14 +7,14 @@ that a writer holds the file only while it writes.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from context_pack.retrieval.model import Entry, Piece
+from context_pack.retrieval.model import Entry
 from context_pack.retrieval.ports import Embedder, EmbedderFailed, Vector
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.scopes import tokens_of
-from context_pack_adapters.index.values import digest_of, embedded_of, to_facts, to_tokens
+from context_pack_adapters.index.values import digest_of, embedded, embedded_of, to_facts, to_tokens
 from context_pack_adapters.vectors.exact import to_blobs
 
 BATCH_PIECES = 1000
@@ -23,20 +23,28 @@ BATCH_SECONDS = 1.0
 EMBED_TEXTS = 256
 
 
-class Columns(NamedTuple):
-    """One row of the keyword index."""
+class Task(NamedTuple):
+    """What is to be computed of one piece: its tokens, and its vector if it is to be embedded."""
 
     scope: str
     names: str
-    body: str
+    text: str
+    context: str
+    embed: bool
+
+
+class Product(NamedTuple):
+    """What was computed of one piece: its row of the keyword index (scope, names, body), and its vector."""
+
+    columns: tuple[str, str, str]
+    vector: bytes | None
 
 
 class Passage(NamedTuple):
-    """A piece as it is written: its row of the keyword index, and what is embedded of it."""
+    """A piece as it is written, beside what it was given as."""
 
-    columns: Columns
+    columns: tuple[str, str, str]
     text: str
-    tokens: list[str]
     digest: bytes
     facts: str
 
@@ -47,6 +55,12 @@ class Prepared(NamedTuple):
     entry: Entry
     facts: str
     passages: list[Passage]
+
+
+Work = Callable[[Sequence[Task]], Sequence[Product]]
+"""Whoever carries out tasks: this process, or this and another one."""
+Recall = Callable[[Sequence[bytes]], Mapping[bytes, bytes]]
+"""The vectors that are known already, by the digest of what was embedded."""
 
 
 @runtime_checkable
@@ -75,42 +89,62 @@ def batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
         yield batch
 
 
-def prepare(entry: Entry) -> Prepared:
-    """Everything about an entry that can be known without the index."""
-    scope = to_tokens(tokens_of(entry.corpus, entry.kind, entry.module))
-    return Prepared(entry, to_facts(entry.facts), [_passage(piece, scope) for piece in entry.pieces])
+def prepare(batch: Sequence[Entry], recall: Recall, work: Work) -> tuple[list[Prepared], dict[bytes, bytes]]:
+    """What is written of entries, and vectors by digest for all of their pieces that could be embedded."""
+    facts = [(to_facts(entry.facts), [to_facts(piece.facts) for piece in entry.pieces]) for entry in batch]
+    texts = [embedded_of(piece) for entry in batch for piece in entry.pieces]
+    digests = [digest_of(text) for text in texts]
+    vectors = dict(recall(digests))
+    asked = set(vectors)
+    tasks: list[Task] = []
+    for entry in batch:
+        scope = to_tokens(tokens_of(entry.corpus, entry.kind, entry.module))
+        for piece in entry.pieces:
+            digest = digests[len(tasks)]
+            tasks.append(Task(scope, piece.names, piece.text, piece.context, digest not in asked))
+            asked.add(digest)
+    products = work(tasks)
+    for digest, product in zip(digests, products, strict=True):
+        if product.vector is not None:
+            vectors[digest] = product.vector
+    every = iter(zip(products, texts, digests, strict=True))
+    prepared = [
+        Prepared(
+            entry,
+            told,
+            [
+                Passage(product.columns, text, digest, fact)
+                for fact, (product, text, digest) in zip(each, every, strict=False)
+            ],
+        )
+        for entry, (told, each) in zip(batch, facts, strict=True)
+    ]
+    return prepared, vectors
 
 
-def _passage(piece: Piece, scope: str) -> Passage:
-    text = embedded_of(piece)
-    body = tokens(piece.text)
-    columns = Columns(scope, to_tokens(tokens(piece.names)), to_tokens(body))
-    return Passage(columns, text, [*tokens(piece.context), *body], digest_of(text), to_facts(piece.facts))
-
-
-def embed_missing(
-    batch: Sequence[Prepared], known: Mapping[bytes, bytes], embedder: Embedder
-) -> dict[bytes, bytes]:
-    """Vectors by digest for a batch: those that are known, and new ones for the other texts.
+def carry_out(tasks: Sequence[Task], embedder: Embedder) -> list[Product]:
+    """The products of tasks.
 
     An embedder that fails leaves its texts without: they are found by words, and embedded another time.
     """
-    vectors = dict(known)
-    passages = [passage for prepared in batch for passage in prepared.passages]
-    missing = list({each.digest: each for each in passages if each.digest not in vectors}.values())
-    for start in range(0, len(missing), EMBED_TEXTS):
-        some = missing[start : start + EMBED_TEXTS]
+    bodies = [tokens(task.text) for task in tasks]
+    vectors: list[bytes | None] = [None] * len(tasks)
+    waiting = [at for at, task in enumerate(tasks) if task.embed]
+    for start in range(0, len(waiting), EMBED_TEXTS):
+        some = waiting[start : start + EMBED_TEXTS]
         try:
-            made = _embedded(some, embedder)
+            made = _embedded([(tasks[at], bodies[at]) for at in some], embedder)
         except EmbedderFailed:
-            return vectors
-        for passage, blob in zip(some, to_blobs(made, embedder.dimension), strict=True):
-            if blob is not None:
-                vectors[passage.digest] = blob
-    return vectors
+            break
+        for at, blob in zip(some, to_blobs(made, embedder.dimension), strict=True):
+            vectors[at] = blob
+    return [
+        Product((task.scope, to_tokens(tokens(task.names)), to_tokens(body)), vector)
+        for task, body, vector in zip(tasks, bodies, vectors, strict=True)
+    ]
 
 
-def _embedded(passages: Sequence[Passage], embedder: Embedder) -> Sequence[Vector]:
+def _embedded(some: Sequence[tuple[Task, list[str]]], embedder: Embedder) -> Sequence[Vector]:
     if isinstance(embedder, TokenEmbedder):
-        return embedder.embed_tokens(passage.tokens for passage in passages)
-    return embedder.embed([passage.text for passage in passages], "document")
+        return embedder.embed_tokens([*tokens(task.context), *body] for task, body in some)
+    return embedder.embed([embedded(task.context, task.text) for task, _ in some], "document")

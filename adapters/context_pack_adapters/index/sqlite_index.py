@@ -21,8 +21,9 @@ from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.index import writing
 from context_pack_adapters.index.file import IndexFile
 from context_pack_adapters.index.graph_leg import GRAPH_AT, GraphLeg
+from context_pack_adapters.index.helper import Helper
 from context_pack_adapters.index.keyword_leg import WordCounts
-from context_pack_adapters.index.preparing import BATCH_PIECES, batches, embed_missing, prepare
+from context_pack_adapters.index.preparing import BATCH_PIECES, batches, prepare
 from context_pack_adapters.index.schema import Maker, check_structure
 from context_pack_adapters.index.snapshot import Shared, SqliteSnapshot
 from context_pack_adapters.index.values import (
@@ -58,11 +59,12 @@ class SqliteIndex:
         self._shared = Shared(VectorLeg(), GraphLeg(str(path), graph_at), WordCounts())
         self._wanted: dict[int, int] = {}
         self._wanting = Lock()
-        self._closed = weakref.finalize(self, self._file.close)
+        self._helper = Helper(fast)
+        self._closed = weakref.finalize(self, _close, self._file, self._helper)
 
     def close(self) -> None:
         """Close the file and give the memory back; the next call opens it again."""
-        self._file.close()
+        _close(self._file, self._helper)
         self._shared.vectors.forget()
         self._shared.graphs.forget()
 
@@ -86,16 +88,16 @@ class SqliteIndex:
     def replace(self, entries: Iterable[Entry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
         for batch in batches(entries):
-            prepared = [prepare(entry) for entry in batch]
-            digests = [passage.digest for each in prepared for passage in each.passages]
-            known = self._file.read(lambda reader: writing.recall(reader, self._fast.id, digests))  # noqa: B023
-            vectors = embed_missing(prepared, known, self._fast)
+            prepared, vectors = prepare(batch, self._recall, self._helper.carry_out)
 
             def put(connection: sqlite3.Connection) -> None:
                 fast = writing.enrol(connection, self._fast.id, self._fast.dimension)
                 writing.put(connection, prepared, vectors, fast)  # noqa: B023
 
             self._file.write(put)
+
+    def _recall(self, digests: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        return self._file.read(lambda connection: writing.recall(connection, self._fast.id, digests))
 
     def touch(self, corpus: str, stamps: Mapping[str, str]) -> None:
         """New stamps for entries whose content is the same."""
@@ -167,3 +169,8 @@ class SqliteIndex:
     def notices(self) -> Sequence[str]:
         """What the user should hear once: an index that was rebuilt or set aside, in one sentence each."""
         return self._file.notices()
+
+
+def _close(file: IndexFile, helper: Helper) -> None:
+    file.close()
+    helper.close()

@@ -1,0 +1,117 @@
+"""The second process of a great deal of indexing: the same products, whatever becomes of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from index_entries import ToyEmbedder, make_entry
+
+from context_pack.retrieval.model import Scope
+from context_pack_adapters.embed.hashed import HashedEmbedder
+from context_pack_adapters.index.helper import Helper
+from context_pack_adapters.index.preparing import Task, carry_out
+from context_pack_adapters.index.sqlite_index import SqliteIndex
+
+TASKS = [Task("scope", f"Name {n}", f"text number {n} ünï", "Title > part", n % 3 > 0) for n in range(150)]
+PARENT = """
+import sys
+sys.path[:] = {path!r}
+from context_pack_adapters.embed.hashed import HashedEmbedder
+from context_pack_adapters.index.helper import Helper
+from context_pack_adapters.index.preparing import Task
+helper = Helper(HashedEmbedder(), started_after=0)
+helper.carry_out([Task("s", "n", f"text {{n}}", "c", True) for n in range(100)])
+print(helper.process, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def helper() -> Iterator[Helper]:
+    """A helper that is asked for at once."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("there is one core only")
+    with closing(Helper(HashedEmbedder(), started_after=0)) as made:
+        yield made
+
+
+def until(condition: Callable[[], bool]) -> bool:
+    """Whether the condition came true within a minute."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def is_over(process: int) -> bool:
+    """Whether the process has ended, taken note of or not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.mark.clause("IX-19")
+def test_two_processes_compute_what_one_does(helper: Helper) -> None:
+    alone = carry_out(TASKS, HashedEmbedder())
+    assert helper.carry_out(TASKS) == alone
+    process = helper.process
+    assert process is not None
+    assert helper.carry_out(TASKS) == alone
+    assert helper.process == process, "it is kept"
+    helper.close()
+    assert until(lambda: is_over(process))
+
+
+@pytest.mark.clause("IX-19")
+def test_a_helper_that_was_killed_is_done_without(helper: Helper) -> None:
+    helper.carry_out(TASKS)
+    process = helper.process
+    assert process is not None
+    os.kill(process, signal.SIGKILL)
+    assert helper.carry_out(TASKS) == carry_out(TASKS, HashedEmbedder())
+
+
+@pytest.mark.clause("IX-19")
+def test_small_changes_and_other_embedders_need_no_helper(tmp_path: Path) -> None:
+    with closing(Helper(HashedEmbedder())) as careful, closing(Helper(ToyEmbedder(), 0)) as other:
+        assert len(careful.carry_out(TASKS)) == len(other.carry_out(TASKS)) == len(TASKS)
+        assert careful.process is None
+        assert other.process is None
+
+
+@pytest.mark.clause("IX-19")
+def test_a_helper_is_gone_when_its_parent_was_killed(helper: Helper) -> None:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT.format(path=sys.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with parent:
+        assert parent.stdout is not None
+        process = int(parent.stdout.readline())
+        assert not is_over(process)
+        parent.send_signal(signal.SIGKILL)
+    assert until(lambda: is_over(process))
+
+
+@pytest.mark.clause("IX-19")
+def test_an_index_filled_by_two_processes_is_whole(tmp_path: Path) -> None:
+    entries = [make_entry(f"e{n}", *(f"word{n} text {at}" for at in range(100))) for n in range(40)]
+    with closing(SqliteIndex(tmp_path / "x.sqlite3", HashedEmbedder(), chunker="c")) as index:
+        index.replace(entries)
+        with index.reading() as snapshot:
+            assert snapshot.entry("docs", "e39") == entries[39]
+            (hit,) = snapshot.keyword(["word39"], Scope(), 1)
+            assert snapshot.found([hit.piece])[0].key == "e39"
