@@ -15,6 +15,7 @@ from context_pack.memory.domain.discovery import uuid_of
 from context_pack.memory.domain.session import Session
 from context_pack.memory.ports import MemoryPorts
 from context_pack.memory.tools import fitted
+from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
 from context_pack.retrieval.searching import Searching
 from context_pack.toolkit.call import QuietCall
@@ -411,3 +412,29 @@ def test_what_a_file_says_of_itself_helps_to_find_what_is_in_it() -> None:
     room = Room({"a.py": text, "b.py": text.replace("zebras", "camels")})
     found = room.search("zebra feed")["results"]
     assert (found[0]["path"], found[0]["symbol"]) == ("a.py", "feed")
+
+
+class Slow:
+    """A semantic embedder that is never asked for long."""
+
+    id, dimension, weight = "slow/1", 2, 0.7
+
+    def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+        import numpy
+
+        return numpy.tile(numpy.array([1.0, 0.0], dtype=numpy.float32), (len(texts), 1))
+
+
+@pytest.mark.clause("ME-35")
+def test_an_answer_says_how_far_the_semantic_embedder_is_and_has_the_rest_embedded(room: Room) -> None:
+    memory = room.memory
+    worker = Worker(works=True)
+    searching = Searching(
+        memory.index, memory.searching.fast, Slow(), monotonic=room.clock.monotonic, budget=-1.0
+    )
+    room.with_memory(searching=searching, background=worker)
+    found = room.search("password")
+    assert found["semantic"]["done"] < found["semantic"]["total"]
+    assert worker.started == ["memory"]
+    searching.fill(Scope(), lambda: False, lambda _: None)
+    assert "semantic" not in room.search("password")
