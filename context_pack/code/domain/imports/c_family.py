@@ -1,7 +1,8 @@
 """Includes of C, C++ and Objective-C: quoted names, from the file's own folder or where headers are kept.
 
 A quoted name is looked for beside the file, then in each folder above it, there first in `include/` and
-`src/`. A name in angle brackets belongs to the system or a package and is external.
+`src/`. A name in angle brackets belongs to the system or a package and is external. What `#if 0` leaves out
+does not count; of any other condition both sides do.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from context_pack.kernel.lexing import (
     BLOCK_COMMENT,
     DOUBLE_QUOTED,
     SINGLE_QUOTED,
+    blank,
     code,
     comment,
     lexer,
@@ -58,6 +60,13 @@ _DIRECTIVE = re.compile(
 )
 
 
+_CONDITION = re.compile(
+    r"^[ \t]*+#[ \t]*+(?:(?P<if>ifdef|ifndef|if)|(?P<elif>elif\w*+)|else|(?P<end>endif))\b(?P<what>[^\n]*+)",
+    re.MULTILINE,
+)
+_KNOWN = re.compile(r"[ \t(]*+([01])[ \t)]*+\r?")
+
+
 @frozen
 class Include:
     """One included name; `own` when it is quoted."""
@@ -69,12 +78,35 @@ class Include:
 def parse(text: str) -> tuple[Include, ...]:
     """The included names, in order."""
     found: dict[Include, None] = {}
-    for match in _DIRECTIVE.finditer(_C.mask(text)):
+    for match in _DIRECTIVE.finditer(_living(_C.mask(text))):
         if match["quoted"] is not None:
             found[Include(text[slice(*match.span("quoted"))].replace("\\", "/"), True)] = None
         else:
             found[Include((match["angled"] or match["module"]).strip(), False)] = None
     return tuple(found)
+
+
+def _living(code: str) -> str:
+    """The code without what `#if 0`, or the other side of `#if 1`, leaves out; other conditions may hold."""
+    pieces: list[str] = []
+    living = [True]
+    taken = [False]
+    at = 0
+    for mark in _CONDITION.finditer(code):
+        pieces.append(code[at : mark.start()] if living[-1] else blank(code[at : mark.start()]))
+        at = mark.start()
+        known = _KNOWN.fullmatch(mark["what"]) if mark["if"] == "if" or mark["elif"] == "elif" else None
+        if mark["if"]:
+            living.append(living[-1] and (known is None or known[1] == "1"))
+            taken.append(known is not None and known[1] == "1")
+        elif len(living) > 1 and mark["end"]:
+            living.pop()
+            taken.pop()
+        elif len(living) > 1:
+            living[-1] = living[-2] and not taken[-1] and (known is None or known[1] == "1")
+            taken[-1] = taken[-1] or (known is not None and known[1] == "1")
+    pieces.append(code[at:] if living[-1] else blank(code[at:]))
+    return "".join(pieces)
 
 
 def resolve(includes: Sequence[Include], path: str, view: TreeView) -> Imports:

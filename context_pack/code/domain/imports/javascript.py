@@ -2,14 +2,15 @@
 
 Only literal names count. A relative one is looked for as the compiler and the usual bundlers do: as it is
 written, with the endings of source files, as a folder's index; `.js` may stand for the `.ts` it is compiled
-from. Other names go through the `paths` and `baseUrl` of the nearest tsconfig or jsconfig, else they are
-external. Components (Vue, Svelte) are read for their scripts.
+from. Other names go through the `paths` and `baseUrl` of the nearest tsconfig or jsconfig, then to the
+packages of the same workspaces; else they are external. Components (Vue, Svelte) are read for their scripts.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 from context_pack.code.domain.imports.javascript_text import mask
 from context_pack.code.domain.imports.tree import (
@@ -24,6 +25,7 @@ from context_pack.code.domain.imports.tree import (
     within,
 )
 from context_pack.code.domain.imports.tsconfig import PathMapping, mapping_for
+from context_pack.code.domain.imports.workspaces import Workspaces
 from context_pack.kernel.lexing import literal
 
 TYPED = (".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
@@ -131,6 +133,7 @@ def resolve(specifiers: Sequence[str], path: str, view: TreeView) -> Imports:
     """Where the names lead from the file at `path`."""
     here, typed = folder_of(path), path.endswith(TYPED)
     mapping: PathMapping | None = None
+    packages = Workspaces(here, view)
     found = Found()
     for name in specifiers:
         if _is_relative(name):
@@ -138,7 +141,9 @@ def resolve(specifiers: Sequence[str], path: str, view: TreeView) -> Imports:
             continue
         if mapping is None:
             mapping = mapping_for(here, view)
-        candidates = (_place(place, typed, view) for place in mapping.places(name))
+        candidates = (
+            _place(place, typed, view) for place in chain(mapping.places(name), packages.places(name))
+        )
         found.add(name, next(filter(None, candidates), None))
     return found.imports()
 

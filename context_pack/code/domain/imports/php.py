@@ -1,15 +1,15 @@
 """Imports of PHP: `require` and `include` of literal files, and `use` by the PSR-4 map of composer.json.
 
 A file may be named by itself or from `__DIR__` and `dirname(…)`. A class is looked for where the nearest
-composer.json maps its namespace; without such a map, from where the file's own namespace begins. Text outside
-`<?php … ?>` is no code.
+composer.json maps its namespace; without such a map, from where the file's own namespace begins. The traits
+of a class count where they lead to a file. Text outside `<?php … ?>` is no code.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -66,7 +66,8 @@ _REQUIRE = re.compile(
 _SCOPE = re.compile(
     r"[{}]|(?<![\w$>:\\])(?P<word>use|namespace)\s++(?P<what>[\w\\][^;{}()]*+)(?P<group>\{[^{}]*+\})?+", re.I
 )
-_ALIAS = re.compile(r"\s+as\s+\w+\s*\Z", re.IGNORECASE)
+_ALIAS = re.compile(r"\s+as\s+(\w+)\s*\Z", re.IGNORECASE)
+_NAME = re.compile(r"\\?[^\W\d]\w*+(?:\\\w++)*+")
 _MEMBER = re.compile(r"\A(?:function|const)\s+", re.IGNORECASE)
 
 
@@ -85,6 +86,7 @@ class Head:
     namespace: tuple[str, ...]
     files: tuple[Required, ...]
     classes: tuple[str, ...]
+    traits: tuple[str, ...] = ()
 
 
 def parse(text: str) -> Head:
@@ -95,8 +97,8 @@ def parse(text: str) -> Head:
     start = opening.end()
     code = FILL * start + _PHP.mask(text[start:])
     files = tuple(dict.fromkeys(_files(text, code)))
-    namespace, classes = _names(code)
-    return Head(namespace, files, classes)
+    namespace, classes, traits = _names(code)
+    return Head(namespace, files, classes, traits)
 
 
 def _files(text: str, code: str) -> Iterator[Required]:
@@ -111,10 +113,13 @@ def _files(text: str, code: str) -> Iterator[Required]:
             yield Required(name, up)
 
 
-def _names(code: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The first namespace, and what is used outside of classes and functions."""
+def _names(code: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """The first namespace, what is used outside of classes and functions, and the traits of classes."""
     namespace: tuple[str, ...] | None = None
+    here: tuple[str, ...] = ()
     used: dict[str, None] = {}
+    traits: dict[str, None] = {}
+    aliases: dict[str, str] = {}
     depth = outer = at = 0
     while (match := _SCOPE.search(code, at)) is not None:
         at = match.end()
@@ -123,21 +128,44 @@ def _names(code: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         elif match["word"].lower() == "namespace":
             own = tuple(part for part in match["what"].strip().split("\\") if part)
             namespace = own if namespace is None else namespace
+            here, aliases = own, {}
             braced = match["group"] is not None or code[at : at + 1] == "{"
             outer = depth + 1 if braced else depth
             at = match.end("what")
         elif depth <= outer:
-            used.update(dict.fromkeys(_used(match["what"], match["group"])))
-    return namespace or (), tuple(used)
+            for alias, name in _used(match["what"], match["group"]):
+                used[name] = None
+                aliases[alias.lower()] = name
+        else:
+            traits.update(dict.fromkeys(_full(name, here, aliases) for name in _traits(match["what"])))
+    return namespace or (), tuple(used), tuple(traits)
 
 
-def _used(what: str, group: str | None) -> Iterator[str]:
-    """The full names of one `use`; functions and constants have no file of their own name."""
+def _used(what: str, group: str | None) -> Iterator[tuple[str, str]]:
+    """The names of one `use`, here and in full; functions and constants have no file of their own name."""
     prefix = what if group is not None else ""
     for part in (group[1:-1] if group is not None else what).split(","):
-        name = _MEMBER.sub("", _ALIAS.sub("", (prefix + part.strip()).strip()).strip()).strip("\\ \t\r\n")
+        written = (prefix + part.strip()).strip()
+        alias = _ALIAS.search(written)
+        name = _MEMBER.sub("", _ALIAS.sub("", written).strip()).strip("\\ \t\r\n")
         if part.strip() and name:
-            yield name
+            yield (alias[1] if alias else name.rpartition("\\")[2]), name
+
+
+def _traits(what: str) -> Iterator[str]:
+    """The names in the `use` of a class."""
+    return (name for part in what.split(",") if _NAME.fullmatch(name := part.strip()))
+
+
+def _full(name: str, here: tuple[str, ...], aliases: Mapping[str, str]) -> str:
+    """The full name of a class as it is written in a namespace."""
+    if name.startswith("\\"):
+        return name.strip("\\")
+    first, slash, rest = name.partition("\\")
+    if first.lower() == "namespace" and slash:
+        return "\\".join((*here, rest))
+    known = aliases.get(first.lower())
+    return f"{known}{slash}{rest}" if known is not None else "\\".join((*here, name))
 
 
 def resolve(head: Head, path: str, view: TreeView) -> Imports:
@@ -146,15 +174,17 @@ def resolve(head: Head, path: str, view: TreeView) -> Imports:
     found = Found()
     for required in head.files:
         found.add(required.name, first_file(view, _places(required, here)))
-    if head.classes:
+    if head.classes or head.traits:
         maps = _psr4(here, view)
         start = origin(here, head.namespace)
-        for name in head.classes:
+        for name in (*head.classes, *head.traits):
             candidates = [*_mapped(name, maps)]
             if not maps:
                 spelled = start.spelled(tuple(name.split("\\")))
                 candidates += [within(start.folder, "/".join(parts)) + ".php" for parts in spelled if parts]
-            found.add(name, first_file(view, candidates))
+            file = first_file(view, candidates)
+            if file is not None or name in head.classes:  # a trait of elsewhere was imported, and told, there
+                found.add(name, file)
     return found.imports()
 
 
