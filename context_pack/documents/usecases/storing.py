@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attrs import define, field
 
 from context_pack.documents.domain.model import Changes, Failed, Text
@@ -14,6 +16,21 @@ BATCH_DOCUMENTS = 32
 BATCH_CHARS = 400_000
 
 
+def entry_of(corpus: str, found: Text) -> Entry:
+    """The document as the index stores it."""
+    suffix, title = suffix_of(found.document), document_title(found.document, found.text)
+    return Entry(
+        corpus,
+        found.document,
+        found.digest,
+        found.stamp,
+        title,
+        len(found.text),
+        found.text,
+        pieces=chunks(found.text, suffix=suffix, title=title, key=found.document),
+    )
+
+
 @define
 class Storing:
     """One run over the documents of one collection."""
@@ -24,6 +41,7 @@ class Storing:
     added: int = 0
     updated: int = 0
     failed: dict[str, tuple[str, str]] = field(factory=dict)
+    make: Callable[[str, Text], Entry] = entry_of
     _batch: list[Entry] = field(factory=list, init=False)
     _stamps: dict[str, str] = field(factory=dict, init=False)
     _chars: int = field(default=0, init=False)
@@ -41,7 +59,12 @@ class Storing:
         if known == found.digest:
             self._stamps[found.document] = found.stamp
         else:
-            self._batch.append(entry_of(self.corpus, found))
+            try:
+                entry = self.make(self.corpus, found)
+            except Exception as error:  # a text that our own code cannot take apart keeps no other one out
+                self.take(Failed(found.document, f"it cannot be taken apart ({type(error).__name__})"))
+                return
+            self._batch.append(entry)
             self._chars += len(found.text)
         if len(self._batch) + len(self._stamps) >= BATCH_DOCUMENTS or self._chars >= BATCH_CHARS:
             self.flush()
@@ -56,18 +79,3 @@ class Storing:
             self.updated += updated
             self.added += len(self._batch) - updated
         self._batch, self._stamps, self._chars = [], {}, 0
-
-
-def entry_of(corpus: str, found: Text) -> Entry:
-    """The document as the index stores it."""
-    suffix, title = suffix_of(found.document), document_title(found.document, found.text)
-    return Entry(
-        corpus,
-        found.document,
-        found.digest,
-        found.stamp,
-        title,
-        len(found.text),
-        found.text,
-        pieces=chunks(found.text, suffix=suffix, title=title, key=found.document),
-    )

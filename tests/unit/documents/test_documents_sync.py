@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from context_pack.documents.domain.model import Collection, Failed, Survey, Text
+from context_pack.documents.domain.model import Changes, Collection, Failed, Survey, Text
 from context_pack.documents.ports import DocumentPorts
 from context_pack.documents.usecases import commands
 from context_pack.documents.usecases.search import Finder
 from context_pack.documents.usecases.shelf import Shelf
+from context_pack.documents.usecases.storing import Storing, entry_of
 from context_pack.documents.usecases.upkeep import sync_all
 from context_pack.kernel.errors import Failure
+from context_pack.retrieval.model import Entry
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.inmemory.collections import MemoryCollections, MemorySource, MemoryTurns
@@ -236,3 +238,20 @@ def test_a_large_sync_is_left_to_the_worker_and_counted_all_the_same() -> None:
     assert [one.document for one in done.failed] == ["bad.md"]
     (again,) = sync_all(shelf, [setting.collection])
     assert (again.added, len(again.failed), worker.asked) == (0, 1, ["documents"])
+
+
+@pytest.mark.clause("DC-20")
+def test_a_text_that_cannot_be_taken_apart_fails_alone() -> None:
+    setting = Setting({"docs/a.md": "# A"})
+
+    def make(corpus: str, found: Text) -> Entry:
+        if found.document == "odd.md":
+            raise RecursionError
+        return entry_of(corpus, found)
+
+    storing = Storing(setting.shelf.ports, setting.collection.id, Changes(), make=make)
+    for name in ("odd.md", "b.md"):
+        storing.take(Text(name, "# Title", "0" * 64, "1"))
+    storing.flush()
+    assert (storing.added, list(setting.texts())) == (1, ["b.md"])
+    assert storing.failed == {"odd.md": ("", "it cannot be taken apart (RecursionError)")}
