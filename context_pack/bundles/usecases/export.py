@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from context_pack.bundles.domain.model import Bundle, Edge, Entity, compact
 from context_pack.bundles.domain.modified import spelled
@@ -58,12 +58,17 @@ def select(bundle: Bundle, targets: Sequence[Entity], depth: int) -> Selection:
 
 @frozen(eq=False)
 class Export:
-    """An export as JSON text in the order of the contract, and what its envelope says besides."""
+    """An export as JSON text in the order of the contract, and what its envelope says besides.
+
+    `memo` is for what else was made of it; it is the same for every export that differs only in its time.
+    """
 
     bundle_id: str
+    exported_at: str
     data: str
     meta: dict[str, Any]
     diagnostics: list[dict[str, str]]
+    memo: dict[str, Any]
 
 
 @frozen(eq=False)
@@ -75,6 +80,7 @@ class _Made:
     """`data` as JSON behind `exportMeta`, with the closing brace."""
     meta: dict[str, Any]
     diagnostics: list[dict[str, str]]
+    memo: dict[str, Any] = field(factory=dict)
 
 
 def export(opened: Opened, command: ExportContext, clock: Clock) -> Export:
@@ -90,9 +96,10 @@ def export(opened: Opened, command: ExportContext, clock: Clock) -> Export:
         for oldest in list(kept)[: max(0, len(kept) + 1 - MOST_KEPT)]:
             kept.pop(oldest, None)
         kept[opened.id, command] = made
-    about = {**made.about, "exportedAt": spelled(clock.now())}
-    data = f'{{"exportMeta":{compact(about)},{made.rest}'
-    return Export(opened.id, data, dict(made.meta), [dict(told) for told in made.diagnostics])
+    now = spelled(clock.now())
+    data = f'{{"exportMeta":{compact({**made.about, "exportedAt": now})},{made.rest}'
+    told = [dict(each) for each in made.diagnostics]
+    return Export(opened.id, now, data, dict(made.meta), told, made.memo)
 
 
 def _made(opened: Opened, command: ExportContext) -> _Made:
