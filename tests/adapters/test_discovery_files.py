@@ -22,7 +22,7 @@ NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 def found_out(content: str) -> Discovery:
     return Discovery(
         id=id_of(content),
-        type="decision",  # type: ignore[arg-type]
+        type="decision",
         content=content,
         module="auth",
         session=uuid_of(bytes(16)),

@@ -426,15 +426,16 @@ class Slow:
 
 
 @pytest.mark.clause("ME-35")
-def test_an_answer_says_how_far_the_semantic_embedder_is_and_has_the_rest_embedded(room: Room) -> None:
-    memory = room.memory
-    worker = Worker(works=True)
+def test_an_answer_says_how_far_the_semantic_embedder_is_and_has_the_rest_embedded() -> None:
+    body = "".join(f"def work_{n}():\n    return {n}\n\n\n" for n in range(5))
+    room = Room({f"m/f{number}.py": body for number in range(40)})
+    memory, worker = room.memory, Worker(works=True)
     searching = Searching(
         memory.index, memory.searching.fast, Slow(), monotonic=room.clock.monotonic, budget=-1.0
     )
     room.with_memory(searching=searching, background=worker)
-    found = room.search("password")
+    found = room.search("work")
     assert found["semantic"]["done"] < found["semantic"]["total"]
     assert worker.started == ["memory"]
     searching.fill(Scope(), lambda: False, lambda _: None)
-    assert "semantic" not in room.search("password")
+    assert "semantic" not in room.search("work")
