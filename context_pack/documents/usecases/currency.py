@@ -67,8 +67,12 @@ class Currency:
             return standing
 
     def _recent(self, collection: Collection) -> Standing | None:
+        """How it stood at the last look, if that is not long ago and the index has not been lost since."""
         seen = self._known.get(collection.id)
-        return seen[1] if seen is not None and self._monotonic() - seen[0] < LOOK_SECONDS else None
+        if seen is None or self._monotonic() - seen[0] >= LOOK_SECONDS:
+            return None
+        settled = seen[1] == Standing()
+        return None if settled and not self._syncing.facts(collection.id) else seen[1]
 
     def _look(self, collection: Collection, check: Check) -> Standing:
         if not collection.where.is_local:

@@ -255,3 +255,13 @@ def test_a_text_that_cannot_be_taken_apart_fails_alone() -> None:
     storing.flush()
     assert (storing.added, list(setting.texts())) == (1, ["b.md"])
     assert storing.failed == {"odd.md": ("", "it cannot be taken apart (RecursionError)")}
+
+
+@pytest.mark.clause("DC-26")
+def test_an_index_that_was_lost_is_built_again_before_the_next_answer() -> None:
+    setting = Setting({"docs/a.md": "# A"})
+    setting.shelf.bring([setting.collection])
+    setting.index.forget(setting.collection.id)
+    assert setting.texts() == {}
+    setting.shelf.bring([setting.collection])
+    assert list(setting.texts()) == ["a.md"]
