@@ -154,7 +154,8 @@ def main(quick: bool) -> int:
         size = make_tree(project / "docs", QUICK_FILES if quick else FILES)
         (project / "context.json").write_text(json.dumps({"collections": {"docs": {"url": "./docs"}}}))
         seconds = sync(project)
-        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        memory, processor = used.ru_maxrss / 1024, used.ru_utime + used.ru_stime
         chunks = count_chunks(project)
         again = warm_sync(project)
         walks: list[float] = []
@@ -168,6 +169,7 @@ def main(quick: bool) -> int:
     print(
         f"{size / 1e6:.0f} MB, {chunks} chunks: {rate:.0f} chunks/s in {seconds:.1f} s, peak {memory:.0f} MB"
     )
+    print(f"{processor:.1f} s of processor time in all: {chunks / processor:.0f} chunks per second of it")
     print(f"no change: sync {idle * 1e3:.1f} ms, bare walk {walk * 1e3:.1f} ms: {idle / walk:.2f} times")
     good = rate >= FEWEST_CHUNKS and memory < MOST_MEGABYTES and idle <= MOST_WALKS * walk
     return 0 if good or quick else 1
