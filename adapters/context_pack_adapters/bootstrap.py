@@ -283,8 +283,8 @@ def serve(settings: Settings) -> int:
     except Exception as error:  # an end in words, whatever is wrong with this installation
         log.alarm("serve", error)
         return 1
-    connection.end_worker()
     connection.keep_access()
     connection.keep_stats()
     connection.keep_session()
+    connection.end_worker()  # last: a child may take its time, and the process has not much left
     return code
