@@ -1,0 +1,126 @@
+"""Which files of a tree are indexed, seen without reading them; and that a change is always seen."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from context_pack.kernel.paths import PathPolicy
+from context_pack.memory.usecases.refresh import CodeIndexer
+from context_pack_adapters.embed.hashed import HashedEmbedder
+from context_pack_adapters.index.memory import MemoryIndex
+from context_pack_adapters.stores.code_files import CodeFiles, skip_reason
+
+
+def tree(root: Path) -> CodeFiles:
+    return CodeFiles(root, PathPolicy(("*.hidden",)), root / ".agents" / "store")
+
+
+def settled(files: CodeFiles, last: str) -> CodeFiles:
+    """The tree once the file that was written last is older than the clock's grain."""
+    while not files.read(last).stamp:
+        pass
+    return files
+
+
+def aged(path: Path) -> Path:
+    """The file as if it had been written a minute ago."""
+    then = time.time() - 60
+    os.utime(path, (then, then))
+    return path
+
+
+@pytest.mark.clause("ME-21")
+def test_a_survey_names_what_counts_and_says_why_the_rest_is_skipped(tmp_path: Path) -> None:
+    files = {
+        "a.py": "x = 1\n",
+        "empty.py": "",
+        "data.csv": "a,b\n",
+        "package-lock.json": "{}\n",
+        "package.json": "{}\n",
+        "app.min.js": "x\n",
+        "README.md": "# Hi\n",
+        ".env": "SECRET=1\n",
+        "x.hidden": "x\n",
+        "ignored/b.py": "x = 1\n",
+        "node_modules/c.py": "x = 1\n",
+        ".agents/store/packs/pk_a.md": "x\n",
+        ".gitignore": "ignored/\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    os.symlink(tmp_path / "a.py", tmp_path / "link.py")
+    found = tree(tmp_path).survey()
+    assert {path: state.skipped for path, state in found.items()} == {
+        ".gitignore": "no source code",
+        "README.md": None,
+        "a.py": None,
+        "app.min.js": "generated",
+        "data.csv": "no source code",
+        "empty.py": "empty",
+        "package-lock.json": "generated",
+        "package.json": None,
+    }
+    assert list(found) == sorted(found)
+    assert skip_reason("big.py", 1024 * 1024 + 1) == "larger than 1 MiB"
+
+
+@pytest.mark.clause("ME-21")
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"x = 1\0", "not text"),
+        ("größe".encode("latin-1"), "not UTF-8"),
+        (b"x" * 20_001, "a line of more than 20000 characters"),
+        (b"x = 1\n", None),
+    ],
+)
+def test_reading_tells_what_has_no_text_to_index(tmp_path: Path, data: bytes, reason: str | None) -> None:
+    (tmp_path / "a.py").write_bytes(data)
+    assert tree(tmp_path).read("a.py").skipped == reason
+    assert tree(tmp_path).read("gone.py").skipped == "gone"
+
+
+@pytest.mark.clause("ME-22")
+def test_a_file_that_is_as_young_as_the_clock_can_tell_is_looked_at_again(tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("x = 1\n")
+    soon = time.time() + 60
+    os.utime(file, (soon, soon))
+    assert tree(tmp_path).read("a.py").stamp == ""
+
+
+@pytest.mark.clause("ME-22", "ME-23")
+def test_only_what_differs_is_read_and_only_other_contents_are_indexed_again(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"f{number}.py").write_text(f"def work_{number}(): ...\n")
+    index = MemoryIndex(HashedEmbedder())
+    indexer = CodeIndexer(settled(tree(tmp_path), "f2.py"), index)
+    assert indexer.carry_out(indexer.plan()).done == 3
+    assert indexer.plan().changed == ()
+    aged(tmp_path / "f1.py")
+    plan = indexer.plan()
+    assert plan.changed == ("f1.py",)
+    before = index.known("code")["f1.py"]
+    indexer.carry_out(plan)
+    after = index.known("code")["f1.py"]
+    assert (after.digest, after.stamp != before.stamp) == (before.digest, True)
+    (tmp_path / "f2.py").unlink()
+    assert indexer.plan().gone == ("f2.py",)
+
+
+@pytest.mark.clause("ME-23")
+def test_work_that_is_stopped_keeps_what_was_read_and_goes_on_from_there(tmp_path: Path) -> None:
+    for number in range(60):
+        (tmp_path / f"f{number}.py").write_text("x = 1\n")
+    index = MemoryIndex(HashedEmbedder())
+    indexer = CodeIndexer(settled(tree(tmp_path), "f59.py"), index)
+    asked = iter(range(100))
+    done = indexer.carry_out(indexer.plan(), lambda: next(asked) >= 29)
+    assert (done.done, done.total) == (30, 60)
+    assert len(indexer.plan().changed) == 30
+    assert indexer.carry_out(indexer.plan()).done == 60
