@@ -110,3 +110,19 @@ def test_the_fast_embedder_gives_a_piece_the_vector_of_its_whole_text(path: Path
                 (hit,) = snapshot.nearest(fast.id, asked, Scope(), 1)
                 assert hit.score == pytest.approx(1.0, abs=1e-6)
                 assert snapshot.found([hit.piece])[0].text == piece.text
+
+
+@pytest.mark.clause("IX-11")
+def test_a_narrow_search_gives_the_same_before_and_after_all_vectors_were_loaded(path: Path) -> None:
+    asked = ToyEmbedder().one("red word7")
+    scopes = [Scope(within=("docs", "e7")), Scope(corpora=("few",)), Scope(within=("docs", "none"))]
+    with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as index:
+        index.replace(make_entry(f"e{n}", f"red word{n}", f"blue word{n}") for n in range(40))
+        index.replace([make_entry("last", "red word7 again", "green", corpus="few")])
+    with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1")) as index, index.reading() as snapshot:
+        before = [snapshot.nearest("toy-16/1", asked, scope, 5) for scope in scopes]
+        every = snapshot.nearest("toy-16/1", asked, Scope(), 100)
+        assert [snapshot.nearest("toy-16/1", asked, scope, 5) for scope in scopes] == before
+    assert [len(hits) for hits in before] == [2, 2, 0]
+    assert len(every) == 82
+    assert {hit for hits in before for hit in hits} <= set(every)

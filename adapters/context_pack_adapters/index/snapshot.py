@@ -144,7 +144,10 @@ class SqliteSnapshot:
     def _few(self, known: EmbedderRow, scope: Scope) -> Matrix | None:
         """The admitted vectors, when they are too few to load all for them."""
         ranges = ranges_of(self._connection, scope)
-        if sum(last - first + 1 for first, last in ranges) > FEW_PIECES or len(ranges) > FEW_PIECES // 10:
+        few = sum(last - first + 1 for first, last in ranges)
+        (total,) = self._connection.execute(f"SELECT MAX(seq) FROM {vector_table(known.id)}").fetchone()
+        # Most of them are better loaded once and kept.
+        if few > FEW_PIECES or len(ranges) > FEW_PIECES // 10 or few * 4 > int(total or 0):
             return None
         import numpy
 
