@@ -32,6 +32,8 @@ class Matcher:
     def __init__(self, globs: Sequence[str]) -> None:
         wanted = [body for glob in globs if not glob.startswith("!") for body in expanded(glob)]
         refused = [body for glob in globs if glob.startswith("!") for body in expanded(glob[1:])]
+        if len(wanted) + len(refused) > MOST_ALTERNATIVES:
+            raise invalid(f"the globs have more than {MOST_ALTERNATIVES} alternatives", "sources")
         endings = [match[1] for body in wanted if (match := _PLAIN_ENDING.fullmatch(body))]
         self._endings = tuple(endings)
         self._wanted = [_steps(body) for body in wanted if not _PLAIN_ENDING.fullmatch(body)]
@@ -123,7 +125,7 @@ def _steps(body: str) -> tuple[Step, ...]:
 
 def _matches(steps: Sequence[Step], parts: Sequence[str]) -> bool:
     """Whether the steps take the path from its start to its very end; a final `**` wants a segment."""
-    if not steps:
+    if not steps or (steps[-1] is not None and not steps[-1](parts[-1])):  # the quick way out
         return False
     # reached[i]: the steps so far can take exactly the first i segments.
     reached = [True] + [False] * len(parts)

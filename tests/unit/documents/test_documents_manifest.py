@@ -74,6 +74,7 @@ def test_an_entry_that_leads_out_fails_alone() -> None:
         manifest({"glob": ["{a"]}),
         manifest({"glob": ["a}"]}),
         manifest({"glob": ["{a,b}" * 9]}),
+        manifest({"glob": ["{a,b,c}{d,e,f}*.md"] * 30}),
         manifest({"files": "a.md"}),
         "[" * 100_000,
     ],
