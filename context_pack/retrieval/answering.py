@@ -17,6 +17,10 @@ from context_pack.retrieval.ports import Calibrated, Embedder, Snapshot, Vector
 from context_pack.retrieval.questions import Mode, Question, Ranked, Ranking
 from context_pack.retrieval.words import tokens
 
+# How far down the words are looked for the scores of what a sentence encoder found; hashed vectors find what
+# stands at the top there.
+_REACH = 10 * DEPTH
+
 FLOOR = 0.05
 """Below this relevance a candidate is not counted in the total."""
 # What shares no word with the query and is no nearer than anything else has not been found.
@@ -60,14 +64,15 @@ def _candidates(snapshot: Snapshot, asked: Asked, mode: Mode) -> list[_Measured]
     """What either leg found, best first."""
     question, embedder = asked.question, asked.embedder
     words = tokens(question.query) if mode != "vector" else []
-    keyword = (
-        {hit.piece: hit.score for hit in snapshot.keyword(words, question.scope, DEPTH)} if words else {}
-    )
+    reach = DEPTH if _is_lexical(embedder) else _REACH
+    worded = snapshot.keyword(words, question.scope, reach) if words else ()
     near: Sequence[Hit] = ()
     if asked.vector is not None:
         depth = DEPTH if mode == "hybrid" else DEPTH + question.limit
         near = snapshot.nearest(embedder.id, asked.vector, question.scope, depth)
     cosines = {hit.piece: hit.score for hit in near}
+    # What the vectors found has its score by words as well, though it came late there.
+    keyword = {hit.piece: hit.score for at, hit in enumerate(worded) if at < DEPTH or hit.piece in cosines}
     if asked.vector is not None:
         unmeasured = [piece for piece in keyword if piece not in cosines]
         cosines.update(snapshot.cosines(embedder.id, asked.vector, unmeasured) if unmeasured else {})
@@ -126,9 +131,14 @@ def nearest_entries(
         depth *= 4
 
 
+def _is_lexical(embedder: Embedder) -> bool:
+    """Whether its vectors are of the words themselves, so that texts without a word in common are at 0."""
+    return isinstance(embedder, Calibrated) and embedder.unrelated == 0
+
+
 def _floor(embedder: Embedder, near: Sequence[Hit]) -> float:
     """Where the cosines of an embedder begin to count against the words of a query."""
-    if isinstance(embedder, Calibrated) and embedder.unrelated == 0:
+    if _is_lexical(embedder):
         # Vectors of the words themselves say what the words say: stretching their small differences over
         # the whole scale would set them against the better leg.
         return 0.0

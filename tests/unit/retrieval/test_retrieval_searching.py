@@ -383,3 +383,17 @@ def test_the_budget_is_spent_on_as_many_passages_as_it_pays() -> None:
         shown = [hit.found.piece for hit in answer.hits]
         left = snapshot.unembedded(themes.id, shown)
     assert [piece for piece in shown if piece not in left] == shown[:6], "the best come first"
+
+
+@pytest.mark.clause("RT-20")
+def test_what_the_vectors_found_keeps_its_words_though_they_came_late() -> None:
+    """Two passages are alike to the embedder; one has the word, behind a hundred that say it more often."""
+    index = MemoryIndex(HashedEmbedder())
+    index.replace([entry("plain.md", "password token, and much else that is said at length " * 3)])
+    index.replace([entry("worded.md", "password token, and backlog that is said at length " * 3)])
+    index.replace(entry(f"{number}.md", "backlog backlog backlog") for number in range(120))
+    themes = Themes()
+    search = searching(index, themes)
+    search.fill(Scope(), lambda: False, lambda progress: None)
+    found = keys(ask(search, "login backlog", limit=100))
+    assert found.index("worded.md") < found.index("plain.md")
