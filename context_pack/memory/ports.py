@@ -5,7 +5,7 @@ Packs are another feature's: what memory finds of them comes as plain notes thro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -64,6 +64,14 @@ class SessionLog(Protocol):
         """The other sessions, the oldest first; what cannot be read is left out."""
 
 
+GoOn = Callable[[], bool]
+
+
+def always() -> bool:
+    """For whoever has the time."""
+    return True
+
+
 @frozen
 class FileState:
     """A file of the tree: what changes with it, its size, and why it is not indexed, if it is not."""
@@ -88,8 +96,11 @@ class CodeFile:
 class CodeTree(Protocol):
     """The files of the source tree that may be indexed."""
 
-    def survey(self) -> Mapping[str, FileState]:
-        """Every file that counts, by path, in path order: from names and states alone."""
+    def survey(self, go_on: GoOn = always) -> Mapping[str, FileState] | None:
+        """Every file that counts, by path, in path order: from names and states alone.
+
+        None when `go_on`, asked again and again, said no.
+        """
 
     def read(self, path: str) -> CodeFile:
         """One file."""

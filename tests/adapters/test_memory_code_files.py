@@ -55,6 +55,7 @@ def test_a_survey_names_what_counts_and_says_why_the_rest_is_skipped(tmp_path: P
         (tmp_path / name).write_text(text)
     os.symlink(tmp_path / "a.py", tmp_path / "link.py")
     found = tree(tmp_path).survey()
+    assert found is not None
     assert {path: state.skipped for path, state in found.items()} == {
         ".gitignore": "no source code",
         "README.md": None,

@@ -13,7 +13,7 @@ from context_pack.kernel.ports import Clock, Reason
 from context_pack.kernel.text import decode
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.domain.session import Session
-from context_pack.memory.ports import CodeFile, FileState, Recorded
+from context_pack.memory.ports import CodeFile, FileState, GoOn, Recorded, always
 
 
 class MemoryDiscoveryStore:
@@ -85,10 +85,12 @@ class MemoryCodeTree:
     def __init__(self, files: Mapping[str, str | bytes], policy: PathPolicy) -> None:
         self._files, self._policy = files, policy
 
-    def survey(self) -> Mapping[str, FileState]:
+    def survey(self, go_on: GoOn = always) -> Mapping[str, FileState] | None:
         """Every file that counts, by path."""
         found: dict[str, FileState] = {}
         for path in sorted(self._files):
+            if not go_on():
+                return None
             data = self._bytes(path)
             if data is not None:
                 skipped = None if data and language_of(path) else "no source code"

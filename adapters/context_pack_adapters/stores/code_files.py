@@ -17,7 +17,7 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
-from context_pack.memory.ports import CodeFile, FileState
+from context_pack.memory.ports import CodeFile, FileState, GoOn, always
 from context_pack_adapters.disk.ignore import walk
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.stores.pack_files import trusted_signature
@@ -46,10 +46,17 @@ class CodeFiles:
         own = os.path.join(os.path.abspath(storage), "")
         self._own = own[len(self._top) :].replace(os.sep, "/") if own.startswith(self._top) else None
 
-    def survey(self) -> Mapping[str, FileState]:
-        """Every file that counts, by path."""
+    def survey(self, go_on: GoOn = always) -> Mapping[str, FileState] | None:
+        """Every file that counts, by path; None if the walk was not allowed to its end."""
         found: dict[str, FileState] = {}
-        for path in walk(self._root, self._policy, EXCLUDED_FOLDERS):
+        stopped = False
+
+        def still() -> bool:
+            nonlocal stopped
+            stopped = stopped or not go_on()
+            return not stopped
+
+        for path in walk(self._root, self._policy, EXCLUDED_FOLDERS, still):
             if self._own and path.startswith(self._own):
                 continue
             try:
@@ -57,7 +64,7 @@ class CodeFiles:
             except OSError:
                 continue
             found[path] = FileState(stamp_of(status), status.st_size, skip_reason(path, status.st_size))
-        return found
+        return None if stopped else found
 
     def read(self, path: str) -> CodeFile:
         """One file."""

@@ -24,13 +24,14 @@ from context_pack.memory.domain.entries import (
     pack_entry,
     session_entry,
 )
-from context_pack.memory.ports import CodeTree, FileState, MemoryPorts, PackNote, PackNotes
+from context_pack.memory.ports import CodeTree, FileState, GoOn, MemoryPorts, PackNote, PackNotes
 from context_pack.retrieval.model import Entry, Known, Progress
 from context_pack.retrieval.ports import SearchIndex, Stop
 
 ERRAND = "memory"
 FEW_FILES, FEW_BYTES = 50, 1024 * 1024
 BATCH_FILES, BATCH_BYTES = 24, 256 * 1024
+SURVEY_SECONDS = 2.0
 MOMENT_SECONDS = 1.0
 """How long a call indexes by itself where no background can be started."""
 
@@ -66,6 +67,15 @@ class CodeIndexer:
     def plan(self, known: Mapping[str, Known] | None = None) -> CodePlan:
         """What differs between the tree and the index, or what is said to be known of it."""
         states = self.tree.survey()
+        assert states is not None, "who may take all the time sees the whole tree"
+        return self._compared(states, known)
+
+    def plan_within(self, go_on: GoOn) -> CodePlan | None:
+        """The same, or None when the tree could not be looked at while `go_on` said yes."""
+        states = self.tree.survey(go_on)
+        return None if states is None else self._compared(states, None)
+
+    def _compared(self, states: Mapping[str, FileState], known: Mapping[str, Known] | None) -> CodePlan:
         wanted = {path: state for path, state in states.items() if state.skipped is None}
         known = self.index.known(CODE) if known is None else known
         changed = tuple(path for path, state in wanted.items() if _differs(known.get(path), state))
@@ -186,12 +196,26 @@ class Refresher:
         if gone := known.keys() - fresh.keys():
             self.ports.index.forget(corpus, sorted(gone))
 
+    def _planned(self, indexer: CodeIndexer, check: Callable[[], None]) -> CodePlan | None:
+        """What is to be done; None for a tree that is too large to be looked at while somebody waits."""
+        end = self.monotonic() + SURVEY_SECONDS
+
+        def go_on() -> bool:
+            check()
+            return self.ports.background is None or self.monotonic() < end
+
+        return indexer.plan_within(go_on)
+
     def _refresh_code(self, check: Callable[[], None]) -> Progress | None:
-        indexer = CodeIndexer(self.ports.tree, self.ports.index)
-        plan = indexer.plan()
+        indexer, background = CodeIndexer(self.ports.tree, self.ports.index), self.ports.background
+        plan = self._planned(indexer, check)
+        if plan is None:
+            assert background is not None
+            background.start(ERRAND)
+            known = len(self.ports.index.known(CODE))
+            return Progress(known, known)
         if not plan.changed and not plan.gone:
             return None
-        background = self.ports.background
         stop = _never(check)
         if background is not None and not plan.small:
             if background.start(ERRAND):

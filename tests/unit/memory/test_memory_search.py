@@ -439,3 +439,26 @@ def test_an_answer_says_how_far_the_semantic_embedder_is_and_has_the_rest_embedd
     assert worker.started == ["memory"]
     searching.fill(Scope(), lambda: False, lambda _: None)
     assert "semantic" not in room.search("work")
+
+
+class Endless:
+    """A tree that takes longer to look at than anybody waits."""
+
+    def __init__(self, clock: FixedClock) -> None:
+        self._clock = clock
+
+    def survey(self, go_on: Any) -> Any:
+        while go_on():
+            self._clock.advance(seconds=0.5)
+
+
+@pytest.mark.clause("ME-23")
+def test_a_tree_that_is_too_large_to_look_at_is_left_to_the_background(room: Room) -> None:
+    room.search("password")
+    worker = Worker(works=True)
+    room._registry = None
+    room.with_memory(tree=Endless(room.clock), background=worker)
+    found = room.search("password")
+    assert found["results"][0]["symbol"] == "AuthService.login"
+    assert found["indexing"] == {"done": 2, "total": 2}
+    assert worker.started == ["memory"]
