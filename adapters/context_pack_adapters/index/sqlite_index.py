@@ -19,9 +19,9 @@ from context_pack.retrieval.model import Entry, Known, Scope
 from context_pack.retrieval.ports import Embedder, Stop
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.index import writing
+from context_pack_adapters.index.companion import Companion
 from context_pack_adapters.index.file import IndexFile
 from context_pack_adapters.index.graph_leg import GRAPH_AT, GraphLeg
-from context_pack_adapters.index.helper import Helper
 from context_pack_adapters.index.keyword_leg import WordCounts
 from context_pack_adapters.index.preparing import BATCH_PIECES, batches, prepare
 from context_pack_adapters.index.schema import Maker, check_structure
@@ -59,12 +59,12 @@ class SqliteIndex:
         self._shared = Shared(VectorLeg(), GraphLeg(str(path), graph_at), WordCounts())
         self._wanted: dict[int, int] = {}
         self._wanting = Lock()
-        self._helper = Helper(fast)
-        self._closed = weakref.finalize(self, _close, self._file, self._helper)
+        self._companion = Companion(fast)
+        self._closed = weakref.finalize(self, _close, self._file, self._companion)
 
     def close(self) -> None:
         """Close the file and give the memory back; the next call opens it again."""
-        _close(self._file, self._helper)
+        _close(self._file, self._companion)
         self._shared.vectors.forget()
         self._shared.graphs.forget()
 
@@ -88,7 +88,7 @@ class SqliteIndex:
     def replace(self, entries: Iterable[Entry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
         for batch in batches(entries):
-            prepared, vectors = prepare(batch, self._recall, self._helper.carry_out)
+            prepared, vectors = prepare(batch, self._recall, self._companion.carry_out)
 
             def put(connection: sqlite3.Connection) -> None:
                 fast = writing.enrol(connection, self._fast.id, self._fast.dimension)
@@ -171,6 +171,6 @@ class SqliteIndex:
         return self._file.notices()
 
 
-def _close(file: IndexFile, helper: Helper) -> None:
+def _close(file: IndexFile, companion: Companion) -> None:
     file.close()
-    helper.close()
+    companion.close()

@@ -34,11 +34,11 @@ FEWEST = 64
 PAUSE_SECONDS = 3.0
 IDLE_SECONDS = 10.0
 _LENGTH = struct.Struct("<Q")
-_PROGRAM = "from context_pack_adapters.index.helper import serve; serve()"
+_PROGRAM = "from context_pack_adapters.index.companion import serve; serve()"
 _TROUBLE = (OSError, EOFError, ValueError, struct.error, pickle.UnpicklingError)
 
 
-class Helper:
+class Companion:
     """Carries out tasks, of many tasks one half with the help of another process."""
 
     def __init__(self, embedder: Embedder, started_after: int = STARTED_AFTER) -> None:
@@ -139,7 +139,7 @@ def _start(embedder: Embedder) -> Popen[bytes]:
         stderr=subprocess.DEVNULL,
     )
     # Somebody must take its exit code when it ends for want of work.
-    Thread(target=process.wait, daemon=True, name="helper").start()
+    Thread(target=process.wait, daemon=True, name="companion").start()
     return process
 
 

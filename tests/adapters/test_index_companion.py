@@ -16,7 +16,7 @@ from index_entries import ToyEmbedder, make_entry
 
 from context_pack.retrieval.model import Scope
 from context_pack_adapters.embed.hashed import HashedEmbedder
-from context_pack_adapters.index.helper import Helper
+from context_pack_adapters.index.companion import Companion
 from context_pack_adapters.index.preparing import Task, carry_out
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
@@ -25,21 +25,21 @@ PARENT = """
 import sys
 sys.path[:] = {path!r}
 from context_pack_adapters.embed.hashed import HashedEmbedder
-from context_pack_adapters.index.helper import Helper
+from context_pack_adapters.index.companion import Companion
 from context_pack_adapters.index.preparing import Task
-helper = Helper(HashedEmbedder(), started_after=0)
-helper.carry_out([Task("s", "n", f"text {{n}}", "c", True) for n in range(100)])
-print(helper.process, flush=True)
+companion = Companion(HashedEmbedder(), started_after=0)
+companion.carry_out([Task("s", "n", f"text {{n}}", "c", True) for n in range(100)])
+print(companion.process, flush=True)
 sys.stdin.read()
 """
 
 
 @pytest.fixture
-def helper() -> Iterator[Helper]:
-    """A helper that is asked for at once."""
+def companion() -> Iterator[Companion]:
+    """A companion that is asked for at once."""
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("there is one core only")
-    with closing(Helper(HashedEmbedder(), started_after=0)) as made:
+    with closing(Companion(HashedEmbedder(), started_after=0)) as made:
         yield made
 
 
@@ -62,36 +62,36 @@ def is_over(process: int) -> bool:
 
 
 @pytest.mark.clause("IX-19")
-def test_two_processes_compute_what_one_does(helper: Helper) -> None:
+def test_two_processes_compute_what_one_does(companion: Companion) -> None:
     alone = carry_out(TASKS, HashedEmbedder())
-    assert helper.carry_out(TASKS) == alone
-    process = helper.process
+    assert companion.carry_out(TASKS) == alone
+    process = companion.process
     assert process is not None
-    assert helper.carry_out(TASKS) == alone
-    assert helper.process == process, "it is kept"
-    helper.close()
+    assert companion.carry_out(TASKS) == alone
+    assert companion.process == process, "it is kept"
+    companion.close()
     assert until(lambda: is_over(process))
 
 
 @pytest.mark.clause("IX-19")
-def test_a_helper_that_was_killed_is_done_without(helper: Helper) -> None:
-    helper.carry_out(TASKS)
-    process = helper.process
+def test_a_helper_that_was_killed_is_done_without(companion: Companion) -> None:
+    companion.carry_out(TASKS)
+    process = companion.process
     assert process is not None
     os.kill(process, signal.SIGKILL)
-    assert helper.carry_out(TASKS) == carry_out(TASKS, HashedEmbedder())
+    assert companion.carry_out(TASKS) == carry_out(TASKS, HashedEmbedder())
 
 
 @pytest.mark.clause("IX-19")
 def test_small_changes_and_other_embedders_need_no_helper(tmp_path: Path) -> None:
-    with closing(Helper(HashedEmbedder())) as careful, closing(Helper(ToyEmbedder(), 0)) as other:
+    with closing(Companion(HashedEmbedder())) as careful, closing(Companion(ToyEmbedder(), 0)) as other:
         assert len(careful.carry_out(TASKS)) == len(other.carry_out(TASKS)) == len(TASKS)
         assert careful.process is None
         assert other.process is None
 
 
 @pytest.mark.clause("IX-19")
-def test_a_helper_is_gone_when_its_parent_was_killed(helper: Helper) -> None:
+def test_a_helper_is_gone_when_its_parent_was_killed(companion: Companion) -> None:
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT.format(path=sys.path)],
         stdin=subprocess.PIPE,
