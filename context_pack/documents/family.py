@@ -11,6 +11,8 @@ from context_pack.toolkit.spec import Answer, Failed, Family
 
 Body = dict[str, Any]
 DIGITS = 6
+MOST_HEADING = 1000
+"""Characters; a longer heading is no name of anything."""
 
 
 def document_error(failure: Failure, failed: Failed) -> Answer:
@@ -53,7 +55,7 @@ def hit_body(hit: Hit) -> Body:
         **named(hit.collection),
         "documentId": found.key,
         "documentTitle": found.title,
-        **({"sectionHeading": found.heading} if found.heading else {}),
+        **({"sectionHeading": found.heading[:MOST_HEADING]} if found.heading else {}),
         "content": found.text,
         "relevanceScore": round(hit.ranked.relevance, DIGITS),
         "distance": round(hit.ranked.distance, DIGITS),

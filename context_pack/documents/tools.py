@@ -12,7 +12,7 @@ from typing import Any
 from attrs import frozen
 
 from context_pack.documents.domain.budget import fitted, weight
-from context_pack.documents.family import FAMILY, Body, hit_body, named, outcome_body
+from context_pack.documents.family import FAMILY, MOST_HEADING, Body, hit_body, named, outcome_body
 from context_pack.documents.usecases import commands
 from context_pack.documents.usecases.currency import Standing
 from context_pack.documents.usecases.search import Answered, Finder, Found
@@ -139,7 +139,7 @@ class _Answers:
         standing = self.shelf.bring([collection], call.check)
         entry = self.shelf.document(collection, command.document, command.collection)
         rows = [
-            {"level": one.level, "text": one.text, "line": one.line}
+            {"level": one.level, "text": one.text[:MOST_HEADING], "line": one.line}
             for one in self.shelf.outline(entry, command.max_depth)
         ]
         shown = _first(rows, DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN - ENVELOPE_BYTES - weight(entry.title))
@@ -155,7 +155,7 @@ class _Answers:
         row = {
             **named(collection),
             "document": entry.key,
-            "section": found.heading,
+            "section": found.heading[:MOST_HEADING],
             "level": found.level,
             "content": found.content,
             "startLine": found.start,
@@ -175,7 +175,7 @@ class _Answers:
         """`documents_search_batch`; all questions share one budget, rank by rank."""
         found = self.finder.batch(command, call.check)
         tail = _about(found, command.max_tokens)
-        heads = _heads(found.answers, command.max_tokens)
+        heads = _heads(found, command.max_tokens)
         lists = [_rows(answered) for answered in found.answers]
         order = sorted((rank, number) for number, rows in enumerate(lists) for rank in range(len(rows)))
         room = _room(command.max_tokens, [tail, heads]) - len('"results":[],') * len(heads)
@@ -184,7 +184,7 @@ class _Answers:
         for (_, number), row in zip(order, rows, strict=False):
             shown[number].append(row)
         results = [
-            {"query": head["query"], "results": mine, **({"error": head["error"]} if "error" in head else {})}
+            {"query": head.pop("query"), "results": mine, **head}
             for head, mine in zip(heads, shown, strict=True)
         ]
         return json_answer({"results": results, **tail, **_cut(fewer)})
@@ -213,13 +213,24 @@ def _rows(answered: Answered) -> list[Body]:
     return [hit_body(hit) for hit in answered.hits]
 
 
-def _heads(answers: Sequence[Answered], max_tokens: int) -> list[Body]:
-    """The questions as their answers repeat them; long ones are clipped where the budget is small."""
-    most = max(10, min(commands.MAX_QUERY, max_tokens * BYTES_PER_TOKEN // (8 * len(answers))))
-    return [
-        {"query": one.query[:most], **({"error": one.error[:most]} if one.error is not None else {})}
-        for one in answers
-    ]
+def _heads(found: Found, max_tokens: int) -> list[Body]:
+    """The questions as their answers repeat them; long ones are clipped where they leave too little room."""
+    room = max_tokens * BYTES_PER_TOKEN
+    heads = [_head(one, found.embedder, commands.MAX_QUERY) for one in found.answers]
+    if 2 * weight(heads) > room:
+        most = max(10, room // (8 * len(heads)))
+        heads = [_head(one, found.embedder, min(most, commands.MAX_QUERY)) for one in found.answers]
+    return heads
+
+
+def _head(answered: Answered, embedder: str, most: int) -> Body:
+    """One question, why it failed, and what measured its distances if that is another embedder."""
+    body: Body = {"query": answered.query[:most]}
+    if answered.error is not None:
+        body["error"] = answered.error[:most]
+    if answered.embedder not in ("", embedder):
+        body["embedder"] = answered.embedder
+    return body
 
 
 def _about(found: Found, max_tokens: int) -> Body:

@@ -293,6 +293,7 @@ def test_an_answer_keeps_its_budget_and_documents_are_complete(tmp_path: Path, s
     for number in range(40):
         lay(tmp_path, {f"docs/z{number:02}.md": f"# Zebra {number}\n\n" + f"{paragraph}\n\n" * 3})
     lay(tmp_path, {"docs/long.md": "# Long\n\n" + "line of text\n" * 20_000})
+    lay(tmp_path, {"docs/0.md": f"# {'wide ' * 30_000}\n\ntext\n"})
     configure(tmp_path, docs="./docs")
     client = started(tmp_path, spawn)
     for budget in (200, 1000, 5000):
@@ -304,6 +305,9 @@ def test_an_answer_keeps_its_budget_and_documents_are_complete(tmp_path: Path, s
         assert any(cut) or result["structuredContent"]["truncated"] is True
     batch = {"queries": [{"query": "zebra"}] * 3, "limit": 50, "maxTokens": 2000}
     assert len(client.call("documents_search_batch", batch)["content"][0]["text"].encode()) <= 8000
+    assert structured(client, "list_documents", collection="docs", limit=1)["documents"][0]["id"] == "0.md"
+    odd = structured(client, "get_section", collection="docs", document="0.md", section="wide wide")
+    assert (odd["truncated"], odd["content"], len(odd["section"])) == (True, "", 1000)
     whole = structured(client, "get_document", collection="docs", document="long.md")
     assert len(whole["content"]) == 8 + 13 * 20_000
     section = client.call(

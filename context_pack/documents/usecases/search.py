@@ -32,6 +32,8 @@ class Answered:
     query: str
     hits: tuple[Hit, ...] = ()
     error: str | None = None
+    embedder: str = ""
+    """What measured the distances; empty where nothing was asked."""
 
 
 @frozen
@@ -130,7 +132,10 @@ class Finder:
         answers = []
         for query, collections in good:
             ranking = next(asked) if collections else None
-            answers.append(Answered(query, () if ranking is None else _hits(ranking, collections)))
+            if ranking is None:
+                answers.append(Answered(query))
+            else:
+                answers.append(Answered(query, _hits(ranking, collections), embedder=ranking.embedder))
         told = iter(answers)
         merged = [next(told) if one is None else one for one in order] if order else answers
         return self._found(tuple(merged), rankings, standing)

@@ -12,13 +12,14 @@ from context_pack.documents.ports import DocumentPorts
 from context_pack.retrieval.chunking import chunks
 from context_pack.retrieval.model import Entry
 
+MOST_TITLE = 1000
 BATCH_DOCUMENTS = 32
 BATCH_CHARS = 400_000
 
 
 def entry_of(corpus: str, found: Text) -> Entry:
     """The document as the index stores it."""
-    suffix, title = suffix_of(found.document), document_title(found.document, found.text)
+    suffix, title = suffix_of(found.document), document_title(found.document, found.text)[:MOST_TITLE]
     return Entry(
         corpus,
         found.document,
