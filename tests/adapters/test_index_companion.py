@@ -74,7 +74,7 @@ def test_two_processes_compute_what_one_does(companion: Companion) -> None:
 
 
 @pytest.mark.clause("IX-19")
-def test_a_helper_that_was_killed_is_done_without(companion: Companion) -> None:
+def test_a_companion_that_was_killed_is_done_without(companion: Companion) -> None:
     companion.carry_out(TASKS)
     process = companion.process
     assert process is not None
@@ -83,7 +83,7 @@ def test_a_helper_that_was_killed_is_done_without(companion: Companion) -> None:
 
 
 @pytest.mark.clause("IX-19")
-def test_small_changes_and_other_embedders_need_no_helper(tmp_path: Path) -> None:
+def test_small_changes_and_other_embedders_need_no_companion(tmp_path: Path) -> None:
     with closing(Companion(HashedEmbedder())) as careful, closing(Companion(ToyEmbedder(), 0)) as other:
         assert len(careful.carry_out(TASKS)) == len(other.carry_out(TASKS)) == len(TASKS)
         assert careful.process is None
@@ -91,7 +91,7 @@ def test_small_changes_and_other_embedders_need_no_helper(tmp_path: Path) -> Non
 
 
 @pytest.mark.clause("IX-19")
-def test_a_helper_is_gone_when_its_parent_was_killed(companion: Companion) -> None:
+def test_a_companion_is_gone_when_its_parent_was_killed(companion: Companion) -> None:
     parent = subprocess.Popen(
         [sys.executable, "-c", PARENT.format(path=sys.path)],
         stdin=subprocess.PIPE,

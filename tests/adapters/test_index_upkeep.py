@@ -12,6 +12,7 @@ from index_entries import ToyEmbedder, make_entry
 
 from context_pack.retrieval.model import Entry, Hit, Scope
 from context_pack_adapters.embed.hashed import HashedEmbedder
+from context_pack_adapters.index.schema import lacking
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 
@@ -126,3 +127,10 @@ def test_a_narrow_search_gives_the_same_before_and_after_all_vectors_were_loaded
     assert [len(hits) for hits in before] == [2, 2, 0]
     assert len(every) == 82
     assert {hit for hits in before for hit in hits} <= set(every)
+
+
+@pytest.mark.clause("IX-06")
+def test_a_library_that_cannot_hold_an_index_is_told_in_words() -> None:
+    assert lacking((3, 40, 1), {"fts5", "rtree"}) is None
+    assert lacking((3, 40, 1), {"rtree"}) == "SQLite was built without FTS5"
+    assert lacking((3, 31, 0), {"fts5"}) == "SQLite 3.31.0 is too old, it must be 3.35.0"

@@ -27,6 +27,7 @@ from context_pack_adapters.index.faults import Damaged, damaged, judging, locked
 from context_pack_adapters.index.schema import (
     CHECKED_BYTES,
     Maker,
+    check_library,
     check_structure,
     create,
     is_empty,
@@ -179,6 +180,7 @@ class IndexFile:
             with judging(self.name):
                 connection = sqlite3.connect(self._path, timeout=self._timeout, isolation_level=None)
                 try:
+                    check_library(connection)
                     if is_empty(connection):
                         create(connection, self._maker)
                     reason = mismatch(connection, self._maker)

@@ -14,10 +14,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Collection
 from typing import NamedTuple
 
+from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.index.faults import Damaged
 
+OLDEST_SQLITE = (3, 35, 0)
 APPLICATION_ID = 0x63704978
 SCHEMA_VERSION = 1
 PAGE_BYTES = 16384
@@ -94,6 +97,28 @@ def create(connection: sqlite3.Connection, maker: Maker) -> None:
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")
+
+
+def lacking(version: tuple[int, ...], modules: Collection[str]) -> str | None:
+    """What a library of that version with those modules lacks for an index, in words; None for nothing."""
+    if version < OLDEST_SQLITE:
+        return (
+            f"SQLite {'.'.join(map(str, version))} is too old, it must be {'.'.join(map(str, OLDEST_SQLITE))}"
+        )
+    return None if "fts5" in modules else "SQLite was built without FTS5"
+
+
+def check_library(connection: sqlite3.Connection) -> None:
+    """Look whether this Python's SQLite can hold an index at all.
+
+    Raises:
+        Failure: it cannot.
+    """
+    modules = {name for (name,) in connection.execute("SELECT name FROM pragma_module_list")}
+    lacks = lacking(sqlite3.sqlite_version_info, modules)
+    if lacks is not None:
+        hint = "use a Python from python.org, a distribution or conda"
+        raise Failure(Code.IO_ERROR, f"no index can be made: {lacks}; {hint}", {"reason": "sqlite"})
 
 
 def first_piece() -> int:
