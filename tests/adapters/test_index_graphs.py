@@ -117,6 +117,7 @@ def test_a_graph_is_made_anew_when_a_fifth_of_it_is_old_and_not_before(
 ) -> None:
     file = tmp_path / "i.sqlite3.graph-1"
     made = file.stat().st_ino, file.stat().st_mtime_ns
+    (tmp_path / "i.sqlite3.graph-1.0123456789abcdef.tmp").write_bytes(b"left by somebody who was killed")
     index.replace(entries(500, 520))
     index.tend(lambda: False)
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == made

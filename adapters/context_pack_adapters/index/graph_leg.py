@@ -136,6 +136,7 @@ class GraphLeg:
         if lock is None:
             return False
         try:
+            graphs.sweep(path)
             if self._good(connection, state.birth, name, embedder):
                 return False
             (count,) = connection.execute(f"SELECT COUNT(*) FROM {vector_table(embedder.id)}").fetchone()

@@ -199,6 +199,15 @@ def load(path: str, origin: int, embedder: str, dimension: int) -> Graph | None:
     return None if index is None else Graph(index, card)
 
 
+def sweep(path: str) -> None:
+    """Remove what somebody left who was killed while writing; for one who has the file alone."""
+    folder, name = os.path.split(path)
+    for other in os.listdir(folder):
+        if other.startswith(name + ".") and other.endswith(".tmp"):
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, other))
+
+
 def remove(path: str) -> None:
     """Remove a graph file and its card."""
     for name in (card_path(path), path):
