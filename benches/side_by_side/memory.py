@@ -4,7 +4,7 @@
 
 A tree of 7 000 files. Judged: `read_file` takes at most twice as long while the first build runs as while it
 stands still (the child is stopped and let go in turns, so that a busy machine slows both); a search before
-which nothing had changed takes less than a second, and is compared with a bare walk and stat of the same files;
+which nothing had changed takes less than a second, and is compared with a bare walk and stat of those files;
 an edited file is found by the next call.
 """
 
