@@ -39,6 +39,7 @@ from context_pack_adapters.index.values import (
 from context_pack_adapters.index.vector_leg import EmbedderRow, VectorLeg, embedder_row, ranges_of, rows_for
 from context_pack_adapters.vectors.exact import Matrix, as_vector, cosines, from_blobs, mean
 
+PROGRESS_REMEMBERED = 64
 FEW_PIECES = 2000
 """So few admitted vectors are fetched one by one rather than loading all of them."""
 
@@ -49,6 +50,7 @@ class Shared(NamedTuple):
     vectors: VectorLeg
     graphs: GraphLeg
     counts: WordCounts
+    progress: dict[tuple[str, Scope], tuple[object, int, Progress]]
 
 
 class SqliteSnapshot:
@@ -219,26 +221,16 @@ class SqliteSnapshot:
             return {piece: texts[piece] for piece in dict.fromkeys(pieces) if piece in texts}
 
     def progress(self, embedder: str, scope: Scope) -> Progress:
-        """How far that embedder has come in the scope."""
+        """How far that embedder has come in the scope; counted once for a state."""
         with self._guarded() as connection:
-            if admits_nothing(scope):
-                return Progress(0, 0)
-            sql, values = condition(scope)
-            (total,) = connection.execute(f"SELECT TOTAL(count) FROM entries WHERE {sql}", values).fetchone()
-            known = embedder_row(connection, embedder)
-            if known is None or not total:
-                return Progress(0, int(total))
-            table = vector_table(known.id)
-            (every,) = connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()
-            (pieces,) = connection.execute("SELECT COUNT(*) FROM pieces").fetchone()
-            if every == pieces:
-                return Progress(int(total), int(total))
-            (done,) = connection.execute(
-                f"SELECT COUNT(*) FROM entries CROSS JOIN {table}"
-                f" ON piece BETWEEN first AND first + count - 1 WHERE {sql}",
-                values,
-            ).fetchone()
-            return Progress(int(done), int(total))
+            state, remembered = self._here(), self._shared.progress
+            known = remembered.get((embedder, scope))
+            if known is None or known[:2] != (self._opened, state.revision):
+                if len(remembered) > PROGRESS_REMEMBERED:
+                    remembered.clear()
+                known = (self._opened, state.revision, counted(connection, embedder, scope))
+                remembered[embedder, scope] = known
+            return known[2]
 
     def entry(self, corpus: str, key: str) -> Entry | None:
         """One entry with its text and pieces."""
@@ -259,3 +251,25 @@ class SqliteSnapshot:
         """What was noted of a corpus; None for one that was never noted."""
         with self._guarded() as connection:
             return noted_facts(connection, corpus)
+
+
+def counted(connection: sqlite3.Connection, embedder: str, scope: Scope) -> Progress:
+    """How many pieces a scope admits, and how many of them have a vector of an embedder."""
+    if admits_nothing(scope):
+        return Progress(0, 0)
+    sql, values = condition(scope)
+    (total,) = connection.execute(f"SELECT TOTAL(count) FROM entries WHERE {sql}", values).fetchone()
+    known = embedder_row(connection, embedder)
+    if known is None or not total:
+        return Progress(0, int(total))
+    table = vector_table(known.id)
+    (every,) = connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()
+    (pieces,) = connection.execute("SELECT COUNT(*) FROM pieces").fetchone()
+    if every == pieces:
+        return Progress(int(total), int(total))
+    (done,) = connection.execute(
+        f"SELECT COUNT(*) FROM entries CROSS JOIN {table}"
+        f" ON piece BETWEEN first AND first + count - 1 WHERE {sql}",
+        values,
+    ).fetchone()
+    return Progress(int(done), int(total))

@@ -56,7 +56,7 @@ class SqliteIndex:
     ) -> None:
         self._fast = fast
         self._file = IndexFile(path, Maker(fast.id, fast.dimension, chunker), timeout)
-        self._shared = Shared(VectorLeg(), GraphLeg(str(path), graph_at), WordCounts())
+        self._shared = Shared(VectorLeg(), GraphLeg(str(path), graph_at), WordCounts(), {})
         self._wanted: dict[int, int] = {}
         self._wanting = Lock()
         self._companion = Companion(fast)
