@@ -133,6 +133,7 @@ def build(
             output_schema=ANSWER_SCHEMA,
             mutates=mutates,
             long_answers=True,
+            all_lengths=True,
             selector=selector,
         ),
         Tool(
@@ -145,6 +146,7 @@ def build(
             choose=choose_output,
             run=lambda command, call: _output(reader, command, call),
             long_answers=True,
+            all_lengths=True,
         ),
     )
 

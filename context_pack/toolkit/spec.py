@@ -111,7 +111,8 @@ class Tool:
     `choose` picks the command class from the raw arguments (an action tool decides here, and may refuse);
     `run` serves the structured command; `mutates` says whether these arguments would change anything, so that
     the server can keep mutations in order. A `slow` tool may take seconds: the server lets quick reads pass
-    it. A `tolerant` tool ignores arguments that it does not know, where a contract wants that.
+    it. A `tolerant` tool ignores arguments that it does not know, and one with `all_lengths` publishes the
+    bound of every text, where a contract wants that.
     """
 
     name: str
@@ -127,18 +128,22 @@ class Tool:
     long_answers: bool = False
     slow: bool = False
     tolerant: bool = False
+    all_lengths: bool = False
     selector: Schema | None = field(default=None)
 
     def input_schema(self) -> Schema:
         """The published schema: the command's own, or the union of all actions' fields."""
         if self.selector is None:
-            return _published(schema_of(next(iter(self.commands.values()))))
+            return self._shown(schema_of(next(iter(self.commands.values()))))
         properties: dict[str, Schema] = {"action": dict(self.selector)}
         for command in self.commands.values():
             for name, schema in schema_of(command)["properties"].items():
                 if name != "action":
                     properties.setdefault(name, {k: v for k, v in schema.items() if k != "default"})
-        return _published({"type": "object", "properties": properties, "additionalProperties": False})
+        return self._shown({"type": "object", "properties": properties, "additionalProperties": False})
+
+    def _shown(self, schema: Schema) -> Schema:
+        return schema if self.all_lengths else _published(schema)
 
     def described(self, description: str) -> Tool:
         """The same tool under another description."""
