@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from context_pack.kernel.lines import split_lines
 from context_pack.retrieval.definitions import take_definitions
+from context_pack.retrieval.html_blocks import opens_html
 
 _DEEPEST = 32
 _TAB = 4
@@ -25,29 +26,6 @@ _FENCE = re.compile(r"(`{3,}+)[^`]*+\Z|(~{3,}+)")
 _RULE = re.compile(r"(?:(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+|(?:-[ \t]*+){3,}+)\Z")
 _MARKER = re.compile(r"(?:[-+*]|(\d{1,9})[.)])(?=[ \t]|\Z)")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-
-_NAME = r"[A-Za-z][A-Za-z0-9-]*+"
-_VALUE = r"""(?:[^\s"'=<>`]++|'[^']*+'|"[^"]*+")"""
-_ATTRIBUTE = rf"[ \t]++[A-Za-z_:][A-Za-z0-9_.:-]*+(?:[ \t]*+=[ \t]*+{_VALUE})?+"
-_BLOCK_TAGS = (
-    "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|"
-    "dt|fieldset|figcaption|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|h6|head|header|hr|html|iframe|legend|"
-    "li|link|main|menu|menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|"
-    "tfoot|th|thead|title|tr|track|ul"
-)
-# What opens an HTML block, and what a line has to hold for it to be the last; None: a blank line ends it.
-_HTML: tuple[tuple[re.Pattern[str], re.Pattern[str] | None], ...] = (
-    (
-        re.compile(r"(?i)<(?:script|pre|style|textarea)(?=[ \t>]|\Z)"),
-        re.compile(r"(?i)</(?:script|pre|style|textarea)>"),
-    ),
-    (re.compile(r"<!--"), re.compile(r"-->")),
-    (re.compile(r"<\?"), re.compile(r"\?>")),
-    (re.compile(r"<![A-Za-z]"), re.compile(r">")),
-    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile(rf"(?i)</?+(?:{_BLOCK_TAGS})(?=[ \t]|/?>|\Z)"), None),
-)
-_LONE_TAG = re.compile(rf"(?:<{_NAME}(?:{_ATTRIBUTE})*+[ \t]*+/?+>|</{_NAME}[ \t]*+>)[ \t]*+\Z")
 
 Kind = Literal["heading", "paragraph", "fence", "code", "html", "rule"]
 
@@ -286,16 +264,14 @@ class _Scan:
         return True
 
     def _html(self, number: int, line: str, here: int, matched: int) -> bool:
-        """Begin an HTML block, if the line opens one; a lone tag of any name interrupts no paragraph."""
-        ends = [closing for opening, closing in _HTML if opening.match(line, here)]
-        if not ends and (self.kind == "paragraph" or not _LONE_TAG.match(line, here)):
-            return False
-        closing = ends[0] if ends else None
-        self._begin("html", number, matched)
-        self.until = closing
-        if closing is not None and closing.search(line, here):
-            self.close(matched)
-        return True
+        """Begin an HTML block, if the line opens one."""
+        opened, until = opens_html(line, here, in_paragraph=self.kind == "paragraph")
+        if opened:
+            self._begin("html", number, matched)
+            self.until = until
+            if until is not None and until.search(line, here):
+                self.close(matched)
+        return opened
 
     def _marker(self, line: str, at: int, here: int, inside: bool) -> tuple[int, int] | None:
         """The indentation of a list item's content and where it begins; None when there is no item."""
