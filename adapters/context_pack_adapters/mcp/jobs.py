@@ -88,7 +88,7 @@ class Job:
 
     @property
     def waited(self) -> float:
-        """Seconds since the request was received, in the queue or at work."""
+        """Seconds since the request was received, in the queue or at work; loading the tools not counted."""
         return self._desk.monotonic() - self._received
 
     @property
@@ -103,13 +103,17 @@ class Job:
         return self._progress is not None and self._state != _OVER and not self._cancelled
 
     def find_lane(self) -> None:
-        """Learn the lane and the family, which may take as long as it takes to load the tools."""
+        """Learn the lane and the family, which may take as long as it takes to load the tools.
+
+        That time is the server's own and no part of what a call is given.
+        """
         route, self._route = self._route, None
         if route is not None:
             try:
                 self.lane, self.family = route()
             except Exception:  # the work meets the same trouble, and tells it
                 self.lane = "read"
+            self._received = self._desk.monotonic()
 
     def run(self) -> None:
         """Do the work, send the reply, then do what was left for later."""
