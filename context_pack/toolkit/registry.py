@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.arguments import arguments_of, key_of, parse, prepare
@@ -28,8 +28,7 @@ class UnknownTool(LookupError):
     """No tool has that name: a protocol error, not a tool error."""
 
 
-@frozen
-class Finished:
+class Finished(NamedTuple):
     """One line of the call log."""
 
     tool: str
