@@ -129,7 +129,7 @@ class _Answers:
         """`documents_get_document`."""
         collection = self.shelf.find(command.collection)
         standing = self.shelf.bring([collection], call.check)
-        entry = self.shelf.document(collection, command.document, command.collection)
+        entry = self.shelf.document(collection, command.document, command.collection, standing.stale)
         body = {**named(collection), "document": entry.key, "title": entry.title, "size": entry.size}
         return json_answer({**body, "content": entry.text, **_state(standing)})
 
@@ -137,7 +137,7 @@ class _Answers:
         """`documents_get_outline`."""
         collection = self.shelf.find(command.collection)
         standing = self.shelf.bring([collection], call.check)
-        entry = self.shelf.document(collection, command.document, command.collection)
+        entry = self.shelf.document(collection, command.document, command.collection, standing.stale)
         rows = [
             {"level": one.level, "text": one.text[:MOST_HEADING], "line": one.line}
             for one in self.shelf.outline(entry, command.max_depth)
@@ -150,7 +150,7 @@ class _Answers:
         """`documents_get_section`; what is longer than an answer may be ends early, and says so."""
         collection = self.shelf.find(command.collection)
         standing = self.shelf.bring([collection], call.check)
-        entry = self.shelf.document(collection, command.document, command.collection)
+        entry = self.shelf.document(collection, command.document, command.collection, standing.stale)
         found = self.shelf.section(entry, command.section, command.subsections)
         row = {
             **named(collection),

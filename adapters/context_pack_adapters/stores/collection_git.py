@@ -40,6 +40,7 @@ CURRENT = "refs/context-pack/current"
 
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 _SECRET = re.compile(r"//[^/@\s]+@")
+_PLACE = re.compile(r"file://[^\s'\"]+|(?<![\w:/.])/[^\s'\"]+")
 _QUIET = (
     *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0"),
     *("-c", "maintenance.auto=false", "-c", "protocol.allow=never", "-c", "credential.interactive=false"),
@@ -268,12 +269,12 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _words(err: bytes) -> str:
-    """The last thing that git said, in one line without secrets."""
+    """The last thing that git said, in one line without secrets and without places of this machine."""
     lines = [line.strip() for line in err.decode("utf-8", "replace").splitlines() if line.strip()]
     told = next(
         (line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "it failed"
     )
-    return _SECRET.sub("//", f"git: {told.removeprefix('fatal: ')}")[:300]
+    return _PLACE.sub("the repository", _SECRET.sub("//", f"git: {told.removeprefix('fatal: ')}"))[:300]
 
 
 def _failed(reason: str) -> Failure:

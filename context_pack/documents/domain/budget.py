@@ -1,5 +1,7 @@
 """Rows of an answer within its budget: trailing rows lose their content first, then rows go from the end.
 
+The best row is what was asked for: bare rows behind it never leave it less than a third of the room.
+
 A row keeps as many whole lines of its content as there is room for, and its `endLine` says how far they go.
 """
 
@@ -26,8 +28,8 @@ def fitted(rows: Sequence[Row], most: int) -> tuple[list[Row], bool]:
     if sum(whole) <= most:
         return list(rows), False
     bare = [weight({**row, "content": ""}) + 1 + len(TRUNCATED) for row in rows]
-    kept = len(rows)
-    while kept and sum(bare[:kept]) > most:
+    kept, best = len(rows), max(0, min(whole[0] - bare[0], most // 3))
+    while kept and sum(bare[:kept]) + (best if kept > 1 else 0) > most:
         kept -= 1
     room = most - sum(bare[:kept])
     found: list[Row] = []

@@ -86,6 +86,12 @@ def expanded(glob: str) -> list[str]:
     return found
 
 
+def leads_out(glob: str) -> bool:
+    """Whether a glob speaks of what lies outside the collection: an absolute path, or one that climbs."""
+    bodies = [body.replace("\\", "/") for body in expanded(glob.removeprefix("!"))]
+    return any(body.startswith("/") or body[1:3] == ":/" or ".." in body.split("/") for body in bodies)
+
+
 def _sequence(text: str, nested: bool) -> tuple[list[str], str]:
     """The alternatives of what comes next, and what is left."""
     found = [""]

@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from context_pack.documents.domain.globs import matcher
+from context_pack.documents.domain.globs import leads_out, matcher
 from context_pack.documents.domain.model import About, Failed
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.paths import RelativePath
@@ -79,9 +79,15 @@ def parse_manifest(text: str) -> Manifest:
     if not isinstance(sources, dict) or ("glob" in sources) == ("files" in sources):
         raise _wrong("'sources' must be an object with either 'glob' or 'files'")
     if "glob" in sources:
-        return Manifest(about, _globs(sources["glob"]))
-    files, failed = _files(sources["files"])
-    return Manifest(about, files=files, failed=failed)
+        globs = _globs(sources["glob"])
+        outside = {glob: leads_out(glob) for glob in globs}
+        told = (glob for glob in globs if outside[glob] and not glob.startswith("!"))
+        failed = tuple(
+            Failed(glob[:MOST_SHOWN], "a glob cannot lead outside the collection") for glob in told
+        )
+        return Manifest(about, tuple(glob for glob in globs if not outside[glob]), failed=failed)
+    files, wrong = _files(sources["files"])
+    return Manifest(about, files=files, failed=wrong)
 
 
 def _text(value: Mapping[str, Any], name: str, required: bool = False) -> str | None:

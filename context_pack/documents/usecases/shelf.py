@@ -104,8 +104,10 @@ class Shelf:
             total = snapshot.counts().get(collection.id, 0)
             return Listed(snapshot.summaries(collection.id, offset, limit), total)
 
-    def document(self, collection: Collection, name: str, called: str = "") -> Entry:
+    def document(self, collection: Collection, name: str, called: str = "", stale: bool = False) -> Entry:
         """One document with its text; `called` is what the caller calls the collection.
+
+        A `stale` index may not have it yet, which is then said too.
 
         Raises:
             Failure: `not_found`, with the nearest names.
@@ -117,7 +119,9 @@ class Shelf:
                     return entry
             known = [summary.key for summary in snapshot.summaries(collection.id)]
         sentence = f'Document "{name}" not found in collection "{called or collection.alias}".'
-        raise _missing(sentence, name, known, "documents in it")
+        if stale:
+            sentence += " The collection is still being indexed: try again in a moment."
+        raise _missing(sentence, name, known, "documents in it yet" if stale else "documents in it")
 
     def outline(self, entry: Entry, max_depth: int) -> list[Heading]:
         """The headings of a document down to a level."""

@@ -57,6 +57,16 @@ def test_an_entry_that_leads_out_fails_alone() -> None:
     assert all("outside the collection" in one.reason for one in found.failed[:4])
 
 
+@pytest.mark.clause("DC-06")
+def test_a_glob_that_leads_out_fails_alone() -> None:
+    bad = ["../**/*.md", "/etc/*.md", "a/../../*.md", "{b,..}/*.md", "C:/x/*.md", "..\\*.md"]
+    found = parse_manifest(manifest({"glob": ["**/*.md", "!../drafts/**", *bad]}))
+    assert [one.document for one in found.failed] == bad
+    assert all("outside the collection" in one.reason for one in found.failed)
+    assert found.wants("a.md")
+    assert not parse_manifest(manifest({"glob": bad})).wants("a.md")
+
+
 @pytest.mark.clause("DC-04")
 @pytest.mark.parametrize(
     "text",

@@ -68,3 +68,12 @@ def test_rows_never_exceed_their_budget_and_the_first_keep_most(texts: list[str]
             assert str(whole["content"]).startswith(row["content"])
         else:
             assert row == whole
+
+
+@pytest.mark.clause("DC-45")
+def test_bare_rows_leave_the_best_one_room_for_its_content() -> None:
+    rows = [{"id": number, "content": "line\n" * 60, "padding": "x" * 80} for number in range(20)]
+    found, fewer = fitted(rows, 1800)
+    assert fewer
+    assert len(str(found[0]["content"])) >= 200
+    assert len(found) > 1
