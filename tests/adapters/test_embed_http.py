@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -231,3 +232,26 @@ def test_an_endpoint_that_is_not_there_or_no_url_is_a_failure(url: str) -> None:
         HttpEmbedder(url, KEY, pause=pauses.append).embed(["one"], "query")
     assert "pa55" not in str(failure.value)
     assert len(pauses) <= 1
+
+
+@pytest.mark.clause("EM-07")
+def test_an_endpoint_that_hangs_is_waited_for_once_and_then_left_alone_for_a_while() -> None:
+    now = [100.0]
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        embedder = HttpEmbedder(
+            f"http://127.0.0.1:{silent.getsockname()[1]}/v1",
+            KEY,
+            pause=lambda _: None,
+            monotonic=lambda: now[0],
+        )
+        with pytest.raises(EmbedderFailed, match="did not answer in 3 s"):
+            embedder.embed(["one"], "query")
+        silent.accept()[0].close()
+        with pytest.raises(EmbedderFailed, match="a moment ago"):
+            embedder.embed(["two"], "query")
+        silent.setblocking(False)
+        with pytest.raises(BlockingIOError):  # nobody has asked again
+            silent.accept()
+        now[0] += 31
+    with pytest.raises(EmbedderFailed, match="cannot be asked: Connection refused"):
+        embedder.embed(["three"], "query")

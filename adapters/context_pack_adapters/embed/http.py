@@ -31,14 +31,19 @@ LARGEST_ANSWER = 64 * 1024 * 1024
 
 
 class Patience(NamedTuple):
-    """How long one answer may take, how often a failed request is repeated, and the longest wait between."""
+    """How long one answer may take, how often a failed request is repeated, and the longest wait between.
+
+    Whoever waits for a query has waited long enough once an answer was late: that is not repeated, and for
+    `rest` seconds the next queries fail at once instead of waiting too.
+    """
 
     timeout: float
     repeats: int
     longest_wait: float
+    rest: float = 0.0
 
 
-PATIENCE: Mapping[str, Patience] = {"query": Patience(10, 1, 1), "document": Patience(60, 4, 20)}
+PATIENCE: Mapping[str, Patience] = {"query": Patience(3, 1, 1, 30), "document": Patience(60, 4, 20)}
 FIRST_WAIT = 0.5
 
 
@@ -54,8 +59,11 @@ class HttpEmbedder:
         model: str | None = None,
         *,
         pause: Callable[[float], None] = time.sleep,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._url, self._key, self._model, self._pause = url, key, model, pause
+        self._monotonic = monotonic
+        self._late = -math.inf
         self._lock = Lock()
         self.dimension = 0
         # The URL may hold what should not be shown, and an id is written into indexes.
@@ -87,8 +95,13 @@ class HttpEmbedder:
     def _ask(self, texts: list[str], patience: Patience) -> bytes:
         """The endpoint's answer, asked again while that may help."""
         wait, repeats = FIRST_WAIT, patience.repeats
+        if self._monotonic() - self._late < patience.rest:
+            raise EmbedderFailed(f"{self._place()} did not answer in time a moment ago")
         while isinstance(outcome := self._post(texts, patience.timeout), Refusal):
             pause = wait if outcome.wait is None else outcome.wait
+            if outcome.late and patience.rest:
+                self._late = self._monotonic()
+                repeats = 0
             if not outcome.passing or not repeats or pause > patience.longest_wait:
                 raise EmbedderFailed(f"{self._place()} {outcome.words}")
             self._pause(pause)
@@ -117,10 +130,12 @@ class HttpEmbedder:
             with error:
                 return self._refusal(error)
         except (OSError, HTTPException, ValueError) as error:
+            reason = getattr(error, "reason", error)
+            if isinstance(reason, TimeoutError):
+                return Refusal(f"did not answer in {timeout:g} s", passing=True, late=True)
+            said = getattr(reason, "strerror", None) or reason
             # A ValueError is a URL that is none: asking again changes nothing.
-            return Refusal(
-                f"cannot be asked: {self._clean(error)}", passing=not isinstance(error, ValueError)
-            )
+            return Refusal(f"cannot be asked: {self._clean(said)}", passing=not isinstance(error, ValueError))
         if len(content) > LARGEST_ANSWER:
             return Refusal("answered with more than 64 MB", passing=False)
         return content
@@ -154,11 +169,12 @@ class HttpEmbedder:
 
 
 class Refusal(NamedTuple):
-    """Why there is no answer, whether asking again may help, and when."""
+    """Why there is no answer, whether asking again may help, and when; `late` if none came in time."""
 
     words: str
     passing: bool
     wait: float | None = None
+    late: bool = False
 
 
 def batched(texts: Sequence[str]) -> Iterator[list[str]]:
