@@ -29,6 +29,7 @@ from numpy.typing import NDArray  # noqa: E402
 from context_pack.retrieval.words import tokens  # noqa: E402
 from context_pack_adapters.embed import HashedEmbedder, granite  # noqa: E402
 from context_pack_adapters.embed.encoder import batches  # noqa: E402
+from context_pack_adapters.embed.sentences import LONGEST  # noqa: E402
 
 WORDS = 400
 QUERY = "how do I stop two programs from writing the same file at once"
@@ -111,17 +112,17 @@ def products(lengths: Sequence[int]) -> Callable[[], None]:
 def semantic(count: int, rounds: int) -> None:
     """The semantic embedder beside the products alone."""
     path = granite.find()
-    print(f"{granite.NAME}, {count} chunks of {WORDS} words (256 tokens), medians of {rounds} rounds")
+    print(f"{granite.NAME}, {count} chunks of {WORDS} words, medians of {rounds} rounds")
     load = median(lambda: granite.load().model(), rounds)
     shown("loading", load, median(lambda: hashlib.sha256(Path(path).read_bytes()).digest(), rounds))
     embedder = granite.load()
     tokenizer, _ = embedder.model()
     texts = chunks(count)
-    lengths = [len(tokenizer.ids(text, 256)) for text in texts]
+    lengths = [len(tokenizer.ids(text, LONGEST["document"])) for text in texts]
     ours = median(lambda: embedder.embed(texts, "document"), rounds)
     shown("chunks", ours, median(products(lengths), rounds), count)
     query = median(lambda: embedder.embed([QUERY], "query"), 10 * rounds)
-    shown("one query", query, median(products([len(tokenizer.ids(QUERY, 512))]), 10 * rounds))
+    shown("one query", query, median(products([len(tokenizer.ids(QUERY, LONGEST["query"]))]), 10 * rounds))
 
 
 def main(quick: bool) -> None:

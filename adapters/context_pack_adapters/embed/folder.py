@@ -53,7 +53,7 @@ def load(path: str) -> SentenceEmbedder:
         EmbedderFailed: the folder holds no such encoder.
     """
     config = read_config(path)
-    name = f"folder-{fingerprint(path)}-{config.dimension}/1"
+    name = f"folder-{fingerprint(path)}-{config.dimension}/2"
     return SentenceEmbedder(name, config.dimension, WEIGHT, lambda: model_in(path))
 
 

