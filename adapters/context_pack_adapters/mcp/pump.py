@@ -25,6 +25,9 @@ BUSY_NUDGE_SECONDS = 0.02
 GRACE_SECONDS = 1.0
 """How long what was fully received may still be answered after the end of input."""
 STOP_SECONDS = 0.5
+LOAD_SECONDS = 5.0
+"""How long what was received before the tools were loaded may wait for them: that is not work of its own."""
+LOOK_SECONDS = 0.02
 LAST_RESORT_SECONDS = 1.6
 """After this the process ends, whatever hangs."""
 
@@ -35,6 +38,8 @@ class Conversation(Protocol):
     exit_code: int | None
     heard: bool
 
+    @property
+    def loaded(self) -> object | None: ...
     def receive(self, body: bytes) -> Sequence[Job]: ...
     def reject(self, fault: Fault) -> None: ...
     def cancel_all(self) -> None: ...
@@ -171,6 +176,8 @@ class Pump:
 
     def _close(self, end: _End, writer: Writer) -> int:
         """Let running work finish for a moment, cancel the rest, send what is ready."""
+        if end.grace == GRACE_SECONDS:
+            self._await_tools()
         last = threading.Timer(LAST_RESORT_SECONDS, os._exit, (end.code,))
         last.daemon = True
         last.start()
@@ -181,3 +188,10 @@ class Pump:
         writer.push()
         writer.flush(end.grace)
         return end.code
+
+    def _await_tools(self) -> None:
+        """Let the tools be loaded for whoever asked before the end: a piped question is answered like any."""
+        patience = time.monotonic() + LOAD_SECONDS
+        while self._session.loaded is None and time.monotonic() < patience:
+            if self._lanes.settle(LOOK_SECONDS):
+                return
