@@ -181,7 +181,11 @@ class Connection:
         from context_pack_adapters.stores.access_files import AccessFiles
         from context_pack_adapters.stores.pack_news import AnnouncingPackStore
         from context_pack_adapters.stores.session_files import SessionFiles
-        from context_pack_adapters.stores.session_noting import NotingAccessLog, NotingPackStore
+        from context_pack_adapters.stores.session_noting import (
+            NotingAccessLog,
+            NotingDiscoveryStore,
+            NotingPackStore,
+        )
 
         self._worker = search_ports.worker(self._settings)
         ports = open_ports(self._settings, self._worker)
@@ -195,9 +199,14 @@ class Connection:
             sessions.called(finished.tool)
             self._log.finished(finished)
 
-        noting = NotingPackStore(packs, sessions), NotingAccessLog(self._access, sessions)
+        noted = evolve(
+            ports,
+            packs=NotingPackStore(packs, sessions),
+            access=NotingAccessLog(self._access, sessions),
+            memory=evolve(ports.memory, discoveries=NotingDiscoveryStore(ports.memory.discoveries, sessions)),
+        )
         return build(
-            evolve(ports, packs=noting[0], access=noting[1]),
+            noted,
             max_source_bytes=self._settings.max_source_bytes,
             rate_limits=self._settings.rate_limits,
             report=report,

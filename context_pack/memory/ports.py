@@ -45,7 +45,7 @@ class DiscoveryStore(Protocol):
 
 
 class SessionLog(Protocol):
-    """What this connection does, and what earlier ones did; noting never waits and never fails."""
+    """What this connection does, and what earlier ones did; noting never waits, and nothing here fails."""
 
     @property
     def id(self) -> str:
@@ -59,6 +59,9 @@ class SessionLog(Protocol):
 
     def touched(self, pack: str) -> None:
         """A pack was read or changed."""
+
+    def keep(self) -> None:
+        """Something that may name this session is about to be kept: make the session outlive a kill."""
 
     def past(self) -> Sequence[Session]:
         """The other sessions, the oldest first; what cannot be read is left out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 
@@ -31,6 +32,29 @@ def test_a_session_is_on_disk_soon_after_its_first_call_and_without_an_end(tmp_p
     (past,) = SessionFiles(tmp_path, FixedClock(), TWO).past()
     assert (past.id, past.ended, past.tools) == (ONE, None, {"read_file": 1})
     assert (folder(tmp_path) / ".gitignore").read_text() == "*\n"
+
+
+@pytest.mark.clause("ME-11")
+def test_a_change_finds_the_session_on_disk_and_is_in_it_before_its_reply(tmp_path: Path) -> None:
+    log = SessionFiles(tmp_path, FixedClock(), ONE)
+    reader = SessionFiles(tmp_path, FixedClock(), TWO)
+    log.keep()
+    assert [(past.id, past.tools) for past in reader.past()] == [(ONE, {})]
+    other = threading.Thread(target=log.called, args=("read_file",))
+    other.start()
+    other.join()
+    log.called("context_record")
+    assert [past.tools for past in reader.past()] == [{"read_file": 1, "context_record": 1}]
+
+
+@pytest.mark.clause("ME-11")
+def test_a_session_that_was_kept_early_and_called_nothing_still_ends(tmp_path: Path) -> None:
+    clock = FixedClock()
+    log = SessionFiles(tmp_path, clock, ONE)
+    log.keep()
+    log.end()
+    (past,) = SessionFiles(tmp_path, clock, TWO).past()
+    assert past.ended == clock.now()
 
 
 @pytest.mark.clause("ME-11")
@@ -68,6 +92,7 @@ def test_a_broken_session_is_passed_over(tmp_path: Path, damage: bytes) -> None:
 def test_a_folder_that_cannot_be_made_fails_nobody(tmp_path: Path) -> None:
     (tmp_path / "memory").write_text("in the way")
     log = SessionFiles(tmp_path, FixedClock(), ONE)
+    log.keep()
     log.called("output")
     log.end()
     assert log.past() == []

@@ -89,15 +89,29 @@ def test_a_killed_server_leaves_its_session_and_every_answered_discovery(
         first.payload("context_record", {"type": "issue", "content": f"Thing number {number} breaks"})["id"]
         for number in range(5)
     ]
-    sessions = tmp_path / STORE / "memory" / "sessions"
-    until(lambda: list(sessions.glob("*.md")))
     first.process.send_signal(signal.SIGKILL)
     first.wait()
     second = started(spawn)
     found = second.payload("context_search", {"query": "thing number breaks", "limit": 20})["results"]
     assert {each["id"] for each in found if each["source"] == "discovery"} == set(ids)
     told = second.payload("context_search", {"query": "session not ended context_record", "limit": 20})
-    assert any("not ended" in each["content"] for each in told["results"] if each["source"] == "session")
+    (session,) = [each for each in told["results"] if each["source"] == "session"]
+    assert "not ended" in session["content"]
+    assert "context_record" in session["content"]
+    assert {each["session"] for each in found if each["source"] == "discovery"} == {session["session"]}
+
+
+@pytest.mark.clause("ME-11")
+def test_a_server_that_is_killed_after_its_first_change_leaves_its_session(
+    spawn: Spawn, tmp_path: Path
+) -> None:
+    first = started(spawn)
+    pack = first.payload("input", {"action": "create", "ttl_minutes": 5})["payload"]["id"]
+    first.process.send_signal(signal.SIGKILL)
+    first.wait()
+    (file,) = (tmp_path / STORE / "memory" / "sessions").glob("*.md")
+    assert "Tools called: input 1." in file.read_text("utf-8")
+    assert f"Packs touched: {pack}." in file.read_text("utf-8")
 
 
 @pytest.mark.clause("ME-02")

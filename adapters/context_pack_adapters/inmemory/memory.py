@@ -74,6 +74,9 @@ class MemorySessionLog:
         with self._lock:
             self.session = self.session.touched(pack)
 
+    def keep(self) -> None:
+        """Memory does not outlive a kill."""
+
     def past(self) -> Sequence[Session]:
         """The other sessions."""
         return self._past

@@ -2,7 +2,9 @@
 
 Noting something only changes a value in memory. A moment after the first note and then every few seconds one
 thread writes the session whole, so that a killed server leaves a session that can be read and only lacks its
-end. Only its own connection writes a session, so there is nothing to lock. Nothing here ever fails a call.
+end. The first call that changes something does not wait for that thread: what it leaves may name the session,
+so the session is there before it, and again with that call before its reply. Only its own connection writes a
+session, so there is nothing to lock. Nothing here ever fails a call.
 The folder keeps itself out of version control; the newest thousand sessions are kept.
 """
 
@@ -12,7 +14,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock, Timer
+from threading import Lock, Timer, get_ident
 
 from attrs import evolve
 
@@ -40,7 +42,8 @@ class SessionFiles:
         self._writing = Lock()
         self._session = Session(id=session_id, started=clock.now())
         self._timer: Timer | None = None
-        self._written = False
+        self._kept_early = self._written = self._tidied = False
+        self._owing: int | None = None
         self._past: dict[str, tuple[tuple[int, int], Session]] = {}
 
     @property
@@ -51,6 +54,9 @@ class SessionFiles:
     def called(self, tool: str) -> None:
         """A tool was called."""
         self._note(lambda session: session.called(tool))
+        if self._owing is not None and self._owing == get_ident():
+            self._owing = None
+            self._save()
 
     def read(self, path: RelativePath) -> None:
         """A file was read."""
@@ -59,6 +65,18 @@ class SessionFiles:
     def touched(self, pack: str) -> None:
         """A pack was read or changed."""
         self._note(lambda session: session.touched(pack))
+
+    def keep(self) -> None:
+        """Something is about to change that may name this session: have it on disk, kill or no kill.
+
+        The call that changes it is not noted yet; when it is, the session is written with it, by the same
+        thread. Later changes find the session there and leave the rest to the interval.
+        """
+        with self._lock:
+            if self._kept_early:
+                return
+            self._kept_early, self._owing = True, get_ident()
+        self._save()
 
     def past(self) -> Sequence[Session]:
         """The other sessions, the oldest first."""
@@ -70,7 +88,7 @@ class SessionFiles:
     def end(self) -> None:
         """Write the end of the session, if anything was noted in it."""
         with self._lock:
-            if not self._session.tools:
+            if not self._session.tools and not self._written:
                 return
             self._session = evolve(self._session, ended=self._clock.now())
         self.flush()
@@ -81,6 +99,12 @@ class SessionFiles:
             timer, self._timer = self._timer, None
         if timer is not None:
             timer.cancel()
+        self._save()
+        if self._written and not self._tidied:
+            self._tidied = True
+            self._let_go()
+
+    def _save(self) -> None:
         with self._writing, suppress(OSError, UnicodeEncodeError):
             self._write(self._session)
 
@@ -88,7 +112,7 @@ class SessionFiles:
         with self._lock:
             self._session = change(self._session)
             if self._timer is None:
-                self._timer = Timer(NEXT_SECONDS if self._written else FIRST_SECONDS, self.flush)
+                self._timer = Timer(NEXT_SECONDS if self._tidied else FIRST_SECONDS, self.flush)
                 self._timer.daemon = True
                 self._timer.start()
 
@@ -98,9 +122,7 @@ class SessionFiles:
             create_exclusive(self._folder, ".gitignore", b"*\n")
         data = front_matter.render(to_record(session), summary(session) + "\n")
         write_atomic(self._folder, session.id + SUFFIX, data)
-        if not self._written:
-            self._written = True
-            self._let_go()
+        self._written = True
 
     def _let_go(self) -> None:
         """Remove the oldest sessions past the number that is kept."""

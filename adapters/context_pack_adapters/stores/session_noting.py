@@ -8,7 +8,8 @@ from datetime import datetime
 from context_pack.code.domain.access import ContextItem
 from context_pack.code.ports import AccessLog
 from context_pack.kernel.paths import RelativePath
-from context_pack.memory.ports import SessionLog
+from context_pack.memory.domain.discovery import Discovery
+from context_pack.memory.ports import DiscoveryStore, Recorded, SessionLog
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.ports import PackStore, Waiting, patiently
 
@@ -37,6 +38,7 @@ class NotingPackStore:
 
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store a new pack."""
+        self._sessions.keep()
         return self._touched(self._store.create(make, name, waiting))
 
     def get(self, pack_id: str) -> Pack:
@@ -53,13 +55,35 @@ class NotingPackStore:
 
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write."""
+        self._sessions.keep()
         return self._touched(self._store.update(pack_id, change, waiting))
 
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack."""
+        self._sessions.keep()
         self._store.delete(pack_id, check, waiting)
         self._sessions.touched(pack_id)
 
     def _touched(self, pack: Pack) -> Pack:
         self._sessions.touched(pack.id)
         return pack
+
+
+class NotingDiscoveryStore:
+    """A discovery store that has the session on disk before a discovery that names it."""
+
+    def __init__(self, store: DiscoveryStore, sessions: SessionLog) -> None:
+        self._store, self._sessions = store, sessions
+
+    def record(self, discovery: Discovery) -> Recorded:
+        """Keep a discovery."""
+        self._sessions.keep()
+        return self._store.record(discovery)
+
+    def all(self) -> Sequence[Discovery]:
+        """Every discovery."""
+        return self._store.all()
+
+    def forget(self, discovery_id: str) -> Discovery:
+        """Remove a discovery."""
+        return self._store.forget(discovery_id)
