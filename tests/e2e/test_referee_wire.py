@@ -171,7 +171,7 @@ def test_whoever_waits_with_a_progress_token_is_reminded(client: StdioClient, tm
     with locked(tmp_path, pack):
         client.send(call("first", section(pack, 1, "one"), progressToken=0))
         client.send(call("second", section(pack, 2, "two"), progressToken="two"))
-        news = [client.read(10), client.read(10)]
+        news = [client.read(), client.read()]
     assert [each["method"] for each in news] == ["notifications/progress"] * 2
     assert sorted([each["params"]["progressToken"] for each in news], key=str) == [0, "two"]
     assert all(each["params"]["progress"] > 0 for each in news)
@@ -263,7 +263,7 @@ def test_work_that_does_not_end_is_cancelled_at_the_end_of_input(spawn: Spawn) -
     client.send(ping("before"))
     assert client.read()["id"] == "before"
     client.close_input()
-    assert client.wait(5) == 0
+    assert client.wait() == 0
     with pytest.raises(EOFError, match="left over b''"):
         client.read()
 

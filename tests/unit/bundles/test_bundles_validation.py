@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import jsonschema
 import pytest
 from bundle_maker import Files, bundle_files, desk_of, schema
+from hanging import never_hanging
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -245,12 +245,11 @@ def test_a_catastrophic_pattern_is_given_up_and_told(rule: dict[str, Any]) -> No
     evil = "a" * 60 + "!"
     value: Any = evil if "pattern" in rule else {evil: 1}
     files = bundle_files(
-        {"Node": [{"id": "a", "x": value}, *({"id": f"n{n}", "x": value} for n in range(50))]},
+        {"Node": [{"id": "a", "x": value}, *({"id": f"n{n}", "x": value} for n in range(1000))]},
         {"Node": schema(x=rule)},
     )
-    start = time.monotonic()
-    found = told(files)
-    assert time.monotonic() - start < 10
+    with never_hanging():  # given up for each entity anew, it would take minutes
+        found = told(files)
     assert [file for file, _ in found] == ["schemas/Node.json"]
     assert "takes longer" in found[0][1]
 
@@ -273,9 +272,8 @@ def test_a_catastrophic_pattern_is_given_up_and_told(rule: dict[str, Any]) -> No
     ],
 )
 def test_a_schema_that_goes_round_and_round_is_given_up_and_told(value: dict[str, Any]) -> None:
-    start = time.monotonic()
-    found = told(bundle(value, {"x": 5}))
-    assert time.monotonic() - start < 20
+    with never_hanging():
+        found = told(bundle(value, {"x": 5}))
     assert [file for file, _ in found] == ["schemas/Node.json"]
     assert "refers to itself without end" in found[0][1]
 
@@ -283,9 +281,8 @@ def test_a_schema_that_goes_round_and_round_is_given_up_and_told(value: dict[str
 @pytest.mark.clause("BD-15")
 def test_unique_items_are_compared_quickly_and_as_json_does() -> None:
     files = bundle(schema(x={"uniqueItems": True}), {"x": [{"n": number} for number in range(20_000)]})
-    start = time.monotonic()
-    assert messages(files) == []
-    assert time.monotonic() - start < 5
+    with never_hanging():  # each compared with each, that would be two hundred million comparisons
+        assert messages(files) == []
     for same in ([1, 1.0], [[1], [1.0]], ["a", "a"], [None, None], [{"a": 1, "b": 2}, {"b": 2, "a": 1}]):
         assert messages(bundle(schema(x={"uniqueItems": True}), {"x": same})) != []
     others: list[list[Any]] = [[1, True], [0, False], ["1", 1], [[], {}], [None, "null"]]

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from hanging import never_hanging
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -206,12 +205,11 @@ def test_sentences_end_where_people_end_them() -> None:
 @pytest.mark.parametrize(
     "extension", ["py", "ts", "go", "rs", "java", "c", "php", "rb", "md", "sql", "vue", "html", "xyz"]
 )
-def test_no_text_makes_telling_slow(extension: str) -> None:
-    start = time.process_time()
+def test_no_text_makes_telling_hang(extension: str) -> None:
     for text in ("(" * 20_000, "import " * 10_000, "import\n" * 10_000, "/*" * 20_000, "<" * 50_000, "public a " * 5_000,
                  "a b " * 20_000, "export function f(" + "(" * 20_000, "word " * 20_000, "[![" * 5_000, "\n" * 50_000):  # fmt: skip
-        outline_of(f"a.{extension}", text)
-    assert time.process_time() - start < 10
+        with never_hanging():
+            assert len(outline_of(f"a.{extension}", text * 4).about) <= 200
 
 
 @pytest.mark.clause("CX-31")

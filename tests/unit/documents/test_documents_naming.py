@@ -77,3 +77,13 @@ def test_bare_rows_leave_the_best_one_room_for_its_content() -> None:
     assert fewer
     assert len(str(found[0]["content"])) >= 200
     assert len(found) > 1
+
+
+@pytest.mark.clause("DC-45")
+def test_the_best_row_of_each_question_shows_something_even_of_one_long_line() -> None:
+    rows = [{"id": number, "content": "word " * 400, "startLine": 7, "endLine": 7} for number in range(60)]
+    found, _ = fitted(rows, 1000)
+    assert len(str(found[0]["content"])) > 200
+    assert (found[0]["startLine"], found[0]["endLine"]) == (7, 7)
+    several, _ = fitted(rows, 12_000, heads=4)
+    assert [len(str(row["content"])) > 500 for row in several[:4]] == [True] * 4

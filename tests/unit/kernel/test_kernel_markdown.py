@@ -7,10 +7,10 @@ a plain line reader. Whatever the description says, both must find our own headi
 from __future__ import annotations
 
 import re
-import time
 from itertools import pairwise
 
 import pytest
+from hanging import never_hanging
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -229,10 +229,10 @@ def test_html_blocks_are_escaped(opening: str) -> None:
 @pytest.mark.parametrize(
     "unit", ["> ", " ", "- ", "1. ", "`", "-", "# a\n", "```\n", "\t", "- a\n      ```\n> x\n"]
 )
-def test_a_long_hostile_text_takes_no_long_time(unit: str) -> None:
-    start = time.perf_counter()
-    assert len(contained(unit * 20_000)) >= 20_000
-    assert time.perf_counter() - start < 5
+def test_no_long_hostile_text_hangs(unit: str) -> None:
+    count = 1_000_000 // len(unit)
+    with never_hanging():
+        assert len(contained(unit * count)) >= count
 
 
 @pytest.mark.clause("KN-23")

@@ -1,15 +1,15 @@
 """What decoding costs: time linear in the bytes and memory for one message, however the bytes are cut.
 
-The bounds are far above what is measured (seconds against hundredths) and far below what anything quadratic
-would need, so that a busy machine passes and a quadratic reader does not.
+Each test ends in about a second; a reader that looked at all its bytes again with every piece would not end
+before the guard does, so that a busy machine passes and a quadratic reader does not.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
+from hanging import never_hanging
 
 from context_pack_adapters.mcp.framing import Decoder, Fault, encode
 
@@ -34,22 +34,21 @@ def in_pieces(data: bytes, size: int) -> Iterator[bytes]:
     return (data[start : start + size] for start in range(0, len(data), size))
 
 
-def decode_within(seconds: float, decoder: Decoder, pieces: Iterator[bytes]) -> list[bytes | Fault]:
-    """What comes out, if it comes in time; processor time, because other processes do not count."""
+def decoded(decoder: Decoder, pieces: Iterator[bytes]) -> list[bytes | Fault]:
+    """What comes out, if that ever ends."""
     items: list[bytes | Fault] = []
-    begun = time.process_time()
-    for piece in pieces:
-        items += decoder.feed(piece)
-        assert time.process_time() - begun < seconds
+    with never_hanging():
+        for piece in pieces:
+            items += decoder.feed(piece)
     return items
 
 
 @pytest.mark.clause("TR-19")
-@pytest.mark.parametrize("size", [MEBIBYTE, 4096, 128])
+@pytest.mark.parametrize("size", [MEBIBYTE, 4096, 64])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_large_value_takes_linear_time(shape: str, size: int) -> None:
     data = SHAPES[shape]
-    assert decode_within(10, Decoder(), in_pieces(data + PING, size)) == [data, PING]
+    assert decoded(Decoder(), in_pieces(data + PING, size)) == [data, PING]
 
 
 @pytest.mark.clause("TR-10", "TR-19")
@@ -57,7 +56,7 @@ def test_a_large_value_takes_linear_time(shape: str, size: int) -> None:
 def test_draining_a_large_value_takes_linear_time_and_no_memory(shape: str) -> None:
     decoder = Decoder(1000)
     data = SHAPES[shape]
-    items = decode_within(10, decoder, in_pieces(data + PING, 64 * 1024))
+    items = decoded(decoder, in_pieces(data + PING, 64 * 1024))
     assert items == [Fault("message over 1000 bytes"), PING]
     assert decoder.held == 0
 
@@ -75,23 +74,23 @@ def test_a_byte_at_a_time_takes_linear_time(start: bytes) -> None:
     }
     end = {b"{": b'"}' if start.endswith(b'"') else b"}", b"[": b'"]' if b'"' in start else b"]"}[start[:1]]
     data = (
-        start + filler[start] * (MEBIBYTE // 8 // len(filler[start])) + (b"1" if start == b"[" else b"") + end
+        start + filler[start] * (MEBIBYTE // 4 // len(filler[start])) + (b"1" if start == b"[" else b"") + end
     )
-    assert decode_within(10, Decoder(), in_pieces(data + PING, 1)) == [data, PING]
+    assert decoded(Decoder(), in_pieces(data + PING, 1)) == [data, PING]
 
 
 @pytest.mark.clause("TR-19")
 @pytest.mark.parametrize("between", [b"\n", b"", b" "])
 def test_very_many_small_values_take_linear_time(between: bytes) -> None:
-    count = 200_000
-    items = decode_within(10, Decoder(), in_pieces((b"{}" + between) * count, MEBIBYTE))
-    assert items == [b"{}"] * count
+    count = 150_000
+    items = decoded(Decoder(), in_pieces((PING + between) * count, 8 * MEBIBYTE))
+    assert items == [PING] * count
 
 
 @pytest.mark.clause("TR-19")
 def test_very_many_small_frames_take_linear_time() -> None:
     count = 100_000
-    items = decode_within(10, Decoder(), in_pieces(encode(PING, "framed") * count, MEBIBYTE))
+    items = decoded(Decoder(), in_pieces(encode(PING, "framed") * count, 8 * MEBIBYTE))
     assert items == [PING] * count
 
 
@@ -101,14 +100,14 @@ def test_very_many_small_frames_take_linear_time() -> None:
 )
 def test_very_much_garbage_takes_linear_time(line: bytes) -> None:
     decoder = Decoder()
-    decode_within(10, decoder, in_pieces(line * (MEBIBYTE // 2 // len(line)), 64 * 1024))
+    decoded(decoder, in_pieces(line * (MEBIBYTE // 2 // len(line)), 64 * 1024))
     assert decoder.held <= 8192
 
 
 @pytest.mark.clause("TR-19")
 def test_a_frame_in_small_pieces_takes_linear_time() -> None:
-    body = b'"' + b"x" * (2 * MEBIBYTE) + b'"'
-    assert decode_within(10, Decoder(), in_pieces(encode(body, "framed"), 64)) == [body]
+    body = b'"' + b"x" * (8 * MEBIBYTE) + b'"'
+    assert decoded(Decoder(), in_pieces(encode(body, "framed"), 64)) == [body]
 
 
 @pytest.mark.clause("TR-19")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 from attrs import frozen
+from hanging import never_hanging
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
@@ -268,21 +268,35 @@ def test_half_a_character_is_refused(arguments: dict[str, Any], path: str) -> No
     failure.message.encode("utf-8")
 
 
+class Unread(list[Any]):
+    """A list that may be counted; whoever looks further than a few items into it is told off."""
+
+    def __iter__(self) -> Iterator[Any]:
+        for seen, item in enumerate(super().__iter__()):
+            assert seen < 100, "looked through"
+            yield item
+
+
+@pytest.mark.clause("TK-07")
+@pytest.mark.parametrize("item", ["a", 0])
+def test_an_oversized_list_is_refused_without_being_looked_through(item: object) -> None:
+    failure = refused({"title": "hello", "tags": Unread([item] * 1000)})
+    assert failure.details["path"] == "$.tags"
+
+
 @pytest.mark.clause("TK-07")
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"title": "hello", "tags": ["a"] * 1_000_000},
-        {"title": "hello", "tags": [0] * 1_000_000},
         {"title": "hello", "key": "a" * 5_000_000},
         {"title": "hello", **{f"f{index}": index for index in range(200_000)}},
     ],
-    ids=["items", "wrong items", "text", "fields"],
+    ids=["text", "fields"],
 )
-def test_oversized_arguments_are_refused_without_being_looked_through(arguments: dict[str, Any]) -> None:
-    start = time.perf_counter()
-    refused(arguments)
-    assert time.perf_counter() - start < 2
+def test_oversized_arguments_are_refused_in_few_words(arguments: dict[str, Any]) -> None:
+    with never_hanging():
+        failure = refused(arguments)
+    assert len(json.dumps([failure.message, failure.details])) < 5000
 
 
 @pytest.mark.clause("TK-08")
