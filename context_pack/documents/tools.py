@@ -179,7 +179,9 @@ class _Answers:
         lists = [_rows(answered) for answered in found.answers]
         order = sorted((rank, number) for number, rows in enumerate(lists) for rank in range(len(rows)))
         room = _room(command.max_tokens, [tail, heads]) - len('"results":[],') * len(heads)
-        rows, fewer = fitted([lists[number][rank] for rank, number in order], room)
+        rows, fewer = fitted(
+            [lists[number][rank] for rank, number in order], room, max(1, sum(map(bool, lists)))
+        )
         shown: list[list[Body]] = [[] for _ in lists]
         for (_, number), row in zip(order, rows, strict=False):
             shown[number].append(row)

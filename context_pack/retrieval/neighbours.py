@@ -1,6 +1,7 @@
 """Passages that follow each other share the sentences around the cut: an answer shows them once.
 
-Of two neighbours the one further down loses what the other shows already, and its lines with it.
+Of two neighbours the one further down loses what the other shows already, and its lines with it. What an
+entry says several times in the same words is shown once too.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ from context_pack.retrieval.model import Found
 def without_repeats(found: Sequence[Found]) -> list[Found | None]:
     """The passages without what an earlier neighbour shows; None for one that has nothing new."""
     shown: dict[tuple[str, str, int], Found] = {}
+    said: set[tuple[str, str, str]] = set()
     kept: list[Found | None] = []
     for one in found:
-        place = (one.corpus, one.key, one.index)
+        place, saying = (one.corpus, one.key, one.index), (one.corpus, one.key, one.text)
+        if saying in said:
+            kept.append(None)
+            continue
+        said.add(saying)
         rest = _after(shown.get((one.corpus, one.key, one.index - 1)), one)
         rest = rest and _before(rest, shown.get((one.corpus, one.key, one.index + 1)))
         # Neighbours are compared with the whole passage: what it lost is shown by another one.

@@ -1,8 +1,8 @@
 """Rows of an answer within its budget: trailing rows lose their content first, then rows go from the end.
 
-The best row is what was asked for: bare rows behind it never leave it less than a third of the room.
-
-A row keeps as many whole lines of its content as there is room for, and its `endLine` says how far they go.
+The best row is what was asked for: bare rows behind it never leave it less than a third of the room. A row
+keeps as many whole lines of its content as there is room for, of a very long line its beginning, and its
+`endLine` says how far they go.
 """
 
 from __future__ import annotations
@@ -22,15 +22,20 @@ def weight(value: Any) -> int:
     return len(_encode(value).encode("utf-8", "surrogatepass"))
 
 
-def fitted(rows: Sequence[Row], most: int) -> tuple[list[Row], bool]:
-    """The rows in at most `most` bytes, and whether rows had to go; the first rows matter most."""
+def fitted(rows: Sequence[Row], most: int, heads: int = 1) -> tuple[list[Row], bool]:
+    """The rows in at most `most` bytes, and whether rows had to go; the first rows matter most.
+
+    `heads` of them are the best of their question.
+    """
     whole = [weight(row) + 1 for row in rows]
     if sum(whole) <= most:
         return list(rows), False
     bare = [weight({**row, "content": ""}) + 1 + len(TRUNCATED) for row in rows]
-    kept, best = len(rows), max(0, min(whole[0] - bare[0], most // 3))
-    while kept and sum(bare[:kept]) + (best if kept > 1 else 0) > most:
+    shares = [max(0, min(full - empty, most // (3 * heads))) for full, empty in zip(whole, bare, strict=True)]
+    kept = len(rows)
+    while kept > 1 and sum(bare[:kept]) + sum(shares[: min(heads, kept)]) > most:
         kept -= 1
+    kept -= kept == 1 and bare[0] > most
     room = most - sum(bare[:kept])
     found: list[Row] = []
     for row, full, empty in zip(rows[:kept], whole, bare, strict=False):
@@ -44,14 +49,20 @@ def fitted(rows: Sequence[Row], most: int) -> tuple[list[Row], bool]:
 
 
 def _cut(row: Row, room: int) -> Row:
-    """The row with as many lines of its content as fit."""
+    """The row with as many lines of its content as fit, or the beginning of its first."""
     lines = row["content"].split("\n")
     shown: list[str] = []
+    left = room
     for line in lines:
-        room -= weight(line)
-        if room < 0:
+        left -= weight(line)
+        if left < 0:
             break
         shown.append(line)
+    if not shown and room > 0:
+        beginning = lines[0][:room]
+        while beginning and weight(beginning) > room:
+            beginning = beginning[: len(beginning) * 3 // 4]
+        shown = [beginning] if beginning else []
     cut = {**row, "content": "\n".join(shown), "truncated": True}
     if shown and "startLine" in row:
         cut["endLine"] = row["startLine"] + len(shown) - 1

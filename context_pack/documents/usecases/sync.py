@@ -73,7 +73,7 @@ class Syncing:
     def _delegated(self, collection: Collection, report: Report, stop: Stop, check: Check) -> Outcome:
         """Let the worker do what is large, so that others are answered meanwhile, and do what is left."""
         worker, corpus = self._ports.background, collection.id
-        before, state = self._digests(corpus), self.facts(corpus).get("state")
+        state = self.facts(corpus).get("state")
 
         def done() -> bool:
             now = self.facts(corpus).get("state")
@@ -83,15 +83,10 @@ class Syncing:
             self._ports.turns.until(done, check)
         outcome = self._attempt(collection, False, report, stop, check, False)
         assert outcome is not None
-        after = self._digests(corpus)
-        return evolve(
-            outcome,
-            added=len(after.keys() - before.keys()),
-            updated=sum(before[name] != after[name] for name in after.keys() & before.keys()),
-            removed=len(before.keys() - after.keys()),
-        )
+        return outcome
 
-    def _digests(self, corpus: str) -> dict[str, str]:
+    def digests(self, corpus: str) -> dict[str, str]:
+        """The content of each document that the index has, by its name."""
         return {name: known.digest for name, known in self._ports.index.known(corpus).items()}
 
     def look(self, collection: Collection, explain: bool = True) -> Changes:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+
+from attrs import evolve
 
 from context_pack.documents.domain.model import Collection, Outcome
 from context_pack.documents.ports import Check
@@ -20,16 +22,34 @@ def sync_all(
     stop: Stop = never,
     check: Check = lambda: None,
 ) -> list[Outcome]:
-    """Bring these collections up to date; what fails in one does not keep the others."""
-    outcomes = []
-    for collection in collections:
+    """Bring these collections up to date; what fails in one does not keep the others.
+
+    A worker that does one large collection goes on with the others by itself: then what the index has now is
+    compared with what it had, whoever has done it.
+    """
+    outcomes, chosen = [], list(collections)
+    digests = shelf.syncing.digests
+    before = {one.id: digests(one.id) for one in chosen} if shelf.ports.background is not None else {}
+    for collection in chosen:
         if stop():
             break
         outcome = shelf.syncing.sync(collection, fetch=fetch, report=report, stop=stop, check=check)
+        if collection.id in before:
+            outcome = _counted(outcome, before[collection.id], digests(collection.id))
         outcomes.append(outcome)
         shelf.currency.forget(collection)
     forget_unnamed(shelf)
     return outcomes
+
+
+def _counted(outcome: Outcome, before: Mapping[str, str], after: Mapping[str, str]) -> Outcome:
+    """The outcome with what became of the index since."""
+    return evolve(
+        outcome,
+        added=len(after.keys() - before.keys()),
+        updated=sum(before[name] != after[name] for name in after.keys() & before.keys()),
+        removed=len(before.keys() - after.keys()),
+    )
 
 
 def forget_unnamed(shelf: Shelf) -> None:
