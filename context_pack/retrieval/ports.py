@@ -17,6 +17,8 @@ Stop = Callable[[], bool]
 Vector = Any
 """One L2-normalised float32 vector; a numpy array in the adapters that ship with us."""
 
+OTHER_VECTORS = "the embedder makes vectors of another length than before: all of them are made anew"
+
 
 class EmbedderFailed(Exception):
     """An embedder cannot answer now; its words say why, in one line and without secrets."""
@@ -73,6 +75,9 @@ class Snapshot(Protocol):
     def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
         """What is to be embedded (context and text) for those of these pieces that have no vector yet."""
 
+    def dimension(self, embedder: str) -> int:
+        """How long the vectors of that embedder are; 0 when there never was one."""
+
     def progress(self, embedder: str, scope: Scope) -> Progress:
         """How far that embedder has come in the scope."""
 
@@ -118,7 +123,13 @@ class SearchIndex(Protocol):
         """Pieces without a vector of that embedder and what to embed, most searched and newest first."""
 
     def keep(self, embedder: str, vectors: Mapping[int, Vector]) -> None:
-        """Store vectors of pieces; those of pieces that have gone are dropped."""
+        """Store vectors of pieces; those of pieces that have gone are dropped.
+
+        Longer or shorter ones than before take the place of all that the embedder made, and a notice tells.
+        """
+
+    def renew(self, embedder: str, dimension: int) -> None:
+        """Forget the vectors of that embedder if they have another length than this."""
 
     def wanted(self, pieces: Sequence[int]) -> None:
         """Note that a search looked at these pieces, so that they are embedded first."""

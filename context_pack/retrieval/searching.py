@@ -8,6 +8,7 @@ warning, never the answer: the other leg, or the other embedder, is left.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -15,15 +16,35 @@ from context_pack.kernel.errors import Failure
 from context_pack.retrieval.answering import FLOOR, Asked, answered, nearest_entries, with_warning
 from context_pack.retrieval.filling import fill, fill_within
 from context_pack.retrieval.model import Progress, Scope
-from context_pack.retrieval.ports import Embedder, EmbedderFailed, SearchIndex, Snapshot, Stop, Vector
+from context_pack.retrieval.ports import (
+    OTHER_VECTORS,
+    Embedder,
+    EmbedderFailed,
+    SearchIndex,
+    Snapshot,
+    Stop,
+    Vector,
+)
 from context_pack.retrieval.questions import Mode, Question, Ranked, Ranking
 
-__all__ = ["FLOOR", "Mode", "Question", "Ranked", "Ranking", "Searching"]
+__all__ = ["DOUBTFUL", "FLOOR", "Mode", "Question", "Ranked", "Ranking", "Searching"]
 
 BUDGET = 0.3
 """How many seconds an answer may take longer so that the next one is better."""
+DOUBTFUL = 0.25
+"""Below this relevance the fast embedder's best hit is hardly one, and the semantic one is asked."""
 # How many of a question's candidates are worth embedding before it is answered.
 _WORTH_EMBEDDING = 40
+
+T = TypeVar("T")
+
+
+class _Outgrown(Exception):
+    """The semantic embedder makes vectors of this length now; the index has others."""
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__(dimension)
+        self.dimension = dimension
 
 
 @frozen
@@ -38,11 +59,27 @@ class Searching:
 
     def ask(self, questions: Sequence[Question]) -> list[Ranking]:
         """The answers in order; the queries are embedded together."""
+        answers, warning = self._renewing(lambda searching: searching._ask(questions))
+        return [with_warning(one, warning) for one in answers] if warning else answers
+
+    def _renewing(self, ask: Callable[[Searching], T]) -> tuple[T, str | None]:
+        """What is answered, after vectors that cannot be compared any more were forgotten; words on that."""
+        try:
+            return ask(self), None
+        except _Outgrown as outgrown:
+            assert self.semantic is not None
+            try:
+                self.index.renew(self.semantic.id, outgrown.dimension)
+                return ask(self), OTHER_VECTORS
+            except (Failure, _Outgrown):
+                return ask(evolve(self, semantic=None)), OTHER_VECTORS
+
+    def _ask(self, questions: Sequence[Question]) -> list[Ranking]:
         with self.index.reading() as snapshot:
             asked = self._prepared(snapshot, questions)
             answers = [answered(snapshot, one) for one in asked]
             missing = self._missing(snapshot, asked, answers)
-        if not missing:
+        if not missing and not _doubtful(asked, answers):
             return answers
         complete, warning = self._completed(asked, missing)
         if complete:
@@ -54,6 +91,14 @@ class Searching:
         self, corpus: str, key: str, chunk: str | None = None, limit: int = 5, same_document: bool = False
     ) -> Ranking | None:
         """The best piece of each entry near an entry or a passage, in its corpus; None without that entry."""
+        answer, warning = self._renewing(
+            lambda searching: searching._related(corpus, key, chunk, limit, same_document)
+        )
+        return with_warning(answer, warning) if answer is not None and warning else answer
+
+    def _related(
+        self, corpus: str, key: str, chunk: str | None, limit: int, same_document: bool
+    ) -> Ranking | None:
         with self.index.reading() as snapshot:
             if snapshot.entry(corpus, key) is None:
                 return None
@@ -63,6 +108,8 @@ class Searching:
             vector, warning = None, None
             if chunk is not None:
                 embedder, vector, warning = self._embed_one(embedder, chunk)
+                if vector is not None:
+                    self._compare(snapshot, embedder, vector)
             else:
                 vector = snapshot.centroid(embedder.id, corpus, key)
             hits: tuple[Ranked, ...] = ()
@@ -93,6 +140,8 @@ class Searching:
             except EmbedderFailed as failed:
                 warning = str(failed)
                 chosen = [(self.fast, progress) for _, progress in chosen]
+        for vector in vectors.values():
+            self._compare(snapshot, self.semantic, vector)
         left = [at for at in range(len(questions)) if at not in vectors]
         try:
             vectors.update(_embedded(self.fast, questions, left))
@@ -104,6 +153,17 @@ class Searching:
         ]
         _announce(snapshot, asked)
         return asked
+
+    def _compare(self, snapshot: Snapshot, embedder: Embedder | None, vector: Vector) -> None:
+        """Make sure that a semantic vector can be compared with those in the index.
+
+        Raises:
+            _Outgrown: they have another length.
+        """
+        if embedder is None or embedder is not self.semantic:
+            return
+        if snapshot.dimension(embedder.id) not in (0, len(vector)):
+            raise _Outgrown(len(vector))
 
     def _chosen(self, snapshot: Snapshot, scope: Scope) -> tuple[Embedder, Progress | None]:
         """The embedder that answers in a scope, and how far the semantic one is when it does not."""
@@ -160,6 +220,17 @@ class Searching:
             except EmbedderFailed as failed:
                 warning = str(failed)
         return self.fast, None, warning
+
+
+def _doubtful(asked: Sequence[Asked], answers: Sequence[Ranking]) -> bool:
+    """Whether the fast embedder found nothing where the semantic one is to answer some day.
+
+    Then nobody has asked the semantic one for anything, and a failure of it would look like an empty answer.
+    """
+    return any(
+        one.semantic is not None and not any(hit.relevance >= DOUBTFUL for hit in answer.hits)
+        for one, answer in zip(asked, answers, strict=True)
+    )
 
 
 def _announce(snapshot: Snapshot, asked: Sequence[Asked]) -> None:

@@ -203,16 +203,20 @@ def test_an_answer_of_another_shape_is_a_failure(endpoint: Endpoint, content: by
 
 
 @pytest.mark.clause("EM-07")
-def test_another_dimension_than_before_is_a_failure(endpoint: Endpoint) -> None:
+def test_another_dimension_than_before_fails_for_documents_and_is_news_for_a_query(
+    endpoint: Endpoint,
+) -> None:
     embedder = Pauses().embedder(endpoint)
     embedder.embed(["one"], "document")
 
     def longer(asked: Asked) -> Answer:
         return vectors(asked, 9)
 
-    endpoint.answers = [longer]
+    endpoint.answers = [longer, longer, longer]
     with pytest.raises(EmbedderFailed, match="9 dimensions after 8"):
-        embedder.embed(["one"], "query")
+        embedder.embed(["one"], "document")
+    assert embedder.embed(["one"], "query").shape == (1, 9)
+    assert embedder.embed(["one"], "document").shape == (1, 9)
 
 
 @pytest.mark.clause("EM-07")

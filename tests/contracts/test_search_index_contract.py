@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from index_entries import ToyEmbedder, make_entry
 
 from context_pack.retrieval.model import Entry, Found, Hit, Known, Piece, Progress, Scope, Summary
-from context_pack.retrieval.ports import EmbedderFailed, SearchIndex
+from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed, SearchIndex
 from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
@@ -473,12 +473,37 @@ def test_vectors_of_gone_pieces_and_impossible_vectors_are_dropped(index: Search
     index.replace([FRUIT])
     first, second = sorted(index.lacking("slow", Scope(), 10))
     index.keep("slow", {first: [1.0, 0.0], 12345: [0.0, 1.0]})
-    index.keep("slow", {second: [1.0, 0.0, 0.0]})
     index.keep("slow", {second: [float("nan"), 0.0]})
     index.keep("slow", {})
     with index.reading() as snapshot:
         assert snapshot.nearest("slow", [1.0, 0.0], Scope(), 5) == [Hit(first, 1.0)]
         assert snapshot.progress("slow", Scope()) == Progress(1, 2)
+
+
+@pytest.mark.clause("IX-20")
+def test_vectors_of_another_length_take_the_place_of_all_older_ones(index: SearchIndex) -> None:
+    index.replace([FRUIT])
+    first, second = sorted(index.lacking("slow", Scope(), 10))
+    for longer in (False, True, False):
+        vector = [0.6, 0.8, 0.0] if longer else [1.0, 0.0]
+        index.keep("slow", {first: vector, second: vector})
+        with index.reading() as snapshot:
+            assert snapshot.dimension("slow") == len(vector)
+            assert snapshot.progress("slow", Scope()) == Progress(2, 2)
+            assert [hit.piece for hit in snapshot.nearest("slow", vector, Scope(), 5)] == [first, second]
+            assert snapshot.nearest("slow", vector, Scope(), 5)[0].score == pytest.approx(1.0)
+    assert index.notices() == [OTHER_VECTORS, OTHER_VECTORS]
+    index.renew("slow", 2)
+    with index.reading() as snapshot:
+        assert snapshot.progress("slow", Scope()) == Progress(2, 2), "they have that length"
+    index.renew("slow", 4)
+    index.renew("never", 4)
+    assert sorted(index.lacking("slow", Scope(), 10)) == [first, second]
+    index.forget("docs")
+    index.replace([FRUIT])
+    with index.reading() as snapshot:
+        assert snapshot.progress("slow", Scope()) == Progress(0, 2), "forgotten vectors do not come back"
+    assert index.notices() == []
 
 
 def test_vectors_that_come_later_are_found_by_the_next_reader(index: SearchIndex) -> None:

@@ -50,9 +50,9 @@ def run(options: Namespace, shell: Shell) -> int:
     if options.dry_run:
         return _dry_run(documents, chosen, options, shell)
     outcomes = sync_with_bar(documents, chosen, fetch=True)
+    semantic = None if options.fast else _embed(documents, chosen, shell)
     for notice in documents.shelf.ports.index.notices():
         shell.terminal.note(notice)
-    semantic = None if options.fast else _embed(documents, chosen, shell)
     if options.json:
         from context_pack.documents.family import outcome_body
 

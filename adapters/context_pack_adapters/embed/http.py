@@ -13,7 +13,6 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
@@ -64,7 +63,6 @@ class HttpEmbedder:
         self._url, self._key, self._model, self._pause = url, key, model, pause
         self._monotonic = monotonic
         self._late = -math.inf
-        self._lock = Lock()
         self.dimension = 0
         # The URL may hold what should not be shown, and an id is written into indexes.
         self.id = f"http-{sha256(url.encode()).hexdigest()[:16]}/{model or 'default'}"
@@ -80,17 +78,18 @@ class HttpEmbedder:
         """
         import numpy as np
 
-        batches = [self._embed_batch(batch, PATIENCE[kind]) for batch in batched(texts)]
+        # Whoever asks compares with what is stored and sees a change; documents of one run are never mixed.
+        known = 0 if kind == "query" else self.dimension
+        batches: list[NDArray[np.float32]] = []
+        for batch in batched(texts):
+            batches.append(vectors_in(self._ask(batch, PATIENCE[kind]), len(batch)))
+            made = batches[-1].shape[1]
+            if known not in (0, made):
+                raise EmbedderFailed(
+                    f"{self._place()} answered with vectors of {made} dimensions after {known}"
+                )
+            self.dimension = known = made
         return np.concatenate(batches) if batches else np.empty((0, self.dimension), np.float32)
-
-    def _embed_batch(self, texts: list[str], patience: Patience) -> NDArray[np.float32]:
-        vectors = vectors_in(self._ask(texts, patience), len(texts))
-        with self._lock:
-            if self.dimension not in (0, vectors.shape[1]):
-                words = f"vectors of {vectors.shape[1]} dimensions after {self.dimension}"
-                raise EmbedderFailed(f"{self._place()} answered with {words}")
-            self.dimension = vectors.shape[1]
-        return vectors
 
     def _ask(self, texts: list[str], patience: Patience) -> bytes:
         """The endpoint's answer, asked again while that may help."""

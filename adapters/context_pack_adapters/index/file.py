@@ -51,6 +51,11 @@ class IndexFile:
         self._opened: Opened | None = None
         self._notices: list[str] = []
 
+    def tell(self, notice: str) -> None:
+        """Something that the user should hear."""
+        with self._opening:
+            self._notices.append(notice)
+
     def notices(self) -> list[str]:
         """What the user should hear, once."""
         with self._opening:

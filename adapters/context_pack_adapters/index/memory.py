@@ -11,7 +11,7 @@ from typing import Any
 from attrs import evolve
 
 from context_pack.retrieval.model import Entry, Known, Scope
-from context_pack.retrieval.ports import Embedder, Stop
+from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack_adapters.index.memory_snapshot import MemoryPassage, MemorySnapshot, MemoryState, Name
 from context_pack_adapters.index.preparing import Prepared, batches, carry_out, prepare
 from context_pack_adapters.index.schema import NAMES_WEIGHT
@@ -28,6 +28,7 @@ class MemoryIndex:
         self._state = MemoryState()
         self._cache: dict[str, dict[bytes, bytes]] = {}
         self._wanted: Counter[int] = Counter()
+        self._notices: list[str] = []
 
     @contextmanager
     def reading(self) -> Iterator[MemorySnapshot]:
@@ -131,18 +132,33 @@ class MemoryIndex:
         return {piece: texts[piece] for piece in first[:limit]}
 
     def keep(self, embedder: str, vectors: Mapping[int, Any]) -> None:
-        """Store vectors of pieces; those of pieces that have gone, or of another length, are dropped."""
+        """Store vectors of pieces; longer or shorter ones than before take the place of all older ones."""
+        given = {piece: to_blob(vector, len(vector)) for piece, vector in vectors.items()}
+        blobs = {piece: blob for piece, blob in given.items() if blob is not None}
         with self._lock:
+            length = len(next(iter(blobs.values()), b""))
+            if length and self._renew(embedder, length):
+                self._notices.append(OTHER_VECTORS)
             cache = self._cache.setdefault(embedder, {})
             kept = dict(self._state.vectors.get(embedder, {}))
-            for piece, vector in vectors.items():
-                length = len(next(iter(cache.values()))) // 4 if cache else len(vector)
-                blob = to_blob(vector, length)
-                if blob is not None and piece in self._state.passages:
+            for piece, blob in blobs.items():
+                if len(blob) == length and piece in self._state.passages:
                     cache[self._state.passages[piece].digest] = blob
                     kept.setdefault(piece, blob)
                 self._wanted.pop(piece, None)
             self._state = evolve(self._state, vectors={**self._state.vectors, embedder: kept})
+
+    def renew(self, embedder: str, dimension: int) -> None:
+        """Forget the vectors of that embedder if they have another length than this."""
+        with self._lock:
+            self._renew(embedder, dimension * 4)
+
+    def _renew(self, embedder: str, length: int) -> bool:
+        if all(len(blob) == length for blob in self._cache.get(embedder, {}).values()):
+            return False
+        self._cache[embedder] = {}
+        self._state = evolve(self._state, vectors={**self._state.vectors, embedder: {}})
+        return True
 
     def wanted(self, pieces: Sequence[int]) -> None:
         """Note that a search looked at these pieces, so that they are embedded first."""
@@ -153,8 +169,10 @@ class MemoryIndex:
         """Nothing needs to be made faster."""
 
     def notices(self) -> Sequence[str]:
-        """Nothing ever happens to it."""
-        return []
+        """What the user should hear once."""
+        with self._lock:
+            told, self._notices = self._notices, []
+        return told
 
 
 def _weights(names: str, body: str) -> dict[str, float]:

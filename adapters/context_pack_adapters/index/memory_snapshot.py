@@ -151,6 +151,10 @@ class MemorySnapshot:
         kept, passages = self._state.vectors.get(embedder, {}), self._state.passages
         return {piece: passages[piece].text for piece in pieces if piece in passages and piece not in kept}
 
+    def dimension(self, embedder: str) -> int:
+        """How long the vectors of that embedder are; 0 when there is none."""
+        return len(next(iter(self._state.vectors.get(embedder, {}).values()), b"")) // 4
+
     def progress(self, embedder: str, scope: Scope) -> Progress:
         """How far that embedder has come in the scope."""
         kept = self._state.vectors.get(embedder, {})

@@ -220,6 +220,12 @@ class SqliteSnapshot:
                     texts[piece] = embedded(from_text(context), from_text(text))
             return {piece: texts[piece] for piece in dict.fromkeys(pieces) if piece in texts}
 
+    def dimension(self, embedder: str) -> int:
+        """How long the vectors of that embedder are; 0 when there never was one."""
+        with self._guarded() as connection:
+            known = embedder_row(connection, embedder)
+            return 0 if known is None else known.dimension
+
     def progress(self, embedder: str, scope: Scope) -> Progress:
         """How far that embedder has come in the scope; counted once for a state."""
         with self._guarded() as connection:

@@ -16,7 +16,7 @@ from typing import Any
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import Entry, Known, Scope
-from context_pack.retrieval.ports import Embedder, Stop
+from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.index import writing
 from context_pack_adapters.index.companion import Companion
@@ -129,11 +129,17 @@ class SqliteIndex:
         return self._file.read(lambda connection: writing.lacking(connection, embedder, scope, most))
 
     def keep(self, embedder: str, vectors: Mapping[int, Any]) -> None:
-        """Store vectors of pieces; those of pieces that have gone are dropped."""
+        """Store vectors of pieces; longer or shorter ones than before take the place of all older ones."""
         given = {piece: to_blob(vector, len(vector)) for piece, vector in vectors.items()}
         blobs = {piece: blob for piece, blob in given.items() if blob is not None and is_piece(piece)}
-        if blobs:
-            self._file.write(lambda connection: writing.keep(connection, embedder, blobs))
+        if not blobs:
+            return
+        if self._file.write(lambda connection: writing.keep(connection, embedder, blobs)):
+            self._file.tell(OTHER_VECTORS)
+
+    def renew(self, embedder: str, dimension: int) -> None:
+        """Forget the vectors of that embedder if they have another length than this."""
+        self._file.write(lambda connection: writing.renew(connection, embedder, dimension))
 
     def wanted(self, pieces: Sequence[int]) -> None:
         """Note that a search looked at these pieces; while somebody else writes, it is kept in mind."""

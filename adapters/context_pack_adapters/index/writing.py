@@ -184,6 +184,21 @@ def enrol(connection: sqlite3.Connection, name: str, dimension: int) -> Embedder
     return known
 
 
+def renew(connection: sqlite3.Connection, name: str, dimension: int) -> bool:
+    """Forget the vectors of an embedder that have another length than this; whether there were any."""
+    known = embedder_row(connection, name)
+    if known is None or known.dimension == dimension:
+        return False
+    # The new row is made beside the old one, so that no number comes twice: readers hold vectors by it.
+    connection.execute("UPDATE embedders SET name = ? WHERE id = ?", (f"{name} (forgotten)", known.id))
+    enrol(connection, name, dimension)
+    connection.execute("DELETE FROM embedders WHERE id = ?", (known.id,))
+    connection.execute("DELETE FROM retired WHERE embedder = ?", (known.id,))
+    connection.execute(f"DROP TABLE {vector_table(known.id)}")
+    _advance(connection, 1)
+    return True
+
+
 def recall(connection: sqlite3.Connection, name: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
     """The vectors that an embedder once made of texts with these digests."""
     known = embedder_row(connection, name)
@@ -205,9 +220,11 @@ def recall(connection: sqlite3.Connection, name: str, digests: Iterable[bytes]) 
     return {digest: blob for digest, blob in found.items() if len(blob) == known.dimension * 4}
 
 
-def keep(connection: sqlite3.Connection, name: str, vectors: Mapping[int, bytes]) -> None:
-    """Store vectors of pieces; those of pieces that have gone, or of another length, are dropped."""
-    known = enrol(connection, name, len(next(iter(vectors.values()))) // 4)
+def keep(connection: sqlite3.Connection, name: str, vectors: Mapping[int, bytes]) -> bool:
+    """Store vectors of pieces that are there; whether older ones of another length gave way to them."""
+    dimension = len(next(iter(vectors.values()))) // 4
+    renewed = renew(connection, name, dimension)
+    known = enrol(connection, name, dimension)
     connection.executemany(
         f"INSERT OR IGNORE INTO {vector_table(known.id)} (piece, vector)"
         " SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM pieces WHERE id = ?1)",
@@ -215,6 +232,7 @@ def keep(connection: sqlite3.Connection, name: str, vectors: Mapping[int, bytes]
     )
     connection.executemany("DELETE FROM wanted WHERE piece = ?", [(piece,) for piece in vectors])
     _advance(connection, 0)
+    return renewed
 
 
 def merge(connection: sqlite3.Connection, begin: bool) -> bool:

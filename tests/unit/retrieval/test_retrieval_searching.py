@@ -10,7 +10,7 @@ import pytest
 
 from context_pack.retrieval.chunking import chunks
 from context_pack.retrieval.model import Entry, Progress, Scope
-from context_pack.retrieval.ports import EmbedderFailed
+from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed
 from context_pack.retrieval.searching import Question, Ranking, Searching
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.memory import MemoryIndex
@@ -397,3 +397,41 @@ def test_what_the_vectors_found_keeps_its_words_though_they_came_late() -> None:
     search.fill(Scope(), lambda: False, lambda progress: None)
     found = keys(ask(search, "login backlog", limit=100))
     assert found.index("worded.md") < found.index("plain.md")
+
+
+class Grown(Themes):
+    """The same endpoint after its model was exchanged: one dimension more, under the same id."""
+
+    def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Sequence[Any]:
+        return [np.append(row, np.float32(0)) for row in super().embed(texts, kind)]
+
+
+@pytest.mark.clause("RT-31", "RT-21")
+def test_vectors_of_another_length_are_announced_made_anew_and_never_compared(index: MemoryIndex) -> None:
+    before = ask(searching(index, Themes()), "login")
+    slow = searching(index, Grown(), step=10.0)
+    index.replace([entry(f"{at}.md", f"# Page {at}\n\nabout a password") for at in range(60)])
+    slow.fill(Scope(), lambda: False, lambda _: None)
+    assert index.notices() == [OTHER_VECTORS]
+
+    shrunk = ask(searching(index, Themes(), step=10.0), "login")
+    assert shrunk.warning == OTHER_VECTORS
+    assert (shrunk.embedder, shrunk.semantic) == (HashedEmbedder.id, Progress(0, 65))
+    assert ask(searching(index, Themes(), step=10.0), "login").warning is None
+    index.forget("docs", [f"{at}.md" for at in range(60)])
+    after = ask(searching(index, Themes()), "login")
+    assert [hit.distance for hit in after.hits] == [hit.distance for hit in before.hits]
+
+    grown = ask(searching(index, Grown()), "login")
+    assert (grown.warning, grown.embedder) == (OTHER_VECTORS, Themes.id), "few are made anew at once"
+    assert [hit.distance for hit in grown.hits] == pytest.approx([hit.distance for hit in before.hits])
+
+
+@pytest.mark.clause("RT-31", "RT-28")
+def test_a_passage_of_another_length_has_relatives_too(index: MemoryIndex) -> None:
+    ask(searching(index, Themes()), "login")
+    related = searching(index, Grown()).related("docs", "auth.md", chunk="a login")
+    assert related is not None
+    assert (related.warning, related.embedder) == (OTHER_VECTORS, HashedEmbedder.id)
+    assert related.hits
+    assert all(hit.distance < 1 for hit in related.hits[:1])
