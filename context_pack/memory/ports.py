@@ -105,6 +105,9 @@ class CodeTree(Protocol):
         None when `go_on`, asked again and again, said no.
         """
 
+    def left_out(self) -> Mapping[str, str]:
+        """What does not count at all, denied or ignored, with the reason; folders end in a slash."""
+
     def read(self, path: str) -> CodeFile:
         """One file."""
 

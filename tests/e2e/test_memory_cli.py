@@ -71,23 +71,43 @@ def test_a_file_that_cannot_be_read_fails_and_the_others_are_imported(
 
 @pytest.mark.clause("ME-24")
 def test_index_says_what_it_does_and_a_dry_run_does_nothing(run: CommandLine, tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text("def feed_zebra():\n    return 1\n")
+    code = "def feed_zebra():\n    return 1\n"
+    (tmp_path / "a.py").write_text(code)
     (tmp_path / "b.py").write_bytes(b"x = 1\0")
+    (tmp_path / "latin.py").write_bytes(b"# gr\xf6sse\n")
+    (tmp_path / "one.js").write_text("x" * 30_000)
     (tmp_path / "data.csv").write_text("a,b\n")
-    dry = run("index", "--dry-run", "--json", CONTEXT_PACK_EMBEDDER="fast").json
-    assert (dry["index"], dry["remove"]) == (["a.py"], [])
-    assert dry["skip"] == [
+    (tmp_path / ".env").write_text("SECRET=1\n")
+    (tmp_path / ".ignore").write_text("hidden.py\n")
+    (tmp_path / "hidden.py").write_text("x = 1\n")
+    (tmp_path / "node_modules").mkdir()
+    skip = [
+        {"path": ".env", "reason": "denied"},
+        {"path": ".ignore", "reason": "no source code"},
         {"path": "b.py", "reason": "not text"},
         {"path": "data.csv", "reason": "no source code"},
+        {"path": "hidden.py", "reason": "ignored"},
+        {"path": "latin.py", "reason": "not UTF-8"},
+        {"path": "node_modules/", "reason": "a folder that is never searched"},
+        {"path": "one.js", "reason": "a line of more than 20000 characters"},
     ]
+    dry = run("index", "--dry-run", "--json", CONTEXT_PACK_EMBEDDER="fast").json
+    assert (dry["files"], dry["bytes"], dry["index"], dry["remove"]) == (1, len(code), ["a.py"], [])
+    assert dry["skip"] == skip
+    assert (dry["skipped"], dry["reasons"]["no source code"]) == (8, 2)
     assert not (tmp_path / ".agents").exists()
     done = run("index", "--json", CONTEXT_PACK_EMBEDDER="fast").json
-    assert (done["files"], done["indexed"], done["removed"]) == (2, 2, 0)
+    assert (done["files"], done["indexed"], done["removed"], done["skipped"]) == (1, 1, 0, 8)
+    assert done["reasons"] == dry["reasons"]
+    later = run("index", "--dry-run", "--json", CONTEXT_PACK_EMBEDDER="fast").json
+    assert (later["files"], later["skip"]) == (1, skip)
     again = run("index", CONTEXT_PACK_EMBEDDER="fast")
     assert again.code == 0
-    assert again.out.startswith("2 files: 0 indexed, 0 removed, 1 skipped, in ")
+    assert again.out.startswith("1 files: 0 indexed, 0 removed, 8 skipped (2 no source code, 1 ")
     (tmp_path / "a.py").unlink()
-    assert run("index", "--json", CONTEXT_PACK_EMBEDDER="fast").json["removed"] == 1
+    (tmp_path / "b.py").unlink()
+    gone = run("index", "--json", CONTEXT_PACK_EMBEDDER="fast").json
+    assert (gone["files"], gone["removed"], gone["skipped"]) == (0, 1, 7)
 
 
 @pytest.mark.clause("ME-24")

@@ -13,15 +13,14 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.commands.shell import Shell
 
 if TYPE_CHECKING:
     from context_pack.memory.ports import MemoryPorts
-    from context_pack.memory.usecases.refresh import CodePlan
     from context_pack.retrieval.model import Progress
+    from context_pack_adapters.commands.index_tally import Tally
 
 WIDTH = 30
 
@@ -36,9 +35,11 @@ def run(options: Namespace, shell: Shell) -> int:
     """Index what has changed, or say what would be."""
     import time
 
+    from context_pack.memory.domain.entries import CODE
     from context_pack.memory.usecases.refresh import CodeIndexer
     from context_pack.retrieval.ports import EmbedderFailed
     from context_pack_adapters.bootstrap import open_ports
+    from context_pack_adapters.commands.index_tally import achieved, expected
     from context_pack_adapters.memory_ports import INDEX
     from context_pack_adapters.search_ports import derived_folder
 
@@ -46,24 +47,27 @@ def run(options: Namespace, shell: Shell) -> int:
     assert memory is not None
     start = time.monotonic()
     indexer = CodeIndexer(memory.tree, memory.index)
+    # Looking into an index makes one where there is none.
+    fresh = options.dry_run and not (derived_folder(shell.settings) / INDEX).exists()
+    before = {} if fresh else memory.index.known(CODE)
+    plan = indexer.plan(before)
     if options.dry_run:
-        # Looking into an index makes one where there is none.
-        fresh = not (derived_folder(shell.settings) / INDEX).exists()
-        _show_plan(_looked_into(indexer.plan({} if fresh else None), memory), options, shell)
+        _show_plan(expected(plan, before, memory.tree), options, shell)
         return 0
-    plan = indexer.plan()
     bar = Bar("indexing")
-    done = indexer.carry_out(plan, report=bar.show)
+    indexer.carry_out(plan, report=bar.show)
     try:
         semantic, trouble = _embed(memory, bar), None
     except EmbedderFailed as failed:
         semantic, trouble = None, str(failed)
     bar.end()
+    tally = achieved(plan, before, memory.index.known(CODE), memory.tree)
     outcome: dict[str, Any] = {
-        "files": done.total,
-        "indexed": len(plan.changed),
-        "removed": len(plan.gone),
-        "skipped": len(plan.skipped),
+        "files": tally.files,
+        "indexed": len(tally.index),
+        "removed": len(tally.remove),
+        "skipped": len(tally.skipped),
+        "reasons": tally.reasons,
         "seconds": round(time.monotonic() - start, 3),
     }
     if semantic is not None:
@@ -77,8 +81,8 @@ def run(options: Namespace, shell: Shell) -> int:
         shell.terminal.json(outcome)
     else:
         shell.terminal.line(
-            f"{done.total} files: {len(plan.changed)} indexed, {len(plan.gone)} removed, "
-            f"{len(plan.skipped)} skipped, in {outcome['seconds']:.1f} s"
+            f"{tally.files} files: {len(tally.index)} indexed, {len(tally.remove)} removed, "
+            f"{tally.told}, in {outcome['seconds']:.1f} s"
         )
     return 1 if trouble else 0
 
@@ -94,39 +98,33 @@ def _embed(memory: MemoryPorts, bar: Bar) -> Progress | None:
     return memory.searching.fill(Scope(CORPORA), lambda: False, bar.show)
 
 
-def _looked_into(plan: CodePlan, memory: MemoryPorts) -> CodePlan:
-    """The plan with what only a look into the files tells: which of them hold no text to index."""
-    from attrs import evolve
-
-    reasons = {path: memory.tree.read(path).skipped for path in plan.changed}
-    more = {path: reason for path, reason in reasons.items() if reason is not None}
-    changed = tuple(path for path in plan.changed if path not in more)
-    return evolve(plan, changed=changed, skipped=dict(sorted({**plan.skipped, **more}.items())))
-
-
-def _show_plan(plan: CodePlan, options: Namespace, shell: Shell) -> None:
+def _show_plan(tally: Tally, options: Namespace, shell: Shell) -> None:
     if options.json:
         shell.terminal.json(
             {
                 "dryRun": True,
-                "files": plan.total,
-                "bytes": plan.bytes,
-                "index": list(plan.changed),
-                "remove": list(plan.gone),
-                "skip": [{"path": path, "reason": reason} for path, reason in plan.skipped.items()],
+                "files": tally.files,
+                "bytes": tally.bytes,
+                "index": list(tally.index),
+                "remove": list(tally.remove),
+                "skip": [{"path": path, "reason": reason} for path, reason in tally.named],
+                "skipped": len(tally.skipped),
+                "reasons": tally.reasons,
             }
         )
         return
-    for path in plan.changed:
+    for path in tally.index:
         shell.terminal.line(f"index   {path}")
-    for path in plan.gone:
+    for path in tally.remove:
         shell.terminal.line(f"remove  {path}")
-    for path, reason in plan.skipped.items():
+    for path, reason in tally.named:
         shell.terminal.line(f"skip    {path}: {reason}")
-    reasons = ", ".join(f"{count} {reason}" for reason, count in Counter(plan.skipped.values()).items())
+    unnamed = len(tally.skipped) - len(tally.named)
+    if unnamed:
+        shell.terminal.line(f"skip    and {unnamed} more")
     shell.terminal.note(
-        f"{len(plan.changed)} of {plan.total} files to index ({plan.bytes} bytes), {len(plan.gone)} to "
-        f"remove, {len(plan.skipped)} skipped{f' ({reasons})' if reasons else ''}"
+        f"{len(tally.index)} of {tally.files} files to index ({tally.bytes} bytes), {len(tally.remove)} to "
+        f"remove, {tally.told}"
     )
 
 

@@ -46,6 +46,8 @@ class _FromAbove(IgnoreFile):
 
 
 Levels = tuple[tuple[int, IgnoreFile], ...]
+Passed = Callable[[str, bool, bool], None]
+"""Hears of a path, whether it is a folder, and whether ignore files (or else the gate) left it out."""
 
 
 @frozen
@@ -88,13 +90,14 @@ def walk(
     policy: PathPolicy,
     excluded: Collection[str] = (),
     go_on: Callable[[], bool] = lambda: True,
+    passed: Passed = lambda _, __, ___: None,
 ) -> Iterator[str]:
     """The paths of the files that count, relative to `root`, in plain string order.
 
     `excluded` are folder names left out at any depth. `go_on` is asked before each folder; once it says no,
-    the walk ends. What cannot be listed is left out.
+    the walk ends. What cannot be listed is left out. `passed` hears of files and folders that do not count.
     """
-    return _Walk(Gate(policy, excluded), go_on).folder(os.path.abspath(root), None, "", IgnoreRules())
+    return _Walk(Gate(policy, excluded), go_on, passed).folder(os.path.abspath(root), None, "", IgnoreRules())
 
 
 def visit(
@@ -110,7 +113,7 @@ def visit(
     `rules` hold from above the root; `except_for` are folders by path that are not entered. An entry's state
     must be asked for while it is shown. Faster than `walk`: for those who look at all of a tree often.
     """
-    visited = _Walk(Gate(policy, except_for=except_for), lambda: True)
+    visited = _Walk(Gate(policy, except_for=except_for), lambda: True, lambda _, __, ___: None)
     visited.show(os.path.abspath(root), None, "", rules, wants, seen)
 
 
@@ -142,9 +145,9 @@ class Gate:
 class _Walk:
     """What stays the same during one walk."""
 
-    def __init__(self, gate: Gate, go_on: Callable[[], bool]) -> None:
+    def __init__(self, gate: Gate, go_on: Callable[[], bool], passed: Passed) -> None:
         self._closed = gate.closed
-        self._go_on = go_on
+        self._go_on, self._passed = go_on, passed
 
     def folder(self, name: str, parent: int | None, prefix: str, rules: IgnoreRules) -> Iterator[str]:
         """The files in a folder and below it."""
@@ -169,9 +172,9 @@ class _Walk:
             rules = rules.entered(prefix, tuple(_read(handle, name, present) for name in IGNORE_FILES))
         for name, is_folder in entries:
             path = prefix + name
-            if self._closed(name, path, is_folder) or rules.ignores(path, is_folder):
-                continue
-            if not is_folder:
+            if (closed := self._closed(name, path, is_folder)) or rules.ignores(path, is_folder):
+                self._passed(path, is_folder, not closed)
+            elif not is_folder:
                 yield path
             elif isinstance(handle, int):
                 yield from self.folder(name, handle, path + "/", rules)

@@ -100,6 +100,10 @@ class MemoryCodeTree:
                 found[path] = FileState(sha256_hex(data), len(data), skipped)
         return found
 
+    def left_out(self) -> Mapping[str, str]:
+        """What the policy denies; nothing else is left out of a dictionary."""
+        return {path: "denied" for path in sorted(self._files) if self._bytes(path) is None}
+
     def read(self, path: str) -> CodeFile:
         """One file."""
         data = self._bytes(path)

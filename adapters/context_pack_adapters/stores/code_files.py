@@ -66,6 +66,21 @@ class CodeFiles:
             found[path] = FileState(stamp_of(status), status.st_size, skip_reason(path, status.st_size))
         return None if stopped else found
 
+    def left_out(self) -> Mapping[str, str]:
+        """What a survey does not even show, and why; a folder ends in a slash and stands for all it holds."""
+        found: dict[str, str] = {}
+
+        def passed(path: str, is_folder: bool, ignored: bool) -> None:
+            if is_folder and path.rpartition("/")[2] in EXCLUDED_FOLDERS:
+                reason = "a folder that is never searched"
+            else:
+                reason = "ignored" if ignored else "denied"
+            found[path + "/" if is_folder else path] = reason
+
+        for _ in walk(self._root, self._policy, EXCLUDED_FOLDERS, passed=passed):
+            pass  # what counts is the survey's business
+        return {path: why for path, why in found.items() if not (self._own and path.startswith(self._own))}
+
     def read(self, path: str) -> CodeFile:
         """One file."""
         before = time.time_ns()
