@@ -15,7 +15,7 @@ from context_pack.memory.domain.entries import CODE, CORPORA, DISCOVERY
 from context_pack.memory.ports import MemoryPorts
 from context_pack.memory.usecases.refresh import ERRAND, Refresher
 from context_pack.retrieval.model import Found, Progress, Scope
-from context_pack.retrieval.searching import FLOOR, Question, Ranked, Ranking
+from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
 from context_pack.retrieval.words import tokens
 from context_pack.toolkit.arguments import arg, choice, integer, text
 
@@ -23,7 +23,7 @@ LEAST_QUERY, MOST_QUERY = 3, 500
 DEFAULT_LIMIT, MOST_LIMIT = 5, 20
 SOME, DEEPEST = 40, 100
 """How many hits are weighed before the best are shown."""
-WORDLESS_FLOOR, NEVER = 0.25, 2.0
+WORDLESS_FLOOR, NEVER = DOUBTFUL, 2.0
 TEST_SHARE, NAMELESS_SHARE, AGAIN_SHARE = 0.6, 0.9, 0.9
 ALL = "all"
 TOO_SHORT = f"Query must be at least {LEAST_QUERY} characters"
@@ -39,7 +39,7 @@ class ContextSearch:
 
     query: str = arg(text(LEAST_QUERY, MOST_QUERY), "What to find")
     type: str = arg(choice(ALL, *DiscoveryType), "Only such discoveries", default=ALL)
-    module: str | None = arg(text(0, 200), "Only this module or folder", default=None)
+    module: str | None = arg(text(0, 200), "Only this module", default=None)
     limit: int = arg(integer(1, MOST_LIMIT), "Most results", default=DEFAULT_LIMIT)
 
 
@@ -87,7 +87,8 @@ class MemorySearcher:
         check()
         if refreshed.indexing is None and self._is_empty():
             raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
-        question = Question(command.query, scope_of(command), min(DEEPEST, max(command.limit * 4, SOME)))
+        depth = max(command.limit, min(DEEPEST, max(command.limit * 4, SOME)))
+        question = Question(command.query, scope_of(command), depth)
         (ranking,) = self.ports.searching.ask([question])
         ranked = reweighed(ranking.hits, command.query)
         floor = self._floor(ranking, question)
@@ -95,7 +96,7 @@ class MemorySearcher:
         worth = [hit for hit in ranked if hit.relevance >= floor]
         hits = tuple(worth[: command.limit])
         if ranking.warning and not hits and self._has(question.scope):
-            raise Failure(Code.EMBEDDER_FAILED, EMBEDDER_FAILED, {"details": ranking.warning})
+            raise _failed(ranking.warning, refreshed.indexing)
         self._go_on(ranking.semantic)
         return Search(
             hits,
@@ -130,6 +131,14 @@ class MemorySearcher:
         """Have the background embed what still lacks a better vector."""
         if semantic is not None and semantic.done < semantic.total and self.ports.background is not None:
             self.ports.background.start(ERRAND)
+
+
+def _failed(warning: str, indexing: Progress | None) -> Failure:
+    """That the embedder failed and the words found nothing, perhaps because not all is indexed."""
+    details: dict[str, object] = {"details": warning}
+    if indexing is not None:
+        details["indexing"] = {"done": indexing.done, "total": indexing.total}
+    return Failure(Code.EMBEDDER_FAILED, EMBEDDER_FAILED, details)
 
 
 def reweighed(hits: Sequence[Ranked], query: str) -> list[Ranked]:

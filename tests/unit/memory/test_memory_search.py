@@ -297,6 +297,21 @@ def test_an_embedder_that_fails_leaves_the_words_and_a_warning(room: Room) -> No
     assert room.search("password", module="nowhere")["results"] == []
 
 
+@pytest.mark.clause("ME-35")
+@pytest.mark.parametrize("count", [20, 60])
+def test_a_semantic_embedder_that_fails_is_told_of_where_the_words_find_nothing(count: int) -> None:
+    body = "".join(f"def hello_world_{n}():\n    return {n}\n\n\n" for n in range(count))
+    room = Room({"m/hello.py": body})
+    memory = room.memory
+    searching = Searching(memory.index, memory.searching.fast, Failing(), monotonic=room.clock.monotonic)
+    room.with_memory(searching=searching, background=Worker(works=True))
+    assert room.search("hello")["mode"] == "keyword"
+    assert room.call("context_search", query="quixotic zebra") == (
+        {"error": "Failed to generate query embedding", "details": "API rate limit exceeded"},
+        True,
+    )
+
+
 @pytest.mark.clause("ME-36")
 def test_an_answer_stays_within_its_budget_and_the_last_results_lose_their_content_first() -> None:
     results = [{"id": str(number), "content": "ä" * 500, "score": 1} for number in range(10)]
