@@ -6,7 +6,7 @@ source tree and the passage stands there at its lines; else it is quoted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
@@ -19,6 +19,7 @@ from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.usecases.search import ContextSearch, MemorySearcher
 from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
+from context_pack.retrieval.model import Found
 from context_pack.retrieval.searching import Ranked
 
 MOST_DOCUMENT_BYTES = 2 * 1024 * 1024
@@ -53,13 +54,17 @@ class FoundExcerpts:
         except Failure as failure:
             if failure.code not in NO_ANSWER:
                 raise
+            notes.update({key: failure.details[key] for key in ("indexing",) if key in failure.details})
+            if failure.code is Code.EMBEDDER_FAILED:
+                notes["warning"] = failure.message
             return
         if search.indexing is not None:
             notes["indexing"] = {"done": search.indexing.done, "total": search.indexing.total}
         if search.warnings:
             notes["warning"] = "; ".join(search.warnings)
+        code = [hit.found for hit in search.hits if hit.found.corpus == CODE]
         for hit in search.hits:
-            yield from _remembered(hit)
+            yield from _remembered(hit, code)
 
     def _documented(
         self, query: str, limit: int, notes: dict[str, object], check: Waiting
@@ -110,17 +115,21 @@ def _stands(text: str, passage: str, start: int, end: int) -> bool:
     return passage.replace("\r\n", "\n").strip() in lines
 
 
-def _remembered(hit: Ranked) -> Iterator[Excerpt]:
-    """What memory found, as far as it says something about the question by itself."""
+def _remembered(hit: Ranked, code: Sequence[Found]) -> Iterator[Excerpt]:
+    """What memory found, as far as it says something about the question by itself.
+
+    Of a ref into lines that were found as code themselves, the code is enough.
+    """
     found, facts = hit.found, hit.found.entry_facts
     if found.corpus == CODE:
         yield Excerpt(
             "code", found.heading or found.key, hit.relevance, "", found.key, found.start, found.end
         )
     elif found.corpus == PACK and "path" in facts:
-        title = f"{facts['pack']} {facts['ref']}"
-        place = (str(facts["path"]), int(facts["startLine"]), int(facts["endLine"]))
-        yield Excerpt("code", title, hit.relevance, "", *place)
+        path, start, end = str(facts["path"]), int(facts["startLine"]), int(facts["endLine"])
+        if not any(one.key == path and one.start <= end and start <= one.end for one in code):
+            # The text of a ref begins with its title, or its key where it has none.
+            yield Excerpt("code", found.text.partition("\n")[0], hit.relevance, "", path, start, end)
     elif found.corpus == DISCOVERY:
         title = " about ".join(filter(None, (str(facts["type"]), found.module)))
         yield Excerpt("memory", title, hit.relevance, found.text)

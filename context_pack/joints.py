@@ -10,6 +10,7 @@ from context_pack.contexts.ports import ContextPorts
 from context_pack.contexts.usecases.commands import CheckFreshness
 from context_pack.contexts.usecases.query import Checked, ContextQueries
 from context_pack.memory.ports import PackNote
+from context_pack.packs.domain.findings import is_own, own_description, own_heading, own_title, own_why
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.domain.scopes import Scopes, ScopeState
 from context_pack.packs.ports import NoScopes, PackStore, ScopeWatch, Waiting, patiently
@@ -48,11 +49,16 @@ class PacksAsNotes:
 
 
 def _notes(pack: Pack) -> Iterator[PackNote]:
+    """What people say in a pack; what `draft` wrote repeats its question and would be found for it."""
+    title = own_title(pack)
     for section in pack.sections:
-        told = "\n".join(filter(None, (pack.heading, pack.brief, section.title, section.description)))
-        yield PackNote(pack.id, section.key, None, section.title, told, pack.updated_at)
-        for ref in section.refs:
-            title = ref.title or ref.key
-            text = "\n".join(filter(None, (title, ref.why, ref.path.value)))
+        words = list(filter(None, (title, pack.brief, own_heading(pack, section), own_description(section))))
+        if words:
+            # A pack without a title of its own is known by its name.
+            told = "\n".join(words if title else filter(None, (pack.name, *words)))
+            yield PackNote(pack.id, section.key, None, section.title, told, pack.updated_at)
+        for ref in filter(is_own, section.refs):
+            name = ref.title or ref.key
+            text = "\n".join(filter(None, (name, own_why(ref), ref.path.value)))
             lines = (ref.path.value, ref.lines.start, ref.lines.end)
-            yield PackNote(pack.id, section.key, ref.key, title, text, pack.updated_at, *lines)
+            yield PackNote(pack.id, section.key, ref.key, name, text, pack.updated_at, *lines)

@@ -1,16 +1,16 @@
 """From a question to a pack: the best passages for it, as anchored refs, within a budget of tokens.
 
-Passages come best first from a port; each is kept if the pack, rendered whole, still fits the budget, else as
-many of its first lines as do. What is measured is what `output` will show, so the budget holds for readers
-and not for an estimate. The pack is stored once, as a draft at its first revision.
+Passages come best first from a port; each is kept if the pack still fits the budget with it, else as many of
+its first lines as do. What a passage weighs is measured by rendering it alone, so that many cost no more than
+each of them; the whole is rendered once at the end as `output` will show it, and loses its last passages
+should it be too large after all. The pack is stored once, as a draft at its first revision.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from attrs import evolve, field, frozen
+from attrs import define, evolve, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.lines import MAX_LINES, LineRange
@@ -20,6 +20,7 @@ from context_pack.kernel.revision import FIRST
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.budget import cut, size
+from context_pack.packs.domain.findings import TITLES, key_of, quote, reason, title_of
 from context_pack.packs.domain.model import Pack, Ref, Section, Status
 from context_pack.packs.domain.render import render
 from context_pack.packs.ports import Excerpt, Excerpts, PackSettings, PackStore
@@ -31,14 +32,14 @@ from context_pack.toolkit.limits import BYTES_PER_TOKEN
 
 LEAST_QUERY, MOST_QUERY = 3, 500
 DEFAULT_TOKENS = 8_000
-MOST_EXCERPTS = 60
+LEAST_EXCERPTS, MOST_EXCERPTS = 60, 300
+TOKENS_PER_EXCERPT = DEFAULT_TOKENS // LEAST_EXCERPTS
 LEAST_LINES = 5
 """A passage is not cut to fewer lines than these."""
 SLACK_BYTES = 64
 """The legend counts down the time to live in words, some of which are longer than others."""
 SOME_ID = "pk_aaaaaaaa"
-
-TITLES: Mapping[str, str] = {"code": "Code", "documents": "Documents", "memory": "Memory"}
+NOTHING = "nothing was found for that question; ask in other words"
 
 
 @frozen(kw_only=True)
@@ -97,7 +98,7 @@ class PackDrafter:
         empty = Pack(
             id=SOME_ID,
             name=None if command.name is None else values.name(command.name),
-            title=cut(query, values.TITLE_CHARS),
+            title=title_of(query),
             status=Status.DRAFT,
             tags=(),
             revision=FIRST,
@@ -105,110 +106,129 @@ class PackDrafter:
             updated_at=now,
             expires_at=expiry(now, command.ttl_minutes),
         )
-        found = self.excerpts.best(query, MOST_EXCERPTS, check)
+        found = self.excerpts.best(query, _wanted(command.max_tokens), check)
         if not found.items:
-            raise Failure(Code.NOT_FOUND, "nothing was found for that question; ask in other words", {})
-        chooser = _Chooser(self, query, command.max_tokens * BYTES_PER_TOKEN - SLACK_BYTES, check)
-        pack = chooser.chosen(empty, found.items)
+            raise _nothing(found.notes)
+        resolver = Resolver(self.tree, self.settings.max_source_bytes, check)
+        chooser = _Chooser(empty, query, resolver, command.max_tokens * BYTES_PER_TOKEN - SLACK_BYTES)
+        pack = chooser.chosen(found.items)
         if not pack.sections:
             raise invalid("'max_tokens' leaves no room for a single passage; give more", "max_tokens")
         stored = self.store.create(lambda pack_id: evolve(pack, id=pack_id), pack.name, check)
         return Drafted(stored, -(-chooser.weight(stored) // BYTES_PER_TOKEN), found.notes)
 
 
-@frozen
+def _wanted(tokens: int) -> int:
+    """How many passages to look for, so that a larger budget is spent as well."""
+    return min(MOST_EXCERPTS, max(LEAST_EXCERPTS, tokens // TOKENS_PER_EXCERPT))
+
+
+def _nothing(notes: Mapping[str, object]) -> Failure:
+    """That nothing was found, and whether it was looked for everywhere."""
+    if "indexing" not in notes:
+        return Failure(Code.NOT_FOUND, NOTHING, dict(notes))
+    words = "nothing was found yet: indexing of the project is under way; try again in a moment"
+    return Failure(Code.NOT_FOUND, words, dict(notes))
+
+
+@define
 class _Chooser:
-    """Fills one pack."""
+    """Fills one pack: `parts` are refs and lines of descriptions, each with the key of its section."""
 
-    drafter: PackDrafter
+    empty: Pack
     query: str
+    resolver: Resolver
     most: int
-    check: Check
+    parts: list[tuple[str, Ref | str]] = field(factory=list, init=False)
+    used: int = field(init=False)
+    _bare: int = field(init=False)
+    _opened: dict[str, int] = field(factory=dict, init=False)
 
-    def chosen(self, pack: Pack, items: Iterable[Excerpt]) -> Pack:
+    def __attrs_post_init__(self) -> None:
+        self.used = self._bare = self.weight(self.empty)
+
+    def chosen(self, items: Iterable[Excerpt]) -> Pack:
         """The pack with as many passages as fit, the best first."""
         seen: list[tuple[str, int, int]] = []
         for item in items:
-            self.check()
+            self.resolver.check()
             if item.path is None:
-                pack = self._fitting(pack, [self._with_note(pack, item)])
-            elif not _repeats(item, seen):
-                before = pack
-                pack = self._fitting(pack, self._with_ref(pack, item))
-                if pack is not before:
-                    seen.append((item.path, item.start, item.end))
+                self._take(item.kind, self._quoted(item))
+            elif not _repeats(item, seen) and self._take(item.kind, self._refs(item)):
+                seen.append((item.path, item.start, item.end))
+        pack = self._pack(self.parts)
+        while self.parts and self.weight(pack) > self.most:
+            self.parts.pop()
+            pack = self._pack(self.parts)
         return pack
 
     def weight(self, pack: Pack) -> int:
         """The bytes of the pack as `output` shows it, in one page."""
-        source = self.drafter
-        resolver = Resolver(source.tree, source.settings.max_source_bytes, self.check)
-        shown = render(pack, resolver, source.clock.now(), max_tokens=commands.MOST_TOKENS)
+        shown = render(pack, self.resolver, self.empty.created_at, max_tokens=commands.MOST_TOKENS)
         return size(shown.text) if shown.cursor is None else commands.MOST_TOKENS * BYTES_PER_TOKEN + 1
 
-    def _fitting(self, pack: Pack, candidates: Sequence[Pack | None]) -> Pack:
-        """The first candidate that fits, else the pack as it is."""
-        for candidate in candidates:
-            if candidate is not None and self.weight(candidate) <= self.most:
-                return candidate
-        return pack
+    def _take(self, kind: str, candidates: Iterable[Ref | str]) -> bool:
+        """Keep the first candidate that fits; whether one does."""
+        opened = self._opened.get(kind)
+        if opened is None:
+            opened = self._opened[kind] = self.weight(self._pack([(kind, "")]))
+        # The first part of a section brings the section's heading with it.
+        before = opened if any(key == kind for key, _ in self.parts) else self._bare
+        for part in candidates:
+            if self.used + _least(part) > self.most:
+                continue
+            more = self.weight(self._pack([(kind, part)])) - before
+            if self.used + more <= self.most:
+                self.parts.append((kind, part))
+                self.used += more
+                return True
+        return False
 
-    def _with_ref(self, pack: Pack, item: Excerpt) -> list[Pack | None]:
-        """The pack with the passage whole, then with half of its lines, and so on."""
-        lines = min(item.end - item.start + 1, MAX_LINES)
-        lengths = [lines]
-        while lines > 2 * LEAST_LINES:
-            lines //= 2
-            lengths.append(lines)
-        return [self._added(pack, item, length) for length in lengths]
-
-    def _added(self, pack: Pack, item: Excerpt, lines: int) -> Pack | None:
+    def _refs(self, item: Excerpt) -> Iterator[Ref]:
+        """The passage whole, then with half of its lines, and so on; nothing if it has changed meanwhile."""
         assert item.path is not None
-        section = _section(pack, item.kind)
-        resolver = Resolver(self.drafter.tree, self.drafter.settings.max_source_bytes, self.check)
-        ref = resolver.anchored(
-            Ref(
-                _key(item, section),
-                RelativePath(item.path),
-                LineRange(item.start, item.start + lines - 1),
-                values.one_line(cut(item.title, values.TITLE_CHARS // 2), "title"),
-                self._why(item),
-            )
-        )
-        if ref.anchor is None:  # it has changed since it was indexed
-            return None
-        return _with_section(pack, evolve(section, refs=(*section.refs, ref)))
+        title = values.one_line(cut(item.title, values.TITLE_CHARS // 2), "title")
+        keys = {part.key for kind, part in self.parts if kind == item.kind and isinstance(part, Ref)}
+        key, why = _unique(key_of(title or ""), keys), reason(self.query, item.score)
+        lines = min(item.end - item.start + 1, MAX_LINES)
+        while True:
+            place = LineRange(item.start, item.start + lines - 1)
+            ref = self.resolver.anchored(Ref(key, RelativePath(item.path), place, title, why))
+            if ref.anchor is not None:  # it has not changed since it was indexed
+                yield ref
+            if lines <= 2 * LEAST_LINES:
+                return
+            lines //= 2
 
-    def _with_note(self, pack: Pack, item: Excerpt) -> Pack | None:
-        """The pack with a text of its own in the description of its section."""
-        section = _section(pack, item.kind)
-        line = f"- {item.title}: {' '.join(item.text.split())} ({self._why(item)})"
-        description = f"{section.description}\n{line}" if section.description else line
-        if len(description) > values.DESCRIPTION_CHARS:
-            return None
-        return _with_section(pack, evolve(section, description=description))
+    def _quoted(self, item: Excerpt) -> Iterator[str]:
+        """The passage as a line of the description of its section, while that has room."""
+        line = quote(item.title, item.text, reason(self.query, item.score))
+        texts = [part for kind, part in self.parts if kind == item.kind and isinstance(part, str)]
+        if len("\n".join([*texts, line])) <= values.DESCRIPTION_CHARS:
+            yield line
 
-    def _why(self, item: Excerpt) -> str:
-        """Why a passage is there: the question and how well it answers it."""
-        return f'found for "{cut(self.query, 200)}", score {item.score:.2f}'
+    def _pack(self, parts: Sequence[tuple[str, Ref | str]]) -> Pack:
+        """The pack with these parts in their sections."""
+        kinds = {kind for kind, _ in parts}
+        return evolve(self.empty, sections=[_section(kind, parts) for kind in TITLES if kind in kinds])
 
 
-def _section(pack: Pack, kind: str) -> Section:
-    return pack.section(kind) or Section(kind, TITLES.get(kind, kind.title()))
+def _section(kind: str, parts: Sequence[tuple[str, Ref | str]]) -> Section:
+    mine = [part for key, part in parts if key == kind]
+    description = "\n".join(part for part in mine if isinstance(part, str))
+    refs = tuple(part for part in mine if isinstance(part, Ref))
+    return Section(kind, TITLES[kind], description or None, refs)
 
 
-def _with_section(pack: Pack, section: Section) -> Pack:
-    others = [each for each in pack.sections if each.key != section.key]
-    order = list(TITLES)
-    return evolve(pack, sections=sorted([*others, section], key=lambda each: order.index(each.key)))
+def _least(part: Ref | str) -> int:
+    """The bytes that a part has at least, known without rendering it."""
+    return size(part) if isinstance(part, str) else size(f"{part.title}{part.why}{part.path.value}")
 
 
-def _key(item: Excerpt, section: Section) -> str:
-    """A key from what the passage is called, unique in its section."""
-    words = re.sub(r"[^a-z0-9]+", "-", item.title.lower()).strip("-")[:48] or "excerpt"
-    base = words if len(words) > 1 else f"{words}-1"
+def _unique(base: str, keys: set[str]) -> str:
+    """A key that none of these is."""
     key, number = base, 1
-    while section.ref(key) is not None:
+    while key in keys:
         number += 1
         key = f"{base}-{number}"
     return key

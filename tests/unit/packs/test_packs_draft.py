@@ -25,9 +25,11 @@ class Given:
 
     def __init__(self, items: Sequence[Excerpt], **notes: object) -> None:
         self._found = Excerpted(items, notes)
+        self.limits: list[int] = []
 
     def best(self, _: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
         check()
+        self.limits.append(limit)
         return self._found
 
 
@@ -38,7 +40,8 @@ class Desk:
         self.clock = FixedClock()
         self.store = MemoryPackStore(self.clock, SeededIds())
         tree = MemorySourceTree(FILES)
-        self.drafter = PackDrafter(self.store, tree, self.clock, Given(items, **notes))
+        self.given = Given(items, **notes)
+        self.drafter = PackDrafter(self.store, tree, self.clock, self.given)
         self.reader = PackReader(self.store, tree, self.clock)
 
     def tokens(self, pack_id: str) -> int:
@@ -119,6 +122,35 @@ def test_nothing_found_is_not_found_and_stores_nothing() -> None:
         desk.drafter.draft(ASKED)
     assert caught.value.code == "not_found"
     assert list(desk.store.all()) == []
+
+
+@pytest.mark.clause("ME-50")
+def test_nothing_found_while_the_project_is_indexed_says_so() -> None:
+    desk = Desk(indexing={"done": 3, "total": 1500})
+    with pytest.raises(Failure) as caught:
+        desk.drafter.draft(ASKED)
+    assert caught.value.code == "not_found"
+    assert "indexing" in caught.value.message
+    assert "try again in a moment" in caught.value.message
+    assert caught.value.details == {"indexing": {"done": 3, "total": 1500}}
+
+
+@pytest.mark.clause("ME-51")
+@pytest.mark.parametrize(("tokens", "limit"), [(500, 60), (8_000, 60), (16_000, 120), (200_000, 300)])
+def test_a_larger_budget_looks_for_more_passages(tokens: int, limit: int) -> None:
+    desk = Desk(code(0, 1, 3, 0.5))
+    desk.drafter.draft(Draft(query="how does it work", ttl_minutes=60, max_tokens=tokens))
+    assert desk.given.limits == [limit]
+
+
+@pytest.mark.clause("ME-51")
+def test_many_passages_fill_a_large_budget() -> None:
+    notes = [Excerpt("memory", "rule", 0.3, f"```never\n# log {number}") for number in range(20)]
+    desk = Desk(*(code(n, start, start + 1, 0.9) for n in range(6) for start in range(1, 100, 2)), *notes)
+    drafted = desk.drafter.draft(Draft(query="how does it work", ttl_minutes=60, max_tokens=10_000))
+    assert len(drafted.pack.refs) > 60
+    assert 9_850 < drafted.tokens <= 10_000
+    assert desk.tokens(drafted.pack.id) == drafted.tokens
 
 
 @pytest.mark.clause("ME-50")

@@ -1,0 +1,112 @@
+"""Drafts and what is searched: a draft answers a question and must not be found as its own answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from context_pack.app import build
+from context_pack.toolkit.call import QuietCall
+from context_pack_adapters.bootstrap import memory_ports
+from context_pack_adapters.inmemory import FixedClock, SeededIds
+
+ORDERS = {
+    f"src/carrier{number}.py": (
+        f'def ship_order_{number}(order):\n    """Ship the order by carrier {number}."""\n    return order\n'
+    )
+    for number in range(6)
+}
+
+
+class Shop:
+    """A registry over the files of a shop."""
+
+    def __init__(self) -> None:
+        self._registry = build(memory_ports(dict(ORDERS), FixedClock(), SeededIds(), ()))
+
+    def call(self, tool: str, **arguments: Any) -> Any:
+        answer = self._registry.call(tool, arguments, QuietCall())
+        assert not answer.is_error, answer.text
+        return json.loads(answer.text)
+
+    def search(self, query: str) -> Any:
+        return self.call("context_search", query=query, limit=20)
+
+    def draft(self, query: str, **more: Any) -> Any:
+        return self.call("input", action="draft", query=query, ttl_minutes=60, **more)["payload"]
+
+    def change(self, pack: Any, action: str, **arguments: Any) -> Any:
+        return self.call(
+            "input", action=action, id=pack["id"], expected_revision=pack["revision"], **arguments
+        )["payload"]
+
+
+@pytest.fixture
+def shop() -> Shop:
+    shop = Shop()
+    shop.call("context_record", type="rule", content="No order leaves unpaid")
+    return shop
+
+
+@pytest.mark.clause("ME-53")
+def test_what_a_draft_says_of_itself_is_not_found(shop: Shop) -> None:
+    pack = shop.draft("xylophone order", name="xylophone-orders")
+    assert {section["key"] for section in pack["sections"]} == {"code", "memory"}
+    assert shop.search("xylophone")["results"] == []
+
+
+@pytest.mark.clause("ME-53")
+def test_drafting_again_and_again_changes_no_search_and_no_draft(shop: Shop) -> None:
+    question = "how do we ship an order by carrier"
+    before = shop.search(question)
+    drafts = [shop.draft(question) for _ in range(5)]
+    after = shop.search(question)
+    assert (after["totalFound"], after["results"]) == (before["totalFound"], before["results"])
+    assert drafts[0]["sections"] == drafts[-1]["sections"]
+
+
+@pytest.mark.clause("ME-53")
+def test_what_somebody_writes_into_a_draft_is_found(shop: Shop) -> None:
+    pack = shop.draft("xylophone order")
+    first, second = (ref["key"] for ref in pack["sections"][0]["refs"][:2])
+    titled = {"section_key": "code", "ref_key": first, "path": "src/carrier0.py", "line_start": 1}
+    why = "the gatekeeper of everything"
+    pack = shop.change(pack, "upsert_ref", **titled, line_end=3, ref_title="Entry", ref_why=why)
+    found = shop.search("gatekeeper")["results"]
+    assert [(each["pack"], each["ref"]) for each in found] == [(pack["id"], first)]
+    titled |= {"ref_key": second, "path": "src/carrier1.py"}
+    why = 'found for "xylophone order", score 0.50'
+    pack = shop.change(pack, "upsert_ref", **titled, line_end=3, ref_title="Quartermaster", ref_why=why)
+    assert [each["ref"] for each in shop.search("quartermaster")["results"]] == [second]
+    assert shop.search("xylophone")["results"] == []
+    section = {"section_key": "memory", "section_title": "Memory"}
+    description = pack_description(shop, pack) + "\nAsk the harbourmaster."
+    pack = shop.change(pack, "upsert_section", **section, section_description=description)
+    (hit,) = shop.search("harbourmaster")["results"]
+    assert hit["content"] == "Ask the harbourmaster."
+    pack = shop.change(pack, "set_meta", title="Zeppelins and ships")
+    found = shop.search("zeppelins")["results"]
+    assert {each["section"] for each in found} == {"code", "memory"}
+    assert not any("No order leaves" in each["content"] for each in found)
+
+
+def pack_description(shop: Shop, pack: Any) -> str:
+    whole = shop.call("input", action="get", id=pack["id"])["payload"]
+    (told,) = (each["description"] for each in whole["sections"] if each["key"] == "memory")
+    return str(told)
+
+
+@pytest.mark.clause("ME-50")
+def test_a_ref_of_another_pack_is_called_by_its_title_and_code_comes_before_it(shop: Shop) -> None:
+    pack = shop.call("input", action="create", ttl_minutes=60, title="Walrus")["payload"]
+    pack = shop.change(pack, "upsert_section", section_key="walrus", section_title="Walrus")
+    place = {"section_key": "walrus", "path": "src/carrier0.py", "line_start": 1, "line_end": 3}
+    shop.change(pack, "upsert_ref", **place, ref_key="one", ref_title="Tusk", ref_why="a walrus is fed here")
+    (section,) = shop.draft("where is the walrus fed")["sections"]
+    assert [(ref["key"], ref["title"], ref["path"]) for ref in section["refs"]] == [
+        ("tusk", "Tusk", "src/carrier0.py")
+    ]
+    refs = shop.draft("ship the order by carrier 0 walrus")["sections"][0]["refs"]
+    assert [ref["title"] for ref in refs if ref["path"] == "src/carrier0.py"] == ["ship_order_0"]
