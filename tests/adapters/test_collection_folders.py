@@ -256,3 +256,43 @@ def test_the_state_of_a_file_changes_with_every_edit(tmp_path: Path) -> None:
     lay(tmp_path, {"docs/a.md": "two"})
     os.utime(tmp_path / "docs/a.md", (1, 1))
     assert surveyed(sources).files["a.md"].stamp != before
+
+
+@pytest.mark.clause("DC-27")
+def test_a_name_that_cannot_be_given_is_told_on_one_short_line(tmp_path: Path) -> None:
+    deep = "/".join(["d" * 240] * 4)
+    lay(
+        tmp_path,
+        {
+            "docs/a.md": "# A",
+            "docs/new\nline.md": "n",
+            "docs/new\nline.png": "no document anyway",
+            "docs/ignored\n.md": "i",
+            "docs/odd\x01folder/b.md": "b",
+            f"docs/{deep}/{'e' * 100}.md": "e",
+            "docs/.gitignore": "ignored*\n",
+        },
+    )
+    sources = collections(tmp_path)
+    survey = surveyed(sources)
+    assert sorted(survey.files) == ["a.md"]
+    assert {one.document: one.reason for one in survey.failed} == {
+        "new?line.md": "its path must not hold control characters",
+        "odd?folder/": "its path must not hold control characters",
+        f"{'d' * 80}…": "its path must have at most 1024 bytes",
+    }
+    explained = {one.document: one.reason for one in surveyed(sources, explain=True).skipped}
+    assert explained["new?line.png"] == "its path must not hold control characters"
+
+
+@pytest.mark.clause("DC-27")
+def test_what_is_no_file_is_skipped_as_that(tmp_path: Path) -> None:
+    lay(tmp_path, {"docs/a.md": "# A", "docs/b.md": "b", "docs/.gitignore": "b.md\n"})
+    os.mkfifo(tmp_path / "docs/fifo.md")
+    survey = surveyed(collections(tmp_path), explain=True)
+    assert sorted(survey.files) == ["a.md"]
+    assert {one.document: one.reason for one in survey.skipped} == {
+        ".gitignore": "not among the sources",
+        "b.md": "ignored by .gitignore",
+        "fifo.md": "it is not a regular file",
+    }

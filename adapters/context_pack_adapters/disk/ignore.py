@@ -107,13 +107,14 @@ def visit(
     wants: Callable[[str], bool],
     seen: Callable[[str, os.DirEntry[str]], None],
     except_for: Collection[str] = (),
+    passed: Passed = lambda _, __, ___: None,
 ) -> None:
     """Show every file that counts and is wanted, and every symbolic link, to `seen`, in no order.
 
     `rules` hold from above the root; `except_for` are folders by path that are not entered. An entry's state
     must be asked for while it is shown. Faster than `walk`: for those who look at all of a tree often.
     """
-    visited = _Walk(Gate(policy, except_for=except_for), lambda: True, lambda _, __, ___: None)
+    visited = _Walk(Gate(policy, except_for=except_for), lambda: True, passed)
     visited.show(os.path.abspath(root), None, "", rules, wants, seen)
 
 
@@ -208,7 +209,8 @@ class _Walk:
                     is_folder = entry.is_dir(follow_symlinks=False)
                     if not is_folder and not wants(path) and not entry.is_symlink():
                         continue
-                    if self._closed(entry.name, path, is_folder) or rules.ignores(path, is_folder):
+                    if rules.ignores(path, is_folder) or self._closed(entry.name, path, is_folder):
+                        self._passed(path, is_folder, rules.ignores(path, is_folder))
                         continue
                     if is_folder:
                         below = entry.name if isinstance(handle, int) else os.path.join(handle, entry.name)

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from attrs import evolve
+
 from context_pack.documents.domain.manifest import Manifest
 from context_pack.documents.domain.model import Failed, File, Survey, Text
-from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.disk.atomic import read_whole
@@ -32,6 +33,7 @@ from context_pack_adapters.stores.collection_reading import (
     marked,
     now_ns,
     stamp_of,
+    unspeakable,
 )
 
 MOST_SKIPPED = 10_000
@@ -101,7 +103,15 @@ class FolderSource:
                 return
             files[path] = File(stamp_of(status, now), status.st_size)
 
-        visit(self._folder, self._policy, self._rules(), self._manifest.wants, seen, self._except_for)
+        def passed(path: str, is_folder: bool, ignored: bool) -> None:
+            problem = (
+                None if ignored or self._policy.denies_name(path.rpartition("/")[2]) else unspeakable(path)
+            )
+            if problem is not None:
+                failed.append(evolve(problem, document=problem.document + "/") if is_folder else problem)
+
+        wants = self._manifest.wants
+        visit(self._folder, self._policy, self._rules(), wants, seen, self._except_for, passed)
         failed.sort(key=lambda one: one.document)
         return files
 
@@ -159,16 +169,17 @@ class FolderSource:
             folders[:] = sorted(set(folders) - gone)
             for name in sorted(names):
                 path = prefix + name
-                if path not in files and path not in told:
-                    yield Failed(path, self._why_not(path))
+                why = unspeakable(path) or Failed(path, self._why_not(path))
+                if path not in files and why.document not in told:
+                    yield why
 
     def _why_not(self, path: str) -> str:
-        try:
-            if self._policy.denies(RelativePath(path)):
-                return WORDS[Reason.DENIED]
-        except Failure as failure:
-            return failure.message
-        return IGNORED if self._manifest.wants(path) else NOT_WANTED
+        if self._policy.denies(RelativePath(path)):
+            return WORDS[Reason.DENIED]
+        if not self._manifest.wants(path):
+            return NOT_WANTED
+        found = self._folder / path
+        return IGNORED if found.is_symlink() or found.is_file() else WORDS[Reason.NOT_A_FILE]
 
 
 class _InsideRules:

@@ -7,6 +7,8 @@ import time
 
 from context_pack.documents.domain.model import Failed, Text
 from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
 
@@ -15,6 +17,7 @@ RACY_NS = 1_000_000_000
 """A file changed less than this ago may change again without its stamp showing it."""
 
 YOUNG = "~"
+MOST_SHOWN = 80
 
 WORDS = {
     Reason.MISSING: "there is no such file",
@@ -46,6 +49,18 @@ def marked(stamp: str, expected: str | None) -> str:
 def failure(path: str, reason: Reason) -> Failed:
     """A document that cannot be had for that reason."""
     return Failed(path, WORDS[reason], passing=reason is Reason.IO)
+
+
+def unspeakable(path: str) -> Failed | None:
+    """Why a path on disk or in a package can be no document's; None if it can."""
+    try:
+        RelativePath(path)
+    except Failure as failure:
+        # Its name cannot be given back to us: what is shown of it is one short line.
+        shown = "".join(char if char.isprintable() else "?" for char in path)
+        shown = shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}…"
+        return Failed(shown, failure.message.replace("'path'", "its path"))
+    return None
 
 
 def is_young(stamp: str) -> bool:
