@@ -33,7 +33,8 @@ from context_pack.toolkit.limits import BYTES_PER_TOKEN
 LEAST_QUERY, MOST_QUERY = 3, 500
 DEFAULT_TOKENS = 8_000
 LEAST_EXCERPTS, MOST_EXCERPTS = 60, 300
-TOKENS_PER_EXCERPT = DEFAULT_TOKENS // LEAST_EXCERPTS
+TOKENS_PER_EXCERPT = 50
+"""What the smallest ref takes when it is shown."""
 LEAST_LINES = 5
 """A passage is not cut to fewer lines than these."""
 SLACK_BYTES = 64

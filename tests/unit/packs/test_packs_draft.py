@@ -136,7 +136,7 @@ def test_nothing_found_while_the_project_is_indexed_says_so() -> None:
 
 
 @pytest.mark.clause("ME-51")
-@pytest.mark.parametrize(("tokens", "limit"), [(500, 60), (8_000, 60), (16_000, 120), (200_000, 300)])
+@pytest.mark.parametrize(("tokens", "limit"), [(500, 60), (8_000, 160), (15_000, 300), (200_000, 300)])
 def test_a_larger_budget_looks_for_more_passages(tokens: int, limit: int) -> None:
     desk = Desk(code(0, 1, 3, 0.5))
     desk.drafter.draft(Draft(query="how does it work", ttl_minutes=60, max_tokens=tokens))
