@@ -37,11 +37,14 @@ class DiscoveryStore(Protocol):
     def record(self, discovery: Discovery) -> Recorded:
         """Keep a discovery; one that says the same is recorded again instead, and keeps its id."""
 
+    def rehearse(self, discovery: Discovery) -> Recorded:
+        """What `record` would leave now; nothing is kept, and no lock is taken."""
+
     def all(self) -> Sequence[Discovery]:
         """Every discovery, the oldest first; fails closed when one file is malformed."""
 
-    def forget(self, discovery_id: str) -> Discovery:
-        """Remove a discovery and return it."""
+    def forget(self, discovery_id: str) -> Discovery | None:
+        """Remove a discovery and return it, or None when what was removed was malformed."""
 
 
 class SessionLog(Protocol):

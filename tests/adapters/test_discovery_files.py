@@ -72,7 +72,8 @@ def test_a_malformed_file_fails_what_looks_at_all_and_names_itself(tmp_path: Pat
     assert str(tmp_path) not in str(caught.value)
     assert store.record(found_out("Something else is recorded")).merged is False
     assert store.forget(good.id) == good
-    bad.unlink()
+    assert store.forget(bad.stem) is None
+    assert not bad.exists()
     assert len(store.all()) == 1
 
 

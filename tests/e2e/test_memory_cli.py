@@ -30,6 +30,25 @@ def test_discoveries_are_added_listed_and_forgotten(run: CommandLine) -> None:
     assert run("memory", "list").out == "No discoveries found.\n"
 
 
+@pytest.mark.clause("ME-04", "ME-05")
+def test_a_malformed_discovery_is_named_where_it_is_and_can_be_forgotten(
+    run: CommandLine, tmp_path: Path
+) -> None:
+    kept = run("memory", "add", "rule", "Never log tokens", "--json").json["id"]
+    (file,) = tmp_path.glob(f"**/memory/discoveries/{kept}.md")
+    file.write_text("no front matter")
+    (tmp_path / "a.py").write_text("def feed_zebra():\n    return 1\n")
+    draft = ("packs", "draft", "never log tokens")
+    for words in (("memory", "list"), draft):
+        told = run(*words, CONTEXT_PACK_EMBEDDER="fast")
+        assert told.code == 1
+        assert f"{file}: the first line is not '---'" in told.err
+    gone = run("memory", "forget", kept, "--json")
+    assert (gone.code, gone.json["forgotten"]) == (0, [{"id": kept, "malformed": True}])
+    assert not file.exists()
+    assert run("memory", "list").out == "No discoveries found.\n"
+
+
 @pytest.mark.clause("ME-05")
 def test_what_cannot_be_recorded_is_told_in_words(run: CommandLine) -> None:
     short = run("memory", "add", "rule", "short")
@@ -44,12 +63,14 @@ def test_notes_and_decision_records_are_imported_once(run: CommandLine, tmp_path
     folder.mkdir(parents=True)
     (folder / "0001-db.md").write_text(RECORD)
     (folder / "notes.md").write_text(
-        "## Rules\n- Never log tokens\n- hm\n\n## Other\nNothing tells a type.\n"
+        "## Rules\n- Never log tokens\n- hm\n- NEVER log tokens.\n\n## Other\nNothing tells a type.\n"
     )
     dry = run("memory", "import", "docs", "--dry-run", "--json").json
-    assert dry["counts"] == {"would be recorded": 2, "skipped": 2}
+    assert dry["counts"] == {"would be recorded": 2, "would be merged": 1, "skipped": 2}
     done = run("memory", "import", "docs", "--module", "shop", "--json")
-    assert (done.code, done.json["counts"]) == (0, {"recorded": 2, "skipped": 2})
+    assert (done.code, done.json["counts"]) == (0, {"recorded": 2, "merged": 1, "skipped": 2})
+    dry = run("memory", "import", "docs", "--dry-run", "--module", "shop", "--json").json
+    assert dry["counts"] == {"would be recorded": 0, "would be merged": 3, "skipped": 2}
     kept = run("memory", "list", "--json").json["discoveries"]
     assert {(each["type"], each["module"]) for each in kept} == {("decision", "shop"), ("rule", "shop")}
     shown = run("memory", "import", "docs/adr/notes.md").out

@@ -1,4 +1,4 @@
-"""Forget discoveries for good.
+"""Forget discoveries for good; a malformed file of one is removed too.
 
 Examples:
   context-pack memory forget 5f1c0a52-7d3b-8c11-9a44-0c9a5f2d7e10
@@ -22,17 +22,20 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace, shell: Shell) -> int:
     """Forget them one by one."""
     memory, _ = open_memory(shell)
-    gone, failures = [], {}
+    gone, failures = {}, {}
     for one in options.ids:
         try:
-            gone.append(memory.discoveries.forget(one))
+            gone[one] = memory.discoveries.forget(one)
         except Failure as failure:
             failures[one] = failure
     shell.complain_of(failures)
     if options.json:
         failed = [{"id": one, "code": why.code, "message": why.message} for one, why in failures.items()]
-        shell.terminal.json({"forgotten": [as_json(each) for each in gone], "failed": failed})
+        forgotten = [
+            {"id": one, "malformed": True} if each is None else as_json(each) for one, each in gone.items()
+        ]
+        shell.terminal.json({"forgotten": forgotten, "failed": failed})
     else:
-        for each in gone:
-            shell.terminal.line(f"forgot {each.id}")
+        for one, each in gone.items():
+            shell.terminal.line(f"removed the malformed {one}" if each is None else f"forgot {each.id}")
     return 1 if failures else 0

@@ -40,9 +40,10 @@ def run(options: Namespace, shell: Shell) -> int:
     files = [file for path in options.paths for file in _markdown(path)]
     rows: list[dict[str, Any]] = []
     failed = False
+    rehearsed: set[str] = set()
     for file in files:
         try:
-            rows += _imported(file, options, shell)
+            rows += _imported(file, options, shell, rehearsed)
         except (OSError, UnicodeDecodeError, Failure) as error:
             failed = True
             reason = _reason(error)
@@ -62,7 +63,8 @@ def _markdown(path: str) -> Iterator[str]:
         raise Usage(f"{path}: there is no such file or folder")
 
 
-def _imported(file: str, options: Namespace, shell: Shell) -> Iterator[dict[str, Any]]:
+def _imported(file: str, options: Namespace, shell: Shell, rehearsed: set[str]) -> Iterator[dict[str, Any]]:
+    """What becomes of each note of a file; `rehearsed` are the ids that a dry run would have recorded."""
     from context_pack.memory.domain.discovery import DiscoveryType
     from context_pack.memory.domain.notes import Note, notes_in
     from context_pack.memory.usecases.record import ContextRecord
@@ -78,10 +80,14 @@ def _imported(file: str, options: Namespace, shell: Shell) -> Iterator[dict[str,
             continue
         module = options.module or note.module
         row |= {"type": note.type.value, "content": note.content}
+        command = ContextRecord(note.type.value, note.content, module)
         if options.dry_run:
-            yield {**row, "outcome": "would be recorded"}
+            would = recorder.rehearse(command)
+            merged = would.merged or would.discovery.id in rehearsed
+            rehearsed.add(would.discovery.id)
+            yield {**row, "outcome": "would be merged" if merged else "would be recorded"}
             continue
-        recorded = recorder.record(ContextRecord(note.type.value, note.content, module))
+        recorded = recorder.record(command)
         outcome = "merged" if recorded.merged else "recorded"
         yield {**row, "outcome": outcome, "id": recorded.discovery.id}
 

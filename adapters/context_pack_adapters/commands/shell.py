@@ -33,9 +33,15 @@ class Shell(NamedTuple):
         """Where the pack files are."""
         return os.path.join(self.settings.root, "packs")
 
+    @property
+    def discoveries_folder(self) -> str:
+        """Where the files of discoveries are."""
+        return os.path.join(self.settings.root, "memory", "discoveries")
+
     def complain(self, failure: Failure, about: str = "") -> None:
         """Tell on stderr what failed."""
-        for line in words_for(failure, self.packs_folder):
+        of_memory = failure.code is Code.MALFORMED_DISCOVERY
+        for line in words_for(failure, self.discoveries_folder if of_memory else self.packs_folder):
             self.terminal.complain(f"{about}: {line}" if about else line)
 
     def complain_of(self, failures: Mapping[str, Failure]) -> None:

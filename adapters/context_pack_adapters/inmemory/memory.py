@@ -26,10 +26,14 @@ class MemoryDiscoveryStore:
     def record(self, discovery: Discovery) -> Recorded:
         """Keep a discovery, or record again the one that says the same."""
         with self._lock:
-            known = self._kept.get(discovery.id)
-            kept = discovery if known is None else known.again(discovery)
-            self._kept[discovery.id] = kept
-            return Recorded(kept, merged=known is not None)
+            recorded = self.rehearse(discovery)
+            self._kept[discovery.id] = recorded.discovery
+            return recorded
+
+    def rehearse(self, discovery: Discovery) -> Recorded:
+        """What recording a discovery would leave."""
+        known = self._kept.get(discovery.id)
+        return Recorded(discovery if known is None else known.again(discovery), merged=known is not None)
 
     def all(self) -> Sequence[Discovery]:
         """Every discovery, the oldest first."""

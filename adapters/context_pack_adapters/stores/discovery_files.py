@@ -55,17 +55,20 @@ class DiscoveryFiles:
     def record(self, discovery: Discovery) -> Recorded:
         """Keep a discovery, or record again the one that says the same."""
         with self._locked():
-            for turn in count():
-                wanted = discovery if not turn else _renamed(discovery, turn)
-                known = self._load(wanted.id)
-                if known is None:
-                    self._write(wanted)
-                    return Recorded(wanted, merged=False)
-                # A file that was edited by hand may say something else than it is named after.
-                if normalised(known.content) == normalised(wanted.content):
-                    again = known.again(wanted)
-                    self._write(again)
-                    return Recorded(again, merged=True)
+            recorded = self.rehearse(discovery)
+            self._write(recorded.discovery)
+        return recorded
+
+    def rehearse(self, discovery: Discovery) -> Recorded:
+        """What recording a discovery would leave."""
+        for turn in count():
+            wanted = discovery if not turn else _renamed(discovery, turn)
+            known = self._load(wanted.id)
+            if known is None:
+                return Recorded(wanted, merged=False)
+            # A file that was edited by hand may say something else than it is named after.
+            if normalised(known.content) == normalised(wanted.content):
+                return Recorded(known.again(wanted), merged=True)
         raise AssertionError("there is always a free name")
 
     def all(self) -> Sequence[Discovery]:
@@ -86,14 +89,20 @@ class DiscoveryFiles:
             raise _refusal(broken)
         return sorted(found, key=lambda one: (one.date, one.id))
 
-    def forget(self, discovery_id: str) -> Discovery:
-        """Remove a discovery and return it."""
+    def forget(self, discovery_id: str) -> Discovery | None:
+        """Remove a discovery and return it, or None when its file held none."""
         if not is_id(discovery_id) or not os.path.isdir(self._folder):
             raise _not_found(discovery_id)
         with self._locked():
-            known = self._load(discovery_id)
-            if known is None:
-                raise _not_found(discovery_id)
+            try:
+                known = self._load(discovery_id)
+                if known is None:
+                    raise _not_found(discovery_id)
+            except Failure as failure:
+                # Everything that looks at all of them waits for a malformed one to go.
+                if failure.code is not Code.MALFORMED_DISCOVERY:
+                    raise
+                known = None
             with translated(discovery_id + SUFFIX):
                 os.unlink(self._path(discovery_id))
                 sync_folder(self._folder)

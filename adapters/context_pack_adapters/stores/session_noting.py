@@ -80,10 +80,14 @@ class NotingDiscoveryStore:
         self._sessions.keep()
         return self._store.record(discovery)
 
+    def rehearse(self, discovery: Discovery) -> Recorded:
+        """What recording would leave."""
+        return self._store.rehearse(discovery)
+
     def all(self) -> Sequence[Discovery]:
         """Every discovery."""
         return self._store.all()
 
-    def forget(self, discovery_id: str) -> Discovery:
+    def forget(self, discovery_id: str) -> Discovery | None:
         """Remove a discovery."""
         return self._store.forget(discovery_id)

@@ -33,8 +33,8 @@ class Memory:
         """Every discovery, the oldest first."""
         return self._store.all()
 
-    def forget(self, discovery_id: str) -> Discovery:
-        """Remove a discovery and return it."""
+    def forget(self, discovery_id: str) -> Discovery | None:
+        """Remove a discovery and return it, or None when its file was malformed."""
         return self._store.forget(discovery_id)
 
     def search(

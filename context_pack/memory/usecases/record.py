@@ -41,8 +41,15 @@ class Recorder:
         Raises:
             Failure: `invalid_data` for a text out of bounds, or what the store raises.
         """
+        return self.store.record(self._discovery(command))
+
+    def rehearse(self, command: ContextRecord) -> Recorded:
+        """What `record` would leave, without keeping it; fails where it would."""
+        return self.store.rehearse(self._discovery(command))
+
+    def _discovery(self, command: ContextRecord) -> Discovery:
         content, now = clean(command.content), self.clock.now()
-        discovery = Discovery(
+        return Discovery(
             id=id_of(content),
             type=DiscoveryType(command.type),
             content=content,
@@ -51,4 +58,3 @@ class Recorder:
             date=now,
             last_seen=now,
         )
-        return self.store.record(discovery)
