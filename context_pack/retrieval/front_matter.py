@@ -18,7 +18,9 @@ _TITLE = {
     "+++": re.compile(r"""["']?title["']?\s*=\s*(.*)"""),
 }
 _BLOCK_SCALAR = re.compile(r"[>|][-+0-9]*\s*(?:#.*)?\Z")
-_ESCAPE = re.compile(r'\\(["\\/])')
+# YAML and TOML write the same escapes between double quotes; YAML has a few more.
+_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
+_ESCAPED = {'"': '"', "\\": "\\", "/": "/", " ": " ", "n": "\n", "t": "\t", "r": "\r", "_": "\xa0"}
 # A document may begin with a rule and never end it: the search for the end stops somewhere.
 _LONGEST = 2000
 
@@ -73,8 +75,23 @@ def _scalar(value: str) -> str:
         end = _closing(value, quote)
         if end > 0:
             inner = value[1:end]
-            return (_ESCAPE.sub(r"\1", inner) if quote == '"' else inner.replace("''", "'")).strip()
+            plain = _unescaped(inner) if quote == '"' else inner.replace("''", "'")
+            return " ".join(plain.split())
     return re.split(r"\s#", value, maxsplit=1)[0].strip()
+
+
+def _unescaped(text: str) -> str:
+    """What stands between double quotes, with its escapes read; one that says nothing is left as it is."""
+
+    def meant(escape: re.Match[str]) -> str:
+        number = escape[1] or escape[2] or escape[3]
+        if number is None:
+            return _ESCAPED.get(escape[4], escape[0])
+        code = int(number, 16)
+        return chr(code) if 0 < code <= 0x10FFFF else escape[0]
+
+    # JSON writes what is beyond the first plane as two halves; half a character is none.
+    return _ESCAPE.sub(meant, text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _closing(value: str, quote: str) -> int:

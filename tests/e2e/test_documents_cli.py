@@ -128,6 +128,8 @@ def test_a_package_is_reproducible_and_can_be_added(docs: Docs) -> None:
     one, two = (docs.root / name for name in ("one.tar.gz", "hand-1.2.tar.gz"))
     assert one.read_bytes() == two.read_bytes()
     assert docs("pack", "handbook", "--version", "1.2", "--name", "hand").code == 2
+    nowhere = docs("pack", "handbook", "-o", "nowhere/hand.tar.gz")
+    assert (nowhere.code, "the folder for hand.tar.gz does not exist" in nowhere.err) == (2, True)
     with tarfile.open(two) as archive:
         assert archive.getnames() == ["manifest.json", "food/pasta.md", "guide.md", "keys.md"]
         assert {member.mtime for member in archive} == {0}

@@ -67,6 +67,8 @@ def run(options: Namespace, shell: Shell) -> int:
         target = Path(working_directory(), options.output or f"{about.name}-{about.version}.tar.gz")
         if os.path.lexists(target) and not options.force:
             raise Usage(f"{target.name} is there already; --force replaces it")
+        if not target.parent.is_dir():
+            raise Usage(f"the folder for {target.name} does not exist; make it first")
         packed, failed = write_package(target, about, source, survey)
     every = (*survey.failed, *failed)
     if options.json:
