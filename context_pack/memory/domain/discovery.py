@@ -28,7 +28,8 @@ FIELDS = frozenset({"version", "id", "type", "module", "session", "date", "last_
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _EMPHASIS = re.compile("[`*\"'“”‘’«»]")
-_WORD_END = re.compile(r"[.,;:!?…]+(?=\s|$)")
+# Full-width marks are plain ones once normalised; the stops and commas of other scripts are not.
+_WORD_END = re.compile(r"[.,;:!?…。、।॥؟،؛۔።]+(?=\s|$)")
 
 
 class DiscoveryType(StrEnum):
@@ -83,9 +84,13 @@ def clean_module(text: str | None) -> str | None:
 
 
 def normalised(content: str) -> str:
-    """What two texts have in common when they say the same in the same words."""
-    plain = _EMPHASIS.sub("", unicodedata.normalize("NFKC", content).casefold())
-    return " ".join(_WORD_END.sub(" ", plain).split())
+    """What two texts have in common when they say the same in the same words.
+
+    A text of nothing but marks has no words to compare: there the marks themselves count.
+    """
+    folded = unicodedata.normalize("NFKC", content).casefold()
+    words = _WORD_END.sub(" ", _EMPHASIS.sub("", folded)).split()
+    return " ".join(words or folded.split())
 
 
 def id_of(content: str, turn: int = 0) -> str:

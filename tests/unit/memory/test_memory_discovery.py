@@ -44,6 +44,9 @@ def discovery(content: str = "Use JWT tokens in cookies", **changes: object) -> 
         ("Never log `tokens`!", "**Never** log tokens"),
         ("First, check; then act", "first check then act"),
         ("Größe zählt immer", "GRÖSSE zählt immer"),
+        ("令牌绝不能写入日志文件。", "令牌绝不能写入日志文件"),
+        ("令牌绝不能写入日志文件！", "令牌绝不能写入日志文件？"),
+        ("टोकन कभी लॉग न करें।", "टोकन कभी लॉग न करें"),
     ],
 )
 def test_the_same_words_have_the_same_id(one: str, other: str) -> None:
@@ -53,9 +56,16 @@ def test_the_same_words_have_the_same_id(one: str, other: str) -> None:
 
 @pytest.mark.clause("ME-02")
 @pytest.mark.parametrize(
-    ("one", "other"), [("keep x >= 3 here", "keep x <= 3 here"), ("a != b counts", "a == b counts")]
+    ("one", "other"),
+    [
+        ("keep x >= 3 here", "keep x <= 3 here"),
+        ("a != b counts", "a == b counts"),
+        ("!" * 12, "?" * 12),
+        ("*" * 12, "`" * 12),
+        ("。" * 12, "." * 12),
+    ],
 )
-def test_operators_make_another_discovery(one: str, other: str) -> None:
+def test_operators_and_marks_without_words_make_another_discovery(one: str, other: str) -> None:
     assert id_of(one) != id_of(other)
 
 
