@@ -17,7 +17,7 @@ from context_pack.documents.usecases import commands
 from context_pack.documents.usecases.currency import Standing
 from context_pack.documents.usecases.search import Answered, Finder, Found
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
-from context_pack.documents.usecases.upkeep import sync_all
+from context_pack.documents.usecases.upkeep import sync_all, under_every_name
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
 from context_pack.toolkit.spec import ADDS, Answer, Tool, json_answer, tool
@@ -206,6 +206,8 @@ class _Answers:
         chosen = self.shelf.chosen(wanted)
 
         outcomes = sync_all(self.shelf, chosen, report=_rising(call), check=call.check)
+        if not wanted:
+            outcomes = under_every_name(self.shelf, outcomes)
         problems = self.shelf.catalogue().problems
         body: Body = {"collections": [outcome_body(one) for one in outcomes]}
         return json_answer({**body, **({"warning": "; ".join(problems)} if problems else {})})

@@ -95,6 +95,10 @@ def test_a_sync_is_incremental_honest_and_can_be_tried(docs: Docs) -> None:
     assert (second.code, second.out) == (0, "handbook: 0 added, 1 updated, 0 removed\n")
     assert docs("sync", "handbook").out == "handbook: 0 added, 0 updated, 0 removed\n"
     assert docs("sync", "handbok").code == 1
+    configure(docs.root, handbook="./docs", twin=f"file://{docs.root}/docs")
+    assert docs("sync").out == "".join(
+        f"{name}: 0 added, 0 updated, 0 removed\n" for name in ("handbook", "twin")
+    )
     configure(docs.root, handbook="./docs", gone="./nowhere", bad="ftp://x/y")
     broken = docs("sync", "--json")
     assert broken.code == 1

@@ -44,12 +44,16 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, shell: Shell) -> int:
     """Sync, or say what a sync would do."""
+    from context_pack.documents.usecases.upkeep import under_every_name
+
     documents = open_documents(shell)
     problems = documents.shelf.catalogue().problems
     chosen = documents.shelf.chosen(options.collections)
     if options.dry_run:
         return _dry_run(documents, chosen, options, shell)
     outcomes = sync_with_bar(documents, chosen, fetch=True)
+    if not options.collections:
+        outcomes = under_every_name(documents.shelf, outcomes)
     semantic = None if options.fast else _embed(documents, chosen, shell)
     for notice in documents.shelf.ports.index.notices():
         shell.terminal.note(notice)

@@ -16,7 +16,7 @@ from context_pack.documents.usecases import commands
 from context_pack.documents.usecases.search import Finder, Found
 from context_pack.documents.usecases.shelf import Described, Shelf
 from context_pack.documents.usecases.sync import Report, never, quiet
-from context_pack.documents.usecases.upkeep import sync_all
+from context_pack.documents.usecases.upkeep import sync_all, under_every_name
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import Page
 from context_pack.retrieval.headings import Heading
@@ -109,7 +109,8 @@ class Documents:
 
     def sync(self, *collections: str, report: Report = quiet, stop: Stop = never) -> builtins.list[Outcome]:
         """Bring these collections, or all, up to date; repositories are fetched."""
-        return sync_all(self.shelf, self.shelf.chosen(collections), report=report, stop=stop)
+        outcomes = sync_all(self.shelf, self.shelf.chosen(collections), report=report, stop=stop)
+        return outcomes if collections else under_every_name(self.shelf, outcomes)
 
     def add(self, alias: str, url: str, *, description: str | None = None, user_wide: bool = False) -> None:
         """Configure a collection; the file keeps what else is in it."""

@@ -42,6 +42,15 @@ def sync_all(
     return outcomes
 
 
+def under_every_name(shelf: Shelf, outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """The outcomes of all collections, with those that have several names under each of them."""
+    known = shelf.catalogue().collections
+    named = list(outcomes)
+    done = {known[one.collection].id: one for one in named if one.collection in known}
+    every = [evolve(done[one.id], collection=alias) for alias, one in known.items() if one.id in done]
+    return [*every, *(one for one in named if one.collection not in known)]
+
+
 def _counted(outcome: Outcome, before: Mapping[str, str], after: Mapping[str, str]) -> Outcome:
     """The outcome with what became of the index since."""
     return evolve(

@@ -16,7 +16,7 @@ from context_pack.documents.usecases import commands
 from context_pack.documents.usecases.search import Finder
 from context_pack.documents.usecases.shelf import Shelf
 from context_pack.documents.usecases.storing import Storing, entry_of
-from context_pack.documents.usecases.upkeep import sync_all
+from context_pack.documents.usecases.upkeep import sync_all, under_every_name
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.model import Entry
 from context_pack_adapters.embed.hashed import HashedEmbedder
@@ -214,6 +214,20 @@ def test_two_names_of_one_source_are_searched_once() -> None:
     assert [hit.collection.alias for hit in only.answers[0].hits] == ["two"]
     with pytest.raises(Failure):
         finder.search(commands.Search(query="zebra", collections=("three",)))
+
+
+@pytest.mark.clause("DC-48")
+def test_two_names_of_one_source_are_synced_once_and_told_both() -> None:
+    three = {"collections": {"one": {"url": "docs"}, "other": {"url": "more"}, "two": {"url": "./docs/"}}}
+    files: Files = {"docs/a.md": "# Zebra", "docs/bad.md": b"\xff", "more/b.md": "# B"}
+    setting = Setting({**files, "context.json": json.dumps(three)})
+    done = under_every_name(setting.shelf, sync_all(setting.shelf, setting.shelf.chosen(())))
+    assert [(one.collection, one.added, len(one.failed)) for one in done] == [
+        ("one", 1, 1),
+        ("other", 1, 0),
+        ("two", 1, 1),
+    ]
+    assert sorted(setting.sources.read) == ["a.md", "b.md", "bad.md"]
 
 
 @pytest.mark.clause("DC-48", "DC-23")
