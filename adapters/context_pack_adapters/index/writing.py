@@ -57,8 +57,9 @@ def put(
     rows: list[tuple[object, ...]] = []
     words: list[tuple[object, ...]] = []
     embeddings: list[tuple[int, bytes]] = []
-    # Of two entries with one name in a batch, the last stays.
-    for each in {(each.entry.corpus, each.entry.key): each for each in batch}.values():
+    # Of two entries with one name in a batch the last stays, in its own place.
+    last = {(each.entry.corpus, each.entry.key): at for at, each in enumerate(batch)}
+    for each in (batch[at] for at in sorted(last.values())):
         entry = _put_entry(connection, each, piece)
         for at, (passage, written) in enumerate(zip(each.entry.pieces, each.passages, strict=True)):
             rows.append((
