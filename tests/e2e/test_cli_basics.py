@@ -125,6 +125,8 @@ def test_an_answer_that_cannot_be_written_is_told_in_words(cli: CommandLine) -> 
 @pytest.mark.clause("CLI-03")
 def test_an_interrupt_ends_a_command_quietly(cli: CommandLine) -> None:
     reads, writes = os.pipe()
+    # Whoever runs the tests in the background may ignore interrupts, and children would inherit that.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(
         [*MAIN, "call", "input", "-"],
         stdin=reads,
@@ -133,6 +135,7 @@ def test_an_interrupt_ends_a_command_quietly(cli: CommandLine) -> None:
         cwd=cli.folder,
         env=environment(),
     ) as process:
+        signal.signal(signal.SIGINT, before)
         os.close(reads)
         # When this much has been taken, the command is reading its arguments and nothing else.
         os.write(writes, b" " * 200_000)

@@ -166,10 +166,10 @@ def test_stats_adds_up_what_past_connections_did(cli: CommandLine, spawn: Spawn)
 
 
 @pytest.mark.clause("CLI-20")
-def test_a_server_that_stored_nothing_leaves_nothing(cli: CommandLine, spawn: Spawn) -> None:
+def test_a_server_whose_tools_nobody_called_leaves_nothing(cli: CommandLine, spawn: Spawn) -> None:
     client = spawn("unframed", source_root=cli.folder)
     client.initialize()
-    client.call("output")
+    assert client.request("tools/list")["result"]["tools"]
     assert client.end()[0] == 0
     assert os.listdir(cli.folder) == []
 
