@@ -11,7 +11,6 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.documents.domain.budget import fitted, weight
 from context_pack.documents.family import FAMILY, MOST_HEADING, Body, hit_body, named, outcome_body
 from context_pack.documents.usecases import commands
 from context_pack.documents.usecases.currency import Standing
@@ -20,6 +19,7 @@ from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
 from context_pack.documents.usecases.upkeep import sync_all, under_every_name
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.rows import fitted, weight
 from context_pack.toolkit.spec import ADDS, Answer, Tool, json_answer, tool
 
 ENVELOPE_BYTES = 1000

@@ -6,7 +6,6 @@ content first and say so.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +20,7 @@ from context_pack.retrieval.model import Found
 from context_pack.retrieval.searching import Ranked
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.rows import fitted
 from context_pack.toolkit.spec import ADDS, READS, Answer, Tool, json_answer, tool
 
 SEARCH_ABOUT = """\
@@ -92,7 +92,7 @@ def record_tool(recorder: Recorder) -> Tool:
 
 def _searched(command: ContextSearch, search: Search) -> dict[str, Any]:
     record: dict[str, Any] = {
-        "results": fitted([result(hit) for hit in search.hits], MOST_BYTES - ENVELOPE_BYTES),
+        "results": fitted([result(hit) for hit in search.hits], MOST_BYTES - ENVELOPE_BYTES)[0],
         "query": command.query,
         "totalFound": search.total,
         "searchTime": search.milliseconds,
@@ -136,21 +136,3 @@ def _code(found: Found, score: float) -> dict[str, Any]:
     if found.heading:
         record["symbol"] = found.heading
     return {**record, "score": score, "source": CODE}
-
-
-def fitted(results: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
-    """The results in at most `most` bytes: from the last one on, contents are left out."""
-    weights = [_weight(each) for each in results]
-    total = sum(weights)
-    for place in range(len(results) - 1, -1, -1):
-        if total <= most:
-            break
-        results[place] = {**results[place], "content": "", "truncated": True}
-        total += _weight(results[place]) - weights[place]
-    return results
-
-
-def _weight(record: Mapping[str, Any]) -> int:
-    """The bytes of a result in the answer, with its comma."""
-    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    return len(text.encode("utf-8", "surrogatepass")) + 1

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack.documents.domain.budget import fitted
 from context_pack.documents.domain.naming import collection_id, nearest, not_found
+from context_pack.toolkit.rows import fitted
 
 
 @pytest.mark.clause("DC-09")

@@ -14,12 +14,12 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.domain.discovery import uuid_of
 from context_pack.memory.domain.session import Session
 from context_pack.memory.ports import MemoryPorts
-from context_pack.memory.tools import fitted
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import EmbedderFailed
 from context_pack.retrieval.searching import Searching
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
+from context_pack.toolkit.rows import fitted
 from context_pack_adapters.bootstrap import memory_ports
 from context_pack_adapters.inmemory import FixedClock, SeededIds
 from context_pack_adapters.inmemory.memory import MemorySessionLog
@@ -315,14 +315,14 @@ def test_a_semantic_embedder_that_fails_is_told_of_where_the_words_find_nothing(
 @pytest.mark.clause("ME-36")
 def test_an_answer_stays_within_its_budget_and_the_last_results_lose_their_content_first() -> None:
     results = [{"id": str(number), "content": "ä" * 500, "score": 1} for number in range(10)]
-    kept = fitted(list(results), 5_000)
+    kept, _ = fitted(results, 5_000)
     assert len(json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()) <= 5_000
     assert [bool(each.get("truncated")) for each in kept] == sorted(
         bool(each.get("truncated")) for each in kept
     )
     assert kept[0] == results[0]
     assert kept[-1] == {"id": "9", "content": "", "score": 1, "truncated": True}
-    assert fitted(list(results), 100_000) == results
+    assert fitted(results, 100_000) == (results, False)
 
 
 class BrokenStore:
