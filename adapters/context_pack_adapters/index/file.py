@@ -19,7 +19,7 @@ from threading import Lock
 from typing import TypeVar
 
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.disk.atomic import ensure_folder, write_atomic
+from context_pack_adapters.disk.atomic import ensure_uncommitted_folder
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.locking import PathLock
 from context_pack_adapters.index.connections import Opened, identity_of
@@ -145,7 +145,8 @@ class IndexFile:
 
     def _open(self, before: Opened | None) -> Opened:
         with translated(self.name):
-            self._make_folder()
+            # Derived data, which no version control should take.
+            ensure_uncommitted_folder(os.path.dirname(self._path))
             try:
                 with PathLock(self._path + ".lock", self._timeout):
                     return self._open_alone(before)
@@ -214,10 +215,3 @@ class IndexFile:
         for suffix in ("-wal", "-shm", "-journal"):
             with suppress(FileNotFoundError):
                 os.unlink(self._path + suffix)
-
-    def _make_folder(self) -> None:
-        """The folder of derived data, which no version control should take."""
-        folder = os.path.dirname(self._path)
-        if not os.path.isdir(folder):
-            ensure_folder(folder)
-            write_atomic(folder, ".gitignore", b"*\n")

@@ -23,7 +23,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.instants import format_instant, parse_instant
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
-from context_pack_adapters.disk.atomic import create_exclusive, ensure_folder, read_whole, write_atomic
+from context_pack_adapters.disk.atomic import ensure_uncommitted_folder, read_whole, write_atomic
 from context_pack_adapters.disk.locking import PathLock
 
 FORMAT = 1
@@ -82,9 +82,7 @@ class AccessFiles:
                 self._gathered = dict(_merged(gathered, self._gathered.values()))
 
     def _write(self, gathered: Iterable[ContextItem]) -> None:
-        ensure_folder(self._folder)
-        if not os.path.lexists(os.path.join(self._folder, ".gitignore")):
-            create_exclusive(self._folder, ".gitignore", b"*\n")
+        ensure_uncommitted_folder(self._folder)
         with PathLock(os.path.join(self._folder, LOCK), LOCK_SECONDS):
             items = ranked(_merged(self._load(keep_broken=True), gathered).values(), self._clock.now())
             record = {"format": FORMAT, "items": [_to_record(item) for item in items]}

@@ -39,11 +39,15 @@ from context_pack.documents.ports import Source
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack_adapters.disk.atomic import ensure_folder, read_whole, write_atomic
+from context_pack_adapters.disk.atomic import (
+    ensure_folder,
+    ensure_uncommitted_folder,
+    read_whole,
+    write_atomic,
+)
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.locking import PathLock
 from context_pack_adapters.stores.collection_files import FolderSource
-from context_pack_adapters.stores.collection_turns import make_derived
 
 EDIT_SECONDS = 10.0
 
@@ -97,7 +101,7 @@ class DiskCollections:
 
             derived = self._root / "derived"
             with translated("derived"):
-                make_derived(derived)
+                ensure_uncommitted_folder(str(derived))
             store = GitStore(derived / "git" / f"{collection.id}.git", where, check)
             if fetch:
                 store.fetch()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 
-from context_pack_adapters.disk.atomic import ensure_folder, write_atomic
+from context_pack_adapters.disk.atomic import ensure_uncommitted_folder
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.locking import PathLock
 
@@ -39,7 +38,7 @@ class DiskTurns:
         """One process at a time."""
         file = f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.lock"
         with translated(file):
-            make_derived(self._derived)
+            ensure_uncommitted_folder(str(self._derived))
         lock = PathLock(str(self._derived / file), LONGEST_WAIT)
         with translated(file):
             lock.acquire(check)
@@ -53,10 +52,3 @@ class DiskTurns:
         while not done():
             check()
             time.sleep(LOOK_SECONDS)
-
-
-def make_derived(folder: Path) -> None:
-    """Make the folder of derived data, which is never committed."""
-    ensure_folder(str(folder))
-    if not os.path.lexists(folder / ".gitignore"):
-        write_atomic(str(folder), ".gitignore", b"*\n")

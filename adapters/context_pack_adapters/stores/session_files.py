@@ -22,7 +22,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
 from context_pack.memory.domain.discovery import is_id
 from context_pack.memory.domain.session import Session, from_record, summary, to_record
-from context_pack_adapters.disk.atomic import create_exclusive, ensure_folder, read_whole, write_atomic
+from context_pack_adapters.disk.atomic import ensure_uncommitted_folder, read_whole, write_atomic
 from context_pack_adapters.stores import front_matter
 
 SUFFIX = ".md"
@@ -117,9 +117,7 @@ class SessionFiles:
                 self._timer.start()
 
     def _write(self, session: Session) -> None:
-        ensure_folder(self._folder)
-        if not os.path.lexists(os.path.join(self._folder, ".gitignore")):
-            create_exclusive(self._folder, ".gitignore", b"*\n")
+        ensure_uncommitted_folder(self._folder)
         data = front_matter.render(to_record(session), summary(session) + "\n")
         write_atomic(self._folder, session.id + SUFFIX, data)
         self._written = True
