@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from waiting import is_alive, until
 
 from context_pack_adapters.index.background import (
     ChildBackground,
@@ -47,16 +47,6 @@ assert background.start("documents")
 print("started", flush=True)
 sys.stdin.read()
 """
-
-
-def until(condition: Callable[[], bool]) -> bool:
-    """Whether the condition came true within a minute."""
-    deadline = time.monotonic() + 60
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def is_gone(process: int) -> bool:
@@ -111,7 +101,7 @@ def test_an_errand_runs_once_politely_and_in_our_environment(
     assert background.start("documents")
     assert background.start("documents")
     assert background.running("documents")
-    assert until(lambda: bool(errand.runs()))
+    until(lambda: bool(errand.runs()))
     ((process, niceness, level),) = errand.runs()
     assert int(niceness) >= 10
     assert level == "debug"
@@ -140,7 +130,7 @@ def test_an_errand_that_is_done_can_be_started_again(errand: Errand, background:
     errand.write(busy=False)
     for count in (1, 2):
         assert background.start("documents")
-        assert until(lambda: not background.running("documents"))
+        until(lambda: not background.running("documents"))
         assert len(errand.runs()) == count
 
 
@@ -148,7 +138,7 @@ def test_an_errand_that_is_done_can_be_started_again(errand: Errand, background:
 def test_an_errand_that_failed_is_left_alone_for_a_while(errand: Errand, background: ChildBackground) -> None:
     errand.write(busy=False, code=3)
     assert background.start("documents")
-    assert until(lambda: not background.running("documents"))
+    until(lambda: not background.running("documents"))
     assert not background.start("documents")
     assert len(errand.runs()) == 1
 
@@ -173,22 +163,14 @@ def test_a_child_is_gone_when_its_parent_is_however_it_ends(
         assert parent.stdout is not None
         assert parent.stdin is not None
         assert parent.stdout.readline() == "started\n"
-        assert until(lambda: bool(errand.runs()))
+        until(lambda: bool(errand.runs()))
         if end is None:
             parent.stdin.close()
         else:
             parent.send_signal(end)
         parent.wait(60)
     ((process, *_),) = errand.runs()
-    assert until(lambda: is_gone(int(process)) or is_zombie(int(process)))
-
-
-def is_zombie(process: int) -> bool:
-    """Whether it has ended and only its new parent has not looked yet."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
+    until(lambda: not is_alive(int(process)))
 
 
 @pytest.mark.clause("IX-15")

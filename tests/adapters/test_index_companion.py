@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from index_entries import ToyEmbedder, make_entry
+from waiting import is_alive, until
 
 from context_pack.retrieval.model import Scope
 from context_pack_adapters.embed.hashed import HashedEmbedder
@@ -43,24 +43,6 @@ def companion() -> Iterator[Companion]:
         yield made
 
 
-def until(condition: Callable[[], bool]) -> bool:
-    """Whether the condition came true within a minute."""
-    deadline = time.monotonic() + 60
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def is_over(process: int) -> bool:
-    """Whether the process has ended, taken note of or not."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
 @pytest.mark.clause("IX-19")
 def test_two_processes_compute_what_one_does(companion: Companion) -> None:
     alone = carry_out(TASKS, HashedEmbedder())
@@ -70,7 +52,7 @@ def test_two_processes_compute_what_one_does(companion: Companion) -> None:
     assert companion.carry_out(TASKS) == alone
     assert companion.process == process, "it is kept"
     companion.close()
-    assert until(lambda: is_over(process))
+    until(lambda: not is_alive(process))
 
 
 @pytest.mark.clause("IX-19")
@@ -101,9 +83,9 @@ def test_a_companion_is_gone_when_its_parent_was_killed(companion: Companion) ->
     with parent:
         assert parent.stdout is not None
         process = int(parent.stdout.readline())
-        assert not is_over(process)
+        assert is_alive(process)
         parent.send_signal(signal.SIGKILL)
-    assert until(lambda: is_over(process))
+    until(lambda: not is_alive(process))
 
 
 @pytest.mark.clause("IX-19")

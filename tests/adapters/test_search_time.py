@@ -9,12 +9,13 @@ import sys
 import sysconfig
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from hanging import never_hanging
+from waiting import is_alive, until
 
 from context_pack.code.domain.search import Query
 from context_pack.kernel.errors import Code, Failure
@@ -177,22 +178,6 @@ def test_ripgrep_answers_what_only_tries_every_way_elsewhere(pattern: str, tmp_p
         assert places == [(1, 82), (2, 6), (3, 1), (4, 1)]
     else:
         assert places == [(4, 1)]
-
-
-def until(holds: Callable[[], bool], seconds: float = 30.0) -> None:
-    """Wait for what must come."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; a dead child that nobody waited for does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 from command_line import CommandLine
-from stdio_client import PATIENCE, StdioClient
+from stdio_client import StdioClient
+from waiting import is_alive, until
 
 from context_pack_adapters.search.ripgrep_process import find_binary
 
@@ -156,22 +157,6 @@ def test_no_child_outlives_a_killed_server(
     os.kill(client.process.pid, signal.SIGKILL)
     client.wait()
     until(lambda: not is_alive(pid))
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait for what must come."""
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs; a dead child that nobody waited for does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.mark.clause("CD-70")
