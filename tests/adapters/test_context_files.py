@@ -342,6 +342,32 @@ def test_every_change_is_seen_by_the_next_call(root: Path) -> None:
 
 
 @pytest.mark.clause("CX-08")
+def test_a_renamed_folder_is_listed_also_when_it_was_asked_about_before(root: Path) -> None:
+    settle(root)
+    asked = Asked(disk_contexts(root))
+    assert set(asked.entries()) == {".", "src"}
+    (root / "src").rename(root / "renamed")
+    assert asked.ok("query_context", scope="renamed")["found"]
+    assert set(asked.entries()) == {".", "renamed"}
+
+
+@pytest.mark.clause("CX-08")
+@pytest.mark.parametrize("kind", ["link", "folder"])
+def test_a_context_that_comes_as_a_link_or_a_folder_is_seen_by_the_next_call(root: Path, kind: str) -> None:
+    path = root / "src/.context.yaml"
+    path.rename(root / "shared.yaml")
+    settle(root)
+    asked = Asked(disk_contexts(root))
+    assert asked.entries()["src"] == {"scope": "src", "state": "missing", "has_context": False}
+    if kind == "link":
+        path.symlink_to("../shared.yaml")
+    else:
+        path.mkdir()
+    assert asked.entries()["src"]["has_context"] is (kind == "link")
+    assert ("reason" in asked.entries()["src"]) is (kind == "folder")
+
+
+@pytest.mark.clause("CX-08")
 def test_contents_are_read_once_for_as_long_as_nothing_changes(root: Path) -> None:
     ports = disk_contexts(root)
     refresher(ports).refresh(opened(root), Order())

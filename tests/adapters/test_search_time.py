@@ -247,11 +247,18 @@ def test_a_child_does_not_outlive_a_server_that_was_killed(tmp_path: Path, stuck
     try:
         until((tmp_path / "pid").exists)
         pid = int(waited_for(tmp_path / "pid"))
+        until(lambda: is_tied(pid))
         assert is_alive(pid)
     finally:
         parent.send_signal(signal.SIGKILL)
         parent.wait()
     until(lambda: not is_alive(pid))
+
+
+def is_tied(pid: int) -> bool:
+    """Whether a hang-up of a child's standard input raises a signal in it; it may be at work before that."""
+    flags = Path(f"/proc/{pid}/fdinfo/0").read_text().partition("flags:")[2].split()[0]
+    return bool(int(flags, 8) & os.O_ASYNC)
 
 
 def waited_for(file: Path) -> str:

@@ -132,7 +132,10 @@ def _leash() -> tuple[int | None, int | None]:
 
 
 def _tie(theirs: int, child: int) -> None:
-    """Let a hang-up of our end raise SIGIO in the child, which ends it."""
+    """Let a hang-up of our end raise SIGIO in the child, which ends it.
+
+    The child is at work by then: if we die in between, it ends with the files that it was named.
+    """
     if sys.platform == "linux":
         import fcntl
 

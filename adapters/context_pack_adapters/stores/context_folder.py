@@ -159,8 +159,10 @@ class DiskFolder:
         return frozenset(row[0] for row in self.files)
 
     def is_still(self, seen: Look) -> bool:
-        """Whether a later look found the very same."""
-        return self.settled and self.files == seen.files and self.warnings == seen.warnings
+        """Whether a later look found the very same; a context that is a link is read again every time."""
+        if not self.settled or seen.odd_context:
+            return False
+        return self.files == seen.files and self.warnings == seen.warnings
 
     def stat_fingerprint(self) -> str:
         """The fingerprint of times and sizes."""

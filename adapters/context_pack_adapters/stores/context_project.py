@@ -63,8 +63,7 @@ class DiskProject:
         rules, ignored, warnings = self._rules()
         may_enter = self._gate(ignored)
         start_ns = time.time_ns()
-        before, known = self._known, dict[str, DiskFolder]()
-        same = 0
+        known: dict[str, DiskFolder] = {}
         waiting: list[tuple[str, str, int]] = [(ROOT_SCOPE, self._real, 0)]
         while waiting:
             scope, path, depth = waiting.pop()
@@ -78,7 +77,6 @@ class DiskProject:
                 warnings += not isinstance(error, FileNotFoundError)
                 continue
             folder = self._folder(scope, path, seen, start_ns)
-            same += folder is before.get(scope)
             known[scope] = folder
             warnings += folder.warnings
             if depth >= rules.max_depth or not seen.folders:
@@ -91,9 +89,10 @@ class DiskProject:
                 elif entered is None:
                     warnings += 1
         self._known = known
-        last = self._last
-        if last is None or same < len(known) or (len(last.folders), last.rules) != (same, rules):
-            last = self._last = Scan(list(known.values()), rules, warnings)
+        last, folders = self._last, list(known.values())
+        # Folders are equal only to themselves; `find` knows some that the last scan has not seen.
+        if last is None or last.folders != folders or last.rules != rules:
+            last = self._last = Scan(folders, rules, warnings)
         elif last.warnings != warnings:
             last = self._last = evolve(last, warnings=warnings)
         return last
