@@ -160,7 +160,13 @@ class Connection:
 
         facts = ServerFacts(about.NAME, about.TITLE, __version__, about.DESCRIPTION, about.INSTRUCTIONS)
         self._session = Session(
-            facts, self.load, send, alarm=self._log.alarm, on_watch=self.watch, monotonic=time.monotonic
+            facts,
+            self.load,
+            send,
+            published=about.published,
+            alarm=self._log.alarm,
+            on_watch=self.watch,
+            monotonic=time.monotonic,
         )
         return self._session
 

@@ -6,7 +6,7 @@ same list always reads the same; a cursor is an offset into it, and only cursors
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.mcp.eras import STATIC_TTL_MS
@@ -20,56 +20,32 @@ if TYPE_CHECKING:
 MOST_RESOURCES = 1000
 """Resources in one page: documents may be many, and no client likes a message of megabytes."""
 
+TOOLS, PROMPTS, TEMPLATES = "tools", "prompts", "resourceTemplates"
+"""The lists that cannot change, as their results name them."""
+
 Item = dict[str, Any]
 Page = tuple[str, int]
 """The fields of a list result, and for how long a client may keep them."""
 
 
-class Catalog:
-    """Lists of one registry; `page_size` None means one page."""
+class Lists:
+    """The lists that cannot change while the server runs; `page_size` None means one page."""
 
-    def __init__(self, registry: Registry, page_size: int | None) -> None:
-        self._registry = registry
+    def __init__(self, items: Mapping[str, Sequence[Item]], page_size: int | None) -> None:
+        self._items = {kind: [to_json(item) for item in items[kind]] for kind in (TOOLS, PROMPTS, TEMPLATES)}
         self._page_size = page_size
-        self._static: dict[str, list[str]] = {}
 
-    def tools(self, params: Mapping[str, Any]) -> Page:
-        """One page of `tools/list`."""
-        return self._fixed("tools", self._registry.describe, params), STATIC_TTL_MS
+    def page(self, kind: str, params: Mapping[str, Any]) -> Page:
+        """One page of a list."""
+        return _page(kind, self._items[kind], params, self._page_size), STATIC_TTL_MS
 
-    def prompts(self, params: Mapping[str, Any]) -> Page:
-        """One page of `prompts/list`."""
-        return self._fixed("prompts", self._prompts, params), STATIC_TTL_MS
 
-    def templates(self, params: Mapping[str, Any]) -> Page:
-        """One page of `resources/templates/list`."""
-        return self._fixed("resourceTemplates", self._templates, params), STATIC_TTL_MS
-
-    def resources(self, params: Mapping[str, Any]) -> Page:
-        """One page of `resources/list`; it may change at any time."""
-        entries = [to_json(_entry(entry)) for entry in self._registry.entries()]
-        return self._page("resources", entries, params, self._page_size or MOST_RESOURCES), 0
-
-    def _fixed(self, kind: str, describe: Callable[[], list[Item]], params: Mapping[str, Any]) -> str:
-        items = self._static.get(kind)
-        if items is None:
-            items = self._static[kind] = [to_json(item) for item in describe()]
-        return self._page(kind, items, params, self._page_size)
-
-    def _page(self, kind: str, items: list[str], params: Mapping[str, Any], size: int | None) -> str:
-        cursor = params.get("cursor")
-        start = 0 if cursor is None else _offset(kind, cursor)
-        if start == 0 and (size is None or len(items) <= size):
-            return f'"{kind}":[{",".join(items)}]'
-        end = len(items) if size is None else start + size
-        fields = f'"{kind}":[{",".join(items[start:end])}]'
-        return fields if end >= len(items) else f'{fields},"nextCursor":{quoted(_cursor(kind, end))}'
-
-    def _prompts(self) -> list[Item]:
-        return [_prompt(prompt) for prompt in self._registry.prompts.values()]
-
-    def _templates(self) -> list[Item]:
-        return [
+def described(registry: Registry) -> dict[str, list[Item]]:
+    """What a registry offers that cannot change, item by item, as the lists show it."""
+    return {
+        TOOLS: registry.describe(),
+        PROMPTS: [_prompt(prompt) for prompt in registry.prompts.values()],
+        TEMPLATES: [
             {
                 "uriTemplate": family.uri_template,
                 "name": family.name,
@@ -77,9 +53,26 @@ class Catalog:
                 "description": family.description,
                 "mimeType": family.mime_type,
             }
-            for family in self._registry.resources
+            for family in registry.resources
             if family.uri_template is not None
-        ]
+        ],
+    }
+
+
+def resources(registry: Registry, params: Mapping[str, Any], page_size: int | None) -> Page:
+    """One page of `resources/list`; it may change at any time."""
+    entries = [to_json(_entry(entry)) for entry in registry.entries()]
+    return _page("resources", entries, params, page_size or MOST_RESOURCES), 0
+
+
+def _page(kind: str, items: list[str], params: Mapping[str, Any], size: int | None) -> str:
+    cursor = params.get("cursor")
+    start = 0 if cursor is None else _offset(kind, cursor)
+    if start == 0 and (size is None or len(items) <= size):
+        return f'"{kind}":[{",".join(items)}]'
+    end = len(items) if size is None else start + size
+    fields = f'"{kind}":[{",".join(items[start:end])}]'
+    return fields if end >= len(items) else f'{fields},"nextCursor":{quoted(_cursor(kind, end))}'
 
 
 def _prompt(prompt: Prompt) -> Item:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from context_pack_adapters.mcp.catalog import Catalog, Page
+from context_pack_adapters.mcp.catalog import Page, resources
 from context_pack_adapters.mcp.eras import RESOURCE_NOT_FOUND
 from context_pack_adapters.mcp.jobs import Job
 from context_pack_adapters.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
@@ -38,10 +38,10 @@ def call_tool(registry: Registry, job: Job, name: str, arguments: Mapping[str, A
     return answer_fields(answer)
 
 
-def list_resources(catalog: Catalog, params: Mapping[str, Any]) -> Page:
+def list_resources(registry: Registry, params: Mapping[str, Any], page_size: int | None) -> Page:
     """Serve `resources/list`."""
     with _failures_told():
-        return catalog.resources(params)
+        return resources(registry, params, page_size)
 
 
 def read_resource(registry: Registry, job: Job, uri: str) -> tuple[str, int]:

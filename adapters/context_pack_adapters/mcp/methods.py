@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.mcp import eras, features
-from context_pack_adapters.mcp.catalog import Catalog, Page
+from context_pack_adapters.mcp.catalog import PROMPTS, TEMPLATES, TOOLS
 from context_pack_adapters.mcp.eras import Offered, ServerFacts
 from context_pack_adapters.mcp.exchange import Exchange, texts
 from context_pack_adapters.mcp.jobs import Desk, Job
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
 
 Handler = Callable[[Exchange], Job | None]
-MakePage = Callable[[Catalog, Mapping[str, Any]], Page]
 
 
 class Methods:
@@ -146,34 +145,33 @@ class Methods:
     # -- what needs the registry
 
     def _list_tools(self, exchange: Exchange) -> Job | None:
-        job = self._fixed_list(exchange, Catalog.tools)
+        job = self._fixed_list(exchange, TOOLS)
         if job is not None:  # who lists the tools for the first time will call one
-            job.after(lambda: self._shelf.registry().warm())
+            job.after(self._shelf.prepare)
         return job
 
     def _list_prompts(self, exchange: Exchange) -> Job | None:
-        return self._fixed_list(exchange, Catalog.prompts)
+        return self._fixed_list(exchange, PROMPTS)
 
     def _list_templates(self, exchange: Exchange) -> Job | None:
-        return self._fixed_list(exchange, Catalog.templates)
+        return self._fixed_list(exchange, TEMPLATES)
 
-    def _fixed_list(self, exchange: Exchange, make: MakePage) -> Job | None:
+    def _fixed_list(self, exchange: Exchange, kind: str) -> Job | None:
         """A list that never changes: inline once the registry is there."""
-        lists = self._shelf.lists
-        if lists is None:
+        if self._shelf.lists is None or self._shelf.loaded is None:
             return self._job(
-                exchange, lambda _: self._results.of(exchange, *make(self._shelf.catalog(), exchange.params))
+                exchange,
+                lambda _: self._results.of(exchange, *self._shelf.fixed().page(kind, exchange.params)),
             )
-        self._answer(exchange, *make(lists, exchange.params))
+        self._answer(exchange, *self._shelf.lists.page(kind, exchange.params))
         return None
 
     def _list_resources(self, exchange: Exchange) -> Job:
         def work(_: Job) -> bytes:
             if exchange.envelope is None:
                 self._subscriptions.listed()  # first, so that no change falls between the list and the watch
-            return self._results.of(
-                exchange, *features.list_resources(self._shelf.catalog(), exchange.params)
-            )
+            page = features.list_resources(self._shelf.registry(), exchange.params, self._shelf.page_size)
+            return self._results.of(exchange, *page)
 
         return self._job(exchange, work)
 

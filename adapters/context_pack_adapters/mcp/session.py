@@ -30,7 +30,7 @@ from context_pack_adapters.mcp.jsonrpc import (
     decode,
 )
 from context_pack_adapters.mcp.methods import Methods
-from context_pack_adapters.mcp.shelf import Shelf
+from context_pack_adapters.mcp.shelf import Published, Shelf
 from context_pack_adapters.mcp.subscriptions import Subscriptions
 from context_pack_adapters.mcp.wire import Refusal, error, internal, reply, shown
 
@@ -51,6 +51,10 @@ def _ignore(*_: object) -> None:
     """Nobody listens."""
 
 
+def _unknown() -> None:
+    """Nothing is known beforehand."""
+
+
 def _no_clock() -> float:
     """Time stands still."""
     return 0.0
@@ -59,9 +63,10 @@ def _no_clock() -> float:
 class Session:
     """One connection's protocol state.
 
-    `load` makes the registry and may be slow; `send` takes one whole body from any thread; `alarm` hears of
-    exceptions that no contract names; `on_watch` hears when somebody begins to listen for changed resources
-    and when nobody does any more; `monotonic` gives seconds, by which calls know how long they have waited.
+    `load` makes the registry and may be slow; `published` may know its lists beforehand; `send` takes one
+    whole body from any thread; `alarm` hears of exceptions that no contract names; `on_watch` hears when
+    somebody begins to listen for changed resources and when nobody does any more; `monotonic` gives seconds,
+    by which calls know how long they have waited.
     """
 
     def __init__(
@@ -72,6 +77,7 @@ class Session:
         *,
         offered: Offered = _EVERYTHING,
         page_size: int | None = None,
+        published: Published = _unknown,
         alarm: Callable[[str, BaseException], None] = _ignore,
         on_watch: Callable[[bool], None] = _ignore,
         monotonic: Callable[[], float] = _no_clock,
@@ -84,7 +90,7 @@ class Session:
         self._closing = False
         self._send = send
         self._alone: Sink = self._reply_alone
-        self._shelf = Shelf(load, page_size)
+        self._shelf = Shelf(load, page_size, published)
         self._desk = Desk(send, monotonic, alarm)
         self._subscriptions = Subscriptions(send, on_watch)
         self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions)

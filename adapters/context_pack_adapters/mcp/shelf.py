@@ -1,41 +1,55 @@
-"""The registry and its lists, made by whoever needs them first; making them is slow and happens once."""
+"""The registry and its lists, made by whoever needs them first; making them is slow and happens once.
+
+A server that knows beforehand what its lists will be answers with those: a client lists the tools as soon as
+it has said hello, and calls one much later.
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from context_pack_adapters.mcp.catalog import Catalog
+from context_pack_adapters.mcp.catalog import Item, Lists, described
 
 if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
+
+Published = Callable[[], Mapping[str, Sequence[Item]] | None]
+"""Gives the lists of a registry that need not be loaded for it; None where they are not known."""
 
 
 class Shelf:
     """Loads on demand; a load that failed is tried again by the next one who asks."""
 
-    def __init__(self, load: Callable[[], Registry], page_size: int | None) -> None:
+    def __init__(self, load: Callable[[], Registry], page_size: int | None, published: Published) -> None:
         self._load = load
-        self._page_size = page_size
+        self._published = published
         self._lock = threading.Lock()
+        self.page_size = page_size
         self.loaded: Registry | None = None
-        self.lists: Catalog | None = None
-        """The lists, once the registry is loaded."""
+        self.lists: Lists | None = None
+        """The lists that cannot change, once somebody has asked for one."""
 
     def registry(self) -> Registry:
         """The registry; the first call may take long."""
         if self.loaded is None:
             with self._lock:
                 if self.loaded is None:
-                    registry = self._load()
-                    self.lists = Catalog(registry, self._page_size)
-                    self.loaded = registry
+                    self.loaded = self._load()
         return self.loaded
 
-    def catalog(self) -> Catalog:
-        """The lists; the first call may take long."""
+    def fixed(self) -> Lists:
+        """The lists that cannot change; the first call may take long if they are not published."""
         if self.lists is None:
-            self.registry()
-        assert self.lists is not None
+            self.lists = Lists(self._published() or described(self.registry()), self.page_size)
         return self.lists
+
+    def prepare(self) -> None:
+        """Load behind everybody's back what the first call of a tool would wait for."""
+        threading.Thread(target=self._warm, name="tools", daemon=True).start()
+
+    def _warm(self) -> None:
+        with suppress(Exception):  # the first call meets the same trouble, and tells it
+            self.registry().warm()

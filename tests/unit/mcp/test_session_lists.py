@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from context_pack.kernel.paging import encode_cursor
+from context_pack_adapters.mcp.catalog import described
 
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Demo, Peer
@@ -33,6 +34,26 @@ def test_a_list_is_one_page_by_default_and_always_the_same(peer: Peer, method: s
 @pytest.mark.clause("MCP-40")
 def test_tools_are_listed_as_the_registry_describes_them(peer: Peer, demo: Demo) -> None:
     assert peer.result("tools/list")["tools"] == demo.registry().describe()
+
+
+@pytest.mark.clause("MCP-40")
+@pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/templates/list"])
+def test_published_lists_are_told_though_the_tools_cannot_be_loaded(
+    connect: Callable[..., Peer], demo: Demo, method: str
+) -> None:
+    def load() -> Any:
+        raise OSError("not yet")
+
+    peer = connect(load=load, published=lambda: described(demo.registry()))
+    assert peer.result(method) == connect().result(method)
+    assert peer.error("tools/call", {"name": "echo", "arguments": {"text": "a"}})["code"] == -32603
+
+
+@pytest.mark.clause("MCP-40")
+def test_lists_that_are_not_published_after_all_are_made_by_the_registry(
+    connect: Callable[..., Peer], demo: Demo
+) -> None:
+    assert connect(published=lambda: None).result("tools/list")["tools"] == demo.registry().describe()
 
 
 @pytest.mark.clause("MCP-40")
