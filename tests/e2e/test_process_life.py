@@ -9,10 +9,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from stdio_client import HELLO, PATIENCE, Mode, StdioClient, environment
+from waiting import until
+
+from context_pack_adapters.mcp.process import PARENT_GONE
+from context_pack_adapters.mcp.writer import FULL_BYTES
 
 Spawn = Callable[..., StdioClient]
 
@@ -54,6 +59,18 @@ def test_what_was_received_before_the_end_of_input_is_answered(spawn: Spawn, mod
     assert client.wait() == 0
 
 
+@pytest.mark.clause("TR-41")
+def test_the_end_of_input_is_noticed_though_nobody_reads_the_replies(spawn: Spawn) -> None:
+    """So many replies are unread that the server has stopped reading; it waits for no reader for ever."""
+    client = spawn(env={"CONTEXT_PACK_LOG": "off"})
+    client.initialize()
+    reply = client.encode(client.request("tools/list"))
+    enough = FULL_BYTES // len(reply) + 500
+    client.raw(b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"tools/list"}\n' % n for n in range(enough)))
+    client.close_input()
+    assert client.wait() == 0
+
+
 @pytest.mark.clause("TR-42")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_stop_signal_ends_the_process_quietly(spawn: Spawn, number: signal.Signals) -> None:
@@ -86,7 +103,8 @@ os._exit(0)
 
 @pytest.mark.clause("TR-44")
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's word of a dead parent exists on Linux only")
-def test_a_dead_parent_ends_the_process_though_its_pipes_stay_open(tmp_path: Path) -> None:
+@pytest.mark.parametrize("spoken", [True, False], ids=["after a message", "before any message"])
+def test_a_dead_parent_ends_the_process_though_its_pipes_stay_open(tmp_path: Path, spoken: bool) -> None:
     """Both pipes are held open by this test, so only the parent's death can end the server."""
     reads, feeds = os.pipe()
     listens, writes = os.pipe()
@@ -96,13 +114,16 @@ def test_a_dead_parent_ends_the_process_though_its_pipes_stay_open(tmp_path: Pat
         stdout=subprocess.PIPE,
         pass_fds=[reads, writes],
         cwd=tmp_path,
-        env=environment(CONTEXT_PACK_LOG="off"),
+        env=environment(CONTEXT_PACK_LOG="off", CONTEXT_PACK_INITIALIZE_TIMEOUT_MS="3600000"),
     )
     assert parent.stdin is not None
     assert parent.stdout is not None
     server = int(parent.stdout.readline())
-    os.write(feeds, b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
-    assert b'"result"' in os.read(listens, 4096)
+    if spoken:
+        os.write(feeds, b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        assert b'"result"' in os.read(listens, 4096)
+    else:
+        until(lambda: _catches(server, PARENT_GONE))
     watched = os.pidfd_open(server)
     parent.stdin.write(b"x")
     parent.stdin.flush()
@@ -112,6 +133,13 @@ def test_a_dead_parent_ends_the_process_though_its_pipes_stay_open(tmp_path: Pat
         os.close(descriptor)
     parent.stdin.close()
     parent.stdout.close()
+
+
+def _catches(pid: int, number: int) -> bool:
+    """Whether the process has a handler for that signal: from then on it knows who its parent is."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    caught = next(line for line in lines if line.startswith("SigCgt:"))
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
 
 
 @pytest.mark.clause("TR-45")
@@ -134,6 +162,16 @@ def test_silence_is_not_mentioned_when_logging_is_off(spawn: Spawn) -> None:
 def test_garbage_alone_does_not_stop_the_clock_of_the_first_message(spawn: Spawn) -> None:
     client = spawn(env={"CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "600"})
     client.raw(b"{]\n")
+    assert client.wait() == 1
+
+
+@pytest.mark.clause("TR-45")
+def test_garbage_without_end_does_not_stop_it_either(spawn: Spawn) -> None:
+    client = spawn(env={"CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "300"})
+    deadline = time.monotonic() + PATIENCE
+    with suppress(BrokenPipeError):
+        while time.monotonic() < deadline:
+            os.write(client.stdin.fileno(), b"garbage\n" * 10_000)
     assert client.wait() == 1
 
 

@@ -25,11 +25,17 @@ BUSY_NUDGE_SECONDS = 0.02
 GRACE_SECONDS = 1.0
 """How long what was fully received may still be answered after the end of input."""
 STOP_SECONDS = 0.5
+FLUSH_SECONDS = 0.25
+"""How long a peer may still read what is ready once the time for the work is over."""
 LOAD_SECONDS = 5.0
 """How long what was received before the tools were loaded may wait for them: that is not work of its own."""
 LOOK_SECONDS = 0.02
 LAST_RESORT_SECONDS = 1.6
 """After this the process ends, whatever hangs."""
+SILENT_SECONDS = 0.5
+"""How long the first message may take before the server looks after its parent without it."""
+HANG_UP = getattr(select, "POLLRDHUP", 0)
+"""What to ask for besides the end of a pipe, which is always told: half of a socket that was closed."""
 
 
 class Conversation(Protocol):
@@ -88,6 +94,10 @@ class Pump:
         self._inline: list[bytes] = []
         self._writer = None if streams.writes is None else Writer(streams.writes, self._signals.poke)
         self._session = make_session(self._send)
+        self._began = time.monotonic()
+        self._holds: bool | None = None  # Whether requests are left unread; None until somebody has looked.
+        self._over: float | None = None  # Since when the input is known to have an end, though unread.
+        self._follows = False
 
     def run(self) -> int:
         """The whole life of the connection."""
@@ -111,40 +121,66 @@ class Pump:
         wait = select.poll()
         wait.register(self._signals.descriptor, select.POLLIN)
         wait.register(self._streams.writes or 0, 0)
-        listening = followed = False
         nudged = time.monotonic()
-        deadline = time.monotonic() + self._limits.first_message_ms / 1000
         while True:
-            hold = writer.full or self._lanes.full
-            if listening == hold:
-                listening = not hold
-                wait.register(reads, select.POLLIN) if listening else wait.unregister(reads)
-            events = dict(wait.poll(self._patience(writer, deadline)))
+            self._attend(wait, reads, writer)
+            events = dict(wait.poll(self._patience(writer)))
             now = time.monotonic()
             if not events or now - nudged > BUSY_NUDGE_SECONDS:
                 nudged = now
                 self._lanes.nudge()
                 if writer.unsent:
                     writer.push()
-            if not events and not self._session.heard and now >= deadline:
-                self._limits.warn(f"no message within {self._limits.first_message_ms} ms; the server ends")
-                raise _End(1, 0.0)
             if self._signals.descriptor in events and self._signals.stop_wanted():
                 raise _End(0, STOP_SECONDS)
             if writer.closed or events.get(self._streams.writes or 0):
                 raise _End(0, 0.0)
-            if reads in events:
+            if reads in events and self._holds:
+                self._over = now
+                wait.unregister(reads)  # it would be told again and again
+            elif reads in events:
                 self._take(reads, writer)
-            if not followed and self._session.heard:
-                followed = True  # only now, so that the first answer does not wait for it
-                if self._signals.follow_parent():
-                    raise _End(0, 0.0)
+            self._mind_the_time(now)
 
-    def _patience(self, writer: Writer, deadline: float) -> float | None:
+    def _attend(self, wait: select.poll, reads: int, writer: Writer) -> None:
+        """Wait for requests while there is room for their replies, else only for the end of the input."""
+        holds = writer.full or self._lanes.full
+        if holds == self._holds:
+            return
+        self._holds = holds
+        if holds and self._over is not None:
+            wait.unregister(reads)
+        else:
+            wait.register(reads, HANG_UP if holds else select.POLLIN)
+
+    def _patience(self, writer: Writer) -> float | None:
         """How many milliseconds the wait may last; None, for ever, when there is nothing to look after."""
         if self._lanes.waiting or writer.unsent:
             return NUDGE_SECONDS * 1000
-        return None if self._session.heard else max(0.0, deadline - time.monotonic()) * 1000
+        due = self._due()
+        return None if due is None else max(0.0, due - time.monotonic()) * 1000
+
+    def _due(self) -> float | None:
+        """When the time itself is the next thing to look at."""
+        if self._over is not None:
+            return self._over + GRACE_SECONDS
+        if self._session.heard:
+            return None
+        patience = self._limits.first_message_ms / 1000
+        return self._began + (patience if self._follows else min(SILENT_SECONDS, patience))
+
+    def _mind_the_time(self, now: float) -> None:
+        """Look after the parent once the first answer cannot wait for that; end when time is over."""
+        heard, age = self._session.heard, now - self._began
+        if not self._follows and (heard or age >= SILENT_SECONDS):
+            self._follows = True
+            if self._signals.follow_parent():
+                raise _End(0, 0.0)
+        if not heard and age >= self._limits.first_message_ms / 1000:
+            self._limits.warn(f"no message within {self._limits.first_message_ms} ms; the server ends")
+            raise _End(1, 0.0)
+        if self._over is not None and now >= self._over + GRACE_SECONDS:
+            raise _End(0, 0.0)
 
     def _take(self, reads: int, writer: Writer) -> None:
         """Read once and serve every message that is now complete."""
@@ -167,7 +203,8 @@ class Pump:
         if self._session.exit_code is not None:
             raise _End(self._session.exit_code, STOP_SECONDS)
         if not data:
-            raise _End(0, GRACE_SECONDS)
+            passed = 0.0 if self._over is None else time.monotonic() - self._over
+            raise _End(0, max(0.0, GRACE_SECONDS - passed))
 
     def _flush_inline(self, writer: Writer) -> None:
         if self._inline:
@@ -181,17 +218,18 @@ class Pump:
         last = threading.Timer(LAST_RESORT_SECONDS, os._exit, (end.code,))
         last.daemon = True
         last.start()
+        until = time.monotonic() + end.grace
         self._lanes.settle(end.grace)
         self._session.finish()
         self._session.cancel_all()
         self._flush_inline(writer)
         writer.push()
-        writer.flush(end.grace)
+        writer.flush(max(min(end.grace, FLUSH_SECONDS), until - time.monotonic()))
         return end.code
 
     def _await_tools(self) -> None:
         """Let the tools be loaded for whoever asked before the end: a piped question is answered like any."""
         patience = time.monotonic() + LOAD_SECONDS
         while self._session.loaded is None and time.monotonic() < patience:
-            if self._lanes.settle(LOOK_SECONDS):
+            if self._lanes.settle(LOOK_SECONDS) or self._signals.stop_wanted():
                 return
