@@ -27,6 +27,7 @@ class Shelf:
         self._load = load
         self._published = published
         self._lock = threading.Lock()
+        self._unprepared = threading.Semaphore(1)
         self.page_size = page_size
         self.loaded: Registry | None = None
         self.lists: Lists | None = None
@@ -47,8 +48,9 @@ class Shelf:
         return self.lists
 
     def prepare(self) -> None:
-        """Load behind everybody's back what the first call of a tool would wait for."""
-        threading.Thread(target=self._warm, name="tools", daemon=True).start()
+        """Load behind everybody's back what the first call of a tool would wait for, once."""
+        if self._unprepared.acquire(blocking=False):
+            threading.Thread(target=self._warm, name="tools", daemon=True).start()
 
     def _warm(self) -> None:
         with suppress(Exception):  # the first call meets the same trouble, and tells it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Event, active_count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -47,6 +48,26 @@ def test_published_lists_are_told_though_the_tools_cannot_be_loaded(
     peer = connect(load=load, published=lambda: described(demo.registry()))
     assert peer.result(method) == connect().result(method)
     assert peer.error("tools/call", {"name": "echo", "arguments": {"text": "a"}})["code"] == -32603
+
+
+@pytest.mark.clause("MCP-40")
+def test_many_who_list_before_the_tools_are_loaded_start_one_thread(
+    connect: Callable[..., Peer], demo: Demo
+) -> None:
+    gate = Event()
+
+    def load() -> Any:
+        gate.wait()
+        return demo.registry()
+
+    before = active_count()
+    peer = connect(load=load, published=lambda: described(demo.registry()))
+    try:
+        for _ in range(50):
+            peer.result("tools/list")
+        assert active_count() == before + 1
+    finally:
+        gate.set()
 
 
 @pytest.mark.clause("MCP-40")
