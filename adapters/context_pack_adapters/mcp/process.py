@@ -17,6 +17,13 @@ STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _PR_SET_PDEATHSIG = 1
 
 
+def speak_utf8() -> None:
+    """Start over in UTF-8 mode where the locale spells file names otherwise: the protocol does not."""
+    if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1" and sys.executable:
+        os.environ["PYTHONUTF8"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
 class Streams(NamedTuple):
     """The private protocol descriptors; None where the process was started without one."""
 

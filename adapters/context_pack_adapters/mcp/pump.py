@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 
 from context_pack_adapters.mcp.framing import Decoder, Fault, encode
 from context_pack_adapters.mcp.lanes import NUDGE_SECONDS, Job, Lanes
-from context_pack_adapters.mcp.process import Signals, Streams, claim_streams
+from context_pack_adapters.mcp.process import Signals, Streams, claim_streams, speak_utf8
 from context_pack_adapters.mcp.writer import Writer
 
 READ_BYTES = 256 * 1024
@@ -73,6 +73,7 @@ def serve(make_session: Callable[[Callable[[bytes], None]], Conversation], limit
 
     Threads may still be busy when this returns: the caller ends the process with `os._exit`.
     """
+    speak_utf8()
     return Pump(claim_streams(), make_session, limits).run()
 
 
