@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from context_pack.toolkit.metrics import Metrics, ToolMetrics
-from context_pack_adapters.disk.atomic import read_whole, write_atomic
+from context_pack_adapters.disk.atomic import ensure_uncommitted_folder, read_whole, write_atomic
 
 KEPT_FILES = 64
 KEPT_DURATIONS = 200
@@ -42,7 +42,7 @@ class StatsFiles:
         """
         if not metrics.tools or not self._root.is_dir():
             return
-        self._folder.mkdir(exist_ok=True)
+        ensure_uncommitted_folder(str(self._folder))
         body = json.dumps(to_record(metrics, stamp), separators=(",", ":")).encode()
         write_atomic(str(self._folder), f"{stamp}-{token}.json", body)
         for name in self._names()[:-KEPT_FILES]:
