@@ -71,9 +71,9 @@ def _on_a_pack(operation: type) -> type:
 _OPERATIONS = {name: _on_a_pack(operation) for name, operation in OPERATIONS.items()}
 COMMANDS: Mapping[str, type] = {
     "create": commands.Create,
-    "draft": Draft,
     "get": commands.Get,
     "list": commands.ListPacks,
+    "draft": Draft,
     **_OPERATIONS,
     "set_status": commands.SetStatus,
     "delete_pack": commands.DeletePack,

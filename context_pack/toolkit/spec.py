@@ -104,6 +104,24 @@ def _published(schema: Schema) -> Schema:
     return shown
 
 
+_LOOSER: Mapping[str, Callable[[Any, Any], Any]] = {
+    **dict.fromkeys(("minLength", "minimum", "minItems"), min),
+    **dict.fromkeys(("maxLength", "maximum", "maxItems"), max),
+}
+
+
+def _wider(one: Schema, other: Schema) -> Schema:
+    """A schema that takes what either of two takes of the same type; the first says what it is about."""
+    rules = {key for key in one if key in _LOOSER or key == "pattern"}
+    wider = {key: value for key, value in one.items() if key not in rules}
+    for key in rules & set(other):
+        if key in _LOOSER:
+            wider[key] = _LOOSER[key](one[key], other[key])
+        elif one[key] == other[key]:
+            wider[key] = one[key]
+    return {key: wider[key] for key in one if key in wider}
+
+
 @frozen
 class Tool:
     """One tool of the registry.
@@ -139,7 +157,8 @@ class Tool:
         for command in self.commands.values():
             for name, schema in schema_of(command)["properties"].items():
                 if name != "action":
-                    properties.setdefault(name, {k: v for k, v in schema.items() if k != "default"})
+                    shown = {key: value for key, value in schema.items() if key != "default"}
+                    properties[name] = _wider(properties.get(name, shown), shown)
         return self._shown({"type": "object", "properties": properties, "additionalProperties": False})
 
     def _shown(self, schema: Schema) -> Schema:

@@ -13,7 +13,7 @@ import pytest
 from attrs import frozen
 
 from context_pack.kernel.errors import Failure
-from context_pack.toolkit.arguments import arg, array, choice, integer, schema_of, text
+from context_pack.toolkit.arguments import Schema, arg, array, choice, integer, schema_of, text
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.reference import reference, rule_in_words
 from context_pack.toolkit.registry import Registry
@@ -62,6 +62,29 @@ def test_every_published_argument_is_in_the_table_and_in_a_command(registry: Reg
         assert published <= rows | {"action"}
         assert rows - actions <= published
         assert published - {"action"} == of_commands - {"action"}
+
+
+@pytest.mark.clause("PG-11")
+def test_what_an_action_takes_is_valid_by_the_schema_that_all_actions_share(registry: Registry) -> None:
+    for each in registry.tools.values():
+        published = each.input_schema()["properties"]
+        for command in each.commands.values():
+            for name, own in schema_of(command)["properties"].items():
+                assert is_as_wide(published[name], own), f"{each.name}: {name} of {command.__name__}"
+
+
+def is_as_wide(published: Schema, own: Schema) -> bool:
+    """Whether a value that passes a command's own schema passes the published one."""
+    return (
+        published["type"] == own["type"]
+        and published.get("minLength", 0) <= own.get("minLength", 0)
+        and published.get("maxLength", 10**9) >= own.get("maxLength", 0)
+        and published.get("minimum", -(10**12)) <= own.get("minimum", -(10**12))
+        and published.get("maximum", 10**12) >= own.get("maximum", 10**12)
+        and published.get("maxItems", 10**9) >= own.get("maxItems", 0)
+        and published.get("pattern", own.get("pattern")) == own.get("pattern")
+        and published.get("enum", own.get("enum")) == own.get("enum")
+    )
 
 
 @frozen

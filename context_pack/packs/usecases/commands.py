@@ -28,7 +28,7 @@ ID_CHARS = values.NAME_HIGH + 80
 
 ID = (text(1, ID_CHARS, blank=False), "Pack id (pk_…) or name")
 NAME = (text(1, ID_CHARS, blank=False), "Pack name")
-KEY = text(2, 64, values.KEY_PATTERN)
+KEY = text(0, 64, values.KEY_PATTERN)
 TITLE = text(0, values.TITLE_CHARS)
 WANTED_TITLE = text(1, values.TITLE_CHARS, blank=False)
 WHY = text(0, values.WHY_CHARS)
@@ -53,7 +53,7 @@ class Create:
     ttl_minutes: int = arg(*TTL)
     name: str | None = arg(
         text(values.NAME_LOW, values.NAME_HIGH + 80),
-        "Unique name, 3-120 characters once trimmed; never changes",
+        "Unique, 3-120 characters; never changes",
         default=None,
     )
     title: str | None = arg(TITLE, "Title", default=None)
@@ -95,7 +95,7 @@ class ListPacks:
     """Read which packs there are."""
 
     action: str = arg(ACTION, "list", default="list")
-    status: str | None = arg(STATUS, "draft or finalized", default=None)
+    status: str | None = arg(STATUS, "Status", default=None)
     query: str | None = arg(*QUERY, default=None)
     limit: int = arg(*LIMIT, default=DEFAULT_LIMIT)
     offset: int = arg(*OFFSET, default=0)
@@ -133,13 +133,13 @@ class UpsertRef:
 
     action: str = arg(ACTION, "upsert_ref", default="upsert_ref")
     section_key: str = arg(KEY, "Section key")
-    ref_key: str = arg(KEY, "Ref key, unique in its section")
+    ref_key: str = arg(KEY, "Ref key")
     path: str = arg(text(1, values.PATH_CHARS, blank=False), "File, relative to the source root")
     line_start: int = arg(integer(1, values.LAST_LINE), "First line, from 1")
     line_end: int = arg(integer(1, values.LAST_LINE), "Last line, included; at most 2000 lines")
     ref_title: str | None = arg(TITLE, "Ref heading", default=None)
     ref_why: str | None = arg(WHY, "Why these lines matter", default=None)
-    group: str | None = arg(text(0, values.GROUP_CHARS), "Refs of one group stand together", default=None)
+    group: str | None = arg(text(0, values.GROUP_CHARS), "Groups refs", default=None)
 
 
 @frozen(kw_only=True)
@@ -157,7 +157,7 @@ class UpsertDiagram:
 
     action: str = arg(ACTION, "upsert_diagram", default="upsert_diagram")
     section_key: str = arg(KEY, "Section key")
-    diagram_key: str = arg(KEY, "Diagram key, unique in its section")
+    diagram_key: str = arg(KEY, "Diagram key")
     title: str = arg(WANTED_TITLE, "Diagram heading")
     mermaid: str = arg(text(1, values.MERMAID_CHARS, blank=False), "Mermaid source")
     diagram_why: str | None = arg(WHY, "Why the diagram matters", default=None)
@@ -188,9 +188,7 @@ class TouchTtl:
 
     action: str = arg(ACTION, "touch_ttl", default="touch_ttl")
     ttl_minutes: int | None = arg(*TTL, default=None)
-    extend_minutes: int | None = arg(
-        integer(1, MAX_MINUTES), "Minutes to add to the time that is left", default=None
-    )
+    extend_minutes: int | None = arg(integer(1, MAX_MINUTES), "Minutes to add", default=None)
 
 
 Operation = (
@@ -213,7 +211,7 @@ class SetStatus(Addressed):
     """Finalize a draft, or reopen a finalized pack."""
 
     action: str = arg(ACTION, "set_status", default="set_status")
-    status: str = arg(STATUS, "draft or finalized")
+    status: str = arg(STATUS, "Status")
 
 
 @frozen(kw_only=True)
@@ -232,11 +230,11 @@ class Repair(Addressed):
 
 def operation_schema() -> Schema:
     """One operation of a batch: any field of any operation; which belong together is checked per action."""
-    fields: dict[str, Any] = {"action": {"type": "string"}}
+    fields: dict[str, Any] = {}
     for command in OPERATIONS.values():
         for name, schema in schema_of(command)["properties"].items():
-            fields.setdefault(name, {key: schema[key] for key in ("type", "items") if key in schema})
-    fields["tags"] = array({"type": "string"})
+            fields.setdefault(name, {key: schema[key] for key in ("type", "maxLength") if key in schema})
+    fields["tags"] = array(text(0, values.TAG_CHARS), 0, values.TAGS_MOST)
     return {"type": "object", "properties": fields, "required": ["action"], "additionalProperties": False}
 
 
