@@ -17,7 +17,7 @@ from context_pack.contexts.domain.fingerprint import content_row, fingerprint, s
 from context_pack.contexts.domain.model import CONTEXT_FILE
 from context_pack.contexts.domain.scan import is_source
 from context_pack.contexts.ports import Refusal
-from context_pack_adapters.stores.context_seen import SeenFolders, key_of
+from context_pack_adapters.stores.context_seen import SeenFolders
 
 CHUNK = 1024 * 1024
 TICK_NS = 50_000_000
@@ -31,7 +31,7 @@ _PROC = os.path.isdir("/proc/self/fd")
 
 Signature = tuple[str, int, int, int, int]
 """Name, size, modified, changed, inode."""
-Digests = dict[str, tuple[Signature, str]]
+Digests = dict[Signature, str]
 
 
 class Look(NamedTuple):
@@ -56,10 +56,7 @@ def look(path: str) -> Look:
     with os.scandir(path) as entries:
         for entry in entries:
             name = entry.name
-            if entry.is_dir(follow_symlinks=False):
-                folders.append(name)
-                odd = odd or name == CONTEXT_FILE
-            elif entry.is_file(follow_symlinks=False):
+            if entry.is_file(follow_symlinks=False):
                 try:
                     status = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
@@ -71,6 +68,9 @@ def look(path: str) -> Look:
                     warnings += 1
                     continue
                 files.append((name, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+            elif entry.is_dir(follow_symlinks=False):
+                folders.append(name)
+                odd = odd or name == CONTEXT_FILE
             elif name == CONTEXT_FILE:
                 odd = True
     return Look(files, folders, warnings, odd)
@@ -124,7 +124,7 @@ class DiskFolder:
     """A `Folder` on disk; `read` reads its context file, confined to the root."""
 
     __slots__ = (
-        *("_digests", "_now_ns", "_path", "_read", "_seen", "_stat"),
+        *("_counted", "_digests", "_now_ns", "_path", "_read", "_seen", "_stat"),
         *("files", "memo", "odd_context", "scope", "settled", "source_bytes", "sources", "warnings"),
     )
 
@@ -150,6 +150,7 @@ class DiskFolder:
         self.settled = not seen.odd_context and is_settled(newest, now_ns)
         self._path, self._read, self._now_ns = path, read, now_ns
         self._seen = seen_before
+        self._counted = [row for row in seen.files if row[0] != CONTEXT_FILE]
         self._stat: str | None = None
         self._digests: Digests = {} if before is None else before._digests
 
@@ -167,44 +168,38 @@ class DiskFolder:
     def stat_fingerprint(self) -> str:
         """The fingerprint of times and sizes."""
         if self._stat is None:
-            self._stat = fingerprint(stat_row(row[0], row[2], row[1]) for row in self._counted())
+            self._stat = fingerprint(stat_row(row[0], row[2], row[1]) for row in self._counted)
         return self._stat
 
     def content_fingerprint(self, check: Callable[[], None]) -> str | None:
         """The fingerprint of contents; None when a file cannot be read."""
-        key = key_of(counted) if (counted := self._counted()) and self.settled else ""
-        known = self._seen.recall(self._path, key) if key else None
+        counted = self._counted
+        lasts = self.settled and bool(counted)
+        known = self._seen.recall(self._path, counted) if lasts else None
         if known is None:
             known = self._computed(counted, check)
-            if known is not None and key:
-                self._seen.keep(self._path, key, known)
+            if known is not None and lasts:
+                self._seen.keep(self._path, counted, known)
         return known
 
     def _computed(self, counted: list[Signature], check: Callable[[], None]) -> str | None:
         rows: list[str] = []
         before, digests = self._digests, Digests()
         for row in counted:
-            name = row[0]
-            known = before.get(name)
-            if known is None or known[0] != row:
-                digest = self._digest(name, row[1], check)
-                if digest is None:
-                    return None
-                known = (row, digest)
+            digest = before.get(row) or self._digest(row[0], row[1], check)
+            if digest is None:
+                return None
             if self.settled or is_settled(row[3], self._now_ns):
-                digests[name] = known
-            rows.append(content_row(name, known[1]))
+                digests[row] = digest
+            rows.append(content_row(row[0], digest))
         self._digests = digests
         return fingerprint(rows)
 
     def context(self) -> bytes | Refusal | None:
         """The bytes of the context file; None when there is none."""
-        if not self.odd_context and all(row[0] != CONTEXT_FILE for row in self.files):
+        if not self.odd_context and len(self._counted) == len(self.files):
             return None
         return self._read(self.scope)
-
-    def _counted(self) -> list[Signature]:
-        return [row for row in self.files if row[0] != CONTEXT_FILE]
 
     def _digest(self, name: str, size: int, check: Callable[[], None]) -> str | None:
         """The SHA-256 of a file's bytes; None when they cannot be had."""

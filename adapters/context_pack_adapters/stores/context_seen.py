@@ -16,6 +16,9 @@ from typing import Any
 
 from context_pack_adapters.disk.atomic import ensure_folder, read_whole, write_atomic
 
+Rows = Sequence[tuple[Any, ...]]
+"""The signs of a folder's files: names, sizes, times, inodes."""
+
 FOLDER, FILE = "contexts", "seen.json"
 FORMAT = 1
 MAX_BYTES = 64 * 1024 * 1024
@@ -28,26 +31,31 @@ class SeenFolders:
     def __init__(self, storage_root: str) -> None:
         self._folder = os.path.join(storage_root, FOLDER)
         self._known: dict[str, list[str]] | None = None
-        self._is_new = False
+        self._new: dict[str, tuple[Rows, str]] = {}
 
-    def recall(self, path: str, key: str) -> str | None:
+    def recall(self, path: str, rows: Rows) -> str | None:
         """The fingerprint of a folder whose files have these signs; None when nobody knows it."""
+        fresh = self._new.get(path)
+        if fresh is not None:
+            return fresh[1] if fresh[0] == rows else None
         found = self._load().get(path)
-        return found[1] if found is not None and found[0] == key else None
+        return found[1] if found is not None and found[0] == key_of(rows) else None
 
-    def keep(self, path: str, key: str, fingerprint: str) -> None:
-        """Remember a fingerprint until `save`."""
-        known = self._load()
-        if known.get(path) != [key, fingerprint] and (path in known or len(known) < MOST_FOLDERS):
-            known[path] = [key, fingerprint]
-            self._is_new = True
+    def keep(self, path: str, rows: Rows, fingerprint: str) -> None:
+        """Remember a fingerprint until `save`; what is never saved is never made short."""
+        if path in self._new or len(self._new) < MOST_FOLDERS:
+            self._new[path] = (rows, fingerprint)
 
     def save(self) -> None:
         """Write what is new; a disk that does not take it only costs time later."""
-        if not self._is_new:
+        if not self._new:
             return
-        self._is_new = False
-        body = json.dumps({"format": FORMAT, "folders": dict(self._load())}, indent=0)
+        new, self._new = self._new, {}
+        known = self._load()
+        known.update({path: [key_of(rows), found] for path, (rows, found) in new.items()})
+        while len(known) > MOST_FOLDERS:
+            known.pop(next(iter(known)))
+        body = json.dumps({"format": FORMAT, "folders": known}, indent=0)
         try:
             ensure_folder(self._folder)
             write_atomic(self._folder, FILE, body.encode())
@@ -71,7 +79,7 @@ class SeenFolders:
         return {path: entry for path, entry in folders.items() if _is_entry(entry)}
 
 
-def key_of(rows: Sequence[tuple[Any, ...]]) -> str:
+def key_of(rows: Rows) -> str:
     """The signs of a folder's files as one short text."""
     return sha256(repr(sorted(rows)).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
