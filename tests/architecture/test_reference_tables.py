@@ -70,7 +70,8 @@ def test_what_an_action_takes_is_valid_by_the_schema_that_all_actions_share(regi
         published = each.input_schema()["properties"]
         for command in each.commands.values():
             for name, own in schema_of(command)["properties"].items():
-                assert is_as_wide(published[name], own), f"{each.name}: {name} of {command.__name__}"
+                if name != "action":
+                    assert is_as_wide(published[name], own), f"{each.name}: {name} of {command.__name__}"
 
 
 def is_as_wide(published: Schema, own: Schema) -> bool:
