@@ -189,3 +189,42 @@ def test_a_folder_named_like_a_library_is_not_that_library() -> None:
         "yaml/x.md": "",
     }
     assert imported(files, "use.py").external == ["queue", "queue.Queue", "yaml"]
+
+
+@pytest.mark.clause("CD-17", "CD-26")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "type Pair[T] = tuple[T, T]\nimport seen\n",
+        "if True:\n    type Name = (\n        str\n    )\nimport seen\n",
+        "def first[T: (int, str), *Ts, **P](x: T) -> T:\n    import seen\n",
+        "class Box[T = list[dict[str, int]]](Base[T]):\n    import seen\n",
+        "class Bare[T]:\n    async def put[U](self, x: U) -> None:\n        import seen\n",
+        "try:\n    import seen\nexcept ValueError, errors.Other:\n    pass\n",
+        'import seen\nx = f"{a["b"]} it\'s {{plain}}"\n',
+        "import seen\nx = f'{a['b']!r:{'>'}10}'\n",
+        "x = f\"{'\\n'.join(lines)}\"; import seen\n",
+        'x = f"""{\n    a["b"]  # why\n} import not_this """\nimport seen\n',
+        'import seen\nx = t"{name}"\n',
+    ],
+)
+def test_python_is_read_whatever_version_it_was_written_for(text: str) -> None:
+    assert [each.written for each in python.parse(text)] == ["seen"]
+
+
+@pytest.mark.clause("CD-26")
+@pytest.mark.parametrize(
+    "text",
+    [
+        'print(f"{a}"\nimport b\n',
+        'x = f"{a\nimport b\n',
+        "def f[T](:\n    import b\n",
+        "type X =\n",
+        'x = f"{a["b"]}"\ny = = 1\n',
+        "try:\n    import b\nexcept A, B\n    pass\n",
+        'x = "type X = int"\ny = "open\n',
+    ],
+)
+def test_what_no_version_parses_is_refused(text: str) -> None:
+    with pytest.raises(Unparsable):
+        python.parse(text)

@@ -48,14 +48,17 @@ def parse(text: str) -> tuple[Statement, ...]:
     """Every import statement, in order; what is nested too deep for the parser is searched for them instead.
 
     Raises:
-        Unparsable: it is not Python as the running interpreter knows it.
+        Unparsable: it is not Python, neither as the running interpreter knows it nor newer.
     """
     # What the parser has to say about escapes is no news here, and it would say it on stderr.
     warnings.filterwarnings("ignore", module=_PARSED)
     try:
         module = ast.parse(text, _PARSED)
     except SyntaxError as error:
-        raise Unparsable(error.lineno or _nul_line(text)) from None
+        newer = _newer(text)
+        if newer is None:
+            raise Unparsable(error.lineno or _nul_line(text)) from None
+        module = newer
     except ValueError:
         raise Unparsable(_nul_line(text)) from None
     except (RecursionError, MemoryError):
@@ -63,6 +66,17 @@ def parse(text: str) -> tuple[Statement, ...]:
 
         return tuple(Statement(*found) for found in scan(text))
     return tuple(_statements(module))
+
+
+def _newer(text: str) -> ast.Module | None:
+    """The text as an interpreter reads it that knows what is newer than this one; None if none would."""
+    from context_pack.code.domain.imports.python_newer import older
+
+    plain = older(text)
+    try:
+        return None if plain is None else ast.parse(plain, _PARSED)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _nul_line(text: str) -> int:
