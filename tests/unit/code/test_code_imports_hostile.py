@@ -98,3 +98,18 @@ def test_every_project_file_cut_anywhere_is_parsed_or_refused(language: str) -> 
                     known.parse(text[:end])
                 except Unparsable:
                     assert path.endswith(".py")
+
+
+@pytest.mark.clause("CD-15", "CD-18")
+def test_configurations_that_extend_each_other_again_and_again_are_read_once() -> None:
+    files: dict[str, str | bytes] = {
+        "tsconfig.json": '{"extends": [' + ", ".join(['"./other.json"'] * 20) + "]}",
+        "other.json": '{"extends": [' + ", ".join(['"./tsconfig.json"'] * 20) + '], "compilerOptions": '
+        '{"paths": {"~/*": ["./*"]}}}',
+        "a.ts": 'import "~/b"; import "none";',
+        "b.ts": "",
+    }
+    with never_hanging(10):
+        read = FileReader(MemorySourceTree(files)).read(ReadFile(path="a.ts", include_deps=True))
+    assert [each.path for each in read.dependencies] == ["b.ts"]
+    assert read.external == ("none",)

@@ -171,3 +171,103 @@ def test_what_if_0_leaves_out_does_not_count() -> None:
     assert [each.name for each in c_family.parse(C.replace("\n", "\r\n"))] == [
         "a.h", "b.h", "c.h", "d.h", "e.h", "f.h"
     ]  # fmt: skip
+
+
+@pytest.mark.clause("CD-18")
+@pytest.mark.parametrize(
+    "listed",
+    [
+        'packages:\n  - "packages/*"\n  - apps/*  # the web\n',
+        "# pnpm\npackages:\r\n- 'packages/**'\r\n\r\n# more\r\n- apps/web\r\ncatalog:\r\n- nothing\r\n",
+    ],
+)
+def test_workspaces_of_pnpm_are_workspaces(listed: str) -> None:
+    files = {**SHOP, "package.json": "{}", "pnpm-workspace.yaml": listed}
+    files["apps/web/app.ts"] = 'import "@shop/utils"; import "shop-ui"; import "lint-rules";'
+    found = imported(files, "apps/web/app.ts")
+    assert found.paths == ["packages/ui/lib/main.mjs", "packages/utils/src/index.ts"]
+    assert found.external == ["lint-rules"]
+
+
+@pytest.mark.clause("CD-18")
+def test_two_stars_go_down_all_the_way() -> None:
+    assert from_app("lint-rules") == ["tools/deep/lint/index.js"]
+
+
+@pytest.mark.clause("CD-18")
+def test_a_package_knows_its_own_name_and_its_private_ones() -> None:
+    own = {
+        "name": "me",
+        "exports": {"./x": "./src/x.js"},
+        "imports": {"#db/*": "./src/db/*.js", "#out": "../y"},
+    }
+    files = {"a/package.json": json.dumps(own), "a/src/x.js": "", "a/src/db/main.ts": "", "y.js": ""}
+    files["a/test/t.ts"] = 'import "me/x"; import "#db/main"; import "#out"; import "#none";'
+    found = imported(files, "a/test/t.ts")
+    assert found.paths == ["a/src/db/main.ts", "a/src/x.js"]
+    assert found.external == ["#none", "#out"]
+
+
+@pytest.mark.clause("CD-18")
+def test_inherited_paths_start_where_the_heir_says() -> None:
+    files = {
+        "tsconfig.base.json": '{"compilerOptions": {"paths": {"~/*": ["lib/*"]}}}',
+        "tsconfig.json": '{"extends": "./tsconfig.base", "compilerOptions": {"baseUrl": "./src"}}',
+        "src/lib/a.ts": "",
+        "use.ts": 'import "~/a";',
+    }
+    assert imported(files, "use.ts").paths == ["src/lib/a.ts"]
+
+
+@pytest.mark.clause("CD-18")
+@pytest.mark.parametrize("name", ["@shop/config/base", "@shop/config/base.json", "@shop/config"])
+def test_a_configuration_may_be_in_a_package_of_the_same_workspaces(name: str) -> None:
+    shared = '{"compilerOptions": {"paths": {"~/*": ["${configDir}/src/*"]}}}'
+    files = {
+        **SHOP,
+        "packages/config/package.json": '{"name": "@shop/config"}',
+        "packages/config/base.json": shared,
+        "packages/config/tsconfig.json": shared,
+        "apps/web/tsconfig.json": json.dumps({"extends": name}),
+        "apps/web/src/a.ts": "",
+        "apps/web/app.ts": 'import "~/a";',
+    }
+    assert imported(files, "apps/web/app.ts").paths == ["apps/web/src/a.ts"]
+
+
+@pytest.mark.clause("CD-19")
+def test_what_lies_in_another_module_is_no_package_of_this_one() -> None:
+    files = {
+        "go.mod": "module example.com/shop",
+        "a.go": 'package a\nimport (\n"example.com/shop/tools/gen"\n"example.com/shop/api/v1"\n)',
+        "tools/go.mod": "module example.com/other",
+        "tools/gen/gen.go": "package gen",
+        "api/go.mod": "module example.com/shop/api",
+        "api/v1/v1.go": "package v1",
+    }
+    found = imported(files, "a.go")
+    assert found.paths == ["api/v1/v1.go"]
+    assert found.external == ["example.com/shop/tools/gen"]
+
+
+@pytest.mark.clause("CD-20")
+def test_what_only_some_systems_use_counts() -> None:
+    files = {
+        "app/Cargo.toml": '[package]\nname = "a"\n[target."cfg(unix)".dependencies]\nlow = {path = "../low"}',
+        "app/src/lib.rs": '#[cfg_attr(windows, path = "win.rs")]\n#[cfg_attr(unix, path = "nix.rs")]\n'
+        "mod os; use low::Level;",
+        "app/src/win.rs": "",
+        "app/src/nix.rs": "",
+        "low/Cargo.toml": '[package]\nname = "low"\n',
+        "low/src/lib.rs": "",
+    }
+    found = imported(files, "app/src/lib.rs")
+    assert found.paths == ["app/src/nix.rs", "app/src/win.rs", "low/src/lib.rs"]
+    assert found.external == []
+
+
+@pytest.mark.clause("CD-21")
+def test_an_imported_module_of_java_is_external() -> None:
+    files = {"A.java": "import module java.base;\nimport module.b.C;\n", "module/b/C.java": ""}
+    found = imported(files, "A.java")
+    assert (found.paths, found.external) == (["module/b/C.java"], ["java.base"])

@@ -144,9 +144,12 @@ class _Projects:
 
     def namespace_files(self, name: tuple[str, ...]) -> list[str]:
         """The files in the folders of a namespace that declare it."""
+        folders = self._folders(name)
+        if not folders:
+            return []
         declares = re.compile(_DECLARES.format(re.escape(".".join(name))), re.MULTILINE)
         found: list[str] = []
-        for folder in self._folders(name):
+        for folder in folders:
             for file in sorted(each for each in self.view.files(folder) if each.endswith(".cs")):
                 self._left -= 1
                 text = self.view.text(within(folder, file)) if self._left >= 0 else None

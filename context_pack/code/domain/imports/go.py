@@ -67,13 +67,12 @@ def resolve(names: Sequence[str], path: str, view: TreeView) -> Imports:
     modules = sorted(set(_modules(here, view)), key=lambda module: (-len(module[0]), module))
     found = Found()
     for name in names:
-        found.add(
-            name, next(filter(None, (_files(place, view) for place in _places(name, here, modules))), None)
-        )
+        places = _places(name, here, modules, view)
+        found.add(name, next(filter(None, (_files(place, view) for place in places)), None))
     return found.imports()
 
 
-def _places(name: str, here: str, modules: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _places(name: str, here: str, modules: Sequence[tuple[str, str]], view: TreeView) -> Iterator[str]:
     """The folders a package may be in, the most specific module first."""
     if name.startswith(("./", "../")):
         place = join(here, name)
@@ -82,7 +81,18 @@ def _places(name: str, here: str, modules: Sequence[tuple[str, str]]) -> Iterato
         return
     for module, folder in modules:
         if name == module or name.startswith(f"{module}/"):
-            yield within(folder, name[len(module) + 1 :])
+            place = within(folder, name[len(module) + 1 :])
+            if _belongs(place, folder, name, view):
+                yield place
+
+
+def _belongs(place: str, folder: str, name: str, view: TreeView) -> bool:
+    """Whether a place below a module's folder has that name: not where a module inside calls it another."""
+    above = nearest(view, place, "go.mod")
+    home = "" if above is None else folder_of(above)
+    if above is None or len(home) <= len(folder):
+        return True
+    return any(within(module, place[len(home) + 1 :]) == name for module in _names(view, above))
 
 
 def _files(folder: str, view: TreeView) -> list[str]:
@@ -95,8 +105,9 @@ def _modules(here: str, view: TreeView) -> Iterator[tuple[str, str]]:
     for folder in ancestors(here):
         if "go.mod" not in view.files(folder):
             continue
-        text = _plain(view.text(within(folder, "go.mod")))
-        yield from ((name, folder) for name in _MODULE.findall(text)[:1])
+        manifest = within(folder, "go.mod")
+        yield from ((name, folder) for name in _names(view, manifest))
+        text = _plain(view.text(manifest))
         for name, written in _REPLACED.findall(text):
             place = join(folder, written)
             if place is not None:
@@ -107,8 +118,12 @@ def _modules(here: str, view: TreeView) -> Iterator[tuple[str, str]]:
     for written in _USED.findall(_plain(view.text(shared))):
         place = join(folder_of(shared), written)
         if place is not None and "go.mod" in view.files(place):
-            text = _plain(view.text(within(place, "go.mod")))
-            yield from ((name, place) for name in _MODULE.findall(text)[:1])
+            yield from ((name, place) for name in _names(view, within(place, "go.mod")))
+
+
+def _names(view: TreeView, manifest: str) -> list[str]:
+    """What the module of a go.mod is called, if it says so."""
+    return _MODULE.findall(_plain(view.text(manifest)))[:1]
 
 
 def _plain(text: str | None) -> str:

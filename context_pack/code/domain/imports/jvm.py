@@ -49,7 +49,8 @@ _KOTLIN = lexer(comment(LINE_COMMENT), comment(r"/\*", nested_comment), *_QUOTED
 _NAME = r"[\w$`]++(?:\s*+\.\s*+[\w$`]++)*+"
 _PACKAGE = re.compile(rf"(?:^|;)[ \t]*+package\s++({_NAME})", re.MULTILINE)
 _IMPORT = re.compile(
-    rf"(?:^|;)[ \t]*+import\s++(?P<static>static\s++)?+(?P<name>{_NAME})(?P<all>\s*+\.\s*+\*)?+"
+    r"(?:^|;)[ \t]*+import\s++(?:module\s++|(?P<static>static\s++))?+"
+    rf"(?P<name>{_NAME})(?P<all>\s*+\.\s*+\*)?+"
     r"(?:\s++as\s++[\w`]++)?+[ \t]*+(?=[;\r\n]|\Z)",
     re.MULTILINE,
 )
@@ -114,6 +115,7 @@ class _Sources:
     view: TreeView
     own: Origin
     _around: list[Origin] | None = field(default=None, init=False)
+    _masked: dict[str, str] = field(factory=dict, init=False)
 
     def files(self, each: Import) -> list[str]:
         """Where an import leads: near first, then in the modules around."""
@@ -163,13 +165,20 @@ class _Sources:
 
     def _declaring(self, origins: Sequence[Origin], name: tuple[str, ...]) -> list[str]:
         """The Kotlin files of a package that declare a name."""
+        folders = list(self._packages(origins, name[:-1]))
+        if not folders:
+            return []
         declared = re.compile(_DECLARED.format(re.escape(name[-1])))
         found: dict[str, None] = {}
-        for folder in self._packages(origins, name[:-1]):
+        for folder in folders:
             files = [file for file in self._sources_in(folder) if file.endswith(".kt")]
             for file in files[:MOST_DECLARING]:
                 text = self.view.text(file)
-                if text is not None and name[-1] in text and declared.search(_KOTLIN.mask(text)):
+                if text is None or name[-1] not in text:
+                    continue
+                if file not in self._masked:
+                    self._masked[file] = _KOTLIN.mask(text)
+                if declared.search(self._masked[file]):
                     found[file] = None
         return list(found)
 

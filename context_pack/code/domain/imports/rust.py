@@ -197,13 +197,13 @@ def resolve(items: Sequence[Item], path: str, view: TreeView) -> Imports:
     return found.imports()
 
 
-def _declared(module: Module, path: str, around: Neighbourhood) -> str | None:
+def _declared(module: Module, path: str, around: Neighbourhood) -> list[str]:
+    """The files of a declared module: each that `#[path]` names, on whatever condition, else its own."""
     start = around.folder_inside(module.inside)
-    for written in module.paths:
-        place = join(start if module.inside else folder_of(path), written)
-        if place is not None and (found := around.file(place)) is not None:
-            return found
-    return around.module_file(within(start, module.name))
+    places = (join(start if module.inside else folder_of(path), written) for written in module.paths)
+    named = [place for place in places if place is not None and around.file(place)]
+    own = around.module_file(within(start, module.name))
+    return named or ([] if own is None else [own])
 
 
 def _used(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from attrs import define, field, frozen
@@ -159,16 +160,23 @@ def _known_crates(package: str, view: TreeView) -> dict[str, Crate]:
 
 def _dependencies(manifest: Mapping[str, Any], package: str, view: TreeView) -> list[tuple[str, Crate]]:
     found: list[tuple[str, Crate]] = []
+    libraries: dict[str, Crate | None] = {}
     shared: tuple[str, Mapping[str, Any]] | None = None
-    for table in TABLES:
-        for name, entry in _table(manifest, table).items():
+    # What only some systems depend on stands in tables of their own.
+    platforms = _table(manifest, "target")
+    for holder in (manifest, *(_table(platforms, platform) for platform in platforms)):
+        for name, entry in chain.from_iterable(_table(holder, table).items() for table in TABLES):
             place, source = package, entry
             if isinstance(entry, dict) and entry.get("workspace") is True:
                 shared = shared or _workspace(package, view)
                 place, source = shared[0], shared[1].get(name)
             written = source.get("path") if isinstance(source, dict) else None
             folder = join(place, written) if isinstance(written, str) else None
-            library = None if folder is None else _library_of(folder, view)
+            if folder is None:
+                continue
+            if folder not in libraries:
+                libraries[folder] = _library_of(folder, view)
+            library = libraries[folder]
             if library is not None:
                 found.append((name.replace("-", "_"), library))
     return found

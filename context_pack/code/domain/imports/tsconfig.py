@@ -1,20 +1,23 @@
 """The module mapping of a TypeScript or JavaScript project: `paths`, `baseUrl` and what they extend.
 
 The nearest tsconfig.json, else jsconfig.json, above a file decides. Configurations are JSON with comments and
-trailing commas; one that cannot be read maps nothing. `extends` is followed inside the root only, and where
-the nearest configuration is but a list of `references`, the first of those that maps anything is taken.
+trailing commas; one that cannot be read maps nothing. `extends` is followed inside the root only, by path
+and to packages of the same workspaces; where the nearest configuration is but a list of `references`, the
+first of those that maps anything is taken.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
-from context_pack.code.domain.imports.tree import TreeView, first_file, folder_of, join, nearest
+from context_pack.code.domain.imports.tree import TreeView, first_file, folder_of, join, nearest, within
+from context_pack.code.domain.imports.workspaces import Workspaces
 from context_pack.kernel.lexing import (
     BLOCK_COMMENT,
     DOUBLE_QUOTED,
@@ -24,7 +27,7 @@ from context_pack.kernel.lexing import (
     lexer,
 )
 
-MOST_EXTENDED = 10
+MOST_EXTENDED = 50
 MOST_REFERENCES = 20
 CONFIG_DIR = "${configDir}"
 
@@ -65,16 +68,28 @@ def _fits(pattern: str, name: str) -> bool:
     return len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
 
 
+@frozen
+class _Options:
+    """What a configuration says with all that it extends: `paths` as they were written in `home`."""
+
+    paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    home: str = ""
+    base: str | None = None
+
+    def over(self, lower: _Options) -> _Options:
+        """These options where they say something, else the lower ones."""
+        chosen = self if self.paths else lower
+        return _Options(chosen.paths, chosen.home, lower.base if self.base is None else self.base)
+
+
 def mapping_for(folder: str, view: TreeView) -> PathMapping:
     """The mapping that holds for files in a folder."""
     path = nearest(view, folder, "tsconfig.json", "jsconfig.json")
     if path is None:
         return PathMapping()
-    found = _mapping(path, folder_of(path), view, MOST_EXTENDED)
-    if found.patterns or found.base is not None:
-        return found
-    for reference in _references(path, view):
-        found = _mapping(reference, folder_of(reference), view, MOST_EXTENDED)
+    for each in (path, *_references(path, view)):
+        main = folder_of(each)
+        found = _mapping(_options(each, main, view, {}), main)
         if found.patterns or found.base is not None:
             return found
     return PathMapping()
@@ -89,42 +104,49 @@ def _references(path: str, view: TreeView) -> Iterator[str]:
             yield found
 
 
-def _mapping(path: str, main: str, view: TreeView, left: int) -> PathMapping:
-    """What one configuration maps, with what it extends beneath it; `main` is where `${configDir}` is."""
+def _options(path: str, main: str, view: TreeView, known: dict[str, _Options]) -> _Options:
+    """The options of a configuration over those it extends; `main` is where `${configDir}` is.
+
+    Each configuration is asked once, however often and in whatever circles they extend each other.
+    """
+    if path in known or len(known) >= MOST_EXTENDED:
+        return known.get(path, _Options())
+    result = known[path] = _Options()
     config = _read(path, view)
-    result = PathMapping()
-    if left:
-        extended = config.get("extends")
-        for written in (
-            [extended] if isinstance(extended, str) else extended if isinstance(extended, list) else []
-        ):
-            parent = _config(folder_of(path), written, view) if isinstance(written, str) else None
-            if parent is not None and parent != path:
-                lower = _mapping(parent, main, view, left - 1)
-                result = PathMapping(
-                    lower.patterns or result.patterns, result.base if lower.base is None else lower.base
-                )
+    extended = config.get("extends")
+    for written in extended if isinstance(extended, list) else [extended]:
+        parent = _config(folder_of(path), written, view) if isinstance(written, str) else None
+        if parent is not None:
+            result = _options(parent, main, view, known).over(result)
     options = config.get("compilerOptions")
-    return _over(result, options, folder_of(path), main) if isinstance(options, dict) else result
+    known[path] = _said(options, folder_of(path), main).over(result) if isinstance(options, dict) else result
+    return known[path]
 
 
-def _over(lower: PathMapping, options: dict[str, Any], folder: str, main: str) -> PathMapping:
-    """The options of a configuration over those it extends; paths start at its base, else at its folder."""
-    result, written = lower, options.get("baseUrl")
-    if isinstance(written, str):
-        result = evolve(result, base=_at(folder, written, main))
-    paths = options.get("paths")
-    if isinstance(paths, dict):
-        start = folder if result.base is None else result.base
-        result = evolve(result, patterns=tuple(_patterns(paths, start, main)))
-    return result
+def _said(options: dict[str, Any], folder: str, main: str) -> _Options:
+    """What one configuration says itself."""
+    base, paths = options.get("baseUrl"), options.get("paths")
+    return _Options(
+        tuple(_patterns(paths)) if isinstance(paths, dict) else (),
+        folder,
+        _at(folder, base, main) if isinstance(base, str) else None,
+    )
 
 
-def _patterns(paths: dict[str, Any], start: str, main: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _patterns(paths: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
     for pattern, targets in paths.items():
         if isinstance(targets, list) and pattern.count("*") <= 1:
-            places = (_at(start, target, main) for target in targets if isinstance(target, str))
-            yield pattern, tuple(place for place in places if place is not None)
+            yield pattern, tuple(target for target in targets if isinstance(target, str))
+
+
+def _mapping(options: _Options, main: str) -> PathMapping:
+    """Paths start at the base, whoever says it, else at the folder of the configuration they stand in."""
+    start = options.home if options.base is None else options.base
+    patterns = (
+        (pattern, tuple(place for target in targets if (place := _at(start, target, main)) is not None))
+        for pattern, targets in options.paths
+    )
+    return PathMapping(tuple(patterns), options.base)
 
 
 def _at(folder: str, written: str, main: str) -> str | None:
@@ -135,13 +157,18 @@ def _at(folder: str, written: str, main: str) -> str | None:
 
 
 def _config(folder: str, written: str, view: TreeView) -> str | None:
-    """The file of a configuration that another one names; those of packages are not looked for."""
+    """The file of a configuration that another one names, by path or in a package of the same workspaces."""
     if not written.startswith("."):
-        return None
+        places = Workspaces(folder, view).places
+        return first_file(view, chain(_endings(places(written)), places(f"{written}/tsconfig.json")))
     place = join(folder, written)
-    if place is None:
-        return None
-    return first_file(view, (place, f"{place}.json", f"{place}/tsconfig.json" if place else "tsconfig.json"))
+    return None if place is None else first_file(view, (*_endings([place]), within(place, "tsconfig.json")))
+
+
+def _endings(places: Iterable[str]) -> Iterator[str]:
+    """A configuration may be named without its ending."""
+    for place in places:
+        yield from (place, f"{place}.json") if place else ()
 
 
 def _read(path: str, view: TreeView) -> dict[str, Any]:

@@ -1,27 +1,33 @@
-"""Packages of one repository that import each other by name: the `workspaces` of a package.json.
+"""Packages of one repository that import each other by name: the `workspaces` of a package.json, or pnpm's.
 
-A bare name is looked for among the packages that the nearest package.json with workspaces lists. What a
-package offers is told by its own package.json (`exports`, `source`, `module`, `main`); where that names
-something built, which is not in the tree, its sources are tried: `src/index`, `index`.
+A bare name is looked for in the file's own package and among those that the nearest package.json with
+workspaces, or pnpm-workspace.yaml, lists. What a package offers is told by its own package.json (`exports`,
+`source`, `module`, `main`); where that names something built, which is not in the tree, its sources are
+tried: `src/index`, `index`. A name that begins with `#` is what the own package.json has under `imports`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import translate
+from itertools import islice
 from typing import Any
 
 from attrs import define, field
 
-from context_pack.code.domain.imports.tree import TreeView, ancestors, join, within
+from context_pack.code.domain.imports.tree import TreeView, ancestors, join, name_of, within
 from context_pack.kernel.paths import EXCLUDED_FOLDERS
 
 PACKAGE = "package.json"
+PNPM = "pnpm-workspace.yaml"
 MOST_PACKAGES = 300
+MOST_FOLDERS = 2000
 MOST_READ_CHARS = 200_000
 _FIELDS = ("source", "types", "module", "main")
+_PNPM_LIST = re.compile(r"^packages:[ \t]*+(?:#[^\n]*+)?+((?:\r?\n[ \t]*+(?:[-#][^\n]*+)?+)*+)", re.MULTILINE)
+_PNPM_ITEM = re.compile(r"^[ \t]*+-[ \t]++[\"']?+([^\s\"'#]++)", re.MULTILINE)
 _CONDITIONS = ("source", "import", "module", "types", "require", "node", "browser", "default")
 
 
@@ -32,39 +38,68 @@ class Workspaces:
     here: str
     view: TreeView
     _folders: list[str] | None = field(default=None, init=False)
-    _names: dict[str, Any] = field(factory=dict, init=False)
+    _alike: dict[str, str] = field(factory=dict, init=False)
+    """The folders by their last part."""
+    _homes: dict[str, str] | None = field(default=None, init=False)
+    """The folders by the names of their packages, once these are read."""
+    _configs: dict[str, dict[str, Any]] = field(factory=dict, init=False)
 
     def places(self, name: str) -> Iterator[str]:
         """Where a bare name may lead, without or with an ending, the likeliest first."""
+        if name.startswith("#"):
+            yield from self._own(name)
         parts = name.split("/")
         length = 2 if name.startswith("@") else 1
         if len(parts) < length or not all(parts[:length]) or name.startswith(("#", "node:")):
             return
         package, rest = "/".join(parts[:length]), "/".join(parts[length:])
-        for folder in self._candidates(parts[length - 1]):
-            config = self._config(folder)
-            if config.get("name") == package:
-                yield from _offers(folder, config, rest)
-                return
+        home = self._home(package)
+        if home is not None:
+            yield from _offers(home, self._config(home), rest)
 
-    def _candidates(self, last: str) -> list[str]:
-        """The folders of packages; one that is called like the package comes first."""
+    def _own(self, name: str) -> Iterator[str]:
+        """What the file's own package calls by a name that begins with `#`."""
+        for home in self._packages():
+            yield from _below(home, _subpaths(self._config(home).get("imports"), name))
+
+    def _packages(self) -> list[str]:
+        """The folder of the file's own package, if it is in one."""
+        around = (folder for folder in ancestors(self.here) if PACKAGE in self.view.files(folder))
+        return list(islice(around, 1))
+
+    def _home(self, package: str) -> str | None:
+        """The folder of a package; one that is called like it is looked into before all others."""
         if self._folders is None:
-            self._folders = list(dict.fromkeys(self._listed()))[:MOST_PACKAGES]
-        return sorted(self._folders, key=lambda folder: folder.rpartition("/")[2] != last)
+            self._folders = list(islice(dict.fromkeys(self._listed()), MOST_PACKAGES))
+            self._alike = {name_of(folder): folder for folder in reversed(self._folders)}
+        likely = self._alike.get(name_of(package))
+        if likely is not None and self._config(likely).get("name") == package:
+            return likely
+        if self._homes is None:
+            named = ((self._config(folder).get("name"), folder) for folder in reversed(self._folders))
+            self._homes = {name: folder for name, folder in named if isinstance(name, str)}
+        return self._homes.get(package)
 
     def _listed(self) -> Iterator[str]:
+        yield from self._packages()
         for above in ancestors(self.here):
-            if PACKAGE not in self.view.files(above):
-                continue
-            given = self._config(above).get("workspaces")
-            globs = given.get("packages") if isinstance(given, dict) else given
-            if isinstance(globs, list):
-                for glob in globs:
+            globs = self._globs(above)
+            if globs is not None:
+                for glob in globs[:MOST_PACKAGES]:
                     if isinstance(glob, str) and not glob.startswith("!"):
                         yield from self._expanded(above, glob)
                 yield above
                 return
+
+    def _globs(self, folder: str) -> list[Any] | None:
+        """The workspaces that a folder lists, None if it lists none."""
+        files = self.view.files(folder)
+        if PNPM in files:
+            found = _PNPM_LIST.search(self.view.text(within(folder, PNPM)) or "")
+            return [] if found is None else _PNPM_ITEM.findall(found[1])
+        given = self._config(folder).get("workspaces") if PACKAGE in files else None
+        globs = given.get("packages") if isinstance(given, dict) else given
+        return globs if isinstance(globs, list) else None
 
     def _expanded(self, root: str, glob: str) -> Iterator[str]:
         """The folders with a package.json that a glob means."""
@@ -75,29 +110,37 @@ class Workspaces:
             if part == "..":
                 return
             if part == "**":
-                found = [*found, *(within(top, name) for top in found for name in self._folders_in(top))]
+                found = self._deep(found)
             elif any(mark in part for mark in "*?["):
                 fits = re.compile(translate(part)).match
                 found = [within(top, name) for top in found for name in self._folders_in(top) if fits(name)]
             else:
                 found = [within(top, part) for top in found if part in self.view.folders(top)]
-            del found[MOST_PACKAGES:]
+            del found[MOST_FOLDERS:]
         yield from (folder for folder in found if PACKAGE in self.view.files(folder))
+
+    def _deep(self, tops: Iterable[str]) -> list[str]:
+        """The folders and all that are in them, the outer ones first."""
+        found = list(tops)
+        for folder in found:
+            if len(found) >= MOST_FOLDERS:
+                break
+            found.extend(within(folder, name) for name in self._folders_in(folder))
+        return found
 
     def _folders_in(self, folder: str) -> list[str]:
         return sorted(name for name in self.view.folders(folder) if name != "node_modules")
 
     def _config(self, folder: str) -> dict[str, Any]:
         """The package.json of a folder; an empty one if it is none."""
-        if folder not in self._names:
+        if folder not in self._configs:
             text = self.view.text(within(folder, PACKAGE))
             try:
                 read: Any = json.loads(text) if text is not None and len(text) <= MOST_READ_CHARS else {}
             except (ValueError, RecursionError):
                 read = {}
-            self._names[folder] = read if isinstance(read, dict) else {}
-        config: dict[str, Any] = self._names[folder]
-        return config
+            self._configs[folder] = read if isinstance(read, dict) else {}
+        return self._configs[folder]
 
 
 def _offers(folder: str, config: dict[str, Any], rest: str) -> Iterator[str]:
@@ -108,7 +151,11 @@ def _offers(folder: str, config: dict[str, Any], rest: str) -> Iterator[str]:
     else:
         written += [value for name in _FIELDS if isinstance(value := config.get(name), str)]
         written += ["src/index", "index"]
-    # What was built comes after what it was built from.
+    yield from _below(folder, written)
+
+
+def _below(folder: str, written: Iterable[str]) -> Iterator[str]:
+    """The places in a package; what was built comes after what it was built from."""
     for each in sorted(written, key=lambda path: not EXCLUDED_FOLDERS.isdisjoint(path.split("/"))):
         place = join(folder, each)
         if place is not None and (not folder or place.startswith(f"{folder}/")):
@@ -120,13 +167,18 @@ def _exported(exports: Any, wanted: str) -> Iterator[str]:
     if isinstance(exports, str) or (isinstance(exports, dict) and not any(key[:1] == "." for key in exports)):
         if wanted == ".":
             yield from _chosen(exports, "")
+    else:
+        yield from _subpaths(exports, wanted)
+
+
+def _subpaths(table: Any, wanted: str) -> Iterator[str]:
+    """The files that a table of names gives for one of them."""
+    if not isinstance(table, dict):
         return
-    if not isinstance(exports, dict):
+    if wanted in table:
+        yield from _chosen(table[wanted], "")
         return
-    if wanted in exports:
-        yield from _chosen(exports[wanted], "")
-        return
-    for key, value in exports.items():
+    for key, value in table.items():
         head, star, tail = key.partition("*")
         if star and wanted.startswith(head) and wanted.endswith(tail) and len(wanted) >= len(head + tail):
             yield from _chosen(value, wanted[len(head) : len(wanted) - len(tail)])
