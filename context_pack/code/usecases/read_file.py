@@ -114,7 +114,7 @@ class FileReader:
         language = language_of(source.path.value)
         if not (command.include_deps and command.max_depth):
             return FileRead(source, language, lines, content, span)
-        imports = self._imports(source, language)
+        imports = self._imports(source, language, check)
         graph = Graph({source.path.value: imports.paths})
         levels = graph.reach([source.path.value], command.max_depth)
         found = self._dependencies(((path, level) for path, level in levels.items() if level), check)
@@ -128,7 +128,7 @@ class FileReader:
             raise Failure(code, message, details)
         return found
 
-    def _imports(self, source: SourceFile, name: str) -> Imports:
+    def _imports(self, source: SourceFile, name: str, check: Check) -> Imports:
         language = language_named(name)
         if language is None:
             return Imports()
@@ -141,7 +141,7 @@ class FileReader:
                 "hint": "read the file without includeDeps",
             }
             raise Failure(Code.INVALID_DATA, "Failed to parse imports", details) from None
-        return language.resolve(parsed, source.path.value, SourceView(self.tree, MAX_BYTES))
+        return language.resolve(parsed, source.path.value, SourceView(self.tree, MAX_BYTES, check))
 
     def _dependencies(self, levels: Iterable[tuple[str, int]], check: Check) -> Iterator[Dependency]:
         """Each dependency by path; contents come while they fit the budget, whatever went before them."""

@@ -1,9 +1,16 @@
-"""The source tree as import resolvers see it during one call: listed once, read once."""
+"""The source tree as import resolvers see it during one call: listed once, read once.
+
+Most guesses of a resolver lead into folders that are not there. So a folder is looked for in the one around
+it, which was listed before, and the disk is not asked.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from attrs import define, field
 
+from context_pack.code.domain.imports.tree import within
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Folder, SourceFile, SourceTree
@@ -17,6 +24,8 @@ class SourceView:
 
     tree: SourceTree
     max_bytes: int
+    check: Callable[[], None] = lambda: None
+    """Raises when nobody wants the answer any more; asked before the disk is."""
     _folders: dict[str, Folder] = field(factory=dict, init=False)
     _texts: dict[str, str | None] = field(factory=dict, init=False)
 
@@ -41,12 +50,25 @@ class SourceView:
         return found
 
     def _list(self, folder: str) -> Folder:
+        if not self._is_there(folder):
+            return _NOTHING
+        self.check()
         try:
             return self.tree.folder(RelativePath(folder) if folder else None)
         except Failure:
             return _NOTHING
 
+    def _is_there(self, folder: str) -> bool:
+        """Whether every folder on the way has the next; those before the last one are listed by then."""
+        at = ""
+        for name in folder.split("/") if folder else ():
+            if name not in self._listed(at).folders:
+                return False
+            at = within(at, name)
+        return True
+
     def _read(self, path: str) -> str | None:
+        self.check()
         try:
             found = self.tree.read(RelativePath(path), self.max_bytes)
         except Failure:

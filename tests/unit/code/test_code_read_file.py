@@ -16,9 +16,10 @@ from context_pack.code.domain.imports.kept import ParsedImports
 from context_pack.code.domain.imports.table import Language
 from context_pack.code.domain.imports.tree import Imports
 from context_pack.code.tools import READ_SCHEMA
-from context_pack.code.usecases.read_file import BUDGET_CHARS, MAX_BYTES, count_lines
+from context_pack.code.usecases.read_file import BUDGET_CHARS, MAX_BYTES, FileReader, ReadFile, count_lines
 from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import Folder
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack_adapters.inmemory import (
@@ -433,6 +434,40 @@ def test_a_withdrawn_call_stops_between_dependencies() -> None:
         Reading({**PYTHON}).registry.call(
             "read_file", {"path": "app/main.py", "includeDeps": True}, Withdrawn()
         )
+
+
+@pytest.mark.clause("CD-09")
+def test_a_withdrawn_call_stops_while_imports_are_looked_for() -> None:
+    listed: list[str] = []
+
+    class Listing(MemorySourceTree):
+        def folder(self, path: RelativePath | None) -> Folder:
+            listed.append("" if path is None else path.value)
+            return super().folder(path)
+
+    def check() -> None:
+        if len(listed) > 3:
+            raise Cancelled("read_file")
+
+    files: dict[str, str | bytes] = {f"f{number}/x.js": "" for number in range(50)}
+    files["a.js"] = "".join(f'import "./f{number}/y";' for number in range(50))
+    with pytest.raises(Cancelled):
+        FileReader(Listing(files)).read(ReadFile(path="a.js", include_deps=True), check)
+    assert len(listed) == 4
+
+
+@pytest.mark.clause("CD-10")
+def test_a_folder_that_is_not_there_is_not_asked_for() -> None:
+    asked: list[str] = []
+
+    class Asked(MemorySourceTree):
+        def folder(self, path: RelativePath | None) -> Folder:
+            asked.append("" if path is None else path.value)
+            return super().folder(path)
+
+    names = [f'#include "lib{number}/deep/x.h"' for number in range(50)]
+    FileReader(Asked({"src/a.c": "\n".join(names)})).read(ReadFile(path="src/a.c", include_deps=True))
+    assert sorted(asked) == ["", "src"]
 
 
 @pytest.mark.clause("CD-27")
