@@ -8,6 +8,7 @@ and `||` are plain characters.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NoReturn
 
 from context_pack.code.domain.search_nodes import LAST, SPACES, CharSet, Span, merged, outside
@@ -78,11 +79,24 @@ def escape_at(pattern: str, at: int, in_set: bool = False) -> tuple[int | CharSe
     if found := (_OCTAL_IN_SET if in_set else _OCTAL).match(pattern, start):
         return _code(found[0], 8, at), found.end()
     if found := _PROPERTY.match(pattern, start):
-        negated = (found[1] == "P") != bool(found[3])
-        return CharSet(tables=(f"\\p{{{found[2] or found[4]}}}",), negated=negated), found.end()
+        table = f"\\p{{{found[2] or found[4]}}}"
+        if not _is_table(table):
+            _fail("no such property", at)
+        return CharSet(tables=(table,), negated=(found[1] == "P") != bool(found[3])), found.end()
     if letter.isascii() and letter.isalnum():
         _fail(f"bad escape \\{letter}", at)
     return ord(letter), start + 1
+
+
+@lru_cache(maxsize=256)
+def _is_table(table: str) -> bool:
+    """Whether there is such a property: `regex` has the tables, and is asked."""
+    import regex
+
+    try:
+        return bool(regex.compile(table))
+    except regex.error:
+        return False
 
 
 def _code(digits: str, base: int, at: int) -> int:

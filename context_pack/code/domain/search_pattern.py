@@ -43,7 +43,7 @@ def compiled(text: str, case_sensitive: bool) -> Pattern:
     try:
         node = read_pattern(text, fold=not case_sensitive)
         source = regex_source(node)
-        _check(source)
+        _check(source, len(text))
         return Pattern(
             source,
             ripgrep_source(node),
@@ -58,13 +58,12 @@ def compiled(text: str, case_sensitive: bool) -> Pattern:
     raise Failure(Code.INVALID_DATA, INVALID_PATTERN, {"pattern": text, "details": reason})
 
 
-def _check(source: RegexSource) -> None:
-    """What only `regex` itself can tell, such as the names of Unicode properties."""
+def _check(source: RegexSource, end: int) -> None:
+    """What only `regex` itself can tell: where in its own words is no place of the pattern."""
     import regex
 
     try:
         regex.compile(source.text, regex.V0 | regex.MULTILINE)
     except (regex.error, RecursionError, OverflowError) as error:
-        raise BadPattern(
-            getattr(error, "msg", None) or "too complex", getattr(error, "pos", None) or 0
-        ) from error
+        reason = getattr(error, "msg", None) or "too complex"
+        raise BadPattern(f"{reason}, up to the end", end) from error

@@ -156,7 +156,9 @@ class _Reader:
         if low < 0:
             return part
         manner = "?" if self.takes("?") else "+" if self.takes("+") else ""
+        again = self.at
         if self._count()[0] >= 0:
+            self.at = again
             self.fail("a repeat of a repeat")
         return Repeat(part, low, high, manner)
 

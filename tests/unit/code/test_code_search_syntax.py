@@ -274,6 +274,13 @@ def test_spans_are_sets(spans: list[tuple[int, int]], code: int) -> None:
 
 
 @pytest.mark.clause("CD-63")
-def test_a_bad_pattern_says_where() -> None:
-    with pytest.raises(BadPattern, match="at position 3"):
-        read_pattern("abc)", False)
+@pytest.mark.parametrize(
+    ("pattern", "position"),
+    [
+        ("abc)", 3), ("a**", 2), ("a+?+", 3), ("a{2}{3}", 4), (r"ab\p{Nope}", 2), (r"[a\p{Nope}]", 2),
+        ("a(b", 1), ("ab[c", 2), ("[z-a]", 1), ("ab\\", 2), (r"a\q", 1), ("a|*", 2), ("(?<=a)(?z)", 8),
+    ],
+)  # fmt: skip
+def test_a_bad_pattern_says_where(pattern: str, position: int) -> None:
+    with pytest.raises(BadPattern, match=rf"at position {position}$"):
+        read_pattern(pattern, False)
