@@ -11,10 +11,14 @@ and stays as it is: whoever stores or sends text has to cope with it.
 
 from __future__ import annotations
 
+from itertools import accumulate, chain, islice
 from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Any, Final, NamedTuple, NoReturn
 
 from context_pack_adapters.mcp.limits import MAX_DEPTH
+
+_STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_NO_MARKS: Final = bytes(byte for byte in range(256) if byte not in _STEPS and byte != ord('"'))
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -112,19 +116,14 @@ def decode(body: bytes) -> Any:
 
 
 def _check_depth(body: bytes) -> None:
-    """Refuse what the parser would follow down by recursion."""
-    start = len(body) - len(body.lstrip(b" \t\r\n"))
-    if body[start] not in b"{[":
-        return
-    from context_pack_adapters.mcp.scanner import Scanner
+    """Refuse what the parser would follow down by recursion; as far as a body is JSON, the count is exact.
 
-    scanner = Scanner()
-    scanner.begin(body[start])
-    end = scanner.scan(body, start + 1)
-    if scanner.too_deep:
+    No step is Python's own: the reader does nothing else meanwhile, and a body may be all brackets.
+    """
+    marks = body.replace(b"\\\\", b"").replace(b'\\"', b"").translate(None, _NO_MARKS)
+    outside_strings = chain.from_iterable(islice(marks.split(b'"'), 0, None, 2))
+    if max(accumulate(map(_STEPS.__getitem__, outside_strings)), default=0) > MAX_DEPTH:
         raise ParseFault(f"nested deeper than {MAX_DEPTH} levels")
-    if not scanner.complete:
-        raise ParseFault(f"malformed JSON at byte {end}")
 
 
 def _not_a_request(why: str) -> Invalid:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from context_pack_adapters.mcp.jsonrpc import ParseFault, decode
+from context_pack_adapters.mcp.limits import MAX_DEPTH
 
 
 @pytest.mark.clause("TR-06")
@@ -84,6 +87,24 @@ def test_depth_128_is_read_and_129_is_a_fault(pair: tuple[bytes, bytes]) -> None
     assert decode(b" \n" + opening * (levels - 1) + b"[]" + closing * (levels - 1)) is not None
     with pytest.raises(ParseFault, match="128 levels"):
         decode(b" \n" + opening * levels + b"[]" + closing * levels)
+
+
+@pytest.mark.clause("TR-08")
+@given(
+    words=st.lists(st.text('a"\\[]{}', max_size=6), min_size=1, max_size=3),
+    depth=st.sampled_from([1, 2, MAX_DEPTH - 1, MAX_DEPTH, MAX_DEPTH + 1, MAX_DEPTH + 2]),
+)
+def test_depth_is_counted_outside_strings_only(words: list[str], depth: int) -> None:
+    """Quotation marks, backslashes and brackets in strings neither hide levels nor add any."""
+    inner: object = words
+    for level in range(depth - 1):
+        inner = {"".join(words): inner} if level % 2 else [*words, inner]
+    body = json.dumps(inner).encode()
+    if depth <= MAX_DEPTH:
+        assert decode(body) == inner
+    else:
+        with pytest.raises(ParseFault, match="nested deeper"):
+            decode(body)
 
 
 @pytest.mark.clause("TR-08")
