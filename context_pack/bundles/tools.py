@@ -13,13 +13,14 @@ from typing import Any
 
 from attrs import frozen
 
+from context_pack.bundles.domain.document import MORE
 from context_pack.bundles.domain.model import Diagnostic, compact
 from context_pack.bundles.domain.yaml_text import yaml_text
 from context_pack.bundles.ports import BundleStore
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
 from context_pack.bundles.usecases.document import write_document
 from context_pack.bundles.usecases.export import Export, export
-from context_pack.bundles.usecases.neighbours import look_around, neighbour_record, target_record
+from context_pack.bundles.usecases.neighbours import lightened, look_around, neighbour_record, target_record
 from context_pack.bundles.usecases.shelf import Opened, Shelf
 from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.json_view import JsonView
@@ -40,6 +41,7 @@ NEAR_ABOUT = (
 DOCUMENT_ABOUT = (
     "Write one entity of a spec bundle, with what it depends on, as a readable Markdown document."
 )
+BARE_HINT = "entities marked truncated come without data: ask for each by its id, or includeRelated: summary"
 
 ANSWER_SCHEMA = {
     "type": "object",
@@ -96,20 +98,19 @@ class _Answers:
             around = look_around(opened, command)
             bundle, shown = opened.bundle, around.neighbours
             ids = {name: kind.id_field for name, kind in bundle.kinds.items()}
-            data = {
-                "target": target_record(around.entity, ids[around.entity.type], command.fields),
-                "related": [
-                    neighbour_record(one, ids[one.entity.type], command.include_related) for one in shown
-                ],
-            }
+            target = target_record(around.entity, ids[around.entity.type], command.fields)
+            whole = [neighbour_record(one, ids[one.entity.type], command.include_related) for one in shown]
+            related, bare = lightened(target, whole)
+            data = {"target": target, "related": related}
             meta = {
                 "bundleId": opened.id,
                 "relatedCount": len(shown),
                 "totalRelated": around.total,
-                "truncated": around.total > len(shown),
+                "truncated": around.total > len(shown) or bare > 0,
                 "depth": command.depth,
                 "maxRelated": command.max_related,
                 "includeRelated": command.include_related,
+                **({"withoutData": bare, "hint": BARE_HINT} if bare else {}),
             }
             told = bundle.troubles([around.entity, *(one.entity for one in shown)])
             return _answer(NEAR, opened.id, data, meta, told)
@@ -133,6 +134,8 @@ class _Answers:
                 "dependencyCount": len(related),
                 "dependencyDepth": made.depth,
                 "characterCount": len(made.markdown),
+                "truncated": made.left_out > 0,
+                **({"leftOut": made.left_out, "hint": MORE} if made.left_out else {}),
             }
             told = opened.bundle.troubles([made.entity, *made.related])
             return _answer(DOCUMENT, opened.id, data, meta, told)

@@ -1,7 +1,8 @@
 """An entity as a document that people read: title, fields by their schema titles, related entities by type.
 
 Values come from files and must not forge the document: texts of several lines are contained, texts on one
-line stay on it and open no block. A reference is shown with the title of what it names.
+line stay on it and open no block. A reference is shown with the title of what it names. The entity is always
+shown whole; of those it is related to, the nearest as far as there is room, and the document says so.
 """
 
 from __future__ import annotations
@@ -20,27 +21,40 @@ from context_pack.kernel.markdown import contained, fenced, single_line
 
 MOST_NESTED = 4
 """How deep lists in lists are shown as lists; deeper values are shown as JSON."""
+MORE = "use a smaller dependencyDepth, get_context, or export_context, which is always complete"
+"""How to see what a document had no room for."""
 _MARKUP = re.compile(r"<(?=[A-Za-z/!?])")
 _BLOCK_START = re.compile(r"\A(\d*)(?=[#>~`+*=|.)[-])")
 
 
-def document(bundle: Bundle, entity: Entity, related: Sequence[Entity]) -> str:
-    """The whole document: the entity, then its related entities by type."""
-    lines = [f"# {_line(entity.title)}", "", *_Writer(bundle, entity).lines()]
+def document(
+    bundle: Bundle, entity: Entity, related: Sequence[Entity], most: int
+) -> tuple[str, list[Entity]]:
+    """The document: the entity, then its related entities by type; and which of them have a place in it.
+
+    The related ones take at most `most` bytes with the entity, nearest first.
+    """
+    text = f"# {_line(entity.title)}\n\n{_Writer(bundle, entity).text()}"
+    room = most - _size(text)
+    shown: list[Entity] = []
+    groups: dict[str, list[str]] = {}
+    for one in related:
+        section = f"\n#### {_line(one.title)}\n\n{_Writer(bundle, one).text()}"
+        room -= _size(section)
+        if room < 0:
+            break
+        shown.append(one)
+        groups.setdefault(one.type, []).append(section)
     if related:
-        lines += ["", "## Related entities"]
-        for name, group in _by_type(related).items():
-            lines += ["", f"### {_line(_type_title(bundle, name))}"]
-            for one in group:
-                lines += ["", f"#### {_line(one.title)}", "", *_Writer(bundle, one).lines()]
-    return "\n".join(lines) + "\n"
+        text += "\n## Related entities\n"
+    for name, sections in groups.items():
+        text += f"\n### {_line(_type_title(bundle, name))}\n{''.join(sections)}"
+    left = len(related) - len(shown)
+    return f"{text}\n> truncated: {left} related entities left; {MORE}\n" if left else text, shown
 
 
-def _by_type(entities: Sequence[Entity]) -> dict[str, list[Entity]]:
-    groups: dict[str, list[Entity]] = {}
-    for entity in entities:
-        groups.setdefault(entity.type, []).append(entity)
-    return groups
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _type_title(bundle: Bundle, name: str) -> str:
@@ -59,6 +73,10 @@ class _Writer:
     def named(self) -> dict[str, Entity]:
         """The entities that this one refers to."""
         return {edge.target.id: edge.target for edge in self.bundle.edges[self.entity.id]}
+
+    def text(self) -> str:
+        """The entity as whole lines."""
+        return "\n".join(self.lines()) + "\n"
 
     def lines(self) -> Iterator[str]:
         """What every entity has, then its fields in the order of the file, each under its title."""

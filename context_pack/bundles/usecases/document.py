@@ -10,15 +10,22 @@ from context_pack.bundles.domain.model import Entity
 from context_pack.bundles.usecases.commands import ExportMarkdown
 from context_pack.bundles.usecases.export import select
 from context_pack.bundles.usecases.shelf import Address, Opened, require
+from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+
+MOST_BYTES = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN
 
 
 class Written(NamedTuple):
-    """A document, the entity it is about, those it shows besides, and how far it went for them."""
+    """A document, the entity it is about, those it shows besides, and how far it went for them.
+
+    `left_out` counts those that it has no room for.
+    """
 
     markdown: str
     entity: Entity
     related: Sequence[Entity]
     depth: int
+    left_out: int
 
 
 def write_document(opened: Opened, command: ExportMarkdown) -> Written:
@@ -30,6 +37,5 @@ def write_document(opened: Opened, command: ExportMarkdown) -> Written:
     bundle = opened.bundle
     found = require(bundle, opened.id, [Address(command.entity_type, command.entity_id)])
     chosen = select(bundle, found, command.dependency_depth if command.include_dependencies else 0)
-    return Written(
-        document(bundle, found[0], chosen.dependencies), found[0], chosen.dependencies, chosen.depth
-    )
+    text, shown = document(bundle, found[0], chosen.dependencies, MOST_BYTES)
+    return Written(text, found[0], shown, chosen.depth, len(chosen.dependencies) - len(shown))

@@ -1,7 +1,8 @@
 """One entity and what is around it, both ways: `get_context`.
 
 Neighbours come nearest first; among equals, what an entity refers to comes before what refers to it. Each is
-told once, with the edge by which it was first met, as seen from the nearer end.
+told once, with the edge by which it was first met, as seen from the nearer end. The entity itself is always
+told whole; its neighbours have their data as far as an answer's budget goes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ from context_pack.bundles.domain.model import Bundle, Entity, exported
 from context_pack.bundles.usecases.commands import GetContext
 from context_pack.bundles.usecases.shelf import Address, Opened, require
 from context_pack.kernel.graph import Graph
+from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.rows import weight
 
+MOST_BYTES = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN
+"""Of an answer, unless the entity that was asked for is larger alone."""
 REFERENCES, REFERENCED_BY = "references", "referencedBy"
 SUMMARY = ("title", "name", "status", "state")
 
@@ -114,3 +119,19 @@ def neighbour_record(neighbour: Neighbour, id_field: str, detail: str) -> dict[s
         kept = (id_field, *SUMMARY)
         record["data"] = {name: value for name, value in entity.data.items() if name in kept}
     return record
+
+
+def lightened(target: dict[str, Any], related: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
+    """The neighbours without the data that an answer has no room for, and how many go without.
+
+    The nearest come first; one that fits still has its data behind one that does not.
+    """
+    bare = [{name: value for name, value in one.items() if name != "data"} for one in related]
+    room = MOST_BYTES - weight(target) - weight(bare)
+    found: list[dict[str, Any]] = []
+    for whole, without in zip(related, bare, strict=True):
+        cost = weight(whole["data"]) if "data" in whole else 0
+        fits = cost == 0 or cost <= room
+        room -= cost if fits else 0
+        found.append(whole if fits else {**without, "truncated": True})
+    return found, sum("truncated" in one for one in found)

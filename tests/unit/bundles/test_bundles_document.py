@@ -119,6 +119,29 @@ def test_what_is_not_there_or_wrong_is_refused_as_elsewhere() -> None:
 
 
 @pytest.mark.clause("BD-52")
+def test_a_document_shows_the_nearest_as_far_as_there_is_room_and_says_so() -> None:
+    near = {f"n{number}": [f"far{number}"] for number in range(50)}
+    edges = {"t": list(near), **near, **{key: [] for keys in near.values() for key in keys}}
+    files = nodes(edges)
+    for name, value in files.items():
+        if name.startswith("bundle/"):
+            value["text"] = "x" * 1_500
+    body = desk_of(files).answer("export_entity_markdown", **target("t"))
+    text, shown = body["data"]["markdown"], [one["id"] for one in body["data"]["includedDependencies"]]
+    assert shown == list(edges)[1 : len(shown) + 1]
+    assert 40 <= len(shown) <= 50
+    assert body["meta"]["truncated"] is True
+    assert body["meta"]["leftOut"] == 100 - len(shown)
+    assert len(text.encode()) < 81_000
+    assert f"\n> truncated: {100 - len(shown)} related entities left; " in text
+    assert [level for level, _ in headings(text)] == ["h1", "h2", "h3", *["h4"] * len(shown)]
+    assert (
+        desk_of(nodes({"t": []})).answer("export_entity_markdown", **target("t"))["meta"]["truncated"]
+        is False
+    )
+
+
+@pytest.mark.clause("BD-52")
 def test_the_same_bundle_makes_the_same_document() -> None:
     assert markdown() == markdown()
 

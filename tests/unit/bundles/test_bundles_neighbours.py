@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -97,6 +98,41 @@ def test_what_is_cut_off_is_said() -> None:
     assert near(desk, maxRelated=0)["meta"]["truncated"] is True
     exact = desk_of(nodes({"t": ["a"], "a": []}))
     assert near(exact, maxRelated=1)["meta"]["truncated"] is False
+
+
+@pytest.mark.clause("BD-51")
+def test_neighbours_go_without_data_where_an_answer_has_no_room_for_it() -> None:
+    heavy = {"a": 30_000, "b": 60_000, "c": 30_000, "d": 10}
+    start = {"id": "t", "refs": list(heavy)}
+    around = [{"id": key, "text": "ü" * (size // 2)} for key, size in heavy.items()]
+    body = near(desk_of(bundle_files({"Node": [start, *around]})))
+    assert {one["id"]: "data" in one for one in body["data"]["related"]} == {
+        "a": True,
+        "b": False,
+        "c": True,
+        "d": True,
+    }
+    assert body["data"]["related"][1] == {
+        "id": "b",
+        "entityType": "Node",
+        "relation": "references",
+        "field": "refs",
+        "distance": 1,
+        "truncated": True,
+    }
+    assert body["meta"]["truncated"] is True
+    assert (body["meta"]["relatedCount"], body["meta"]["withoutData"]) == (4, 1)
+    assert len(json.dumps(body, ensure_ascii=False).encode()) < 85_000
+
+
+@pytest.mark.clause("BD-51")
+def test_the_entity_itself_is_whole_however_large_it_is() -> None:
+    large = {"id": "t", "text": "x" * 200_000, "refs": ["a"]}
+    body = near(desk_of(bundle_files({"Node": [large, {"id": "a"}]})))
+    assert body["data"]["target"]["data"] == large
+    assert body["data"]["related"][0]["truncated"] is True
+    few = near(desk_of(bundle_files({"Node": [large, {"id": "a"}]})), fields=["title"])
+    assert few["data"]["related"][0]["data"] == {"id": "a"}
 
 
 @pytest.mark.clause("BD-51")
