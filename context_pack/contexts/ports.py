@@ -29,6 +29,7 @@ class Refusal(Enum):
     NOT_A_FOLDER = "not a readable folder"
     OUTSIDE = "outside the root"
     UNREADABLE = "cannot be read"
+    TOO_LARGE = "too large"
 
 
 class Folder(Protocol):

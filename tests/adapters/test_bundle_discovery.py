@@ -156,6 +156,7 @@ def test_what_is_wrong_in_bundles_yaml_is_told(tmp_path: Path, text: str, words:
     assert ids(root) == []
     error = BundleDesk(store=FileBundleStore(root, POLICY)).refused("export_context", targets=[target("a")])
     assert (error["code"], error["details"]["diagnostics"][0]["filePath"]) == ("NOT_FOUND", "bundles.yaml")
+    assert error["message"] == "there is no bundle where bundles should be; see the diagnostics"
 
 
 @pytest.mark.clause("BD-02", "BD-04")

@@ -150,6 +150,23 @@ def test_a_corrupt_file_is_missing_with_a_reason_and_refused_by_name(root: Path,
         assert shape.items() <= refused.items()
 
 
+@pytest.mark.clause("CX-02", "CX-24")
+def test_a_context_that_is_too_large_is_corrupt_and_says_why(root: Path) -> None:
+    text = context("src", todos=["x" * 1000] * 1100)
+    plant(root, {"src/.context.yaml": text})
+    asked = Asked(disk_contexts(root))
+    reason = "corrupt: it is larger than 1 MiB"
+    assert asked.entries()["src"]["reason"] == reason
+    assert asked.error("query_context", scope="src") == {
+        "found": False,
+        "scope": "src",
+        "error": 'Invalid or corrupt .context.yaml at scope "src"',
+        "reason": reason,
+    }
+    assert refreshed(root) == {"made", "left"}
+    assert (root / "src/.context.yaml").read_text() == text
+
+
 @pytest.mark.clause("CX-14", "CX-24")
 @pytest.mark.parametrize("kind", ["folder", "pipe", "loop", "dangling"])
 def test_a_context_that_is_no_file_never_blocks_or_fails(root: Path, kind: str) -> None:

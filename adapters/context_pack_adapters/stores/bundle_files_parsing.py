@@ -1,19 +1,22 @@
 """The bytes of a bundle's file as a plain value: YAML 1.2 core, or JSON, by the name of the file.
 
 Whatever is read here can be written again: no number that is not finite, no half character, no nesting that
-a writer could fail at. Complaints name the line.
+a writer could fail at. Complaints name line and column.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 from context_pack_adapters.stores.yaml_core import MAX_DEPTH, Malformed, Rules, decoded, load
 from context_pack_adapters.stores.yaml_values import MOST_DIGITS, is_whole
 
 YAML_SUFFIXES = (".yaml", ".yml")
+# Of a text that is JSON, at least up to where it is nested too deep.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]|-?(?:NaN|Infinity)|-?\d[-+.\deE]*', re.DOTALL)
 
 
 def parse(data: bytes, name: str, max_depth: int = MAX_DEPTH) -> Any:
@@ -35,33 +38,53 @@ def parse_json(data: bytes, max_depth: int = MAX_DEPTH) -> Any:
     """
     text = decoded(data)
     try:
-        value = json.loads(text, parse_constant=_constant, parse_float=_float, parse_int=_int)
+        value = json.loads(text, parse_constant=_refuse, parse_float=_float, parse_int=_int)
+        if _is_deeper(value, max_depth) or ("\\u" in text and not is_whole(value)):
+            raise _Unwritable
     except json.JSONDecodeError as error:
         raise Malformed(f"not valid JSON: {error.msg}", error.lineno, error.colno) from None
-    except RecursionError:
-        raise Malformed(f"nested deeper than {max_depth} levels") from None
-    if _is_deeper(value, max_depth):
-        raise Malformed(f"nested deeper than {max_depth} levels")
-    if "\\u" in text and not is_whole(value):
-        raise Malformed("half a character (a lone surrogate)")
+    except (RecursionError, _Unwritable):
+        raise _first_fault(text, max_depth) from None
     return value
 
 
-def _constant(_: str) -> Any:
-    raise Malformed("a number that is not finite")
+class _Unwritable(Exception):
+    """The value could not be written again; where and why is looked for only then."""
+
+
+def _refuse(_: str) -> Any:
+    raise _Unwritable
 
 
 def _float(text: str) -> float:
     value = float(text)
-    if not math.isfinite(value):
-        raise Malformed("a number that is not finite")
-    return value
+    return value if math.isfinite(value) else _refuse(text)
 
 
 def _int(text: str) -> int:
-    if len(text) > MOST_DIGITS:
-        raise Malformed(f"a number of more than {MOST_DIGITS} digits")
-    return int(text)
+    return int(text) if len(text) <= MOST_DIGITS else _refuse(text)
+
+
+def _first_fault(text: str, max_depth: int) -> Malformed:
+    """The first thing in a JSON text that could not be written again, with its place."""
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        depth += (token[0] in ("[", "{")) - (token[0] in ("]", "}"))
+        reason = f"nested deeper than {max_depth} levels" if depth > max_depth else _fault_of(token[0])
+        if reason is not None:
+            at = token.start()
+            return Malformed(reason, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+    return Malformed("a value that could not be written again")
+
+
+def _fault_of(token: str) -> str | None:
+    if token[0] == '"':
+        return None if is_whole(json.loads(token)) else "half a character (a lone surrogate)"
+    if token[0] not in "-0123456789NI":
+        return None
+    if token.lstrip("-").isdigit():
+        return f"a number of more than {MOST_DIGITS} digits" if len(token) > MOST_DIGITS else None
+    return None if math.isfinite(float(token)) else "a number that is not finite"
 
 
 def _is_deeper(value: Any, depth: int) -> bool:

@@ -273,6 +273,8 @@ class DiskProject:
             return found[0]
         if found in (Reason.MISSING, Reason.DENIED):
             return None
+        if found is Reason.TOO_LARGE:
+            return Refusal.TOO_LARGE
         return Refusal.OUTSIDE if found is Reason.OUTSIDE else Refusal.UNREADABLE
 
 

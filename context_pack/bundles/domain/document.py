@@ -18,6 +18,7 @@ from attrs import frozen
 from context_pack.bundles.domain.model import Bundle, Entity
 from context_pack.bundles.domain.words import title_of, words_of
 from context_pack.kernel.markdown import contained, fenced, single_line
+from context_pack.toolkit.rows import weight
 
 MOST_NESTED = 4
 """How deep lists in lists are shown as lists; deeper values are shown as JSON."""
@@ -32,15 +33,15 @@ def document(
 ) -> tuple[str, list[Entity]]:
     """The document: the entity, then its related entities by type; and which of them have a place in it.
 
-    The related ones take at most `most` bytes with the entity, nearest first.
+    The related ones, nearest first, take at most `most` bytes of an answer with the entity.
     """
     text = f"# {_line(entity.title)}\n\n{_Writer(bundle, entity).text()}"
-    room = most - _size(text)
+    room = most - weight(text)
     shown: list[Entity] = []
     groups: dict[str, list[str]] = {}
     for one in related:
         section = f"\n#### {_line(one.title)}\n\n{_Writer(bundle, one).text()}"
-        room -= _size(section)
+        room -= weight(section) + len(one.address)
         if room < 0:
             break
         shown.append(one)
@@ -51,10 +52,6 @@ def document(
         text += f"\n### {_line(_type_title(bundle, name))}\n{''.join(sections)}"
     left = len(related) - len(shown)
     return f"{text}\n> truncated: {left} related entities left; {MORE}\n" if left else text, shown
-
-
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _type_title(bundle: Bundle, name: str) -> str:

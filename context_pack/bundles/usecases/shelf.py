@@ -105,6 +105,8 @@ class Shelf:
             place = known.places[0]
             raise _does_not_load(place, read_head(self.store.files(place), place.id).diagnostics)
         words = "there is no bundle: no sdd-bundle.yaml in the source root or one folder down"
+        if known.diagnostics:  # then it was not looked for there
+            words = "there is no bundle where bundles should be; see the diagnostics"
         raise Failure(Code.NOT_FOUND, words, {"availableBundles": [], **_of_search(known)})
 
     def _available(self, known: Discovery) -> list[str]:

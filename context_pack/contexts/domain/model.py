@@ -94,7 +94,8 @@ def judged(value: object) -> Verdict:
             return Unsupported(_number(version))
         # 1.0 and 0x1 are version 1 too.
         value = {**value, "version": VERSION} if version == VERSION else value
-    problems = problems_of(_validator(), _whole(value))
+    value = _whole(value)
+    problems = problems_of(_validator(), value)
     if problems:
         return Corrupt(problems[0].message)
     return Context(
@@ -124,7 +125,7 @@ def _number(value: float) -> str:
     return str(int(value)) if value == int(value) else repr(value)
 
 
-def _whole(value: Mapping[str, Any]) -> Mapping[str, Any]:
+def _whole(value: dict[str, Any]) -> dict[str, Any]:
     """The value with a test count like `12.0` as the whole number it is."""
     evidence = value.get("evidence")
     if isinstance(evidence, dict) and isinstance(evidence.get("test_count"), float):

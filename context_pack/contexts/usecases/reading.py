@@ -13,7 +13,11 @@ from context_pack.contexts.domain.quick import gist_of
 from context_pack.contexts.ports import Check, ContextFormat, Folder, Malformed, Refusal
 
 OUTSIDE = Corrupt("it links out of the root")
-UNREADABLE = Corrupt("it cannot be read")
+UNUSABLE = {
+    Refusal.UNREADABLE: Corrupt("it cannot be read"),
+    Refusal.TOO_LARGE: Corrupt("it is larger than 1 MiB"),
+}
+"""What a file is that is there and cannot be had."""
 
 
 @frozen
@@ -33,11 +37,9 @@ class ContextReader:
     def read(self, folder: Folder) -> Verdict | Refusal | None:
         """The whole context; None when there is no file, a refusal when it leads out of the root."""
         data = folder.context()
-        if data is Refusal.UNREADABLE:
-            return UNREADABLE
-        if data is None or isinstance(data, Refusal):
-            return data
-        return self.judge(data)
+        if isinstance(data, Refusal):
+            return UNUSABLE.get(data, data)
+        return None if data is None else self.judge(data)
 
     def gist(self, folder: Folder) -> Gist | Unsupported | Corrupt | Refusal | None:
         """The few lines that a list needs; most files are not even parsed for it."""

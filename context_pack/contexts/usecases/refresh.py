@@ -39,7 +39,13 @@ from context_pack.contexts.ports import (
     unwatched,
 )
 from context_pack.contexts.usecases.query import Refused, refused, unscannable
-from context_pack.contexts.usecases.reading import OUTSIDE, ContextReader, fingerprint_of, freshness_of
+from context_pack.contexts.usecases.reading import (
+    OUTSIDE,
+    UNUSABLE,
+    ContextReader,
+    fingerprint_of,
+    freshness_of,
+)
 from context_pack.contexts.usecases.surveying import Surveyor
 from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.errors import Failure
@@ -193,9 +199,7 @@ class _Round:
     def _one(self, folder: Folder) -> Outcome:
         data = folder.context()
         if isinstance(data, Refusal):
-            return Outcome(
-                folder.scope, "left", OUTSIDE.detail if data is Refusal.OUTSIDE else "it cannot be read"
-            )
+            return Outcome(folder.scope, "left", UNUSABLE.get(data, OUTSIDE).detail)
         if data is None:
             return self._make(folder)
         whole = self.tools.format.parse(data)
