@@ -271,3 +271,42 @@ def test_an_imported_module_of_java_is_external() -> None:
     files = {"A.java": "import module java.base;\nimport module.b.C;\n", "module/b/C.java": ""}
     found = imported(files, "A.java")
     assert (found.paths, found.external) == (["module/b/C.java"], ["java.base"])
+
+
+LISTS = """
+cmake_minimum_required(VERSION 3.20) # include_directories(commented)
+include_directories(third_party/json SYSTEM "${CMAKE_SOURCE_DIR}/vendor" ${UNKNOWN}/x /usr/include ../outside)
+add_subdirectory(libs/money)
+add_subdirectory(libs/money) add_subdirectory(.) add_subdirectory(nowhere) add_subdirectory()
+ADD_SUBDIRECTORY( app )
+"""
+SHOP_IN_C = {
+    "CMakeLists.txt": LISTS,
+    "app/CMakeLists.txt": "target_include_directories(private PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/hidden)",
+    "app/main.cpp": "".join(
+        f'#include "{name}"\n'
+        for name in ("json.h", "old.h", "coin.h", "deep.h", "priv.h", "commented.h", "x.h")
+    )
+    + "#include <json.h>\n",
+    "app/private/priv.h": "",
+    "app/hidden/deep.h": "",
+    "commented/commented.h": "",
+    "third_party/json/json.h": "",
+    "vendor/old.h": "",
+    "x/x.h": "",
+    "libs/money/CMakeLists.txt": "target_include_directories(money PUBLIC\n"
+    '  "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/inc>" $<INSTALL_INTERFACE:include>)',
+    "libs/money/inc/coin.h": "",
+}
+
+
+@pytest.mark.clause("CD-22")
+def test_headers_are_found_where_cmake_is_told_to_look() -> None:
+    found = imported(SHOP_IN_C, "app/main.cpp")
+    assert found.paths == [
+        "app/hidden/deep.h",
+        "libs/money/inc/coin.h",
+        "third_party/json/json.h",
+        "vendor/old.h",
+    ]
+    assert found.external == ["commented.h", "json.h", "priv.h", "x.h"]

@@ -1,17 +1,18 @@
 """Includes of C, C++ and Objective-C: quoted names, from the file's own folder or where headers are kept.
 
 A quoted name is looked for beside the file, then in each folder above it, there first in `include/` and
-`src/`. A name in angle brackets belongs to the system or a package and is external. What `#if 0` leaves out
-does not count; of any other condition both sides do.
+`src/`, then where CMake is told that headers are. A name in angle brackets belongs to the system or a package
+and is external. What `#if 0` leaves out does not count; of any other condition both sides do.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import frozen
 
+from context_pack.code.domain.imports.cmake import include_folders
 from context_pack.code.domain.imports.tree import (
     Found,
     Imports,
@@ -112,17 +113,20 @@ def _living(code: str) -> str:
 def resolve(includes: Sequence[Include], path: str, view: TreeView) -> Imports:
     """The files that the quoted names lead to."""
     found = Found()
+    here = folder_of(path)
+    usual = [here, *(within(folder, inner) for folder in ancestors(here) for inner in HEADER_FOLDERS)]
+    usual = list(dict.fromkeys(usual))
+    listed: list[str] | None = None
     for include in includes:
-        found.add(include.name, first_file(view, _places(include.name, path)) if include.own else None)
+        file = first_file(view, _places(include, usual))
+        if file is None and include.own:
+            listed = list(dict.fromkeys(include_folders(here, view))) if listed is None else listed
+            file = first_file(view, _places(include, listed))
+        found.add(include.name, file)
     return found.imports()
 
 
-def _places(name: str, path: str) -> Iterator[str]:
-    if name.startswith("/"):
-        return
-    here = folder_of(path)
-    starts = [here, *(within(folder, inner) for folder in ancestors(here) for inner in HEADER_FOLDERS)]
-    for start in dict.fromkeys(starts):
-        place = join(start, name)
-        if place:
-            yield place
+def _places(include: Include, folders: Iterable[str]) -> Iterator[str]:
+    """Where a name may be in these folders; only quoted ones are looked for."""
+    if include.own and not include.name.startswith("/"):
+        yield from filter(None, (join(folder, include.name) for folder in folders))
