@@ -96,7 +96,7 @@ def ripgrep(tmp_path_factory: pytest.TempPathFactory) -> Counting:
 @pytest.fixture(scope="module")
 def engines(tree: Path, ripgrep: Counting) -> tuple[TreeSearch, TreeSearch]:
     """Both engines, warm: what they know of the files is from an earlier search."""
-    fast = TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder), cores=64)
+    fast = TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder))
     pure = TreeSearch(tree, PathPolicy(), "pure")
     assert (fast.engine, pure.engine) == ("rg", "pure")
     for engine in (fast, pure):
@@ -189,8 +189,8 @@ def test_a_cold_engine_answers_as_a_warm_one(
         answers = [engine.search(query, QuietCall()) for engine in engines]
         answers.append(TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder)).search(query, QuietCall()))
         answers.append(TreeSearch(tree, PathPolicy(), "pure").search(query, QuietCall()))
-        few = TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder), cores=1)
-        answers += [few.search(query, QuietCall()), few.search(query, QuietCall())]
+        sorts = TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder), sorts_from=1)
+        answers += [sorts.search(query, QuietCall()), sorts.search(query, QuietCall())]
         answers.append(TreeSearch(tree, PathPolicy(), "pure", room=0).search(query, QuietCall()))
         assert all(answer == answers[0] for answer in answers)
 
@@ -215,16 +215,3 @@ def test_the_policy_of_whoever_runs_the_server_holds_for_both(tree: Path, ripgre
     assert fast == pure
     assert {"code.ts", "nested/deep/back.txt"}.isdisjoint(hit.path for hit in pure.hits)
     assert pure.files == len(COUNTED) - 3
-
-
-@pytest.mark.clause("CD-67")
-def test_on_few_cores_a_plain_text_is_looked_for_in_memory_and_anything_else_by_ripgrep(
-    tree: Path, ripgrep: Counting
-) -> None:
-    few = TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder), cores=1)
-    few.search(Query("warm up"), QuietCall())
-    before = ripgrep.runs
-    assert few.search(Query("foo"), QuietCall()).total > 0
-    assert ripgrep.runs == before
-    assert few.search(Query("[a-f]oo"), QuietCall()).total > 0
-    assert ripgrep.runs > before

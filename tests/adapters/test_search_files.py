@@ -22,9 +22,9 @@ from context_pack_adapters.search.shelf import searched_text
 
 WITH_RG = pytest.mark.skipif(find_binary(sysconfig.get_path("scripts")) is None, reason="no ripgrep here")
 ENGINES = [
-    pytest.param(("pure", 64), id="pure"),
-    pytest.param(("rg", 64), id="rg", marks=WITH_RG),
-    pytest.param(("rg", 1), id="rg on one core", marks=WITH_RG),
+    pytest.param(("pure", 1000), id="pure"),
+    pytest.param(("rg", 1000), id="rg", marks=WITH_RG),
+    pytest.param(("rg", 1), id="rg that sorts", marks=WITH_RG),
 ]
 Search = Callable[..., Found]
 
@@ -33,8 +33,8 @@ Search = Callable[..., Found]
 def search(request: pytest.FixtureRequest, tmp_path: Path) -> Search:
     """One engine over the test's folder, the same from call to call."""
     (tmp_path / "root").mkdir()
-    name, cores = request.param
-    engine = TreeSearch(tmp_path / "root", PathPolicy(), name, cores=cores)
+    name, sorts_from = request.param
+    engine = TreeSearch(tmp_path / "root", PathPolicy(), name, sorts_from=sorts_from)
     assert engine.engine == name
     return lambda pattern, **options: engine.search(Query(pattern, **options), QuietCall())
 

@@ -24,14 +24,16 @@ AUTO, RIPGREP, PURE = "auto", "rg", "pure"
 ENGINES = (AUTO, RIPGREP, PURE)
 ROOM_BYTES = 128 * 1024 * 1024
 """How many bytes of texts are kept."""
+SORTS_FROM = 100
+"""From so many unknown files on `rg` tells which are plain; fewer are read before it has started."""
 
 
 class TreeSearch:
     """Searches the files under `root`; safe to share between threads.
 
     `engine` is `rg`, `pure`, or `auto` for ripgrep where there is one; without one, `rg` is `pure` too.
-    `search_path` is where an `rg` is looked for first: the process's own PATH unless given. `cores` is how
-    many processors there are, unless that is to be found out.
+    `search_path` is where an `rg` is looked for first: the process's own PATH unless given. `room` and
+    `sorts_from` bound what is kept and what is read.
     """
 
     def __init__(
@@ -42,7 +44,7 @@ class TreeSearch:
         search_path: str | None = None,
         seconds: float = SECONDS,
         room: int = ROOM_BYTES,
-        cores: int | None = None,
+        sorts_from: int = SORTS_FROM,
     ) -> None:
         self._place = os.path.abspath(root)
         self._policy = policy
@@ -50,7 +52,7 @@ class TreeSearch:
         self._search_path = search_path
         self._seconds = seconds
         self._room = room
-        self._cores = cores
+        self._sorts_from = sorts_from
         self._lock = Lock()
         self._made: TreeEngine | None = None
 
@@ -91,6 +93,6 @@ class TreeSearch:
                     from context_pack_adapters.search.tree_engine import TreeEngine
 
                     self._made = TreeEngine(
-                        self._place, self._policy, lambda: self.binary, self._room, self._cores
+                        self._place, self._policy, lambda: self.binary, self._room, self._sorts_from
                     )
         return self._made

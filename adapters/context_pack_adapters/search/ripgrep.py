@@ -23,8 +23,9 @@ from context_pack_adapters.search.folders import Folders
 from context_pack_adapters.search.listing import Snapshot
 from context_pack_adapters.search.matching import Matcher
 from context_pack_adapters.search.regex_walk import hits_in, search
-from context_pack_adapters.search.ripgrep_places import PLACES, Unusable, place, records, spots
+from context_pack_adapters.search.ripgrep_places import NAMES, PLACES, Unusable, names, place, records, spots
 from context_pack_adapters.search.ripgrep_process import Run
+from context_pack_adapters.search.ripgrep_sorting import MORE, OURS, plain
 from context_pack_adapters.search.ripgrep_trust import STDIN, batches, trusted, trusts
 from context_pack_adapters.search.roll import Known
 from context_pack_adapters.search.shelf import Shelf
@@ -47,8 +48,8 @@ class RipgrepSearch:
     source: RipgrepSource
     limit: int
     deadline: Deadline
-    keeps: bool = False
-    """Whether texts that must be read are kept for searches to come."""
+    sorts_from: int
+    """From how many unknown files on `rg` is asked which of them are plain."""
     files: int = 0
     counts: dict[str, int] = field(factory=dict)
     own: set[str] = field(factory=set)
@@ -101,31 +102,60 @@ class RipgrepSearch:
         return others
 
     def _look_at(self, stale: Sequence[str], others: list[str], folders: Folders) -> dict[str, int | None]:
-        """Read what is not what it was: how many lines match in each that `rg` is now trusted with.
+        """Look at what is not what it was: how many lines match in each that `rg` is now trusted with.
 
         A text that had to be read is searched while it is at hand, unless that could take long: then `rg` has
-        yet to count. Files that it is not trusted with join the others.
+        yet to count, as it has where nothing was read. Files that it is not trusted with join the others.
         """
         fresh: dict[str, int | None] = {}
         left_over = set(others).difference(stale)
         states = dict(self.states)
         matcher = Matcher(self.pattern, self.deadline)
-        at_hand = self.pattern.cost is not Cost.UNKNOWN
+        quick = self.pattern.cost is not Cost.UNKNOWN
+        unread = self._sorted(stale) if len(stale) >= self.sorts_from else {}
         for path in stale:
             self.deadline.left()
             states.pop(path, None)
-            seen, text = self.shelf.read(path, folders, keep=self.keeps)
+            text = None
+            seen = unread.get(path)
+            if seen is None:
+                seen, text = self.shelf.read(path, folders, keep=False)
             if trusts(path, seen, self.source):
                 states[path] = seen
-                fresh[path] = matcher.in_text(text, 0, seen.has_long_lines).total if at_hand else None
+                counted = quick and text is not None
+                fresh[path] = matcher.in_text(text or "", 0, seen.has_long_lines).total if counted else None
             elif seen.is_text:
                 left_over.add(path)
         self.states = states
         others[:] = left_over
         return fresh
 
-    def _run(self, options: Sequence[str], paths: Sequence[str], data: bytes | None = None) -> Run:
-        words = [self.binary, *_ALWAYS, *options, f"--regexp={self.source.text}", "--", *paths]
+    def _sorted(self, paths: Sequence[str]) -> dict[str, Known]:
+        """The files that need not be read before `rg` is trusted with them, and what it says of them."""
+        looked_at = self.shelf.look_at((path for path in paths if path != STDIN), self.deadline)
+        more = self._named(MORE, list(looked_at))
+        ours = self._named(OURS, [path for path in looked_at if path in more])
+        found = plain(looked_at, more, ours)
+        self.shelf.learn(found)
+        return found
+
+    def _named(self, regexp: str, paths: Sequence[str]) -> set[str]:
+        """The files in which something matches."""
+        found: set[str] = set()
+        for batch in batches(paths):
+            with self._run(NAMES, batch, regexp=regexp) as run:
+                found.update(names(run))
+        return found
+
+    def _run(
+        self,
+        options: Sequence[str],
+        paths: Sequence[str],
+        data: bytes | None = None,
+        regexp: str | None = None,
+    ) -> Run:
+        sought = self.source.text if regexp is None else regexp
+        words = [self.binary, *_ALWAYS, *options, f"--regexp={sought}", "--", *paths]
         try:
             return Run(words, self.snapshot.top, self.deadline, data)
         except OSError as error:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from context_pack_adapters.search.matching import Spot
 from context_pack_adapters.search.ripgrep_process import Run
 
+NAMES = ("--files-with-matches",)
+"""Options that print which files match."""
 PLACES = ("--line-number", "--column", "--max-columns=1")
 """Options that print where matches are, and of the lines nothing, but for those of one byte."""
 _SOME, _NONE = 0, 1
@@ -24,12 +26,26 @@ def records(run: Run) -> Iterator[tuple[str, bytes]]:
         Unusable: `rg` failed.
         TimedOut: the search is no longer wanted, or took too long.
     """
+    for line in _output(run).split(b"\n")[:-1]:
+        path, _, value = line.partition(b"\0")
+        yield os.fsdecode(path), value
+
+
+def names(run: Run) -> list[str]:
+    """The paths that are all of the output.
+
+    Raises:
+        Unusable: `rg` failed.
+        TimedOut: the search is no longer wanted, or took too long.
+    """
+    return [os.fsdecode(path) for path in _output(run).split(b"\0")[:-1]]
+
+
+def _output(run: Run) -> bytes:
     answer = run.finish()
     if answer.code not in (_SOME, _NONE):
         raise Unusable(f"exit code {answer.code}")
-    for line in answer.output.split(b"\n")[:-1]:
-        path, _, value = line.partition(b"\0")
-        yield os.fsdecode(path), value
+    return answer.output
 
 
 def place(value: bytes) -> tuple[int, int | None]:

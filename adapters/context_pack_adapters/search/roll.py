@@ -14,8 +14,6 @@ from context_pack.code.domain.search_ripgrep import Reach
 from context_pack_adapters.search.deadline import Deadline
 from context_pack_adapters.search.listing import State
 
-HARDLY_ANY = 0.02
-
 
 class Known(NamedTuple):
     """A file as it was read: when, and what matters of it before its text is searched."""
@@ -30,6 +28,7 @@ class Known(NamedTuple):
     is_odd: bool = False
     """A byte order mark, or a `\\r` that ends no line: what ripgrep sees is not the text."""
     has_long_lines: bool = False
+    """Some lines are long, or nobody has looked."""
 
 
 NO_TEXT = Known((0, 0, 0, 0), settled=False)
@@ -46,15 +45,6 @@ class Roll(NamedTuple):
     knowns: list[Known | None]
     texts: list[str | None]
     views: dict[Hashable, Any]
-
-    @property
-    def is_held(self) -> bool:
-        """Whether hardly a text would have to be read from the disk."""
-        if "held" not in self.views:
-            kinds = zip(self.knowns, self.texts, strict=True)
-            missing = sum(text is None and (known is None or known.is_text) for known, text in kinds)
-            self.views["held"] = missing <= HARDLY_ANY * len(self.paths)
-        return bool(self.views["held"])
 
     def stale(self, deadline: Deadline) -> list[int]:
         """The indices of the files that are not what they were, or of which nothing is known.

@@ -15,8 +15,10 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
+from stat import S_ISREG
 
 from context_pack.code.domain.search import MAX_FILE_BYTES
 from context_pack.code.domain.search_ripgrep import USUAL, Reach
@@ -87,6 +89,29 @@ class Shelf:
         paths = list(files)
         return [paths[index] for index in stale([self._top + path for path in paths], knowns, deadline)]
 
+    def look_at(self, paths: Iterable[str], deadline: Deadline) -> dict[str, Known]:
+        """The state of plain files that are small enough to be searched; nothing is said of their texts.
+
+        Raises:
+            TimedOut: there are too many to look at in time.
+        """
+        seen: dict[str, Known] = {}
+        now = time.time_ns()
+        for count, path in enumerate(paths):
+            if not count & 255:
+                deadline.left()
+            with suppress(OSError):
+                status = os.lstat(self._top + path)
+                if S_ISREG(status.st_mode) and status.st_size <= MAX_FILE_BYTES:
+                    state = state_of(status)
+                    seen[path] = Known(state, is_settled(state, now))
+        return seen
+
+    def learn(self, knowns: Mapping[str, Known]) -> None:
+        """Know this of files that somebody else has read."""
+        self._known.update(knowns)
+        self._learned += 1
+
     def read(self, path: str, folders: Folders, keep: bool) -> tuple[Known, str]:
         """Read a file now: what it is, and its text (empty if it is none)."""
         now = time.time_ns()
@@ -98,7 +123,9 @@ class Shelf:
         state = state_of(status)
         blank = Known(state, is_settled(state, now))
         known, text = (blank, "") if data is None else searched_text(data, blank)
-        if self._known.get(path) != known:
+        before = self._known.get(path)
+        # How long its lines are need not be known anew to everybody.
+        if before is None or before._replace(has_long_lines=known.has_long_lines) != known:
             self._known[path] = known
             self._learned += 1
         if keep and known.settled and known.is_text:

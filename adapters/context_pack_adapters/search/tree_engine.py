@@ -6,29 +6,23 @@ both engines, so that only the matching differs.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from threading import Lock
 
 from context_pack.code.domain.search import Found, Query
 from context_pack.code.domain.search_pattern import Pattern, compiled
-from context_pack.code.domain.search_walk import Cost
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
 from context_pack_adapters.search.deadline import Deadline, TimedOut
 from context_pack_adapters.search.globs import Wanted, wanted_by
 from context_pack_adapters.search.listing import Listing, Snapshot
 from context_pack_adapters.search.shelf import Shelf
 
-FEW_CORES = 4
-"""With more of them, `rg` on all is faster than one at texts in memory."""
-EASY_LEAD = 3
-
 
 class TreeEngine:
     """Searches the files under `root`, an absolute path; safe to share between threads.
 
-    `binary` gives the `rg` to use, or None for the pure engine; `room` is how many bytes of texts are kept.
-    On few `cores` texts are kept for ripgrep too, and easy ones searched in memory.
+    `binary` gives the `rg` to use, or None for the pure engine; `room` is how many bytes of texts are kept;
+    from `sorts_from` unknown files on, `rg` is asked which of them are plain.
     """
 
     def __init__(
@@ -37,13 +31,13 @@ class TreeEngine:
         policy: PathPolicy,
         binary: Callable[[], str | None],
         room: int,
-        cores: int | None = None,
+        sorts_from: int,
     ) -> None:
         self._binary = binary
+        self._sorts_from = sorts_from
         self._listing = Listing(root, policy, EXCLUDED_FOLDERS)
         self._shelf = Shelf(root, policy, room)
         self._lock = Lock()
-        self._keeps = (_cores() if cores is None else cores) <= FEW_CORES
         self._tidied: Snapshot | None = None
         self._filtered: dict[str, tuple[Snapshot, tuple[str, ...]]] = {}
 
@@ -64,7 +58,7 @@ class TreeEngine:
         paths = (
             snapshot.paths if wanted is None else self._chosen(snapshot, query.glob or "", wanted, deadline)
         )
-        binary = None if pattern.ripgrep is None or self._at_hand(pattern, paths) else self._binary()
+        binary = None if pattern.ripgrep is None else self._binary()
         if binary is not None and pattern.ripgrep is not None:
             from context_pack_adapters.search.ripgrep import RipgrepSearch
             from context_pack_adapters.search.ripgrep_places import Unusable
@@ -78,17 +72,11 @@ class TreeEngine:
                     pattern.ripgrep,
                     query.limit,
                     deadline,
-                    self._keeps,
+                    self._sorts_from,
                 ).search(paths)
             except Unusable:
                 deadline.left()
         return regex_walk.search(self._shelf, paths, pattern, query.limit, deadline)
-
-    def _at_hand(self, pattern: Pattern, paths: tuple[str, ...]) -> bool:
-        """Whether the pattern begins with a plain text that can be looked for in memory, without an `rg`."""
-        lead = "" if pattern.lead is None else pattern.lead.text
-        easy = self._keeps and len(lead) >= EASY_LEAD and pattern.cost is not Cost.UNKNOWN
-        return easy and self._shelf.roll(paths).is_held
 
     def _snapshot(self, deadline: Deadline) -> Snapshot:
         if not self._lock.acquire(timeout=deadline.left()):
@@ -118,8 +106,3 @@ class TreeEngine:
             self._filtered.clear()
         self._filtered[glob] = (snapshot, tuple(chosen))
         return tuple(chosen)
-
-
-def _cores() -> int:
-    """How many processors we may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
