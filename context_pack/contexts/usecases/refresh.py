@@ -8,6 +8,7 @@ is corrupt or of a later version is left alone, and so is a file that changes wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -54,6 +55,7 @@ from context_pack.kernel.ports import Clock
 
 DIGEST_DIGITS = 16
 FOLDERS_BETWEEN_SAVES = 200
+_PLAIN_SCOPE = re.compile(r"[^\s#:\"']+")
 
 Progress = Callable[[int, int, str], None]
 """(done, all, scope): told before each folder."""
@@ -305,9 +307,18 @@ class _Plan:
             if made is not None and name not in after:
                 after.append(name)
         if "scope" in derived and record["scope"] != self.folder.scope and "scope" not in self.commented:
-            self.changes["scope"] = self.folder.scope
+            self._rescope(record["scope"], known, after)
         if after != derived:
             self._list(after)
+
+    def _rescope(self, stated: str, known: Mapping[str, str], after: list[str]) -> None:
+        """Correct the scope of a context that was moved; one that a person wrote is theirs."""
+        elsewhere = self.round.tools.memory.recall(self.round.project.root, stated)
+        if elsewhere or (not known and _PLAIN_SCOPE.fullmatch(stated)):
+            self.changes["scope"] = self.folder.scope
+        elif known or not self.fresh:
+            self.released.append("scope")
+            after.remove("scope")
 
     def _list(self, after: list[str]) -> None:
         """The new `derived_fields`; comments in the list are worth more than its truth."""

@@ -150,6 +150,30 @@ def test_a_derived_field_that_a_person_changed_is_theirs_from_then_on(desk: Desk
     assert "const NEW" in desk.record()["exports"]
 
 
+@pytest.mark.clause("CX-33", "CX-39")
+@pytest.mark.parametrize("forgotten", [True, False])
+def test_a_scope_that_a_person_reworded_is_theirs(desk: Desk, forgotten: bool) -> None:
+    desk.edit('scope: "src"', 'scope: "src, the front of the shop"')
+    if forgotten:
+        desk.forget()
+    desk.files["src/new.ts"] = "export const NEW = 1;\n"
+    assert desk.refresh()["src"].released == ("scope",)
+    assert desk.record()["scope"] == "src, the front of the shop"
+    assert "scope" not in desk.record()["derived_fields"]
+    assert "const NEW" in desk.record()["exports"]
+
+
+@pytest.mark.clause("CX-32")
+@pytest.mark.parametrize("forgotten", [True, False])
+def test_a_context_that_was_moved_gets_the_scope_of_its_new_folder(desk: Desk, forgotten: bool) -> None:
+    if forgotten:
+        desk.forget()
+    for name in [name for name in desk.files if name.startswith("billing/")]:
+        desk.files[name.replace("billing/", "src/billing/")] = desk.files.pop(name)
+    assert desk.refresh()["src/billing"].released == ()
+    assert desk.record("src/billing/.context.yaml")["scope"] == "src/billing"
+
+
 @pytest.mark.clause("CX-33")
 def test_a_derived_field_that_a_person_removed_stays_away(desk: Desk) -> None:
     block = re.search(r"^exports:\n(?:- .*\n)+", desk.text(), re.MULTILINE)
