@@ -310,3 +310,31 @@ def test_headers_are_found_where_cmake_is_told_to_look() -> None:
         "vendor/old.h",
     ]
     assert found.external == ["commented.h", "json.h", "priv.h", "x.h"]
+
+
+@pytest.mark.clause("CD-18")
+@pytest.mark.parametrize(
+    ("use", "main", "path"),
+    [
+        ("test/t.js", "./lib/main", "lib/main.js"),
+        ("test/t.js", "lib", "lib/index.js"),
+        ("test/t.js", "./nowhere", "index.js"),
+        ("test/t.js", ".", "index.js"),
+        ("test/t.js", "../out.js", "index.js"),
+        ("test/t.ts", "./lib/main.js", "types.d.ts"),
+    ],
+)
+def test_a_folder_is_what_its_package_says(use: str, main: str, path: str) -> None:
+    files = {f"pkg/{name}": "" for name in ("lib/main.js", "lib/index.js", "index.js", "types.d.ts")}
+    files["pkg/package.json"] = json.dumps(
+        {"main": main, "types": "types" if use.endswith(".ts") else "none"}
+    )
+    files |= {"out.js": "", f"pkg/{use}": "require('../')"}
+    assert imported(files, f"pkg/{use}").paths == [f"pkg/{path}"]
+
+
+@pytest.mark.clause("CD-18")
+def test_types_stand_for_the_sources_they_were_made_of() -> None:
+    files = {"a.d.ts": 'import "./b.ts"; import "./c.mts"; import "./d.ts"; import "./e.ts";'}
+    files |= {"b.d.ts": "", "c.d.mts": "", "d.ts": "", "d.d.ts": "", "e.tsx": ""}
+    assert imported(files, "a.d.ts").paths == ["b.d.ts", "c.d.mts", "d.ts", "e.tsx"]

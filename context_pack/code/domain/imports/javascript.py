@@ -25,7 +25,7 @@ from context_pack.code.domain.imports.tree import (
     within,
 )
 from context_pack.code.domain.imports.tsconfig import PathMapping, mapping_for
-from context_pack.code.domain.imports.workspaces import Workspaces
+from context_pack.code.domain.imports.workspaces import Workspaces, main_places
 from context_pack.kernel.lexing import literal
 
 TYPED = (".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
@@ -62,7 +62,11 @@ _COMPILED = {
     ".jsx": (".tsx", ".d.ts"),
     ".mjs": (".mts", ".d.mts"),
     ".cjs": (".cts", ".d.cts"),
+    ".ts": (".tsx", ".d.ts"),
+    ".mts": (".d.mts",),
+    ".cts": (".d.cts",),
 }
+"""What a name with one ending may stand for besides itself: sources, or their types."""
 
 _TEXT = r"(?:\"(?P<d{n}>\0*+)\"|'(?P<s{n}>\0*+)'|`(?P<t{n}>\0*+)`)"
 _NAMED = re.compile(
@@ -170,17 +174,19 @@ def _place(place: str, typed: bool, view: TreeView) -> str | None:
     if not place:
         return _index(place, typed, view)
     exact = [place] if is_file(view, place) else []
-    compiled = [
+    others = [
         place[: -len(end)] + real for end, reals in _COMPILED.items() if place.endswith(end) for real in reals
     ]
-    tried = [*compiled, *exact] if typed else [*exact, *compiled]
+    sources_first = typed and not place.endswith((".ts", ".mts", ".cts"))
+    tried = [*others, *exact] if sources_first else [*exact, *others]
     tried += [place + ending for ending in (_TS_FIRST if typed else _JS_FIRST)]
     return first_file(view, tried) or _index(place, typed, view)
 
 
 def _index(folder: str, typed: bool, view: TreeView) -> str | None:
+    """The file that a folder stands for: what its package.json says, else its index."""
     if not is_folder(view, folder):
         return None
-    return first_file(
-        view, (within(folder, f"index{ending}") for ending in (_TS_FIRST if typed else _JS_FIRST))
-    )
+    endings = _TS_FIRST if typed else _JS_FIRST
+    main = [place + ending for place in main_places(folder, typed, view) for ending in ("", *endings)]
+    return first_file(view, chain(main, (within(folder, f"index{ending}") for ending in endings)))

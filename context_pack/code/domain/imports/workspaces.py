@@ -134,13 +134,30 @@ class Workspaces:
     def _config(self, folder: str) -> dict[str, Any]:
         """The package.json of a folder; an empty one if it is none."""
         if folder not in self._configs:
-            text = self.view.text(within(folder, PACKAGE))
-            try:
-                read: Any = json.loads(text) if text is not None and len(text) <= MOST_READ_CHARS else {}
-            except (ValueError, RecursionError):
-                read = {}
-            self._configs[folder] = read if isinstance(read, dict) else {}
+            self._configs[folder] = _package(folder, self.view)
         return self._configs[folder]
+
+
+def _package(folder: str, view: TreeView) -> dict[str, Any]:
+    """The package.json of a folder; an empty one if it is none."""
+    text = view.text(within(folder, PACKAGE))
+    try:
+        read: Any = json.loads(text) if text is not None and len(text) <= MOST_READ_CHARS else {}
+    except (ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def main_places(folder: str, typed: bool, view: TreeView) -> list[str]:
+    """What a folder with a package.json says that it is, without or with an ending, and as a folder."""
+    if PACKAGE not in view.files(folder):
+        return []
+    config = _package(folder, view)
+    # Whoever has no types is served with code before types.
+    fields = sorted(_FIELDS, key=lambda name: name == "types" and not typed)
+    written = [value for name in fields if isinstance(value := config.get(name), str)]
+    places = [place for place in _below(folder, written) if place]
+    return [within(place, name) for place in places for name in ("", "index")]
 
 
 def _offers(folder: str, config: dict[str, Any], rest: str) -> Iterator[str]:
