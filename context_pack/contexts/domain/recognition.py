@@ -31,10 +31,43 @@ _KINDS = (
     *("message", "service"),
 )
 _SIGNATURE = re.compile(
-    rf"(?:(?:{'|'.join(_WORDS)}) )*(?:{'|'.join(_KINDS)}) (?:\([^)]*\) )?[\w$.]+"
+    rf"(?:(?:{'|'.join(_WORDS)}) )*(?:{'|'.join(_KINDS)}) (?:\([^)]*\) )?([\w$.]+)"
     r"(?:\s*[(<\[].*|: \S+| (?:extends|implements) .*)?",
     re.DOTALL,
 )
+# Words that stand beside others in a type; any two others side by side are prose.
+_IN_TYPES = frozenset(
+    [
+        *(
+            "extends",
+            "implements",
+            "where",
+            "is",
+            "as",
+            "in",
+            "asserts",
+            "keyof",
+            "typeof",
+            "readonly",
+            "unique",
+        ),
+        *(
+            "unsigned",
+            "signed",
+            "long",
+            "short",
+            "int",
+            "char",
+            "double",
+            "const",
+            "volatile",
+            "struct",
+            "enum",
+        ),
+        *("impl", "dyn", "mut", "for", "chan", "func", "fn", "map", "throws", "async", "some", "any", "out"),
+    ]
+)
+_SIDE_BY_SIDE = re.compile(r"(?=\b(\w+) (\w+)\b)")
 _STOCK_FOLDER = re.compile(
     r"Source directory\.|Contains \d+ source files?|\d+ source files?|Holds folders|Stylesheets\.|"
     r"Database layer\.|Test suite\.|Documentation\."
@@ -59,7 +92,7 @@ class _Known:
         self.names = subject.names
         self.texts = {each.name: _flat(each.text or "") for each in subject.sources}
         self.whole = "\n".join(self.texts.values())
-        self.told = {child.name: first_sentence(child.summary or "") for child in subject.children}
+        self.told = {child.name: child.summary or "" for child in subject.children}
 
     def has_word(self, word: str) -> bool:
         """Whether a bare name stands in one of the sources."""
@@ -85,6 +118,20 @@ def _lines(*patterns: re.Pattern[str]) -> Callable[[Any, _Known], bool]:
         return isinstance(value, list) and all(fits(line, known) for line in value)
 
     return judge
+
+
+def _exports(value: Any, known: _Known) -> bool:
+    """Signatures, or bare names that the sources have; nothing that reads like a remark behind them."""
+    return _lines(_SIGNATURE)(value, known) and not any(_has_remark(line) for line in value)
+
+
+def _has_remark(line: str) -> bool:
+    """Whether words stand side by side behind the parameters, or behind the name, that no type has."""
+    found = _SIGNATURE.fullmatch(line)
+    if found is None:
+        return False
+    tail = line[max(found.end(1), line.rfind(")") + 1) :]
+    return any(not _IN_TYPES & {one, other} for one, other in _SIDE_BY_SIDE.findall(tail))
 
 
 def _entries(value: Any) -> Sequence[Mapping[str, Any]]:
@@ -131,7 +178,8 @@ def _is_folder(entry: Mapping[str, Any], known: _Known) -> bool:
     summary = str(entry.get("summary", ""))
     if name not in known.told or not summary:
         return False
-    return _STOCK_FOLDER.fullmatch(summary) is not None or first_sentence(summary) == known.told[name]
+    told = known.told[name]
+    return _STOCK_FOLDER.fullmatch(summary) is not None or summary in (told, first_sentence(told))
 
 
 def _project(value: Any, known: _Known) -> bool:
@@ -144,7 +192,7 @@ def _project(value: Any, known: _Known) -> bool:
 _JUDGES: Mapping[str, Callable[[Any, _Known], bool]] = {
     "files": _files,
     "interfaces": _interfaces,
-    "exports": _lines(_SIGNATURE),
+    "exports": _exports,
     "dependencies.external": _lines(_VERSIONED, _PATH),
     "dependencies.internal": _lines(_PATH),
     "testing": _lines(_TEST_LINE),

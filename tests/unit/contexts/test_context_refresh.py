@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context_pack.contexts.domain.fingerprint import Method
+from context_pack.contexts.domain.generate import Subject
 from context_pack.contexts.domain.model import Context, judged
+from context_pack.contexts.domain.recognition import looks_generated
 from context_pack.contexts.ports import ContextPorts, Refusal
 from context_pack.contexts.usecases.query import Refused
 from context_pack.contexts.usecases.refresh import Order, Outcome
@@ -148,6 +150,44 @@ def test_a_derived_field_that_a_person_changed_is_theirs_from_then_on(desk: Desk
     assert desk.refresh()["src"].released == ()
     assert "mind the rounding" in desk.text()
     assert "const NEW" in desk.record()["exports"]
+
+
+@pytest.mark.clause("CX-36", "CX-39")
+@pytest.mark.parametrize(
+    ("path", "old", "new", "field"),
+    [
+        ("src/.context.yaml", "count = 1): number", "count = 1): number but mind the rounding", "exports"),
+        ("src/.context.yaml", "const VERSION: string", "const VERSION: string set by the build", "exports"),
+        (".context.yaml", "summary: Front door.", "summary: Front door. Mind the step.", "subdirectories"),
+    ],
+)
+def test_a_remark_behind_what_was_generated_is_a_persons_also_without_our_store(
+    desk: Desk, path: str, old: str, new: str, field: str
+) -> None:
+    desk.edit(old, new, path)
+    desk.forget()
+    desk.files["new.ts"] = desk.files["src/new.ts"] = "export const NEW = 1;\n"
+    outcomes = desk.refresh()
+    assert new in desk.text(path)
+    assert field in outcomes["src" if path.startswith("src") else "."].released
+
+
+@pytest.mark.clause("CX-36")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def f(a: int) -> dict[str, int] | None",
+        "export class Shop extends Base implements Open, Closed",
+        "function is(value: unknown): value is string",
+        "pub fn run<T>(job: T) -> Result<(), Error> where T: Send + 'static",
+        "func (s *Server) Do(count int) (int, error)",
+        "unsafe fn count() -> impl Iterator<Item = u8>",
+        "async function load(): Promise<Map<string, number>>",
+        "class K",
+    ],
+)
+def test_signatures_of_every_language_still_look_generated(line: str) -> None:
+    assert looks_generated("exports", [line], Subject("src", ()))
 
 
 @pytest.mark.clause("CX-33", "CX-39")
