@@ -90,6 +90,7 @@ class _Known:
     def __init__(self, subject: Subject) -> None:
         self.manifest = subject.manifest
         self.names = subject.names
+        self.languages = subject.around.languages
         self.texts = {each.name: _flat(each.text or "") for each in subject.sources}
         self.whole = "\n".join(self.texts.values())
         self.told = {child.name: child.summary or "" for child in subject.children}
@@ -186,7 +187,13 @@ def _project(value: Any, known: _Known) -> bool:
     manifest = known.manifest
     if manifest is None or not isinstance(value, dict):
         return False
-    return value.get("name") == manifest.name and value.get("description") == manifest.description
+    if value.get("name") != manifest.name or value.get("description") != manifest.description:
+        return False
+    spoken = {manifest.kind, "typescript", *known.languages}
+    tools = {"framework": manifest.framework, "package_manager": manifest.package_manager}
+    return str(value.get("language")).lower() in spoken and all(
+        str(value.get(name) or "").lower() in ("", told.lower()) for name, told in tools.items()
+    )
 
 
 _JUDGES: Mapping[str, Callable[[Any, _Known], bool]] = {

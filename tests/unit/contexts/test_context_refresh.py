@@ -158,6 +158,8 @@ def test_a_derived_field_that_a_person_changed_is_theirs_from_then_on(desk: Desk
     [
         ("src/.context.yaml", "count = 1): number", "count = 1): number but mind the rounding", "exports"),
         ("src/.context.yaml", "const VERSION: string", "const VERSION: string set by the build", "exports"),
+        (".context.yaml", "framework: express", "framework: express behind a proxy", "project"),
+        (".context.yaml", "language: typescript", "language: typescript mostly", "project"),
         (".context.yaml", "summary: Front door.", "summary: Front door. Mind the step.", "subdirectories"),
     ],
 )
