@@ -74,7 +74,7 @@ def _sought(anchor: Anchor, source: SourceText, near: int | None) -> Sought:
             return excerpt, True
         if not complete and anchor.rolling is not None:
             return _rolled(anchor, anchor.rolling, source)
-    starts = _alike(anchor, source.lengths)
+    starts = (start for start in source.like(anchor.first) if start + anchor.lines <= source.count)
     excerpt, complete = _search(anchor, source.lines, starts, source.prints)
     if not complete and anchor.rolling is not None:
         return _rolled(anchor, anchor.rolling, source)

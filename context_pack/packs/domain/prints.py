@@ -6,8 +6,6 @@ that have the right one, and each of them once per file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from context_pack.kernel.digest import sha256_hex
 
 
@@ -27,14 +25,3 @@ class Prints(dict[str, str]):
     def __missing__(self, line: str) -> str:
         print_ = self[line] = fingerprint(line)
         return print_
-
-    def positions(self, print_: str, lines: list[str], lengths: list[int]) -> Iterator[int]:
-        """Where lines with that fingerprint stand, in order; only lines of the right length are hashed."""
-        length, at = length_of(print_), -1
-        while True:
-            try:
-                at = lengths.index(length, at + 1)
-            except ValueError:
-                return
-            if self[lines[at]] == print_:
-                yield at

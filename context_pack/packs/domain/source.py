@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from context_pack.packs.domain.prints import Prints
+from context_pack.packs.domain.prints import Prints, length_of
 from context_pack.packs.domain.rolling import beginnings
 
 FEW_LINES = 24
@@ -37,6 +37,7 @@ class SourceText:
         self.text = normal if not text or text.endswith("\n") else f"{normal}\n"
         self.shifts: list[int] = []
         self.prints = Prints()
+        self._homes: dict[int, dict[str, array[int]]] = {}
         # Newlines whose places are known: their numbers, and the places; the zeroth is before the text.
         self._numbers = [0]
         self._places = [-1]
@@ -80,9 +81,25 @@ class SourceText:
             raise IndexError("the file has fewer lines")
         return found
 
-    def like(self, print_: str) -> Iterator[int]:
+    def like(self, print_: str) -> Sequence[int]:
         """The lines with that fingerprint, in file order and counted from 0."""
-        return self.prints.positions(print_, self.lines, self.lengths)
+        length = length_of(print_)
+        if length not in self._homes:
+            # All that are as long at once: many refs ask, and each would walk over them again.
+            homes = self._homes[length] = {}
+            for at in self._as_long(length):
+                homes.setdefault(self.prints[self.lines[at]], array("I")).append(at)
+        return self._homes[length].get(print_, ())
+
+    def _as_long(self, length: int) -> Iterator[int]:
+        """The lines of one length."""
+        at = -1
+        while True:
+            try:
+                at = self.lengths.index(length, at + 1)
+            except ValueError:
+                return
+            yield at
 
     def occurrences(self, excerpt: str) -> Iterator[int]:
         """The lines at which whole lines begin that read like `excerpt`, in file order."""

@@ -49,6 +49,16 @@ def test_lines_are_the_kernels_lines(text: str) -> None:
     assert not source.has(len(lines) + 1)
 
 
+@pytest.mark.clause("AN-15")
+@given(few_lines)
+def test_lines_are_found_by_their_fingerprints_as_often_as_one_asks(lines: list[str]) -> None:
+    source = SourceText("\n".join(lines))
+    for _ in range(2):
+        for line in ("", "}", "x", "x ", "return", "never"):
+            wanted = [at for at, other in enumerate(source.lines) if other == line]
+            assert list(source.like(fingerprint(line))) == wanted
+
+
 @pytest.mark.clause("PK-46")
 def test_lines_of_a_large_file_are_cut_out_without_splitting_it() -> None:
     rng = random.Random(7)
