@@ -19,7 +19,8 @@ from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Resolution, resolve, resolve_gone, unreadable
 from context_pack.packs.usecases.sightings import Sighting, Sightings
 
-MOST_SAME_NAMED = 100
+MOST_SAME_NAMED = 2_000
+"""Files of one name that are searched; there are hundreds of `__init__.py` in an ordinary project."""
 MOST_KEPT_CHARS = 64 * 1024 * 1024
 
 Check = Callable[[], None]

@@ -8,6 +8,7 @@ import pytest
 
 from context_pack.kernel.digest import sha256_hex
 from context_pack.packs.domain.record import to_record
+from context_pack.packs.usecases.resolving import MOST_SAME_NAMED
 
 FUNCTION = ["def load(path):", "    with open(path) as file:", "        return file.read()"]
 AROUND = [f"constant_{number} = {number}" for number in range(10)]
@@ -142,10 +143,10 @@ def test_files_that_cannot_be_read_are_no_candidates(new_desk: Any) -> None:
 def test_too_many_files_of_one_name_are_not_called_moved(anchored: tuple[Any, str]) -> None:
     desk, pack = anchored
     desk.files["zzz/app.py"] = desk.files.pop("src/app.py")
-    for number in range(100):
-        desk.files[f"copy{number:03}/app.py"] = "something else\n"
+    for number in range(MOST_SAME_NAMED):
+        desk.files[f"copy{number:04}/app.py"] = "something else\n"
     assert desk.state(pack)["state"] == "stale"
-    del desk.files["copy000/app.py"]
+    del desk.files["copy0000/app.py"]
     assert desk.state(pack)["state"] == "moved"
 
 
