@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -82,6 +83,20 @@ def test_while_it_listens_a_client_hears_of_packs_that_come_and_go_elsewhere(
     until(client, "notifications/resources/list_changed")
     other.packs.delete(pack)
     until(client, "notifications/resources/list_changed")
+
+
+@pytest.mark.clause("MCP-80", "MCP-84")
+def test_a_pack_that_came_while_somebody_listened_is_told_when_it_goes_with_its_folder(
+    client: StdioClient, other: Workspace, file_of: FileOf
+) -> None:
+    first = other.packs.create(ttl_minutes=5)
+    client.request("resources/subscribe", {"uri": f"context://pack/{first.id}"})
+    second = other.packs.create(ttl_minutes=5)
+    until(client, LIST_CHANGED)
+    client.request("resources/subscribe", {"uri": f"context://pack/{second.id}"})
+    shutil.rmtree(file_of(second).parent)
+    told = {until(client, UPDATED)["params"]["uri"] for _ in range(2)}
+    assert told == {f"context://pack/{pack.id}" for pack in (first, second)}
 
 
 @pytest.mark.clause("MCP-82", "MCP-84")

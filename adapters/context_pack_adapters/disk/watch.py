@@ -11,6 +11,7 @@ import os
 import select
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from context_pack_adapters.disk.inotify import ATTRIB, LOST, Event, Inotify, has_inotify
@@ -21,6 +22,7 @@ MOST_ROUNDS = 10
 LOOK_SECONDS = 1.0
 
 Report = Callable[[frozenset[str]], None]
+Signature = tuple[int, int, int]
 Due = Callable[[], float | None]
 """In how many seconds to report, whether or not anything changes; None for never."""
 
@@ -84,7 +86,12 @@ class FolderWatch:
         if self._watched != self._folder or any(event.mask & LOST for event in burst):
             self._follow(events)
             return None
-        return {event.name for event in burst if event.mask & ~ATTRIB}
+        names = {event.name for event in burst if event.mask & ~ATTRIB}
+        for name in names:  # so that a look, when one is needed, is compared with what was last reported
+            self._before.pop(name, None)
+            with suppress(OSError):
+                self._before[name] = _signature(os.lstat(self._folder / name))
+        return names
 
     def _compare(self) -> set[str]:
         """The names that differ from the last look."""
@@ -102,17 +109,18 @@ class FolderWatch:
                 return  # else it came while its ancestor was being watched
 
 
-def _listing(folder: Path) -> dict[str, tuple[int, int, int]]:
+def _signature(status: os.stat_result) -> Signature:
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def _listing(folder: Path) -> dict[str, Signature]:
     """Each entry's signature; an absent folder has none."""
-    found: dict[str, tuple[int, int, int]] = {}
+    found: dict[str, Signature] = {}
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                try:
-                    stat = entry.stat(follow_symlinks=False)
-                except OSError:
-                    continue
-                found[entry.name] = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+                with suppress(OSError):
+                    found[entry.name] = _signature(entry.stat(follow_symlinks=False))
     except OSError:
         return found
     return found
