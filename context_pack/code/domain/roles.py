@@ -37,7 +37,10 @@ ENTRY_NAMES = frozenset(
 )  # fmt: skip
 _CONFIG_NAME = re.compile(
     r".*\.config\.[cm]?[jt]s|\.[a-z0-9_-]+rc(?:\.[a-z]+)?|\.env\..*|\..*ignore|.*\.lock"
+    r"|(?:requirements|constraints)[\w.-]*\.txt"
 )
+NO_ENTRIES = frozenset({"", "css", "scss", "sass", "less", "markdown", "rst", "text", "csv", "xml"})
+"""Languages in which nothing begins, whatever the file is called."""
 
 
 def role_of(path: RelativePath, language: str) -> Role:
@@ -48,6 +51,6 @@ def role_of(path: RelativePath, language: str) -> Role:
         return Role.TEST
     if language in CONFIG_LANGUAGES or {name, stem} & CONFIG_NAMES or _CONFIG_NAME.fullmatch(name):
         return Role.CONFIG
-    if language and (stem in ENTRY_NAMES or name == "lib.rs"):
+    if language not in NO_ENTRIES and (name.rpartition(".")[0] in ENTRY_NAMES or name == "lib.rs"):
         return Role.ENTRY
     return Role.CORE

@@ -18,7 +18,7 @@ ROLES = {
         package.json tsconfig.json pyproject.toml .github/workflows/ci.yml Dockerfile Makefile
         setup.cfg .gitignore vite.config.ts jest.config.mjs .eslintrc.js .env.example
         src/config.py app/settings.py setup.py CMakeLists.txt Gemfile go.mod pom.xml
-        build.gradle.kts poetry.lock Cargo.toml
+        build.gradle.kts poetry.lock Cargo.toml requirements.txt requirements-dev.txt
     """,
     "entry": """
         main.py src/main.rs src/lib.rs cmd/tool/main.go src/index.ts app.py server.js cli.py
@@ -28,6 +28,7 @@ ROLES = {
         src/server/auth/AuthService.ts README.md LICENSE contest.py latest.js attestation/x.py
         src/models/user.py main app/__init__.py src/configuration_reader.py
         docs/index_of_things.md specification.md
+        app.environment.ts app.css docs/index.md src/index.d.ts server.utils.ts requirements.md
     """,
 }
 
