@@ -236,6 +236,8 @@ def test_an_unreadable_file_is_not_searched(search: Search, root: Path) -> None:
         (b"a\n", "a\n"),
         (b"a\r\nb\r\n", "a\nb\n"),
         (b"a\r\nb\r", "a\nb\n"),
+        (b"\r", "\n"),
+        (b"a\n\r", "a\n\n"),
         (b"a\r\r\n", "a\r\n"),
         (b"a\rb", "a\rb\n"),
         (b"\xef\xbb\xbfa", "a\n"),

@@ -191,7 +191,7 @@ def searched_text(data: bytes, blank: Known = NO_TEXT) -> tuple[Known, str]:
     if has_returns:
         is_odd = is_odd or data.count(b"\r\n") != data.count(b"\r")
         text = text.replace("\r\n", "\n")
-        text = text[:-1] if text.endswith("\r") else text
+        text = f"{text[:-1]}\n" if text.endswith("\r") else text
     if text and not text.endswith("\n"):
         text += "\n"
     reach = Reach.ASCII
