@@ -6,7 +6,9 @@ say is never older than the call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from heapq import nlargest
+from posixpath import commonprefix
 from typing import TypeVar
 
 from attrs import frozen
@@ -20,6 +22,7 @@ from context_pack.toolkit.call import Call
 
 R = TypeVar("R")
 MOST_SHOWN = 5
+MOST_TYPES = 30
 MOST_TOLD = 20
 """Of what was wrong with files that may hold what was not found."""
 
@@ -138,13 +141,34 @@ def require(bundle: Bundle, bundle_id: str, wanted: Sequence[Address]) -> list[E
     if missing:
         shown = ", ".join(f"{clip(address.type)} {clip(address.id)}" for address in missing[:MOST_SHOWN])
         more = f" and {len(missing) - MOST_SHOWN} more" if len(missing) > MOST_SHOWN else ""
-        words = f"not in the bundle: {shown}{more}"
+        words = f"not in the bundle: {shown}{more}{_hint(bundle, missing[0])}"
         names = [{"entityType": address.type, "entityId": address.id} for address in missing]
         types = {address.type for address in missing}
         near = [told.record() for told in bundle.diagnostics if told.entity_type in (None, *types)]
         told = {"diagnostics": near[:MOST_TOLD]} if near else {}
         raise Failure(Code.NOT_FOUND, words, {"notFound": names, "bundleId": bundle_id, **told})
     return [entity for entity in found.values() if entity is not None]
+
+
+def _hint(bundle: Bundle, wanted: Address) -> str:
+    """What may have been meant by an address of nothing."""
+    owner = bundle.entities.get(wanted.id)
+    if owner is not None:
+        return f"; {clip(wanted.id)} is of the type {clip(owner.type)}"
+    if wanted.type not in bundle.kinds:
+        types = list(bundle.kinds)
+        more = ", …" if len(types) > MOST_TYPES else ""
+        return f"; the types are {', '.join(map(clip, types[:MOST_TYPES]))}{more}" if types else ""
+    close = _alike(wanted.id, (one.id for one in bundle.entities.values() if one.type == wanted.type))
+    return f"; did you mean {', '.join(map(clip, close))}?" if close else ""
+
+
+def _alike(wanted: str, ids: Iterable[str]) -> list[str]:
+    """The few ids that begin most like the wanted one, at least half of it; case does not matter."""
+    folded = wanted.strip().casefold()
+    shared = ((len(commonprefix([folded, one.casefold()])), one) for one in ids)
+    near = nlargest(MOST_SHOWN, shared, key=lambda one: one[0])
+    return [one for length, one in near if 2 * length >= len(folded)]
 
 
 def _does_not_load(place: Place, diagnostics: Sequence[Diagnostic]) -> Failure:

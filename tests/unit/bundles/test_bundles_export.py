@@ -198,6 +198,21 @@ def test_the_envelope_and_the_export_are_as_the_seed_has_them() -> None:
 
 
 @pytest.mark.clause("BD-37")
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (target("feat-1"), "not in the bundle: Node feat-1; did you mean FEAT-1, FEAT-12?"),
+        (target("FEAT-12", "Feature"), "not in the bundle: Feature FEAT-12; FEAT-12 is of the type Node"),
+        (target("x", "node"), "not in the bundle: node x; the types are Node"),
+        (target("other"), "not in the bundle: Node other"),
+    ],
+)
+def test_what_may_have_been_meant_is_said(wanted: dict[str, str], words: str) -> None:
+    desk = desk_of(nodes({"FEAT-1": [], "FEAT-12": [], "REQ-1": []}))
+    assert desk.refused("export_context", targets=[wanted])["message"] == words
+
+
+@pytest.mark.clause("BD-37")
 def test_every_missing_target_is_named_and_nothing_is_exported() -> None:
     desk = desk_of(bundle_files({"Node": [{"id": "a"}], "Other": [{"id": "o"}]}))
     wanted = [target("a"), target("x"), target("o"), target("x"), target("o", "Nothing")]
