@@ -17,6 +17,7 @@ from context_pack.documents.usecases.currency import Standing
 from context_pack.documents.usecases.search import Answered, Finder, Found
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
 from context_pack.documents.usecases.upkeep import sync_all, under_every_name
+from context_pack.retrieval.mending import mended
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
 from context_pack.toolkit.rows import fitted, weight
@@ -24,6 +25,9 @@ from context_pack.toolkit.spec import ADDS, Answer, Tool, json_answer, tool
 
 ENVELOPE_BYTES = 1000
 """Room for what is beside the rows, but for long names and warnings, which are counted."""
+
+
+_Run = Callable[[Any, Call], Answer]
 
 
 def _shape(*names: str) -> Body:
@@ -37,8 +41,13 @@ def build(shelf: Shelf, finder: Finder) -> tuple[Tool, ...]:
     long: Body = {"long_answers": True}
     slow: Body = {"long_answers": True, "slow": True}
 
-    def make(name: str, title: str, about: str, command: type, run: Any, shape: Body, **options: Any) -> Tool:
-        return tool(f"documents_{name}", title, about, FAMILY, command, run, output_schema=shape, **options)
+    def make(
+        name: str, title: str, about: str, command: type, run: _Run, shape: Body, **options: Any
+    ) -> Tool:
+        def asked(given: Any, call: Call) -> Answer:
+            return mended(lambda: run(given, call))
+
+        return tool(f"documents_{name}", title, about, FAMILY, command, asked, output_schema=shape, **options)
 
     return (
         make(

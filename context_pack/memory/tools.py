@@ -16,6 +16,7 @@ from context_pack.memory.ports import MemoryPorts, PackNotes
 from context_pack.memory.usecases.record import ContextRecord, Recorder
 from context_pack.memory.usecases.refresh import Refresher
 from context_pack.memory.usecases.search import ContextSearch, MemorySearcher, Search, check_query
+from context_pack.retrieval.mending import mended
 from context_pack.retrieval.model import Found
 from context_pack.retrieval.searching import Ranked
 from context_pack.toolkit.call import Call
@@ -54,7 +55,7 @@ def search_tool(searcher: MemorySearcher) -> Tool:
         return ContextSearch
 
     def run(command: ContextSearch, call: Call) -> Answer:
-        return json_answer(_searched(command, searcher.search(command, call.check)))
+        return json_answer(_searched(command, mended(lambda: searcher.search(command, call.check))))
 
     return Tool(
         name=SEARCH,

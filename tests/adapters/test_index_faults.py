@@ -120,6 +120,37 @@ def test_an_empty_file_becomes_an_index(path: Path) -> None:
 
 
 @pytest.mark.clause("IX-04")
+@pytest.mark.parametrize("content", [b"", b"notes\n", b"a line of somebody's file\n" * 100])
+@pytest.mark.parametrize("opened_before", [False, True])
+def test_a_link_in_the_place_of_the_file_is_not_followed(
+    path: Path, content: bytes, opened_before: bool
+) -> None:
+    target = path.parent.parent / "somebody's"
+    target.write_bytes(content)
+    with closing(open_index(path)) as index:
+        if opened_before:
+            index.replace([FRUIT])
+            path.unlink()
+        else:
+            path.parent.mkdir()
+        path.symlink_to(target)
+        works_empty(index)
+        assert "was no file" in " ".join(index.notices())
+    assert target.read_bytes() == content
+    assert not path.is_symlink()
+
+
+@pytest.mark.clause("IX-04")
+def test_two_files_are_set_aside_in_the_same_second(path: Path) -> None:
+    with closing(open_index(path)) as index:
+        for _ in range(3):
+            (path / "sub").mkdir(parents=True)
+            works_empty(index)
+            path.unlink()
+    assert 1 <= len(set_aside(path)) <= 3
+
+
+@pytest.mark.clause("IX-04")
 def test_only_the_last_file_that_was_set_aside_is_kept(path: Path) -> None:
     path.parent.mkdir()
     (path.parent / "things.sqlite3.broken-20200101T000000Z").write_bytes(b"older")

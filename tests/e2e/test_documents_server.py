@@ -386,6 +386,25 @@ def test_a_damaged_index_is_rebuilt_at_the_next_call(tmp_path: Path, spawn: Spaw
     assert structured(again, "search", query="pasta")["results"][0]["documentId"] == "food/pasta.md"
 
 
+@pytest.mark.clause("DC-26", "IX-04")
+@pytest.mark.parametrize("tool", ["search", "get_document", "list_documents", "find_related"])
+def test_an_index_that_is_damaged_under_a_server_is_rebuilt_by_the_call_that_sees_it(
+    tmp_path: Path, spawn: Spawn, tool: str
+) -> None:
+    arguments: dict[str, Any] = {"query": "pasta"}
+    if tool != "search":
+        arguments = {"collection": "handbook"} | ({} if "list" in tool else {"document": "food/pasta.md"})
+    client = started(handbook(tmp_path), spawn)
+    before = structured(client, tool, **arguments)
+    index = tmp_path / ".agents/mcp/context_pack/derived/documents.sqlite3"
+    for side in ("", "-wal"):
+        with index.with_name(index.name + side).open("r+b") as file:
+            file.write(b"not a database" * 9999)
+    after = structured(client, tool, **arguments)
+    assert "built anew" in after.pop("warning", "built anew")
+    assert after == before
+
+
 @pytest.mark.clause("DC-24", "DC-40")
 def test_without_collections_or_before_a_fetch_answers_say_what_to_do(tmp_path: Path, spawn: Spawn) -> None:
     client = started(tmp_path, spawn)

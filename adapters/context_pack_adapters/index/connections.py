@@ -30,7 +30,7 @@ _SETTINGS = (
 def identity_of(path: str) -> Identity:
     """Which file has a name now."""
     try:
-        status = os.stat(path)
+        status = os.lstat(path)
     except OSError:
         return None
     return (status.st_dev, status.st_ino)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.retrieval.mending import DAMAGED
 
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 _WORDS = {
@@ -70,7 +71,7 @@ def damaged(file: str) -> Failure:
     return Failure(
         Code.IO_ERROR,
         f"{file}: the index was damaged; it is set aside and built anew, ask again",
-        {"file": file, "reason": "damaged"},
+        {"file": file, "reason": DAMAGED},
     )
 
 

@@ -178,7 +178,8 @@ class IndexFile:
     def _unusable(self) -> str | None:
         """Why what has the name cannot be used, in words that follow its name; an empty file becomes ours."""
         try:
-            if not stat.S_ISREG(os.stat(self._path).st_mode):
+            # SQLite would follow a link and make its index of whatever file it leads to.
+            if not stat.S_ISREG(os.lstat(self._path).st_mode):
                 return "was no file"
         except FileNotFoundError:
             self._remove_logs()
@@ -204,9 +205,10 @@ class IndexFile:
         for name in os.listdir(folder):
             # Graphs were made of its vectors, and go with it.
             if name.startswith((self.name + ".broken-", self.name + ".graph-")):
-                with suppress(OSError):
-                    os.unlink(os.path.join(folder, name))
+                _remove(os.path.join(folder, name))
         aside = f"{self.name}.broken-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+        while os.path.lexists(os.path.join(folder, aside)):  # a folder of this second that could not go
+            aside += "x"
         os.replace(self._path, os.path.join(folder, aside))
         self._remove_logs()
         self._notices.append(f"{self.name} {reason}; it is kept as {aside} and built anew")
@@ -215,3 +217,9 @@ class IndexFile:
         for suffix in ("-wal", "-shm", "-journal"):
             with suppress(FileNotFoundError):
                 os.unlink(self._path + suffix)
+
+
+def _remove(path: str) -> None:
+    """Remove a file or an empty folder; what stays is in nobody's way."""
+    with suppress(OSError):
+        os.rmdir(path) if stat.S_ISDIR(os.lstat(path).st_mode) else os.unlink(path)
