@@ -25,7 +25,7 @@ class SourceView:
     tree: SourceTree
     max_bytes: int
     check: Callable[[], None] = lambda: None
-    """Raises when nobody wants the answer any more; asked before the disk is."""
+    """Raises when nobody wants the answer any more; asked before each look."""
     _folders: dict[str, Folder] = field(factory=dict, init=False)
     _texts: dict[str, str | None] = field(factory=dict, init=False)
 
@@ -50,9 +50,9 @@ class SourceView:
         return found
 
     def _list(self, folder: str) -> Folder:
+        self.check()
         if not self._is_there(folder):
             return _NOTHING
-        self.check()
         try:
             return self.tree.folder(RelativePath(folder) if folder else None)
         except Failure:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hanging import never_hanging
 from hypothesis import given, settings
@@ -113,3 +115,49 @@ def test_configurations_that_extend_each_other_again_and_again_are_read_once() -
         read = FileReader(MemorySourceTree(files)).read(ReadFile(path="a.ts", include_deps=True))
     assert [each.path for each in read.dependencies] == ["b.ts"]
     assert read.external == ("none",)
+
+
+ENDLESS = {
+    "py": "import {.}\nfrom {.} import x\nimport {. }\nimport seen\n",
+    "java": "package a;\nimport {.};\nimport static {.}.*;\n",
+    "kt": "package a\nimport {.}\n",
+    "rs": "use crate::{::};\nuse {::};\nmod seen;\n",
+    "cs": "namespace {.};\nusing {.};\nusing static {.};\n",
+    "go": 'package a\nimport "m/{/}"\n',
+    "php": "<?php namespace {\\};\nuse {\\};\nclass A { use {\\}; }\n",
+    "ts": 'import "{/}"; import "./{/}";\n',
+    "c": '#include "{/}"\n',
+    "rb": 'require_relative "{/}"\nrequire "{/}"\n',
+}
+
+
+@pytest.mark.clause("CD-15")
+@pytest.mark.parametrize("ending", sorted(ENDLESS))
+def test_a_name_of_very_many_parts_leads_nowhere_and_soon(ending: str) -> None:
+    text = ENDLESS[ending]
+    for mark in ("::", ".", "/", "\\", ". "):
+        text = text.replace(f"{{{mark}}}", mark.join(["ab"] * 60_000))
+    files: dict[str, str | bytes] = {f"src/use.{ending}": text, "go.mod": "module m", "seen.py": ""}
+    with never_hanging(20):
+        read = FileReader(MemorySourceTree(files)).read(ReadFile(path=f"src/use.{ending}", include_deps=True))
+    assert [each.path for each in read.dependencies] == (["seen.py"] if ending == "py" else [])
+
+
+@pytest.mark.clause("CD-15")
+def test_many_names_and_many_places_for_them_are_looked_up_soon() -> None:
+    many = range(10_000)
+    files: dict[str, str | bytes] = {
+        "tsconfig.json": json.dumps({"compilerOptions": {"paths": {f"@{each}/*": ["x/*"] for each in many}}}),
+        "composer.json": json.dumps({"autoload": {"psr-4": {f"A{each}\\": "x" for each in many}}}),
+        "go.mod": "module m\n" + "\n".join(f"replace r{each} => ./x" for each in many),
+        "a.ts": "".join(f'import "p{each}";' for each in many) + 'import "@7/a";',
+        "a.php": "<?php " + "".join(f"use P{each}\\X;" for each in many) + "use A7\\a;",
+        "a.go": "package a\n" + "".join(f'import "p{each}"\n' for each in many) + 'import "r7"\n',
+        "x/a.ts": "",
+        "x/a.php": "",
+        "x/a.go": "",
+    }
+    for ending in ("ts", "php", "go"):
+        with never_hanging(20):
+            read = FileReader(MemorySourceTree(files)).read(ReadFile(path=f"a.{ending}", include_deps=True))
+        assert [each.path for each in read.dependencies] == [f"x/a.{ending}"]

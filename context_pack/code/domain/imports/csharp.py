@@ -27,6 +27,8 @@ from context_pack.kernel.lexing import (
 )
 
 MOST_LOOKED_INTO = 200
+MOST_PARTS = 30
+"""A name of more parts is not looked for."""
 
 
 def _raw_end(text: str, opening: re.Match[str]) -> int:
@@ -96,6 +98,9 @@ def resolve(head: Head, path: str, view: TreeView) -> Imports:
     projects = _Projects(view, tuple(dict.fromkeys(_origins(head, folder_of(path), view))))
     found = Found()
     for using in head.usings:
+        if len(using.name) > MOST_PARTS:
+            found.add(using.written, None)
+            continue
         files = projects.type_files(using.name) if using.type else []
         found.add(using.written, files or projects.namespace_files(using.name))
     return found.imports()

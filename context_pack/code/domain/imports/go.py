@@ -7,7 +7,7 @@ The go.mod files above a file name its module and those around it; modules besid
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from context_pack.code.domain.imports.tree import (
     Found,
@@ -29,6 +29,8 @@ from context_pack.kernel.lexing import (
     opaque,
     string,
 )
+
+MOST_PARTS = 100
 
 _GO = lexer(
     comment(LINE_COMMENT),
@@ -64,26 +66,33 @@ def parse(text: str) -> tuple[str, ...]:
 def resolve(names: Sequence[str], path: str, view: TreeView) -> Imports:
     """The files of the packages that are in the root."""
     here = folder_of(path)
-    modules = sorted(set(_modules(here, view)), key=lambda module: (-len(module[0]), module))
+    modules: dict[str, list[str]] = {}
+    for module, folder in sorted(set(_modules(here, view))):
+        modules.setdefault(module, []).append(folder)
     found = Found()
     for name in names:
-        places = _places(name, here, modules, view)
-        found.add(name, next(filter(None, (_files(place, view) for place in places)), None))
+        found.add(name, next(_packages(name, here, modules, view), None))
     return found.imports()
 
 
-def _places(name: str, here: str, modules: Sequence[tuple[str, str]], view: TreeView) -> Iterator[str]:
-    """The folders a package may be in, the most specific module first."""
+def _packages(
+    name: str, here: str, modules: Mapping[str, Sequence[str]], view: TreeView
+) -> Iterator[list[str]]:
+    """The files of each folder that the package may be in, the most specific module first."""
     if name.startswith(("./", "../")):
         place = join(here, name)
-        if place is not None:
-            yield place
+        if place is not None and (files := _files(place, view)):
+            yield files
         return
-    for module, folder in modules:
-        if name == module or name.startswith(f"{module}/"):
+    module = name
+    for _ in range(MOST_PARTS):
+        for folder in modules.get(module, ()):
             place = within(folder, name[len(module) + 1 :])
-            if _belongs(place, folder, name, view):
-                yield place
+            if (files := _files(place, view)) and _belongs(place, folder, name, view):
+                yield files
+        module, slash, _ = module.rpartition("/")
+        if not slash:
+            return
 
 
 def _belongs(place: str, folder: str, name: str, view: TreeView) -> bool:

@@ -19,6 +19,7 @@ from context_pack.code.domain.imports.tree import (
     Imports,
     TreeView,
     ancestors,
+    depth_of,
     folder_of,
     is_folder,
     name_of,
@@ -153,7 +154,7 @@ class _Sources:
 
     def _class(self, origins: Sequence[Origin], name: tuple[str, ...]) -> list[str]:
         """The file of a class, or of the class around a nested one."""
-        for length in range(len(name), 1, -1):
+        for length in range(min(len(name), self._depth(origins, name) + 1), 1, -1):
             *package, last = name[:length]
             for folder in self._packages(origins, tuple(package)):
                 names = [last + ending for ending in ENDINGS]
@@ -162,6 +163,15 @@ class _Sources:
                 if hit is not None:
                     return [within(folder, hit)]
         return []
+
+    def _depth(self, origins: Sequence[Origin], name: tuple[str, ...]) -> int:
+        """How many parts of a name are folders, or left out by them."""
+        depths = (
+            len(name) - len(spelled) + depth_of(self.view, start.folder, spelled)
+            for start in origins
+            for spelled in start.spelled(name)
+        )
+        return max(depths, default=0)
 
     def _declaring(self, origins: Sequence[Origin], name: tuple[str, ...]) -> list[str]:
         """The Kotlin files of a package that declare a name."""

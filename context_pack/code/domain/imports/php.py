@@ -37,6 +37,8 @@ from context_pack.kernel.lexing import (
     string,
 )
 
+MOST_PARTS = 100
+_SLASH = "\\"
 _LABEL = re.compile(r"\w+")
 
 
@@ -196,23 +198,28 @@ def _places(required: Required, here: str) -> Iterator[str]:
             yield place
 
 
-def _mapped(name: str, maps: Sequence[tuple[str, str]]) -> Iterator[str]:
-    for prefix, folder in maps:
-        if name.startswith(prefix):
-            yield within(folder, name[len(prefix) :].replace("\\", "/")) + ".php"
+def _mapped(name: str, maps: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Where a class may be, by the longest namespace that is mapped first."""
+    end = len(name)
+    for _ in range(MOST_PARTS):
+        end = name.rfind("\\", 0, end)
+        for folder in maps.get(name[: end + 1], ()):
+            yield within(folder, name[end + 1 :].replace("\\", "/")) + ".php"
+        if end < 0:
+            return
 
 
-def _psr4(here: str, view: TreeView) -> list[tuple[str, str]]:
-    """The PSR-4 map of the nearest composer.json as (namespace prefix, folder), the longest prefix first."""
+def _psr4(here: str, view: TreeView) -> dict[str, list[str]]:
+    """The PSR-4 map of the nearest composer.json: folders by namespace with its last backslash."""
     path = nearest(view, here, "composer.json")
     text = None if path is None else view.text(path)
     if path is None or text is None:
-        return []
+        return {}
     try:
         config: Any = json.loads(text)
     except (ValueError, RecursionError):
-        return []
-    found: list[tuple[str, str]] = []
+        return {}
+    found: dict[str, list[str]] = {}
     for section in ("autoload", "autoload-dev"):
         loaded = config.get(section) if isinstance(config, dict) else None
         mapped = loaded.get("psr-4") if isinstance(loaded, dict) else None
@@ -220,5 +227,5 @@ def _psr4(here: str, view: TreeView) -> list[tuple[str, str]]:
             for folder in folders if isinstance(folders, list) else [folders]:
                 place = join(folder_of(path), folder) if isinstance(folder, str) else None
                 if place is not None:
-                    found.append((prefix, place))
-    return sorted(found, key=lambda entry: -len(entry[0]))
+                    found.setdefault(f"{prefix.rstrip(_SLASH)}{_SLASH}" if prefix else "", []).append(place)
+    return found

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from attrs import define, field, frozen
 
 from context_pack.code.domain.imports.python_library import STANDARD_LIBRARY
+from context_pack.code.domain.imports.python_scan import has_endless_name, scan
 from context_pack.code.domain.imports.tree import (
     Found,
     Imports,
@@ -45,13 +46,15 @@ class Statement:
 
 
 def parse(text: str) -> tuple[Statement, ...]:
-    """Every import statement, in order; what is nested too deep for the parser is searched for them instead.
+    """Every import statement, in order; what is too much for the parser is searched for them instead.
 
     Raises:
         Unparsable: it is not Python, neither as the running interpreter knows it nor newer.
     """
     # What the parser has to say about escapes is no news here, and it would say it on stderr.
     warnings.filterwarnings("ignore", module=_PARSED)
+    if has_endless_name(text):
+        return tuple(Statement(*found) for found in scan(text))
     try:
         module = ast.parse(text, _PARSED)
     except SyntaxError as error:
@@ -62,8 +65,6 @@ def parse(text: str) -> tuple[Statement, ...]:
     except ValueError:
         raise Unparsable(_nul_line(text)) from None
     except (RecursionError, MemoryError):
-        from context_pack.code.domain.imports.python_scan import scan
-
         return tuple(Statement(*found) for found in scan(text))
     return tuple(_statements(module))
 

@@ -1,4 +1,7 @@
-"""Imports of Python without its parser, for text that is nested too deep for it.
+"""Imports of Python without its parser, for text that is too much for it.
+
+That is what is nested too deep, and names of very many parts: the parser keeps every beginning of an imported
+name, so that one of a few hundred kilobytes takes all memory there is.
 
 `import` is a keyword, so that outside of strings and comments it is always a statement, wherever it stands;
 `from` counts only before it, on the same logical line.
@@ -12,6 +15,8 @@ from typing import NamedTuple
 
 from context_pack.kernel.lexing import comment, lexer, opaque
 
+MOST_PARTS = 1000
+
 _PYTHON = lexer(
     comment(r"#[^\n]*+"),
     opaque(r'"""(?:[^"\\]|\\(?s:.)|"(?!""))*+(?:"""|\Z)'),
@@ -19,11 +24,19 @@ _PYTHON = lexer(
     opaque(r'"(?:[^"\\\n]|\\(?s:.))*+"?'),
     opaque(r"'(?:[^'\\\n]|\\(?s:.))*+'?"),
 )
+_DOTTED = re.compile(r"(?:\w++(?:[ \t\f]|\\\r?\n)*+\.(?:[ \t\f]|\\\r?\n)*+)++")
 _CONTINUED = re.compile(r"\\\r?\n")
 _IMPORT = re.compile(
     r"(?:(?<![\w.])from(?P<module>[ \t]*+\.[.\w \t]*?|[ \t]++\w[.\w \t]*?)[ \t]*+)?(?<![\w.])import\b[ \t]*+"
     r"(?P<names>\([^()]*+\)|[^;\n(]*+)"
 )
+
+
+def has_endless_name(text: str) -> bool:
+    """Whether there is a name of more parts than the parser should be asked to join."""
+    if text.count(".") <= MOST_PARTS:
+        return False
+    return any(found[0].count(".") > MOST_PARTS for found in _DOTTED.finditer(text))
 
 
 class Scanned(NamedTuple):

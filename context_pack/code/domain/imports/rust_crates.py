@@ -17,6 +17,7 @@ from attrs import define, field, frozen
 from context_pack.code.domain.imports.tree import (
     TreeView,
     ancestors,
+    depth_of,
     first_file,
     folder_of,
     is_file,
@@ -96,7 +97,8 @@ class Neighbourhood:
         return None if crate is None else self._deepest(crate.folder, parts) or crate.root
 
     def _deepest(self, folder: str, parts: Sequence[str]) -> str | None:
-        for length in range(len(parts), 0, -1):
+        # A module has a file only where the modules around it have folders.
+        for length in range(min(len(parts), depth_of(self.view, folder, parts) + 1), 0, -1):
             found = self.module_file("/".join(filter(None, (folder, *parts[:length]))))
             if found is not None:
                 return found

@@ -7,7 +7,7 @@ only way to follow `..`, and it never leaves the root.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from attrs import define, field, frozen
@@ -106,6 +106,15 @@ def is_file(view: TreeView, path: str) -> bool:
 def is_folder(view: TreeView, path: str) -> bool:
     """Whether there is a folder at the path; the root is one."""
     return not path or name_of(path) in view.folders(folder_of(path))
+
+
+def depth_of(view: TreeView, folder: str, parts: Sequence[str]) -> int:
+    """How many of the parts are folders, one in the other, below a folder."""
+    for count, part in enumerate(parts):
+        if part not in view.folders(folder):
+            return count
+        folder = within(folder, part)
+    return len(parts)
 
 
 def first_file(view: TreeView, candidates: Iterable[str]) -> str | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -29,6 +30,7 @@ from context_pack.kernel.lexing import (
 
 MOST_EXTENDED = 50
 MOST_REFERENCES = 20
+LONGEST_HEAD = 1000
 CONFIG_DIR = "${configDir}"
 
 _JSON = lexer(comment(LINE_COMMENT), comment(BLOCK_COMMENT), code(DOUBLE_QUOTED))
@@ -58,13 +60,29 @@ class PathMapping:
 
     def _matching(self, name: str) -> list[tuple[str, tuple[str, ...]]]:
         """The pattern that fits best: an exact one, else the one with the longest text before its star."""
-        exact = [entry for entry in self.patterns if entry[0] == name]
-        fitting = [entry for entry in self.patterns if "*" in entry[0] and _fits(entry[0], name)]
-        return exact or sorted(fitting, key=lambda entry: -entry[0].index("*"))[:1]
+        for end in range(min(len(name), self._longest), -1, -1):
+            for entry in self._by_head.get(name[:end], ()):
+                if _fits(entry[0], name):
+                    return [entry]
+        return []
+
+    @cached_property
+    def _by_head(self) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+        """The patterns by their text before the star, exact ones first: there may be thousands."""
+        heads: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+        for entry in sorted(self.patterns, key=lambda entry: "*" in entry[0]):
+            heads.setdefault(entry[0].partition("*")[0], []).append(entry)
+        return heads
+
+    @cached_property
+    def _longest(self) -> int:
+        return min(max(map(len, self._by_head), default=0), LONGEST_HEAD)
 
 
 def _fits(pattern: str, name: str) -> bool:
-    head, _, tail = pattern.partition("*")
+    head, star, tail = pattern.partition("*")
+    if not star:
+        return pattern == name
     return len(name) >= len(head) + len(tail) and name.startswith(head) and name.endswith(tail)
 
 
