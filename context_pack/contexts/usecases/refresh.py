@@ -27,7 +27,7 @@ from context_pack.contexts.domain.generate import (
     summary_of,
 )
 from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE, Context
-from context_pack.contexts.domain.recognition import looks_generated
+from context_pack.contexts.domain.recognition import Known, looks_generated
 from context_pack.contexts.domain.scan import kept
 from context_pack.contexts.ports import (
     Check,
@@ -285,6 +285,7 @@ class _Plan:
     values: dict[str, Any] = field(factory=dict)
     """What is generated and belongs to us after the change."""
     _subject: Subject | None = None
+    _known: Known | None = None
     _made: dict[str, Any] | None = None
 
     def decide(self) -> None:
@@ -338,7 +339,9 @@ class _Plan:
             return known[name] == digest_of(current) and (listed or current is None)
         if not listed:
             return False
-        return looks_generated(name, current, self._about()) or self._generated()[name] == current
+        if self._known is None:
+            self._known = Known(self._about())
+        return looks_generated(name, current, self._known) or self._generated()[name] == current
 
     def _remade(self, name: str, current: Any, known: Mapping[str, str]) -> Any:
         """The field as it should be; a folder that has not changed need not be read again.

@@ -14,7 +14,7 @@ from context_pack.contexts.domain.manifests import read_manifest
 from context_pack.contexts.domain.model import Context, judged
 from context_pack.contexts.domain.outline import outline_of
 from context_pack.contexts.domain.purposes import counterpart_of, is_stock, is_test, purpose_of
-from context_pack.contexts.domain.recognition import looks_generated
+from context_pack.contexts.domain.recognition import Known, looks_generated
 from context_pack.contexts.ports import Refusal
 from context_pack.contexts.usecases.refresh import Order
 from context_pack.kernel.languages import language_of
@@ -217,7 +217,7 @@ def test_without_memory_only_what_looks_generated_is_taken_for_generated(
     name: str, value: Any, expected: bool
 ) -> None:
     about = subject(children=(Child("core", "The core. More.", 1),), a__py='"""Does the\nwork."""\n')
-    assert looks_generated(name, value, about) is expected
+    assert looks_generated(name, value, Known(about)) is expected
 
 
 @pytest.mark.clause("CX-36")
@@ -232,7 +232,7 @@ def test_what_we_generate_looks_generated() -> None:
         )
         about = Subject(scope, sources, frozenset(texts), children)
         for name in ("files", "interfaces", "exports", "testing", "subdirectories", "project"):
-            assert looks_generated(name, record.get(name), about), (scope, name)
+            assert looks_generated(name, record.get(name), Known(about)), (scope, name)
 
 
 def test_stock_purposes_are_recognised_and_others_not() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from context_pack.contexts.domain.fingerprint import Method
 from context_pack.contexts.domain.generate import Subject
 from context_pack.contexts.domain.model import Context, judged
-from context_pack.contexts.domain.recognition import looks_generated
+from context_pack.contexts.domain.recognition import Known, looks_generated
 from context_pack.contexts.ports import ContextPorts, Refusal
 from context_pack.contexts.usecases.query import Refused
 from context_pack.contexts.usecases.refresh import Order, Outcome
@@ -189,7 +189,7 @@ def test_a_remark_behind_what_was_generated_is_a_persons_also_without_our_store(
     ],
 )
 def test_signatures_of_every_language_still_look_generated(line: str) -> None:
-    assert looks_generated("exports", [line], Subject("src", ()))
+    assert looks_generated("exports", [line], Known(Subject("src", ())))
 
 
 @pytest.mark.clause("CX-33", "CX-39")
