@@ -59,7 +59,7 @@ def fill_within(
     try:
         while waiting and count:
             step = waiting[:count]
-            vectors = embedder.embed([missing[piece] for piece in step], "document")
+            vectors = embedder.embed([missing[piece] for piece in step], "passage")
             made.update(zip(step, vectors, strict=True))
             del waiting[:count]
             now = monotonic()

@@ -17,6 +17,9 @@ Stop = Callable[[], bool]
 Vector = Any
 """One L2-normalised float32 vector; a numpy array in the adapters that ship with us."""
 
+Kind = Literal["query", "passage", "document"]
+"""What a text is: a question, a text to compare that somebody waits for, or one that nobody waits for."""
+
 OTHER_VECTORS = "the embedder makes vectors of another length than before: all of them are made anew"
 
 
@@ -32,7 +35,7 @@ class Embedder(Protocol):
     weight: float
     """The share of the vector leg when it is fused with the keyword leg: 0.7 for granite, 0.2 for hashes."""
 
-    def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Sequence[Vector]:
+    def embed(self, texts: Sequence[str], kind: Kind) -> Sequence[Vector]:
         """One vector per text, in order (a 2-D array will do).
 
         Raises:

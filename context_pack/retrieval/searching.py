@@ -216,7 +216,7 @@ class Searching:
         warning: str | None = None
         for one in dict.fromkeys((embedder, self.fast)):
             try:
-                return one, one.embed([text], "document")[0], warning
+                return one, one.embed([text], "passage")[0], warning
             except EmbedderFailed as failed:
                 warning = str(failed)
         return self.fast, None, warning

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
 import pytest
 from embedding_endpoint import Answer, Asked, Endpoint, serving, vector, vectors
 
-from context_pack.retrieval.ports import EmbedderFailed
+from context_pack.retrieval.ports import EmbedderFailed, Kind
 from context_pack_adapters.embed.http import HttpEmbedder
 
 KEY = "sk-very-secret-0123456789"
@@ -259,3 +261,38 @@ def test_an_endpoint_that_hangs_is_waited_for_once_and_then_left_alone_for_a_whi
         now[0] += 31
     with pytest.raises(EmbedderFailed, match="cannot be asked: Connection refused"):
         embedder.embed(["three"], "query")
+
+
+@contextmanager
+def dripping(first: bytes) -> Iterator[str]:
+    """An endpoint that begins an answer and then sends a byte now and then; its address."""
+    ended = Event()
+
+    def answer(listening: socket.socket) -> None:
+        with suppress(OSError), listening.accept()[0] as connection:
+            connection.sendall(first)
+            while not ended.wait(0.3):
+                connection.sendall(b" ")
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = Thread(target=answer, args=(listening,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        finally:
+            ended.set()
+            thread.join()
+
+
+@pytest.mark.clause("EM-07")
+@pytest.mark.parametrize("kind", ["query", "passage"])
+@pytest.mark.parametrize(
+    "first", [b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n"]
+)
+def test_an_endpoint_that_answers_byte_by_byte_is_not_waited_for(first: bytes, kind: Kind) -> None:
+    with dripping(first) as url:
+        embedder = HttpEmbedder(url, KEY, pause=lambda _: None)
+        with pytest.raises(EmbedderFailed, match="did not answer in 3 s"):
+            embedder.embed(["one"], kind)
+        with pytest.raises(EmbedderFailed, match="a moment ago"):
+            embedder.embed(["two"], kind)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 from zlib import crc32
 
 from context_pack.retrieval.model import Entry, Piece
+from context_pack.retrieval.ports import Kind
 
 
 class ToyEmbedder:
@@ -20,11 +21,11 @@ class ToyEmbedder:
         self.dimension = dimension
         self.asked: list[str] = []
 
-    def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+    def embed(self, texts: Sequence[str], kind: Kind) -> Any:
         """Unit vectors of word counts."""
         import numpy
 
-        if kind == "document":
+        if kind != "query":
             self.asked += texts
         rows = numpy.zeros((len(texts), self.dimension), dtype=numpy.float32)
         for row, text in zip(rows, texts, strict=True):

@@ -13,9 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from context_pack.retrieval.ports import Kind
 from context_pack_adapters.embed import common_words
 
 if TYPE_CHECKING:
@@ -51,9 +52,9 @@ class HashedEmbedder:
     def embed(
         self,
         texts: Sequence[str],
-        kind: Literal["query", "document"],  # noqa: ARG002 - alike for both
+        kind: Kind,  # noqa: ARG002 - all alike
     ) -> Any:
-        """One unit vector per text, as the rows of one array; both kinds are embedded alike."""
+        """One unit vector per text, as the rows of one array; all kinds are embedded alike."""
         from context_pack.retrieval.words import tokens
 
         return self.embed_tokens(tokens(text) for text in texts)

@@ -1,8 +1,8 @@
 """The embedder behind an HTTP endpoint that speaks the OpenAI embeddings shape.
 
 `POST url {"input": […], "model"?: …}` answers `{"data": [{"index", "embedding"}, …]}`. What is busy or
-broken for a moment (429, 5xx, a lost connection) is asked again a bounded number of times; a query gives up
-sooner than documents, because somebody waits for it. Redirects are not followed: they would carry the key
+broken for a moment (429, 5xx, a lost connection) is asked again a bounded number of times; what somebody
+waits for is given up sooner than documents. Redirects are not followed: they would carry the key
 elsewhere. No message and no repr holds the key.
 """
 
@@ -12,11 +12,14 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from context_pack.retrieval.ports import EmbedderFailed
+from context_pack.retrieval.ports import EmbedderFailed, Kind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +45,12 @@ class Patience(NamedTuple):
     rest: float = 0.0
 
 
-PATIENCE: Mapping[str, Patience] = {"query": Patience(3, 1, 1, 30), "document": Patience(60, 4, 20)}
+AWAITED = Patience(3, 1, 1, 30)
+PATIENCE: Mapping[Kind, Patience] = {
+    "query": AWAITED,
+    "passage": AWAITED,
+    "document": Patience(60, 4, 20),
+}
 FIRST_WAIT = 0.5
 
 
@@ -70,7 +78,7 @@ class HttpEmbedder:
     def __repr__(self) -> str:
         return f"HttpEmbedder({self.id!r})"
 
-    def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+    def embed(self, texts: Sequence[str], kind: Kind) -> Any:
         """One unit vector per text, as the rows of one array.
 
         Raises:
@@ -79,7 +87,7 @@ class HttpEmbedder:
         import numpy as np
 
         # Whoever asks compares with what is stored and sees a change; documents of one run are never mixed.
-        known = 0 if kind == "query" else self.dimension
+        known = self.dimension if kind == "document" else 0
         batches: list[NDArray[np.float32]] = []
         for batch in batched(texts):
             batches.append(vectors_in(self._ask(batch, PATIENCE[kind]), len(batch)))
@@ -96,7 +104,7 @@ class HttpEmbedder:
         wait, repeats = FIRST_WAIT, patience.repeats
         if self._monotonic() - self._late < patience.rest:
             raise EmbedderFailed(f"{self._place()} did not answer in time a moment ago")
-        while isinstance(outcome := self._post(texts, patience.timeout), Refusal):
+        while isinstance(outcome := self._post_within(texts, patience.timeout), Refusal):
             pause = wait if outcome.wait is None else outcome.wait
             if outcome.late and patience.rest:
                 self._late = self._monotonic()
@@ -106,6 +114,22 @@ class HttpEmbedder:
             self._pause(pause)
             wait, repeats = min(wait * 2, patience.longest_wait), repeats - 1
         return outcome
+
+    def _post_within(self, texts: list[str], timeout: float) -> bytes | Refusal:
+        """One request that is over in time: an endpoint that sends a byte now and then would never end."""
+        future: Future[bytes | Refusal] = Future()
+
+        def post() -> None:
+            try:
+                future.set_result(self._post(texts, timeout))
+            except BaseException as error:
+                future.set_exception(error)
+
+        Thread(target=post, daemon=True, name="embedder").start()
+        try:
+            return future.result(timeout)
+        except FutureTimeout:
+            return _late(timeout)
 
     def _post(self, texts: list[str], timeout: float) -> bytes | Refusal:
         """One request: the body of a 200, or why there is none."""
@@ -124,14 +148,14 @@ class HttpEmbedder:
                 raise ValueError("the key belongs into CONTEXT_PACK_EMBEDDER_KEY, not into the URL")
             request = Request(self._url, json.dumps(body).encode(), headers, method="POST")
             with _opener(self._url).open(request, timeout=timeout) as answer:
-                content: bytes = answer.read(LARGEST_ANSWER + 1)
+                content = _content(answer, self._monotonic() + timeout, self._monotonic)
         except HTTPError as error:
             with error:
                 return self._refusal(error)
         except (OSError, HTTPException, ValueError) as error:
             reason = getattr(error, "reason", error)
             if isinstance(reason, TimeoutError):
-                return Refusal(f"did not answer in {timeout:g} s", passing=True, late=True)
+                return _late(timeout)
             said = getattr(reason, "strerror", None) or reason
             # A ValueError is a URL that is none: asking again changes nothing.
             return Refusal(f"cannot be asked: {self._clean(said)}", passing=not isinstance(error, ValueError))
@@ -174,6 +198,20 @@ class Refusal(NamedTuple):
     passing: bool
     wait: float | None = None
     late: bool = False
+
+
+def _late(timeout: float) -> Refusal:
+    return Refusal(f"did not answer in {timeout:g} s", passing=True, late=True)
+
+
+def _content(answer: Any, deadline: float, monotonic: Callable[[], float]) -> bytes:
+    """The body of an answer, or a little more than may be; left where nobody waits for it any more."""
+    content = bytearray()
+    while len(content) <= LARGEST_ANSWER and (portion := answer.read1(1 << 20)):
+        if monotonic() > deadline:
+            raise TimeoutError
+        content += portion
+    return bytes(content)
 
 
 def batched(texts: Sequence[str]) -> Iterator[list[str]]:

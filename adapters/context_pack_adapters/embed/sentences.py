@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from context_pack.retrieval.ports import EmbedderFailed
+from context_pack.retrieval.ports import EmbedderFailed, Kind
 
 if TYPE_CHECKING:
     from context_pack_adapters.embed.encoder import Encoder
 
-LONGEST: Mapping[str, int] = {"query": 512, "document": 512}
+LONGEST: Mapping[str, int] = {"query": 512, "passage": 512, "document": 512}
 """In tokens. A passage has up to about 560 by estimate: with fewer here its end would never be found."""
 
 
@@ -38,7 +38,7 @@ class SentenceEmbedder:
         self._load, self._lock = load, Lock()
         self._model: Model | None = None
 
-    def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+    def embed(self, texts: Sequence[str], kind: Kind) -> Any:
         """One unit vector per text, as the rows of one array; of a long one its beginning.
 
         Raises:

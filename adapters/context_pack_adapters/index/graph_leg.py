@@ -11,9 +11,10 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from context_pack.retrieval.model import Scope
+from context_pack.retrieval.ports import Kind
 from context_pack_adapters.disk.locking import attempt_lock
 from context_pack_adapters.index.schema import State, state_of, vector_table
 from context_pack_adapters.index.values import from_text
@@ -24,7 +25,7 @@ from context_pack_adapters.vectors.exact import GATHER_ROWS, as_vector, best, fr
 if TYPE_CHECKING:
     from context_pack_adapters.vectors.exact import Floats, Ids
 
-Embed = Callable[[Sequence[str], Literal["query", "document"]], Any]
+Embed = Callable[[Sequence[str], Kind], Any]
 GRAPH_AT = 100_000
 """Up to so many vectors comparing all of them takes a few milliseconds and needs no graph."""
 OLD_SHARE = 0.2

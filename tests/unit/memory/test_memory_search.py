@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -15,7 +15,7 @@ from context_pack.memory.domain.discovery import uuid_of
 from context_pack.memory.domain.session import Session
 from context_pack.memory.ports import MemoryPorts
 from context_pack.retrieval.model import Scope
-from context_pack.retrieval.ports import EmbedderFailed
+from context_pack.retrieval.ports import EmbedderFailed, Kind
 from context_pack.retrieval.searching import Searching
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
@@ -276,7 +276,7 @@ class Failing:
 
     id, dimension, weight = "failing/1", 4, 0.7
 
-    def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+    def embed(self, texts: Sequence[str], kind: Kind) -> Any:
         raise EmbedderFailed("API rate limit exceeded")
 
 
@@ -434,7 +434,7 @@ class Slow:
 
     id, dimension, weight = "slow/1", 2, 0.7
 
-    def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Any:
+    def embed(self, texts: Sequence[str], kind: Kind) -> Any:
         import numpy
 
         return numpy.tile(numpy.array([1.0, 0.0], dtype=numpy.float32), (len(texts), 1))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
 
 from context_pack.retrieval.chunking import chunks
 from context_pack.retrieval.model import Entry, Progress, Scope
-from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed
+from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed, Kind
 from context_pack.retrieval.searching import Question, Ranking, Searching
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.memory import MemoryIndex
@@ -41,7 +41,7 @@ class Themes:
         self.calls: list[tuple[str, int]] = []
         self.failing: str | None = None
 
-    def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Sequence[Any]:
+    def embed(self, texts: Sequence[str], kind: Kind) -> Sequence[Any]:
         self.calls.append((kind, len(texts)))
         if self.failing is not None:
             raise EmbedderFailed(self.failing)
@@ -53,7 +53,7 @@ class Themes:
 
     @property
     def embedded(self) -> int:
-        return sum(count for kind, count in self.calls if kind == "document")
+        return sum(count for kind, count in self.calls if kind != "query")
 
 
 def entry(key: str, text: str, corpus: str = "docs") -> Entry:
@@ -402,7 +402,7 @@ def test_what_the_vectors_found_keeps_its_words_though_they_came_late() -> None:
 class Grown(Themes):
     """The same endpoint after its model was exchanged: one dimension more, under the same id."""
 
-    def embed(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Sequence[Any]:
+    def embed(self, texts: Sequence[str], kind: Kind) -> Sequence[Any]:
         return [np.append(row, np.float32(0)) for row in super().embed(texts, kind)]
 
 
