@@ -45,7 +45,7 @@ class Conversation(Protocol):
     heard: bool
 
     @property
-    def loaded(self) -> object | None: ...
+    def tried(self) -> bool: ...
     def receive(self, body: bytes) -> Sequence[Job]: ...
     def reject(self, fault: Fault) -> None: ...
     def cancel_all(self) -> None: ...
@@ -231,6 +231,6 @@ class Pump:
     def _await_tools(self) -> None:
         """Let the tools be loaded for whoever asked before the end: a piped question is answered like any."""
         patience = time.monotonic() + LOAD_SECONDS
-        while self._session.loaded is None and time.monotonic() < patience:
+        while not self._session.tried and time.monotonic() < patience:
             if self._lanes.settle(LOOK_SECONDS) or self._signals.stop_wanted():
                 return

@@ -96,9 +96,9 @@ class Session:
         self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions)
 
     @property
-    def loaded(self) -> Registry | None:
-        """The registry, once some job has loaded it."""
-        return self._shelf.loaded
+    def tried(self) -> bool:
+        """Whether the registry was loaded or, at least once, could not be."""
+        return self._shelf.tried
 
     @property
     def watched(self) -> frozenset[str]:

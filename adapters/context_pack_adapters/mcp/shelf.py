@@ -30,6 +30,8 @@ class Shelf:
         self._unprepared = threading.Semaphore(1)
         self.page_size = page_size
         self.loaded: Registry | None = None
+        self.tried = False
+        """Whether loading has come to an end once, good or bad."""
         self.lists: Lists | None = None
         """The lists that cannot change, once somebody has asked for one."""
 
@@ -38,7 +40,10 @@ class Shelf:
         if self.loaded is None:
             with self._lock:
                 if self.loaded is None:
-                    self.loaded = self._load()
+                    try:
+                        self.loaded = self._load()
+                    finally:
+                        self.tried = True
         return self.loaded
 
     def fixed(self) -> Lists:

@@ -234,6 +234,19 @@ def test_an_internal_error_says_nothing_of_its_cause(connect: Callable[..., Peer
     assert [place for place, _ in peer.alarms] == ["tools/list"]
 
 
+@pytest.mark.clause("MCP-09", "TR-41")
+def test_nobody_waits_at_the_end_for_a_load_that_failed(connect: Callable[..., Peer]) -> None:
+    """The pump lets what was received wait for the tools as long as they were never tried."""
+
+    def load() -> Any:
+        raise OSError("never")
+
+    peer = connect(load=load)
+    assert not peer.session.tried
+    peer.error("tools/list")
+    assert peer.session.tried
+
+
 @pytest.mark.clause("MCP-09")
 def test_a_load_that_failed_is_tried_again(connect: Callable[..., Peer], demo: Demo) -> None:
     tries: list[int] = []
