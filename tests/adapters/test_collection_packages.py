@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import until
 
 from context_pack.documents.domain.model import Failed, Survey, Text
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.stores import collection_package
 from context_pack_adapters.stores.collection_package import PackageSource
+from context_pack_adapters.stores.collection_reading import is_young, now_ns, stamp_of
 
 MANIFEST = {"name": "guide", "version": "3", "sources": {"glob": ["**/*.md"]}}
 
@@ -166,6 +168,30 @@ def test_a_bomb_is_not_unpacked_to_its_end(tmp_path: Path) -> None:
         PackageSource(path, PathPolicy(), max_bytes=10 << 20).survey()
     assert refused.value.message.endswith("unpacked it has more than 10485760 bytes")
     assert (collection_package.MAX_ENTRIES, collection_package.MAX_TOTAL_BYTES) == (100_000, 1 << 30)
+
+
+@pytest.mark.clause("DC-12")
+def test_a_package_that_cannot_be_used_is_looked_at_once(tmp_path: Path) -> None:
+    path, looks, useless = tmp_path / "p.tgz", [0], dict[str, tuple[str, str]]()
+
+    def look() -> str:
+        def count() -> None:
+            looks[0] += 1
+
+        with pytest.raises(Failure) as refused:
+            PackageSource(path, PathPolicy(), count, useless=useless).survey()
+        return refused.value.message
+
+    path.write_bytes(gzip.compress(member("a.md")[0].tobuf() + bytes(1024)))
+    first = look()
+    until(lambda: not is_young(stamp_of(path.stat(), now_ns())))
+    assert look() == first
+    settled = looks[0]
+    assert look() == first
+    assert looks[0] == settled
+    path.write_bytes(gzip.compress(member("b.md")[0].tobuf() + bytes(1024)))
+    look()
+    assert looks[0] == settled + 1
 
 
 @pytest.mark.clause("DC-11")

@@ -64,7 +64,10 @@ class _Contents:
 
 
 class PackageSource:
-    """A `Source` in a package of at most so many entries and bytes."""
+    """A `Source` in a package of at most so many entries and bytes.
+
+    `useless` remembers, from one source to the next, the packages that cannot be used, by their signature.
+    """
 
     def __init__(
         self,
@@ -73,11 +76,13 @@ class PackageSource:
         check: Callable[[], None] = lambda: None,
         max_entries: int = MAX_ENTRIES,
         max_bytes: int = MAX_TOTAL_BYTES,
+        useless: dict[str, tuple[str, str]] | None = None,
     ) -> None:
         self._package = package
         self._policy = policy
         self._check = check
         self._max_entries, self._max_bytes = max_entries, max_bytes
+        self._useless = {} if useless is None else useless
         self._seen: tuple[str, _Contents] | None = None
 
     def survey(self, since: str = "", explain: bool = False) -> Survey | None:
@@ -111,8 +116,20 @@ class PackageSource:
 
     def _contents(self, signature: str) -> _Contents:
         if self._seen is None or self._seen[0] != signature:
-            self._seen = (signature, self._look(signature))
+            self._seen = (signature, self._looked(signature))
         return self._seen[1]
+
+    def _looked(self, signature: str) -> _Contents:
+        """One pass, unless this very file was found useless before: a bomb takes seconds each time."""
+        known = self._useless.get(str(self._package))
+        if known is not None and known[0] == signature and not is_young(signature):
+            raise invalid(known[1])
+        try:
+            return self._look(signature)
+        except Failure as failure:
+            if failure.code is Code.INVALID_DATA:
+                self._useless[str(self._package)] = (signature, failure.message)
+            raise
 
     def _look(self, signature: str) -> _Contents:
         """One pass over every header."""

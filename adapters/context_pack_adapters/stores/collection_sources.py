@@ -75,6 +75,7 @@ class DiskCollections:
         self._project_file = self._source_root / CONFIG_FILE
         self._user_file = user_config
         self._read: tuple[object, Catalogue] | None = None
+        self._useless: dict[str, tuple[str, str]] = {}
 
     def catalogue(self) -> Catalogue:
         """Every collection; read again when a file has changed."""
@@ -112,7 +113,7 @@ class DiskCollections:
         if where.kind is Kind.PACKAGE and not place.is_dir():
             from context_pack_adapters.stores.collection_package import PackageSource
 
-            yield PackageSource(place, self._policy, check)
+            yield PackageSource(place, self._policy, check, useless=self._useless)
             return
         folder, manifest = self._folder(place, where)
         above = self._above(folder)
