@@ -161,3 +161,27 @@ def test_many_names_and_many_places_for_them_are_looked_up_soon() -> None:
         with never_hanging(20):
             read = FileReader(MemorySourceTree(files)).read(ReadFile(path=f"a.{ending}", include_deps=True))
         assert [each.path for each in read.dependencies] == [f"x/a.{ending}"]
+
+
+@pytest.mark.clause("CD-15")
+def test_a_manifest_with_an_endless_key_says_nothing() -> None:
+    files: dict[str, str | bytes] = {
+        "Cargo.toml": "a" + ".a" * 100_000 + " = 1\n",
+        "src/lib.rs": "mod a; use other::thing;",
+        "src/a.rs": "",
+    }
+    with never_hanging(20):
+        read = FileReader(MemorySourceTree(files)).read(ReadFile(path="src/lib.rs", include_deps=True))
+    assert [each.path for each in read.dependencies] == ["src/a.rs"]
+
+
+@pytest.mark.clause("CD-15", "CD-21")
+def test_a_file_full_of_declarations_is_looked_into_soon() -> None:
+    files: dict[str, str | bytes] = {
+        "a/Use.kt": "package a\nimport a.b.wanted\n",
+        "a/b/Long.kt": "package a.b\n" + "fun " * 60_000 + "\n// wanted\n",
+        "a/b/Real.kt": "package a.b\ninternal inline fun <T : Any> List<T>.wanted() = 1\n",
+    }
+    with never_hanging(20):
+        read = FileReader(MemorySourceTree(files)).read(ReadFile(path="a/Use.kt", include_deps=True))
+    assert [each.path for each in read.dependencies] == ["a/b/Real.kt"]

@@ -55,7 +55,7 @@ _IMPORT = re.compile(
     r"(?:\s++as\s++[\w`]++)?+[ \t]*+(?=[;\r\n]|\Z)",
     re.MULTILINE,
 )
-_DECLARED = r"\b(?:fun|val|var|class|object|interface|typealias)\b[^\n=]*?(?<![\w$]){}(?![\w$])"
+_DECLARED = r"\b(?:fun|val|var|class|object|interface|typealias)\b[^\n=]{{0,300}}?(?<![\w$]){}(?![\w$])"
 
 
 @frozen

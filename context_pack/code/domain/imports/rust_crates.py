@@ -30,6 +30,7 @@ from context_pack.code.domain.imports.tree import (
 MANIFEST = "Cargo.toml"
 ROOT_NAMES = ("lib.rs", "main.rs")
 EXTRA_TARGETS = ("tests", "examples", "benches")
+MOST_DOTS = 500
 TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
@@ -209,7 +210,8 @@ def _table(manifest: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _manifest(package: str, view: TreeView) -> Mapping[str, Any]:
     path = within(package, MANIFEST)
     text = view.text(path) if is_file(view, path) else None
-    if text is None:
+    # The parser takes the square of the time for a key of many parts.
+    if text is None or any(line.count(".") > MOST_DOTS for line in text.split("\n")):
         return {}
     try:
         return tomllib.loads(text)
