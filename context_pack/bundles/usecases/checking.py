@@ -78,6 +78,8 @@ def read_snapshot(value: Any) -> Snapshot:
     depth = meta.get("dependencyDepth") if isinstance(meta, Mapping) else None
     bundle_id = about.get("bundleId")
     targets = dict(_entities(data.get("targets")))
+    if not targets:
+        raise invalid("this is no export of export_context: it has no targets", "file")
     return Snapshot(
         bundle_id if isinstance(bundle_id, str) else None,
         depth if isinstance(depth, int) and depth >= 0 else DEFAULT_DEPTH,

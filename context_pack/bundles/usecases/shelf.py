@@ -155,12 +155,15 @@ def _hint(bundle: Bundle, wanted: Address) -> str:
     owner = bundle.entities.get(wanted.id)
     if owner is not None:
         return f"; {clip(wanted.id)} is of the type {clip(owner.type)}"
-    if wanted.type not in bundle.kinds:
-        types = list(bundle.kinds)
-        more = ", …" if len(types) > MOST_TYPES else ""
-        return f"; the types are {', '.join(map(clip, types[:MOST_TYPES]))}{more}" if types else ""
-    close = _alike(wanted.id, (one.id for one in bundle.entities.values() if one.type == wanted.type))
-    return f"; did you mean {', '.join(map(clip, close))}?" if close else ""
+    typed = wanted.type in bundle.kinds
+    close = _alike(
+        wanted.id, (one.id for one in bundle.entities.values() if not typed or one.type == wanted.type)
+    )
+    if close:
+        return f"; did you mean {', '.join(map(clip, close))}?"
+    types = list(bundle.kinds)
+    more = ", …" if len(types) > MOST_TYPES else ""
+    return f"; the types are {', '.join(map(clip, types[:MOST_TYPES]))}{more}" if types and not typed else ""
 
 
 def _alike(wanted: str, ids: Iterable[str]) -> list[str]:

@@ -173,6 +173,8 @@ def test_a_target_that_is_gone_takes_what_only_it_led_to() -> None:
 @pytest.mark.parametrize(
     "value",
     [
+        {"exportMeta": {}, "targets": "x"},
+        {"exportMeta": {}, "targets": [], "dependencies": []},
         None, 5, [], {}, {"data": 5}, {"data": {}}, {"exportMeta": 5}, {"exportMeta": {}, "targets": [5]},
         {"exportMeta": {}, "targets": [{"id": "a"}]}, {"ok": False, "error": {}},
     ],
