@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -403,6 +404,23 @@ def test_an_index_that_is_damaged_under_a_server_is_rebuilt_by_the_call_that_see
     after = structured(client, tool, **arguments)
     assert "built anew" in after.pop("warning", "built anew")
     assert after == before
+
+
+@pytest.mark.clause("DC-24", "DC-26")
+def test_a_lost_index_of_a_repository_is_built_from_what_was_fetched(tmp_path: Path, spawn: Spawn) -> None:
+    lay(tmp_path / "far", {"a.md": "# Far\n\nA lighthouse."})
+    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "one"]):
+        named = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        subprocess.run(["git", "-C", str(tmp_path / "far"), *named, *words], check=True)
+    configure(tmp_path, far=f"git+file://{tmp_path}/far")
+    client = started(tmp_path, spawn)
+    assert structured(client, "sync")["collections"][0]["added"] == 1
+    before = structured(client, "search", query="lighthouse")
+    (tmp_path / "far").rename(tmp_path / "away")
+    (tmp_path / ".agents/mcp/context_pack/derived/documents.sqlite3").unlink()
+    after = structured(client, "search", query="lighthouse")
+    assert after["results"] == before["results"] != []
+    assert after["warning"] == "documents.sqlite3 was gone; it is built anew"
 
 
 @pytest.mark.clause("DC-24", "DC-40")

@@ -1,8 +1,9 @@
 """Is the index as the disk is? Asked before every answer, and answered from memory for two seconds.
 
 A small change is indexed before the answer; a large one is left to the worker, and answers say `stale`
-meanwhile. Without a worker everything is done at once. A repository is never looked at here: only a sync
-fetches. A source that cannot be had leaves what was indexed of it, and a warning.
+meanwhile. Without a worker everything is done at once. A repository is never fetched here, only by a sync;
+what was fetched is indexed again when the index was lost. A source that cannot be had leaves what was indexed
+of it, and a warning.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from context_pack.documents.domain.comparing import is_small
 from context_pack.documents.domain.model import Collection
 from context_pack.documents.ports import Check, DocumentPorts
 from context_pack.documents.usecases.sync import ERRAND, Syncing
-from context_pack.kernel.errors import Failure
+from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import Progress
 
 LOOK_SECONDS = 2.0
@@ -75,11 +76,8 @@ class Currency:
         return None if settled and not self._syncing.facts(collection.id) else seen[1]
 
     def _look(self, collection: Collection, check: Check) -> Standing:
-        if not collection.where.is_local:
-            if self._syncing.facts(collection.id):
-                return Standing()
-            words = f'collection "{collection.alias}" was never fetched: call documents_sync first'
-            return Standing(warnings=(words,))
+        if not collection.where.is_local and self._syncing.facts(collection.id):
+            return Standing()
         try:
             with self._ports.sources.open(collection, check=check) as source:
                 changes = self._syncing.changes(collection, source)
@@ -90,7 +88,10 @@ class Currency:
                 self._syncing.carry_out(collection, source, changes, check=check)
                 return Standing()
         except Failure as failure:
-            return Standing(warnings=(f'collection "{collection.alias}": {failure.message}',))
+            words = f'collection "{collection.alias}": {failure.message}'
+            if not collection.where.is_local and failure.code is Code.NOT_FOUND:
+                words = f'collection "{collection.alias}" was never fetched: call documents_sync first'
+            return Standing(warnings=(words,))
 
     def _start_worker(self) -> bool:
         worker = self._ports.background
