@@ -97,6 +97,35 @@ def test_only_a_fetch_sees_new_commits_and_refs_stay_where_they_are(tmp_path: Pa
 
 
 @pytest.mark.clause("DC-13")
+@pytest.mark.parametrize("way", ["config", "commondir", "link"])
+def test_a_repository_that_the_project_brings_along_is_not_used(
+    tmp_path: Path, repository: Path, way: str
+) -> None:
+    found = sources(tmp_path, f"git+file://{repository}")
+    (tmp_path / "other").mkdir()
+    git(tmp_path / "other", "init", "--quiet")
+    store = tmp_path / "project/.s/derived/git" / f"{found.catalogue().collections['r'].id}.git"
+    brought = tmp_path / "brought.git" if way != "config" else store
+    store.mkdir(parents=True)
+    brought.mkdir(exist_ok=True)
+    git(brought, "init", "--quiet", "--bare")
+    git(brought, "config", "core.alternateRefsCommand", f"touch {tmp_path}/ran; true")
+    (brought / "objects/info/alternates").write_text(f"{tmp_path}/other/.git/objects\n")
+    if way == "commondir":
+        git(store, "init", "--quiet", "--bare")
+        (store / "commondir").write_text(str(brought))
+    elif way == "link":
+        store.rmdir()
+        store.symlink_to(brought)
+    with pytest.raises(Failure, match="never fetched"):
+        looked(found, fetch=False)
+    assert looked(found)[1]["docs/guide.md"] == "# Guide one"
+    assert looked(found, fetch=False)[1]["docs/guide.md"] == "# Guide one"
+    assert not (tmp_path / "ran").exists()
+    assert way == "config" or (brought / "HEAD").exists()
+
+
+@pytest.mark.clause("DC-13")
 @pytest.mark.parametrize(
     "tail, words", [("-nowhere", "git: "), ("#nobranch", "git: "), ("?manifest=x.json", "there is no x.json")]
 )

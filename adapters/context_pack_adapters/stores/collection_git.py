@@ -3,12 +3,15 @@
 One shallow commit is fetched into a bare repository of our own below the storage root, and read from there
 object by object: there is never a working tree, so no link is followed, no hook and no filter runs. Git is
 kept from asking questions and from every protocol but the one that was configured, and it has a time limit.
+A repository in our place that we did not make is thrown away: a project may bring one along, and git does
+what the configuration of a repository tells it to.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -28,6 +31,8 @@ from context_pack.documents.domain.model import Failed, Survey, Text
 from context_pack.documents.domain.where import Where
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
+from context_pack_adapters.disk.atomic import read_whole, write_atomic
+from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.ignore import MAX_IGNORE_BYTES
 from context_pack_adapters.stores.collection_reading import MAX_DOCUMENT_BYTES, document
 from context_pack_adapters.stores.collection_tree import Item, Tree
@@ -38,6 +43,9 @@ LOOK_SECONDS = 0.2
 MAX_ENTRIES = 200_000
 CURRENT = "refs/context-pack/current"
 
+_CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
+_ELSEWHERE = ("commondir", "objects/info/alternates", "objects/info/http-alternates")
+"""Files by which a repository takes its configuration or its objects from another place."""
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 _SECRET = re.compile(r"//[^/@\s]+@")
 _PLACE = re.compile(r"file://[^\s'\"]+|(?<![\w:/.])/[^\s'\"]+")
@@ -61,9 +69,8 @@ class GitStore:
         Raises:
             Failure: `io_error`, in git's own words without secrets.
         """
-        os.makedirs(self._folder, exist_ok=True)
-        if not (self._folder / "HEAD").exists():
-            self.run("init", "--quiet", "--bare", str(self._folder), seconds=QUICK_SECONDS)
+        if not self._is_ours():
+            self._make()
         ref = self._where.ref or "HEAD"
         shallow = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
         try:
@@ -77,12 +84,34 @@ class GitStore:
             commit = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
             self.run("update-ref", CURRENT, commit.decode("ascii").strip())
 
+    def _is_ours(self) -> bool:
+        """Whether there is a repository that does only what we have told it."""
+        folder = self._folder
+        if any(path.is_symlink() for path in (folder, folder / "config", folder / "objects")):
+            return False
+        if not (folder / "HEAD").exists() or any(os.path.lexists(folder / name) for name in _ELSEWHERE):
+            return False
+        try:
+            return read_whole(str(folder / "config"), len(_CONFIG))[0] == _CONFIG
+        except OSError:
+            return False
+
+    def _make(self) -> None:
+        """Make an empty repository in place of whatever is there."""
+        with translated("derived"):
+            if self._folder.is_symlink():
+                self._folder.unlink()
+            shutil.rmtree(self._folder, ignore_errors=True)
+            os.makedirs(self._folder)
+            self.run("init", "--quiet", "--bare", "--template=", str(self._folder), seconds=QUICK_SECONDS)
+            write_atomic(str(self._folder), "config", _CONFIG)
+
     def _take(self, *words: str) -> None:
         self.run(*words, seconds=FETCH_SECONDS)
 
     def commit(self) -> str | None:
         """The commit that is here; None before the first fetch."""
-        if not (self._folder / "HEAD").exists():
+        if not self._is_ours():
             return None
         try:
             found = self.run("rev-parse", "--verify", "--quiet", f"{CURRENT}^{{commit}}")
@@ -250,6 +279,9 @@ def _environment(environ: Mapping[str, str], protocol: str) -> dict[str, str]:
         "GIT_ALLOW_PROTOCOL": protocol,
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_LFS_SKIP_SMUDGE": "1",
+        # Our own repository has the configuration that we wrote, whatever the user has new ones made like.
+        "GIT_DEFAULT_HASH": "sha1",
+        "GIT_DEFAULT_REF_FORMAT": "files",
         "LC_ALL": "C",
     }
 
