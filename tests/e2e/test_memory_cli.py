@@ -124,7 +124,7 @@ def test_index_says_what_it_does_and_a_dry_run_does_nothing(run: CommandLine, tm
     assert (later["files"], later["skip"]) == (1, skip)
     again = run("index", CONTEXT_PACK_EMBEDDER="fast")
     assert again.code == 0
-    assert again.out.startswith("1 files: 0 indexed, 0 removed, 8 skipped (2 no source code, 1 ")
+    assert again.out.startswith("1 file: 0 indexed, 0 removed, 8 skipped (2 no source code, 1 ")
     (tmp_path / "a.py").unlink()
     (tmp_path / "b.py").unlink()
     gone = run("index", "--json", CONTEXT_PACK_EMBEDDER="fast").json

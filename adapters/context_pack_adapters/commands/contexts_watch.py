@@ -23,6 +23,7 @@ from context_pack_adapters.commands.contexts import (
 )
 from context_pack_adapters.commands.contexts_status import shown
 from context_pack_adapters.commands.shell import Shell
+from context_pack_adapters.commands.terminal import counted
 
 if TYPE_CHECKING:
     from context_pack_adapters.stores.context_watch import FoldersWatch
@@ -100,8 +101,8 @@ def _tell(before: dict[str, str], now: dict[str, str], shell: Shell, options: Na
     """The first time a count of states, then a line per folder whose state has changed."""
     if not before and not options.json:
         kinds = dict.fromkeys(("fresh", "stale", "missing", *now.values()))
-        counted = ", ".join(f"{list(now.values()).count(state)} {state}" for state in kinds)
-        shell.terminal.line(f"watching {len(now)} folders: {counted}")
+        states = ", ".join(f"{list(now.values()).count(state)} {state}" for state in kinds)
+        shell.terminal.line(f"watching {counted(len(now), 'folder')}: {states}")
         return
     gone = dict.fromkeys(before.keys() - now.keys(), GONE)
     for scope, state in sorted({**now, **gone}.items()):

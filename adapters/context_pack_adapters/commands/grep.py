@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from context_pack_adapters.commands.shell import Shell
+from context_pack_adapters.commands.terminal import counted
 
 FOUND, NOTHING, FAILED = 0, 1, 2
 PAINT_SECONDS = 0.05
@@ -88,14 +89,10 @@ def _show(found: Mapping[str, Any], options: Namespace, shell: Shell) -> None:
             last = file
         terminal.styled_line(("green", str(line)), ":", *([text] if paint is None else paint(text)))
     if not found["matches"]:
-        terminal.note(f"{found['message']} in {_counted(found['filesSearched'], 'file')}.")
+        terminal.note(f"{found['message']} in {counted(found['filesSearched'], 'file')}.")
     elif found.get("truncated"):
         shown = f"{len(found['matches'])} of {found['totalMatches']} matching lines"
         terminal.note(f"{shown}; -m shows up to 100, -g searches fewer files.")
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _painter(options: Namespace) -> Any:

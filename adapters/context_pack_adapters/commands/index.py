@@ -16,6 +16,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.commands.shell import Shell
+from context_pack_adapters.commands.terminal import counted
 
 if TYPE_CHECKING:
     from context_pack.memory.ports import MemoryPorts
@@ -81,7 +82,7 @@ def run(options: Namespace, shell: Shell) -> int:
         shell.terminal.json(outcome)
     else:
         shell.terminal.line(
-            f"{tally.files} files: {len(tally.index)} indexed, {len(tally.remove)} removed, "
+            f"{counted(tally.files, 'file')}: {len(tally.index)} indexed, {len(tally.remove)} removed, "
             f"{tally.told}, in {outcome['seconds']:.1f} s"
         )
     return 1 if trouble else 0

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.commands.shell import Shell, Usage, as_json, ask, readable_packs
+from context_pack_adapters.commands.terminal import counted
 
 if TYPE_CHECKING:
     from context_pack_adapters.workspace import Workspace
@@ -65,7 +66,7 @@ def mutate(workspace: Workspace, handle: str, action: str) -> dict[str, Any]:
 def _tell(pack: dict[str, Any], shell: Shell) -> None:
     """What was repaired in one pack."""
     repaired = pack["repaired"]
-    many = f"{len(repaired)} ref{'' if len(repaired) == 1 else 's'} repaired"
+    many = f"{counted(len(repaired), 'ref')} repaired"
     count = many if repaired else "nothing to repair"
     shell.terminal.styled_line(("bold", pack["id"]), f"  {count}, revision {pack['revision']}")
     for ref in repaired:

@@ -20,6 +20,7 @@ from typing import Any
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.commands.packs_list import called
 from context_pack_adapters.commands.shell import Shell, Usage, as_json, ask, readable_packs
+from context_pack_adapters.commands.terminal import counted
 
 HOLDS = frozenset({"exact", "moved", "unanchored"})
 HOLDS_STRICTLY = frozenset({"exact"})
@@ -73,7 +74,7 @@ def run(options: Namespace, shell: Shell) -> int:
 def _tell(pack: Mapping[str, Any], shell: Shell) -> None:
     """One pack: a line for itself, and one for each ref that is not simply there."""
     refs = pack["refs"]
-    count = f"{len(refs)} ref{'' if len(refs) == 1 else 's'}"
+    count = counted(len(refs), "ref")
     verdict = ("green", "ok") if pack["ok"] else ("red", "does not hold")
     shell.terminal.styled_line(("bold", pack["id"]), f"  {called(dict(pack))}: {count}, ", verdict)
     for ref in refs:

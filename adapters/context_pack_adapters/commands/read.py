@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from context_pack_adapters.commands.shell import Shell, Usage
-from context_pack_adapters.commands.terminal import Terminal
+from context_pack_adapters.commands.terminal import Terminal, counted
 
 _LINES = re.compile(r"(\d{1,18})?(-)?(\d{1,18})?", re.ASCII)
 
@@ -94,8 +94,8 @@ def _show(read: Mapping[str, Any], deps: bool, terminal: Terminal) -> None:
 
 def _heading(file: Mapping[str, Any], terminal: Terminal) -> None:
     lines = file["lines"]
-    counted = None if lines is None else f"{lines} line{'' if lines == 1 else 's'}"
-    facts = ", ".join(filter(None, (file["language"], counted)))
+    count = None if lines is None else counted(lines, "line")
+    facts = ", ".join(filter(None, (file["language"], count)))
     terminal.styled_line(("bold", f"== {file['path']}"), ("dim", f"  {facts}".rstrip()))
 
 

@@ -15,6 +15,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from context_pack_adapters.commands.shell import Shell
+from context_pack_adapters.commands.terminal import counted
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -44,5 +45,5 @@ def run(options: Namespace, shell: Shell) -> int:
         for name, tool in tools.items()
     ]
     shell.terminal.table(rows, ["TOOL", "CALLS", "FAILURES", "P50 MS", "P95 MS", "P99 MS"])
-    shell.terminal.note(f"\n{len(records)} connection{'' if len(records) == 1 else 's'}.")
+    shell.terminal.note(f"\n{counted(len(records), 'connection')}.")
     return 0
