@@ -405,6 +405,21 @@ def test_contents_are_read_once_for_as_long_as_nothing_changes(root: Path) -> No
     assert folder.memo["entry"].scope == "src"
 
 
+@pytest.mark.clause("CX-05", "CX-08")
+@pytest.mark.parametrize("method", list(Method))
+def test_what_a_write_leaves_for_a_moment_or_when_it_is_killed_makes_nothing_stale(
+    root: Path, method: Method
+) -> None:
+    ports = disk_contexts(root)
+    refresher(ports).refresh(opened(root), Order(method=method))
+    asked = Asked(ports)
+    assert asked.entries()["src"]["state"] == "fresh"
+    (root / "src/..context.yaml.0123456789abcdef.tmp").write_text("version: 1\n")
+    assert asked.entries()["src"]["state"] == "fresh"
+    (root / "src/.other.tmp").write_text("")
+    assert asked.entries()["src"]["state"] == "stale"
+
+
 @pytest.mark.clause("CX-06", "CX-07")
 def test_a_content_fingerprint_survives_a_copy_and_a_stat_fingerprint_does_not(
     root: Path, tmp_path: Path

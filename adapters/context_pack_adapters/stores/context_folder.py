@@ -17,6 +17,7 @@ from context_pack.contexts.domain.fingerprint import content_row, fingerprint, s
 from context_pack.contexts.domain.model import CONTEXT_FILE
 from context_pack.contexts.domain.scan import is_source
 from context_pack.contexts.ports import Refusal
+from context_pack_adapters.disk.atomic import is_temporary
 from context_pack_adapters.stores.context_seen import SeenFolders
 
 CHUNK = 1024 * 1024
@@ -150,7 +151,7 @@ class DiskFolder:
         self.settled = not seen.odd_context and is_settled(newest, now_ns)
         self._path, self._read, self._now_ns = path, read, now_ns
         self._seen = seen_before
-        self._counted = [row for row in seen.files if row[0] != CONTEXT_FILE]
+        self._counted = [row for row in seen.files if row[0] != CONTEXT_FILE and not is_temporary(row[0])]
         self._stat: str | None = None
         self._digests: Digests = {} if before is None else before._digests
 
