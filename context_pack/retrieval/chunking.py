@@ -20,6 +20,8 @@ from context_pack.retrieval.model import Piece
 
 CHUNKER = "sections-400-80/1"
 """Another value, other passages: an index made with another one is made anew."""
+MOST_HEADING = 1000
+"""How much of a heading goes with its passages: all lines above a rule of dashes are one, however many."""
 
 
 def chunks(text: str, *, suffix: str, title: str, key: str) -> tuple[Piece, ...]:
@@ -64,7 +66,7 @@ def _sections(marks: list[Heading], text: str, starts: list[int]) -> Iterator[_S
             continue
         begin = None
         if first < end:
-            yield _Section(first, end, [held.text for held in open_headings if held.text])
+            yield _Section(first, end, [held.text[:MOST_HEADING] for held in open_headings if held.text])
 
 
 def _is_bare(body: str, headed: bool) -> bool:

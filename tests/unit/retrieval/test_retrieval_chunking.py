@@ -196,3 +196,12 @@ def test_a_base_name_that_stands_for_a_title_is_named_once() -> None:
     (piece,) = cut("text\n", title="retry-rules.md", key="docs/retry-rules.md")
     assert piece.names.split() == ["docs", "retry-rules"]
     assert piece.context == "retry-rules.md"
+
+
+@pytest.mark.clause("RT-10", "RT-14")
+def test_a_heading_of_any_length_takes_little_room_in_each_passage() -> None:
+    text = "a line of a heading\n" * 20_000 + "---\n\n" + "and a word of its body. " * 2000
+    pieces = cut(text)
+    assert len(pieces) > 200
+    assert sum(len(each.context) + len(each.names) + len(each.heading) for each in pieces) < 10 * len(text)
+    assert_verbatim(text, pieces)
