@@ -4,7 +4,8 @@ A run of words held together by `_ - . / : ->` is found whole and by its parts: 
 `parseHTTPHeader`, `foo-bar.baz` and `std::vector` by every word in them and by all of them written together,
 so that snake case finds camel case. Words are folded for case and accents, English stop-words are dropped,
 the rest is reduced to its Snowball stem. Scripts without spaces are cut into pairs of letters, Han also into
-single ones. A token holds letters, digits and marks only: FTS5's `ascii` tokenizer keeps it whole.
+single ones. `C++`, `C#` and `F#` are words of their own, as if they were spelled out. A token holds letters,
+digits and marks only: FTS5's `ascii` tokenizer keeps it whole.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ STOP_WORDS = frozenset(_STOPPED.split())
 _ASCII_RUN = re.compile(r"[A-Za-z0-9_]+(?:(?:[-./]|::?|->)[A-Za-z0-9_]+)*+")
 # Every foreign character counts as a letter here; what it is, is asked once per run.
 _ANY_RUN = re.compile("[A-Za-z0-9_\x80-\U0010ffff]+(?:(?:[-./]|::?|->)[A-Za-z0-9_\x80-\U0010ffff]+)*+")
+# Languages whose names end in signs; `c++` in a loop is taken for one, `x#y` and `c+++` are not.
+_LANGUAGE = re.compile(r"(?<![A-Za-z0-9_])(?:([Cc])(\+\+)|([CcFf])#)(?![A-Za-z_+#])")
 _SEPARATORS = re.compile(r"->|[-./:_]+")
 # The shape of a word (A upper, a lower, 0 digit, x letters without case) falls apart into the shapes of its
 # parts.
@@ -60,6 +63,8 @@ _cache: dict[str, tuple[str, ...]] = {}
 
 def tokens(text: str) -> list[str]:
     """The tokens of a text in their order, repeats kept."""
+    if "#" in text or "++" in text:
+        text = _LANGUAGE.sub(lambda found: f"{found[1]}plusplus " if found[2] else f"{found[3]}sharp ", text)
     runs = _ASCII_RUN.findall(text) if text.isascii() else _ANY_RUN.findall(folded(text))
     found: list[str] = []
     known = _cache.get

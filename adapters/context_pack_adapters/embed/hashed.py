@@ -40,7 +40,7 @@ NO_WORDS: Mapping[str, int] = {"": 1}
 class HashedEmbedder:
     """Vectors of hashed words and character n-grams; texts without a word share one vector of their own."""
 
-    id = "hashed-512/1"
+    id = "hashed-512/2"
     dimension = DIMENSION
     weight = 0.2
     unrelated = 0.0

@@ -53,6 +53,19 @@ def test_plural_acronyms_lose_their_s_and_single_letters_of_names_are_dropped() 
 
 
 @pytest.mark.clause("RT-01")
+def test_languages_whose_names_end_in_signs_are_not_the_language_c() -> None:
+    assert tokens("C") == ["c"]
+    assert tokens("C++") == tokens("c++") == tokens("cplusplus")
+    assert tokens("C#") == tokens("(c#)") == tokens("csharp")
+    assert tokens("F#, C#.") == ["fsharp", "csharp"]
+    assert tokens("C++17") == [*tokens("C++"), "17"]
+    assert "csharp" in tokens(".NET/C#, größer")
+    assert "csharp" in tokens("CSharp")
+    assert tokens("## C ##") == ["c"]
+    assert tokens("c#x c+++d abc#") == tokens("c x c d abc")
+
+
+@pytest.mark.clause("RT-01")
 def test_numbers_with_points_are_not_the_number_without_them() -> None:
     assert not set(tokens("1.2.3")) & set(tokens("123"))
     assert set(tokens("3.11")) & set(tokens("Python 3.11"))
