@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from attrs import frozen
+
+from context_pack.kernel.toml_source import toml_of
 
 LOCK_FILES: Mapping[str, str] = {
     "pnpm-lock.yaml": "pnpm",
@@ -130,7 +131,7 @@ def _package_json(text: str) -> Manifest:
 
 
 def _pyproject(text: str) -> Manifest:
-    data = tomllib.loads(text)
+    data = toml_of(text)
     tools = data.get("tool", {})
     poetry = tools.get("poetry", {}) if isinstance(tools, dict) else {}
     project = data.get("project", {}) or poetry
@@ -159,7 +160,7 @@ def _setup(text: str) -> Manifest:
 
 
 def _cargo(text: str) -> Manifest:
-    data = tomllib.loads(text)
+    data = toml_of(text)
     package = data.get("package", {})
     depends = _versioned(data.get("dependencies")) + _versioned(data.get("dev-dependencies"), " (dev)")
     name, about = _text(package.get("name")), _text(package.get("description"))
@@ -190,9 +191,7 @@ _READERS: Mapping[str, Callable[[str], Manifest]] = {
     "pyproject.toml": _pyproject,
     "setup.cfg": _setup,
     "setup.py": _setup,
-    "Pipfile": lambda text: Manifest(
-        "python", depends=tuple(_versioned(tomllib.loads(text).get("packages")))
-    ),
+    "Pipfile": lambda text: Manifest("python", depends=tuple(_versioned(toml_of(text).get("packages")))),
     "Cargo.toml": _cargo,
     "go.mod": _go_mod,
     "composer.json": _composer,

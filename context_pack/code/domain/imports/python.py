@@ -9,13 +9,12 @@ name is taken from it that is no module of its own.
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator, Sequence
 
 from attrs import define, field, frozen
 
 from context_pack.code.domain.imports.python_library import STANDARD_LIBRARY
-from context_pack.code.domain.imports.python_scan import has_endless_name, scan
+from context_pack.code.domain.imports.python_scan import scan
 from context_pack.code.domain.imports.tree import (
     Found,
     Imports,
@@ -26,9 +25,9 @@ from context_pack.code.domain.imports.tree import (
     join,
     within,
 )
+from context_pack.kernel.python_source import parsed
 
 ENDINGS = (".py", ".pyi")
-_PARSED = "<imports>"
 
 
 @frozen
@@ -51,12 +50,8 @@ def parse(text: str) -> tuple[Statement, ...]:
     Raises:
         Unparsable: it is not Python, neither as the running interpreter knows it nor newer.
     """
-    # What the parser has to say about escapes is no news here, and it would say it on stderr.
-    warnings.filterwarnings("ignore", module=_PARSED)
-    if has_endless_name(text):
-        return tuple(Statement(*found) for found in scan(text))
     try:
-        module = ast.parse(text, _PARSED)
+        module = parsed(text)
     except SyntaxError as error:
         newer = _newer(text)
         if newer is None:
@@ -75,7 +70,7 @@ def _newer(text: str) -> ast.Module | None:
 
     plain = older(text)
     try:
-        return None if plain is None else ast.parse(plain, _PARSED)
+        return None if plain is None else parsed(plain)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

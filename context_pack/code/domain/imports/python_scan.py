@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 from context_pack.kernel.lexing import comment, lexer, opaque
 
-MOST_PARTS = 1000
-
 _PYTHON = lexer(
     comment(r"#[^\n]*+"),
     opaque(r'"""(?:[^"\\]|\\(?s:.)|"(?!""))*+(?:"""|\Z)'),
@@ -24,19 +22,11 @@ _PYTHON = lexer(
     opaque(r'"(?:[^"\\\n]|\\(?s:.))*+"?'),
     opaque(r"'(?:[^'\\\n]|\\(?s:.))*+'?"),
 )
-_DOTTED = re.compile(r"(?:\w++(?:[ \t\f]|\\\r?\n)*+\.(?:[ \t\f]|\\\r?\n)*+)++")
 _CONTINUED = re.compile(r"\\\r?\n")
 _IMPORT = re.compile(
     r"(?:(?<![\w.])from(?P<module>[ \t]*+\.[.\w \t]*?|[ \t]++\w[.\w \t]*?)[ \t]*+)?(?<![\w.])import\b[ \t]*+"
     r"(?P<names>\([^()]*+\)|[^;\n(]*+)"
 )
-
-
-def has_endless_name(text: str) -> bool:
-    """Whether there is a name of more parts than the parser should be asked to join."""
-    if text.count(".") <= MOST_PARTS:
-        return False
-    return any(found[0].count(".") > MOST_PARTS for found in _DOTTED.finditer(text))
 
 
 class Scanned(NamedTuple):

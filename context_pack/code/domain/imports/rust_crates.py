@@ -7,7 +7,6 @@ known by the package's own name and by dependencies with a `path`, also those of
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -26,11 +25,11 @@ from context_pack.code.domain.imports.tree import (
     nearest,
     within,
 )
+from context_pack.kernel.toml_source import toml_of
 
 MANIFEST = "Cargo.toml"
 ROOT_NAMES = ("lib.rs", "main.rs")
 EXTRA_TARGETS = ("tests", "examples", "benches")
-MOST_DOTS = 500
 TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
@@ -210,10 +209,7 @@ def _table(manifest: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _manifest(package: str, view: TreeView) -> Mapping[str, Any]:
     path = within(package, MANIFEST)
     text = view.text(path) if is_file(view, path) else None
-    # The parser takes the square of the time for a key of many parts.
-    if text is None or any(line.count(".") > MOST_DOTS for line in text.split("\n")):
-        return {}
     try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+        return {} if text is None else toml_of(text)
+    except ValueError:
         return {}

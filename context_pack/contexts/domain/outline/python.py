@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator
 
 from context_pack.contexts.domain.outline.model import Export, Outline
 from context_pack.kernel.comments import head_comment
+from context_pack.kernel.python_source import parsed_or_none
 from context_pack.kernel.sentences import first_sentence, one_line
 
 MOST_CHARS = 300_000
-_PARSED = "<outline>"
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def outline(text: str) -> Outline:
     """A module in short; what does not parse has only its first comment."""
-    module = _module(text)
+    module = parsed_or_none(text, MOST_CHARS)
     if module is None:
         return Outline(head_comment(text, "py"))
     about = first_sentence(ast.get_docstring(module) or "") or head_comment(text, "py")
     return Outline(about, tuple(_exports(module)), tuple(_imports(module)))
-
-
-def _module(text: str) -> ast.Module | None:
-    if len(text) > MOST_CHARS:
-        return None
-    # What the parser has to say about escapes is no news here, and it would say it on stderr.
-    warnings.filterwarnings("ignore", module=_PARSED)
-    try:
-        return ast.parse(text, _PARSED)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def _exports(module: ast.Module) -> Iterator[Export]:

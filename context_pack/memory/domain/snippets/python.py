@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator
 
+from context_pack.kernel.python_source import parsed_or_none
 from context_pack.memory.domain.snippets.model import Part, Snippet
 
 MOST_CHARS = 1_000_000
-_PARSED = "<snippets>"
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
@@ -17,15 +16,8 @@ Definition = Function | ast.ClassDef
 
 def declared(text: str) -> list[Snippet] | None:
     """Every function, method and class head, in order; None for what does not parse."""
-    if len(text) > MOST_CHARS:
-        return None
-    # What the parser has to say about escapes is no news here, and it would say it on stderr.
-    warnings.filterwarnings("ignore", module=_PARSED)
-    try:
-        module = ast.parse(text, _PARSED)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    return list(_definitions(module.body, ""))
+    module = parsed_or_none(text, MOST_CHARS)
+    return None if module is None else list(_definitions(module.body, ""))
 
 
 def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[Snippet]:
