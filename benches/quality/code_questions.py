@@ -112,7 +112,7 @@ QUESTIONS = (
         "find anchored code again after it has moved to other lines",
         "packs/domain/states.py",
         "resolve",
-        "resolve_gone",
+        "Hunt",
         "*",
     ),
     _core("random bytes become the id of a pack", "kernel/ids.py", "pack_id"),

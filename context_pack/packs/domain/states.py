@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.languages import language_of
@@ -23,8 +23,6 @@ from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.places import MOST_PLACES, copies, identical
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.surroundings import by_context
-
-Candidate = tuple[RelativePath, SourceText]
 
 
 class State(StrEnum):
@@ -39,6 +37,8 @@ class State(StrEnum):
 
 
 TRUSTED = frozenset({State.EXACT, State.UNANCHORED, State.MOVED})
+PLAIN = "text"
+"""The language of files that have none: no fence names it."""
 CHANGED_SINCE = "changed since anchored"
 WORDS: Mapping[Reason, str] = {
     Reason.MISSING: "file not found",
@@ -75,7 +75,8 @@ class Resolution:
         if self.excerpt is None or self.found is None:
             return None
         language = language_of(self.found.path.value)
-        return Body(Style.FENCE, self.excerpt.split("\n"), language, self.found.lines.start)
+        shown = "" if language == PLAIN else language
+        return Body(Style.FENCE, self.excerpt.split("\n"), shown, self.found.lines.start)
 
     @property
     def trusted(self) -> bool:
@@ -110,23 +111,29 @@ def _same(excerpt: str, anchor: Anchor) -> bool:
     return sha256_hex(excerpt) == anchor.digest
 
 
-def resolve_gone(ref: Ref, others: Sequence[Candidate], complete: bool) -> Resolution:
-    """The state of a ref whose file is gone, given files of the same name (all, if `complete`)."""
-    missing = unreadable(Reason.MISSING)
-    if ref.anchor is None:
-        return missing
-    hits: list[tuple[Found, str]] = []
-    for path, source in others:
-        places = identical(ref.anchor, source)
-        complete = complete and places.complete
-        hits += [(Found(path, lines), places.excerpt) for lines in places.ranges]
-        if len(hits) > MOST_PLACES:
-            break
-    if len(hits) > 1:
-        return _ambiguous([f"{found.lines} of {found.path}" for found, _ in hits])
-    if not hits or not complete:
-        return missing
-    return _at(State.MOVED, hits[0][0].path, hits[0][0].lines, hits[0][1])
+@define
+class Hunt:
+    """The search for the code of a ref whose file is gone, in one file of the same name after the other."""
+
+    anchor: Anchor
+    _hits: list[tuple[Found, str]] = field(factory=list, init=False)
+    _complete: bool = field(default=True, init=False)
+
+    def look(self, path: RelativePath, source: SourceText) -> None:
+        """Search one file."""
+        if len(self._hits) <= MOST_PLACES:
+            places = identical(self.anchor, source)
+            self._complete = self._complete and places.complete
+            self._hits += [(Found(path, lines), places.excerpt) for lines in places.ranges]
+
+    def outcome(self, complete: bool) -> Resolution:
+        """The state of the ref once every such file was searched, or not all (`complete` is false)."""
+        if len(self._hits) > 1:
+            return _ambiguous([f"{found.lines} of {found.path}" for found, _ in self._hits])
+        if not self._hits or not (complete and self._complete):
+            return unreadable(Reason.MISSING)
+        (found, excerpt), *_ = self._hits
+        return _at(State.MOVED, found.path, found.lines, excerpt)
 
 
 def unreadable(reason: Reason) -> Resolution:

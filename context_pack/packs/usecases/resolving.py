@@ -16,12 +16,14 @@ from context_pack.kernel.ports import FileNames, Reason, SourceTree, Stamp, Unre
 from context_pack.packs.domain.anchors import anchor_of
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Resolution, resolve, resolve_gone, unreadable
+from context_pack.packs.domain.states import Hunt, Resolution, resolve, unreadable
 from context_pack.packs.usecases.sightings import Sighting, Sightings
 
 MOST_SAME_NAMED = 2_000
 """Files of one name that are searched; there are hundreds of `__init__.py` in an ordinary project."""
 MOST_KEPT_CHARS = 64 * 1024 * 1024
+MOST_HUNTED_CHARS = 4 * MOST_KEPT_CHARS
+"""How much of the files of one name is searched."""
 
 Check = Callable[[], None]
 """Returns while the caller still wants the answer, raises when not."""
@@ -102,8 +104,8 @@ class Resolver:
                 resolved[id(ref)] = self._note(ref, resolve(ref, text))
             elif text is not Reason.MISSING or ref.anchor is None:
                 resolved[id(ref)] = unreadable(text)
-            else:
-                resolved[id(ref)] = self._elsewhere(ref)
+            elif id(ref) not in resolved:
+                self._look_elsewhere(ref, resolved)
 
     def _note(self, ref: Ref, resolution: Resolution) -> Resolution:
         """Keep what was found out for the next call, if the file can tell then whether it holds."""
@@ -112,17 +114,35 @@ class Resolver:
             self.sightings.note(Sighting(ref, stamp, resolution))
         return resolution
 
-    def _elsewhere(self, ref: Ref) -> Resolution:
-        """The ref's code in another file of the same name."""
+    def _look_elsewhere(self, asked: Ref, resolved: dict[int, Resolution]) -> None:
+        """Look for the ref's code in other files of the same name, each of which is read once.
+
+        With it for the code of every ref whose file had that name and is gone too: a whole folder may have.
+        """
         if self._names is None:
             self._names = self.tree.names()
-        paths = self._names.named(ref.path.name)
-        found = []
+        paths = self._names.named(asked.path.name)
+        complete = self._names.complete and len(paths) <= MOST_SAME_NAMED
+        there = set(paths)
+        alike = [ref for ref in self.refs or (asked,) if ref.path.name == asked.path.name]
+        hunts = {
+            id(ref): Hunt(ref.anchor)
+            for ref in alike
+            if ref.anchor is not None and id(ref) not in resolved
+            if ref.path == asked.path or (ref.path not in there and self._text(ref.path) is Reason.MISSING)
+        }
+        left = MOST_HUNTED_CHARS
         for path in paths[:MOST_SAME_NAMED]:
-            text = self._text(path)
-            if path != ref.path and isinstance(text, SourceText):
-                found.append((path, text))
-        return resolve_gone(ref, found, self._names.complete and len(paths) <= MOST_SAME_NAMED)
+            text = self._text(path, keep=False)
+            left -= _weight(text)
+            if left < 0:
+                complete = False
+                break
+            if isinstance(text, SourceText):
+                for hunt in hunts.values():
+                    self.check()
+                    hunt.look(path, text)
+        resolved.update((found, hunt.outcome(complete)) for found, hunt in hunts.items())
 
     def _text(self, path: RelativePath, *, keep: bool = True) -> SourceText | Reason:
         """The text of a file, read once while it is kept."""

@@ -151,6 +151,24 @@ def test_too_many_files_of_one_name_are_not_called_moved(anchored: tuple[Any, st
 
 
 @pytest.mark.clause("AN-06")
+def test_a_renamed_folder_of_files_with_one_name_is_followed_as_a_whole(new_desk: Any) -> None:
+    desk = new_desk({f"app/{number}/data.py": f"row\nrow {number}\nend\n" for number in range(5)})
+    pack = desk.create()
+    desk.section(pack)
+    for number in range(5):
+        desk.ref(pack, f"ref{number}", 2, 3, path=f"app/{number}/data.py")
+    for number in range(4):
+        desk.files[f"web/{number}/data.py"] = desk.files.pop(f"app/{number}/data.py")
+    desk.files["other/data.py"] = "row\nrow 3\nend\n"
+    states = [desk.state(pack, number) for number in range(5)]
+    assert [state["state"] for state in states] == ["moved", "moved", "moved", "ambiguous", "exact"]
+    assert [state["found"]["path"] for state in states[:3]] == [
+        f"web/{number}/data.py" for number in range(3)
+    ]
+    assert "> stale ref: ambiguous, lines 2-3 of other/data.py, 2-3 of web/3/data.py" in desk.output(id=pack)
+
+
+@pytest.mark.clause("AN-06")
 def test_a_file_that_is_there_is_never_looked_for_elsewhere(anchored: tuple[Any, str]) -> None:
     desk, pack = anchored
     desk.files["lib/app.py"] = desk.files["src/app.py"]

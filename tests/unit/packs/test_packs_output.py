@@ -154,6 +154,7 @@ def test_only_newlines_end_lines(new_desk: Any) -> None:
         ("x/Dockerfile", "dockerfile"),
         ("Makefile", "makefile"),
         ("a.zzz", ""),
+        ("a.txt", ""),
         ("LICENSE", ""),
     ],
 )
