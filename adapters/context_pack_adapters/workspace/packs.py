@@ -84,7 +84,7 @@ class Packs:
 
     def document(self, pack: Which, *, mode: str = Mode.FULL) -> str:
         """The whole pack as one Markdown text, however long."""
-        return self._reader.document(Named(id=_handle(pack)), Mode(mode))
+        return self._reader.document(Named(id=_handle(pack)), mode)
 
     def scopes(self, pack: Which) -> Scopes:
         """How the contexts of the folders that the pack's sections name stand."""
@@ -107,7 +107,7 @@ class Packs:
     ) -> Pack:
         """A new draft."""
         command = commands.Create(
-            ttl_minutes=ttl_minutes, name=name, title=title, brief=brief, tags=tuple(tags)
+            ttl_minutes=ttl_minutes, name=name, title=title, brief=brief, tags=_tags(tags)
         )
         return self._writer.create(command)
 
@@ -216,7 +216,7 @@ class Packs:
         expected_revision: int | None = None,
     ) -> Pack:
         """Change title, brief or tags; an empty text clears one."""
-        operation = commands.SetMeta(title=title, brief=brief, tags=None if tags is None else tuple(tags))
+        operation = commands.SetMeta(title=title, brief=brief, tags=None if tags is None else _tags(tags))
         return self.apply(pack, operation, expected_revision=expected_revision)
 
     def touch_ttl(
@@ -261,3 +261,10 @@ def _revision(pack: Which, given: int | None) -> int:
         "'expected_revision' is required with an id or a name; or pass the pack as you last saw it",
         "expected_revision",
     )
+
+
+def _tags(given: Sequence[str]) -> tuple[str, ...]:
+    """The tags; one text is not many, though type checkers take it for a sequence of them."""
+    if isinstance(given, str):
+        raise invalid("'tags' must be a list of texts", "tags")
+    return tuple(given)

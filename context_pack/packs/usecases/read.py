@@ -123,9 +123,9 @@ class PackReader:
         check_status(pack, wanted)
         return self._rendered(pack, mode or Mode.FULL, command.max_tokens, position, check)
 
-    def document(self, named: Named, mode: Mode = Mode.FULL) -> str:
+    def document(self, named: Named, mode: str = Mode.FULL) -> str:
         """The whole pack as one Markdown text, however long."""
-        return self._rendered(self.get(named), mode, WITHOUT_END).text
+        return self._rendered(self.get(named), _mode(mode), WITHOUT_END).text
 
     def scopes(self, pack: Pack, check: Check = unwatched) -> Scopes:
         """How the contexts of the scopes that the pack names stand."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from context_pack import open_memory_workspace
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, Folder, SourceFile, Stamp, Unreadable
@@ -225,6 +226,15 @@ def test_a_page_reads_only_the_files_of_its_own_refs(
     reader.get(Named(id=pack.id))
     reader.list(ListPacks())
     assert tree.reads == []
+
+
+@pytest.mark.clause("PK-64")
+def test_what_a_type_checker_lets_pass_is_refused_in_words() -> None:
+    packs = open_memory_workspace().packs
+    with pytest.raises(Failure, match="'tags' must be a list"):
+        packs.create(ttl_minutes=60, tags="api")
+    with pytest.raises(Failure, match="'mode' must be one of"):
+        packs.document(packs.create(ttl_minutes=60), mode="whole")
 
 
 @pytest.mark.clause("PK-65", "AN-06")
