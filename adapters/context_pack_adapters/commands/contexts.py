@@ -6,18 +6,17 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.commands.shell import Shell
 from context_pack_adapters.settings import resolve_source_root, working_directory
+from context_pack_adapters.workspace.contexts import answered as answered
 
 if TYPE_CHECKING:
     from context_pack.contexts.ports import ContextPorts, Project
-    from context_pack.contexts.usecases.query import Refused
     from context_pack.contexts.usecases.refresh import ContextRefresher, Outcome
 
-T = TypeVar("T")
 COLOURS: Mapping[str, str] = {
     "made": "green",
     "updated": "green",
@@ -74,19 +73,6 @@ def open_project(options: Namespace, shell: Shell) -> Opened:
         raise Failure(Code.NOT_FOUND, f'Failed to scan project at "{path}"')
     refresher = ContextRefresher(ports.contexts.format, ports.contexts.memory, ports.clock)
     return Opened(project, ports.contexts, refresher)
-
-
-def answered(found: T | Refused) -> T:
-    """What was found.
-
-    Raises:
-        Failure: `not_found`, when the project or the scope was refused.
-    """
-    from context_pack.contexts.usecases.query import Refused
-
-    if isinstance(found, Refused):
-        raise Failure(Code.NOT_FOUND, found.error, {} if found.reason is None else {"hint": found.reason})
-    return found
 
 
 def carry_out(options: Namespace, shell: Shell, **order: Any) -> int:

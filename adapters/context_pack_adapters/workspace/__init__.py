@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from context_pack.kernel.ports import Clock, IdSource
     from context_pack.toolkit.registry import Registry
     from context_pack.toolkit.spec import Answer
+    from context_pack_adapters.workspace.bundles import Bundles
+    from context_pack_adapters.workspace.code import SourceCode
+    from context_pack_adapters.workspace.contexts import Contexts
     from context_pack_adapters.workspace.documents import Documents
     from context_pack_adapters.workspace.memory import Memory
 
@@ -52,6 +55,9 @@ class Workspace:
         self._ports = ports
         self._max_source_bytes = max_source_bytes
         self._packs = Packs(ports, max_source_bytes)
+        self._code: SourceCode | None = None
+        self._bundles: Bundles | None = None
+        self._contexts: Contexts | None = None
         self._documents: Documents | None = None
         self._memory: Memory | None = None
         self._registry: Registry | None = None
@@ -63,6 +69,36 @@ class Workspace:
         """The pack use cases."""
         self._check_open()
         return self._packs
+
+    @property
+    def code(self) -> SourceCode:
+        """The code use cases."""
+        self._check_open()
+        if self._code is None:
+            from context_pack_adapters.workspace.code import SourceCode
+
+            self._code = SourceCode(self._ports)
+        return self._code
+
+    @property
+    def bundles(self) -> Bundles:
+        """The bundle use cases."""
+        self._check_open()
+        if self._bundles is None:
+            from context_pack_adapters.workspace.bundles import Bundles
+
+            self._bundles = Bundles(self._ports)
+        return self._bundles
+
+    @property
+    def contexts(self) -> Contexts:
+        """The use cases of directory contexts."""
+        self._check_open()
+        if self._contexts is None:
+            from context_pack_adapters.workspace.contexts import Contexts
+
+            self._contexts = Contexts(self._ports)
+        return self._contexts
 
     @property
     def documents(self) -> Documents:

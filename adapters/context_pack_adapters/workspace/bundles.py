@@ -1,0 +1,89 @@
+"""Bundles for embedders: export entities with what they depend on, look around one, write one for people."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from context_pack.app import Ports
+from context_pack.bundles.domain.model import Bundle, Unloadable
+from context_pack.bundles.ports import Place
+from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
+from context_pack.bundles.usecases.document import Written, write_document
+from context_pack.bundles.usecases.export import Export, export
+from context_pack.bundles.usecases.neighbours import Around, look_around
+from context_pack.bundles.usecases.shelf import Shelf
+from context_pack.toolkit.arguments import parse
+from context_pack.toolkit.call import QuietCall
+
+C = TypeVar("C")
+
+
+class Bundles:
+    """Every use case of bundles; each raises `Failure` as the tools would answer it.
+
+    Where there is one bundle, it need not be named.
+    """
+
+    def __init__(self, ports: Ports) -> None:
+        self._shelf = Shelf(ports.bundles)
+        self._clock = ports.clock
+
+    def list(self) -> builtins.list[tuple[Place, Bundle | Unloadable]]:
+        """Every bundle, with its entities and what is wrong with it, or why it does not load."""
+        return self._shelf.bundles(QuietCall())
+
+    def export(
+        self,
+        targets: Iterable[tuple[str, str]],
+        *,
+        bundle: str | None = None,
+        depth: int = 3,
+        schemas: bool = True,
+        relations: bool = True,
+    ) -> Export:
+        """Entities, each (type, id), with what they depend on; `data` is JSON text."""
+        command = _command(
+            ExportContext,
+            targets=[{"entityType": kind, "entityId": name} for kind, name in targets],
+            bundleId=bundle,
+            dependencyDepth=depth,
+            includeSchemas=schemas,
+            includeRelationMetadata=relations,
+        )
+        return self._shelf.serve(bundle, QuietCall(), lambda found: export(found, command, self._clock))
+
+    def around(
+        self, entity_type: str, entity_id: str, *, bundle: str | None = None, depth: int = 1, limit: int = 20
+    ) -> Around:
+        """An entity and its neighbours: what it refers to, and what refers to it."""
+        command = _command(
+            GetContext, entityType=entity_type, id=entity_id, bundleId=bundle, depth=depth, maxRelated=limit
+        )
+        return self._shelf.serve(bundle, QuietCall(), lambda found: look_around(found, command))
+
+    def document(
+        self,
+        entity_type: str,
+        entity_id: str,
+        *,
+        bundle: str | None = None,
+        dependencies: bool = True,
+        depth: int = 2,
+    ) -> Written:
+        """An entity, with what it depends on, as Markdown."""
+        command = _command(
+            ExportMarkdown,
+            entityType=entity_type,
+            entityId=entity_id,
+            bundleId=bundle,
+            includeDependencies=dependencies,
+            dependencyDepth=depth,
+        )
+        return self._shelf.serve(bundle, QuietCall(), lambda found: write_document(found, command))
+
+
+def _command(command: type[C], **arguments: Any) -> C:
+    """The command that the arguments which are there spell."""
+    return parse(command, {name: value for name, value in arguments.items() if value is not None})

@@ -1,0 +1,55 @@
+"""Code for embedders: read a file with what it imports, and search the tree."""
+
+from __future__ import annotations
+
+from context_pack.app import Ports
+from context_pack.code.domain.search import DEFAULT_HITS
+from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
+from context_pack.code.usecases.read_file import FileRead, FileReader, ReadFile
+from context_pack.toolkit.arguments import parse
+from context_pack.toolkit.call import QuietCall
+
+
+class SourceCode:
+    """Every use case of code; each raises `Failure` as the tools would answer it."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._access, self._now = ports.access, ports.clock.now
+        self._reader = FileReader(ports.source)
+        self._searcher = None if ports.search is None else CodeSearcher(ports.search, ports.clock.monotonic)
+
+    def read(
+        self,
+        path: str,
+        *,
+        include_deps: bool = False,
+        max_depth: int = 1,
+        start_line: int | None = None,
+        end_line: int | None = None,
+    ) -> FileRead:
+        """A file, or a range of its lines, on request with the files it imports."""
+        given = {"path": path, "includeDeps": include_deps, "maxDepth": max_depth}
+        lines = {"startLine": start_line, "endLine": end_line}
+        wanted = {**given, **{name: line for name, line in lines.items() if line is not None}}
+        read = self._reader.read(parse(ReadFile, wanted))
+        self._access.record(read.source.path, self._now())
+        return read
+
+    def grep(
+        self,
+        pattern: str,
+        *,
+        file_pattern: str | None = None,
+        case_sensitive: bool = False,
+        limit: int = DEFAULT_HITS,
+    ) -> Searched:
+        """The lines that match a regular expression.
+
+        Raises:
+            ValueError: these ports have no search.
+        """
+        if self._searcher is None:
+            raise ValueError("these ports have no search")
+        given = {"pattern": pattern, "caseSensitive": case_sensitive, "limit": limit}
+        chosen = {} if file_pattern is None else {"filePattern": file_pattern}
+        return self._searcher.search(parse(GrepCodebase, {**given, **chosen}), QuietCall())

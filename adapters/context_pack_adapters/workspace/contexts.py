@@ -1,0 +1,75 @@
+"""Directory contexts for embedders: list, query and check them, and bring them up to date."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from context_pack.app import Ports
+from context_pack.contexts.domain.fingerprint import Method
+from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
+from context_pack.contexts.usecases.listing import ContextLister, Listing
+from context_pack.contexts.usecases.query import Checked, ContextQueries, Found, Refused, opened
+from context_pack.contexts.usecases.refresh import ContextRefresher, Order, Outcome
+from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.arguments import parse
+
+T = TypeVar("T")
+
+
+class Contexts:
+    """Every use case of contexts over the source root; each raises `Failure` where the tools would refuse."""
+
+    def __init__(self, ports: Ports) -> None:
+        contexts = ports.contexts
+        if contexts is None:
+            raise ValueError("this workspace has no contexts")
+        self._projects = contexts.projects
+        self._lister = ContextLister(contexts.projects, contexts.format)
+        self._queries = ContextQueries(contexts.projects, contexts.format)
+        self._refresher = ContextRefresher(contexts.format, contexts.memory, ports.clock)
+
+    def list(self, *, path: str | None = None) -> Listing:
+        """Every folder that has, or should have, a context."""
+        return answered(self._lister.list(parse(ListContexts, _given(path=path))))
+
+    def query(self, scope: str, *, fields: Sequence[str] | None = None, path: str | None = None) -> Found:
+        """The context of a folder, whole or the fields asked for."""
+        chosen = None if fields is None else builtins.list(fields)
+        given = _given(scope=scope, filter=chosen, path=path)
+        return answered(self._queries.query(parse(QueryContext, given)))
+
+    def check(self, scope: str, *, path: str | None = None) -> Checked:
+        """Whether the context of a folder is still true."""
+        return answered(self._queries.check(parse(CheckFreshness, _given(scope=scope, path=path))))
+
+    def refresh(
+        self,
+        scope: str | None = None,
+        *,
+        only_missing: bool = False,
+        method: Method | None = None,
+        agents: bool = False,
+        path: str | None = None,
+    ) -> Sequence[Outcome]:
+        """Make what is missing and bring the rest up to date; what people wrote stays."""
+        project = answered(opened(self._projects, path))
+        order = Order(scope, only_missing, method, agents)
+        return answered(self._refresher.refresh(project, order))
+
+
+def _given(**arguments: Any) -> Mapping[str, Any]:
+    """The arguments that are there."""
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def answered(found: T | Refused) -> T:
+    """What was found.
+
+    Raises:
+        Failure: `not_found`, when the project or the scope was refused.
+    """
+    if isinstance(found, Refused):
+        raise Failure(Code.NOT_FOUND, found.error, {} if found.reason is None else {"hint": found.reason})
+    return found
