@@ -193,7 +193,7 @@ class Connection:
             NotingPackStore,
         )
 
-        self._worker = search_ports.worker(self._settings)
+        self._worker = search_ports.worker(self._settings, self._errand_done)
         ports = open_ports(self._settings, self._worker)
         packs = AnnouncingPackStore(ports.packs, self._pack_news().came_or_went)
         self._access = AccessFiles(Path(self._settings.root), ports.clock)
@@ -245,6 +245,13 @@ class Connection:
         if self._session is not None:
             uris = [uri for uri in sorted(self._session.watched) if news.concerns(handle_in(uri))]
             self._session.resources_changed(uris, news.listed)
+
+    def _errand_done(self, errand: str) -> None:
+        """Tell whoever has the list of resources that documents were indexed behind it."""
+        from context_pack.documents.usecases.sync import ERRAND
+
+        if errand == ERRAND and self._session is not None and self._session.watching:
+            self._session.resources_changed((), True)
 
     def keep_stats(self) -> None:
         """Leave what the tools did for `context-pack stats`."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from context_pack.kernel.paths import PathPolicy
     from context_pack.retrieval.ports import Background
     from context_pack_adapters.embed.choosing import Embedders
-    from context_pack_adapters.index.background import ChildBackground
+    from context_pack_adapters.index.background import ChildBackground, Done
 
 DERIVED = "derived"
 DOCUMENTS_INDEX = "documents.sqlite3"
@@ -35,13 +35,15 @@ def embedders(settings: Settings) -> Embedders:
     return choose(settings.embedder, settings.model_dir or None, os.environ)
 
 
-def worker(settings: Settings) -> ChildBackground:
+def worker(settings: Settings, on_done: Done) -> ChildBackground:
     """A worker whose children die with this process; none is started before there is something to do."""
     from context_pack_adapters.index.background import ChildBackground, errand_command, errand_environment
 
     environ = errand_environment(os.environ, settings.root, settings.source_root)
     folder = str(derived_folder(settings))
-    return ChildBackground(errand_command(), environ, folder=folder, cwd=settings.source_root)
+    return ChildBackground(
+        errand_command(), environ, folder=folder, cwd=settings.source_root, on_done=on_done
+    )
 
 
 def document_ports(settings: Settings, policy: PathPolicy, background: Background | None) -> DocumentPorts:

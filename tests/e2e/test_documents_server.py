@@ -17,6 +17,7 @@ from document_trees import GUIDE, KEYS, PASTA, configure, environ, handbook, lay
 from stdio_client import Mode, StdioClient
 
 Spawn = Callable[..., StdioClient]
+LIST_CHANGED = "notifications/resources/list_changed"
 
 
 @pytest.fixture
@@ -435,3 +436,18 @@ def test_without_collections_or_before_a_fetch_answers_say_what_to_do(tmp_path: 
     (synced,) = structured(client, "sync")["collections"]
     assert synced["failed"][0]["reason"].startswith("git: ")
     assert os.listdir(tmp_path / ".agents/mcp/context_pack/derived/git")
+
+
+@pytest.mark.clause("MCP-89")
+def test_documents_that_are_indexed_behind_a_list_are_told(spawn: Spawn, tmp_path: Path) -> None:
+    """So many that the first list cannot wait for them."""
+    lay(tmp_path, {f"docs/n{number}.md": f"# Number {number}\n" for number in range(1500)})
+    configure(tmp_path, many="./docs")
+    client = spawn(env=environ(tmp_path))
+    client.initialize()
+    listed = client.request("resources/list")["result"]
+    while "nextCursor" not in listed:
+        while not any(note.get("method") == LIST_CHANGED for note in client.notifications):
+            client.notifications.append(client.read())
+        listed = client.request("resources/list")["result"]
+    assert len(listed["resources"]) == 1000

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
@@ -26,6 +26,10 @@ RETRY_SECONDS = 30.0
 STOP_SECONDS = 2.0
 LOCK_SECONDS = 0.3
 """A child waits so long for its lock: somebody may be looking whether it is held."""
+
+
+Done = Callable[[str], None]
+"""Hears of an errand that was done, by its name, in a thread of the errand's."""
 
 
 def errand_command() -> list[str]:
@@ -60,12 +64,19 @@ class ChildBackground:
     """One child per errand; safe for threads."""
 
     def __init__(
-        self, command: Sequence[str], environ: Mapping[str, str], *, folder: str, cwd: str | None = None
+        self,
+        command: Sequence[str],
+        environ: Mapping[str, str],
+        *,
+        folder: str,
+        cwd: str | None = None,
+        on_done: Done = lambda _: None,
     ) -> None:
         self._command = list(command)
         self._environ = dict(environ)
         self._folder = folder
         self._cwd = cwd
+        self._on_done = on_done
         self._lock = Lock()
         self._children: dict[str, _Child] = {}
 
@@ -77,7 +88,8 @@ class ChildBackground:
                 return child.alive()
             if self._held_elsewhere(errand):
                 return True
-            child = self._children[errand] = _Child([*self._command, errand], self._environ, self._cwd)
+            child = _Child([*self._command, errand], self._environ, self._cwd, lambda: self._on_done(errand))
+            self._children[errand] = child
             return child.alive()
 
     def running(self, errand: str) -> bool:
@@ -109,7 +121,10 @@ class ChildBackground:
 class _Child:
     """One run of an errand, with the thread that started it and takes its exit code."""
 
-    def __init__(self, command: Sequence[str], environ: Mapping[str, str], cwd: str | None) -> None:
+    def __init__(
+        self, command: Sequence[str], environ: Mapping[str, str], cwd: str | None, done: Callable[[], None]
+    ) -> None:
+        self._done = done
         self._process: Popen[bytes] | None = None
         self._code: int | None = None
         self._ended_at = 0.0
@@ -139,6 +154,8 @@ class _Child:
                 self._process.stdin.close()
         self._ended_at = time.monotonic()
         self._ended.set()
+        if self._code == 0:
+            self._done()
 
     def alive(self) -> bool:
         """Whether it still runs."""
