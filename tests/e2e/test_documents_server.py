@@ -407,12 +407,36 @@ def test_an_index_that_is_damaged_under_a_server_is_rebuilt_by_the_call_that_see
     assert after == before
 
 
-@pytest.mark.clause("DC-24", "DC-26")
-def test_a_lost_index_of_a_repository_is_built_from_what_was_fetched(tmp_path: Path, spawn: Spawn) -> None:
-    lay(tmp_path / "far", {"a.md": "# Far\n\nA lighthouse."})
+def committed(folder: Path, files: dict[str, str | bytes]) -> None:
+    """Make a repository of these files."""
+    lay(folder, files)
     for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "one"]):
         named = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-        subprocess.run(["git", "-C", str(tmp_path / "far"), *named, *words], check=True)
+        subprocess.run(["git", "-C", str(folder), *named, *words], check=True)
+
+
+@pytest.mark.clause("DC-08")
+def test_what_is_denied_later_is_shown_no_more_whatever_kind_of_source_it_is_in(
+    tmp_path: Path, spawn: Spawn
+) -> None:
+    files: dict[str, str | bytes] = {"a.md": "# Open\n\nA lighthouse.", "inner/b.md": "# Closed\n\nA cellar."}
+    lay(tmp_path / "near", files)
+    committed(tmp_path / "far", files)
+    pack = CommandLine(tmp_path)("docs", "pack", "./near", "-o", "packed.tar.gz", **environ(tmp_path))
+    assert pack.code == 0
+    configure(tmp_path, near="./near", far=f"git+file://{tmp_path}/far", packed="./packed.tar.gz")
+    client = started(tmp_path, spawn)
+    structured(client, "sync")
+    assert len(structured(client, "search", query="cellar")["results"]) == 3
+    client.end()
+    again = started(tmp_path, spawn, CONTEXT_PACK_DENY="**/inner/**,inner/**")
+    assert structured(again, "search", query="cellar")["results"] == []
+    assert {one["documentCount"] for one in structured(again, "list_collections")["collections"]} == {1}
+
+
+@pytest.mark.clause("DC-24", "DC-26")
+def test_a_lost_index_of_a_repository_is_built_from_what_was_fetched(tmp_path: Path, spawn: Spawn) -> None:
+    committed(tmp_path / "far", {"a.md": "# Far\n\nA lighthouse."})
     configure(tmp_path, far=f"git+file://{tmp_path}/far")
     client = started(tmp_path, spawn)
     assert structured(client, "sync")["collections"][0]["added"] == 1

@@ -34,7 +34,7 @@ from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.atomic import read_whole, write_atomic
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.ignore import MAX_IGNORE_BYTES
-from context_pack_adapters.stores.collection_reading import MAX_DOCUMENT_BYTES, document
+from context_pack_adapters.stores.collection_reading import MAX_DOCUMENT_BYTES, document, ruled
 from context_pack_adapters.stores.collection_tree import Item, Tree
 
 FETCH_SECONDS = 300.0
@@ -176,7 +176,7 @@ class GitSource:
         commit = self._store.commit()
         if commit is None:
             raise Failure(Code.NOT_FOUND, "it was never fetched; sync it first")
-        signature = f"{commit}:{self._where.manifest}"
+        signature = ruled(f"{commit}:{self._where.manifest}", self._policy)
         if since == signature:
             return None
         items, self._blobs = self._listed(commit)

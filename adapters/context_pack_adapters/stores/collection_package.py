@@ -30,6 +30,7 @@ from context_pack_adapters.stores.collection_reading import (
     document,
     is_young,
     now_ns,
+    ruled,
     stamp_of,
 )
 from context_pack_adapters.stores.collection_tree import Item, Tree
@@ -87,10 +88,11 @@ class PackageSource:
 
     def survey(self, since: str = "", explain: bool = False) -> Survey | None:
         """What the package holds; None if the file is the one of that signature."""
-        signature = self._signature()
-        if since == signature and not is_young(signature):
+        state = self._signature()
+        signature = ruled(state, self._policy)
+        if since == signature and not is_young(state):
             return None
-        found = self._contents(signature)
+        found = self._contents(state)
         tree = Tree(found.items, found.texts.get, self._policy)
         survey = tree.survey(found.manifest, signature, explain)
         return Survey(survey.about, survey.files, (*found.outside, *survey.failed), signature, survey.skipped)

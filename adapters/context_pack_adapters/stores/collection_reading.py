@@ -8,7 +8,7 @@ import time
 from context_pack.documents.domain.model import Failed, Text
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Failure
-from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
 
@@ -61,6 +61,11 @@ def unspeakable(path: str) -> Failed | None:
         shown = shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}…"
         return Failed(shown, failure.message.replace("'path'", "its path"))
     return None
+
+
+def ruled(signature: str, policy: PathPolicy) -> str:
+    """The signature of a source that was looked at under a policy: another policy sees other documents."""
+    return signature if not policy.extra else f"{sha256_hex(repr(policy.extra))[:16]}:{signature}"
 
 
 def is_young(stamp: str) -> bool:

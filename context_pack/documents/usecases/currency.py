@@ -2,8 +2,8 @@
 
 A small change is indexed before the answer; a large one is left to the worker, and answers say `stale`
 meanwhile. Without a worker everything is done at once. A repository is never fetched here, only by a sync;
-what was fetched is indexed again when the index was lost. A source that cannot be had leaves what was indexed
-of it, and a warning.
+what was fetched is looked at once, for the index may be lost or made under another path policy. A source that
+cannot be had leaves what was indexed of it, and a warning.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ class Currency:
         return None if settled and not self._syncing.facts(collection.id) else seen[1]
 
     def _look(self, collection: Collection, check: Check) -> Standing:
-        if not collection.where.is_local and self._syncing.facts(collection.id):
+        fetched = not collection.where.is_local and bool(self._syncing.facts(collection.id))
+        if fetched and self._known.get(collection.id, (0.0, None))[1] == Standing():
             return Standing()
         try:
             with self._ports.sources.open(collection, check=check) as source:
@@ -88,6 +89,8 @@ class Currency:
                 self._syncing.carry_out(collection, source, changes, check=check)
                 return Standing()
         except Failure as failure:
+            if fetched:
+                return Standing()
             words = f'collection "{collection.alias}": {failure.message}'
             if not collection.where.is_local and failure.code is Code.NOT_FOUND:
                 words = f'collection "{collection.alias}" was never fetched: call documents_sync first'
