@@ -12,7 +12,8 @@ import warnings
 
 MOST_PARTS = 1000
 _PARSED = "<parsed>"
-_DOTTED = re.compile(r"(?:\w++(?:[ \t\f]|\\\r?\n)*+\.(?:[ \t\f]|\\\r?\n)*+)++")
+# Begins where a word does: from each letter of a long one it would be looked for to its end.
+_DOTTED = re.compile(r"(?<!\w)(?:\w++(?:[ \t\f]|\\\r?\n)*+\.(?:[ \t\f]|\\\r?\n)*+)++")
 
 
 def has_endless_name(text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+from hanging import never_hanging
 
 from context_pack.contexts.domain.outline.python import outline
 from context_pack.kernel.python_source import MOST_PARTS, has_endless_name, parsed, parsed_or_none
@@ -34,6 +35,12 @@ def test_what_people_write_is_parsed() -> None:
     assert parsed_or_none("x = 1", 4) is None
     assert parsed_or_none("x = (", 100) is None
     assert parsed_or_none("x = '\0'", 100) is None
+
+
+@pytest.mark.clause("KN-33")
+def test_a_long_word_beside_many_names_costs_no_more_than_its_length() -> None:
+    with never_hanging(10):  # the square of the length would take minutes
+        assert not has_endless_name("a.b\n" * (MOST_PARTS + 1) + "x" * 1_000_000)
 
 
 @pytest.mark.clause("KN-33")
