@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from context_pack.documents.domain.model import Failed, Survey, Text
-from context_pack.kernel.errors import Failure
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.stores.collection_sources import DiskCollections
 
@@ -296,3 +296,28 @@ def test_what_is_no_file_is_skipped_as_that(tmp_path: Path) -> None:
         "b.md": "ignored by .gitignore",
         "fifo.md": "it is not a regular file",
     }
+
+
+@pytest.mark.clause("DC-10")
+@pytest.mark.parametrize("ending", ["", "/manifest.json", ".tar.gz"])
+def test_a_place_that_cannot_be_looked_at_is_told_in_words(tmp_path: Path, ending: str) -> None:
+    sources = collections(tmp_path, f"./{'x' * 300}{ending}")
+    with pytest.raises(Failure) as refused:
+        surveyed(sources)
+    assert refused.value.code is Code.IO_ERROR
+    assert "too long" in refused.value.message
+    assert str(tmp_path) not in refused.value.message
+
+
+@pytest.mark.clause("DC-10")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.parametrize("mode", [0, 0o400, 0o100])
+def test_a_folder_that_cannot_be_listed_is_not_one_without_documents(tmp_path: Path, mode: int) -> None:
+    lay(tmp_path, {"docs/a.md": "# A"})
+    sources = collections(tmp_path)
+    (tmp_path / "docs").chmod(mode)
+    try:
+        with pytest.raises(Failure, match="permission denied"):
+            surveyed(sources)
+    finally:
+        (tmp_path / "docs").chmod(0o755)

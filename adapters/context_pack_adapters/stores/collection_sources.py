@@ -109,16 +109,23 @@ class DiskCollections:
             yield GitSource(store, where, self._policy)
             return
         place = Path(where.place)
+        with translated(self._shown(place)):  # a place that cannot be looked at costs no other collection
+            source = self._local(place, where, check)
+        yield source
+
+    def _local(self, place: Path, where: Where, check: Callable[[], None]) -> Source:
+        """The source at a place on this disk."""
         self._check_place(place)
         if where.kind is Kind.PACKAGE and not place.is_dir():
             from context_pack_adapters.stores.collection_package import PackageSource
 
-            yield PackageSource(place, self._policy, check, useless=self._useless)
-            return
+            return PackageSource(place, self._policy, check, useless=self._useless)
         folder, manifest = self._folder(place, where)
+        with os.scandir(folder):
+            pass  # one that cannot be listed is not one without documents
         above = self._above(folder)
         policy = LedPolicy(self._policy.extra, above[0][1]) if above else self._policy
-        yield FolderSource(folder, manifest, policy, above, self._own(folder))
+        return FolderSource(folder, manifest, policy, above, self._own(folder))
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
         """The collection that such an entry of the configuration would be."""
