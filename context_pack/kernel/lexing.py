@@ -136,7 +136,8 @@ def blank(text: str) -> str:
     return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
-_IN_CODE = re.compile(r"'(?:[^'\\\n]|\\(?s:.))*+'|[{}\"`]")
+# Of few escapes, so that quotes which are but escaped ones are not each looked for to the end of a text.
+_IN_CODE = re.compile(r"'[^'\\\n]*+(?:\\(?s:.)[^'\\\n]*+){0,20}+'|[{}\"`]")
 _NESTING = re.compile(r"/\*|\*/")
 
 

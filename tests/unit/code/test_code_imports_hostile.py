@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 
 import pytest
 from hanging import never_hanging
@@ -60,6 +61,30 @@ def test_no_repeated_piece_makes_a_parser_slow(name: str, seed: int) -> None:
         # Linear cost is about a hundredth of a second here; quadratic cost is a thousand times that.
         with never_hanging(10):
             language.parse(text * (20_000 // len(text)))
+
+
+TOO_DEEP = "x = " + "-" * 100_000 + "1\n"
+
+
+@pytest.mark.clause("CD-15")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("python", '"\\' * 300_000),
+        ("python", 'f"{' + "'\\" * 300_000),
+        ("python", TOO_DEEP + "from a " * 100_000),
+        ("python", TOO_DEEP + "import a" + " " * 300_000),
+        ("python", TOO_DEEP + '"""' + '\\"""\n' * 100_000 + "\\"),
+        ("csharp", '$"{' + "'\\" * 300_000),
+        ("ruby", '"#{' + "'\\" * 300_000),
+        ("php", '<?php "{$' + "'\\" * 300_000),
+    ],
+)
+def test_nothing_is_looked_for_again_from_every_place_of_a_text(name: str, text: str) -> None:
+    language = language_named(name)
+    assert language is not None
+    with never_hanging(20), suppress(Unparsable):  # the square of the length would take an hour
+        language.parse(text)
 
 
 @pytest.mark.clause("CD-15")

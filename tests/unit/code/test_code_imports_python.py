@@ -50,6 +50,7 @@ if x: import e; from f . g import (h as i,  # one
 )
 from . import k
 from .. l import *
+from .import m
 from importlib \\
     import machinery
 def important(): yield from imported
@@ -68,6 +69,7 @@ def test_imports_around_an_expression_too_deep_for_the_parser_are_found(deep: st
         (0, "f.g", ("h", "j")),
         (1, "", ("k",)),
         (2, "l", ("*",)),
+        (1, "", ("m",)),
         (0, "importlib", ("machinery",)),
     ]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from context_pack.code.domain.imports.python_scan import STRINGS
 from context_pack.kernel.lexing import End, comment, interpolated, lexer, opaque
 
 
@@ -28,10 +29,7 @@ _FORMATTED = r"(?<!\w)(?i:[ft]|[ft]r|r[ft])"
 _NEWER = lexer(
     comment(r"#[^\n]*+"),
     *(opaque(_FORMATTED + quote, _closed(quote)) for quote in ('"""', "'''", '"', "'")),
-    opaque(r'"""(?:[^"\\]|\\(?s:.)|"(?!""))*+"""'),
-    opaque(r"'''(?:[^'\\]|\\(?s:.)|'(?!''))*+'''"),
-    opaque(r'"(?:[^"\\\n]|\\(?s:.))*+"'),
-    opaque(r"'(?:[^'\\\n]|\\(?s:.))*+'"),
+    *STRINGS,
 )
 _IS_FORMATTED = re.compile(_FORMATTED + "[\"']")
 _OPAQUE = re.compile(r"\0++")

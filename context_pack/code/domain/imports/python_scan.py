@@ -13,19 +13,21 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from context_pack.kernel.lexing import comment, lexer, opaque
+from context_pack.kernel.lexing import DOUBLE_QUOTED, SINGLE_QUOTED, comment, lexer, opaque
 
-_PYTHON = lexer(
-    comment(r"#[^\n]*+"),
-    opaque(r'"""(?:[^"\\]|\\(?s:.)|"(?!""))*+(?:"""|\Z)'),
-    opaque(r"'''(?:[^'\\]|\\(?s:.)|'(?!''))*+(?:'''|\Z)"),
-    opaque(r'"(?:[^"\\\n]|\\(?s:.))*+"?'),
-    opaque(r"'(?:[^'\\\n]|\\(?s:.))*+'?"),
+STRINGS = (
+    opaque(r'"""(?:[^"\\]|\\(?s:.)|"(?!""))*+(?:""")?+'),
+    opaque(r"'''(?:[^'\\]|\\(?s:.)|'(?!''))*+(?:''')?+"),
+    opaque(DOUBLE_QUOTED),
+    opaque(SINGLE_QUOTED),
 )
+"""Every string; one that never ends goes as far as it can, so that no quote in it is looked at again."""
+_PYTHON = lexer(comment(r"#[^\n]*+"), *STRINGS)
 _CONTINUED = re.compile(r"\\\r?\n")
+_DOTTED = r"\w++(?:[ \t]*+\.[ \t]*+\w++)*+"
 _IMPORT = re.compile(
-    r"(?:(?<![\w.])from(?P<module>[ \t]*+\.[.\w \t]*?|[ \t]++\w[.\w \t]*?)[ \t]*+)?(?<![\w.])import\b[ \t]*+"
-    r"(?P<names>\([^()]*+\)|[^;\n(]*+)"
+    rf"(?:(?<![\w.])from(?P<module>(?:[ \t]*+\.)++(?:[ \t]*+(?!import\b){_DOTTED})?+|[ \t]++{_DOTTED})[ \t]*+"
+    r"(?<!\w)|(?<![\w.]))import\b[ \t]*+(?P<names>\([^()]*+\)|[^;\n(]*+)"
 )
 
 
@@ -54,7 +56,7 @@ def scan(text: str) -> Iterator[Scanned]:
 
 def _first(part: str) -> str:
     """The name itself, without the one it gets here."""
-    words = re.sub(r"\s*\.\s*", ".", part).split()
+    words = re.sub(r"(?<!\s)\s*+\.\s*+", ".", part).split()
     return words[0] if words else ""
 
 
