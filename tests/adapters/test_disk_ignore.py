@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,27 @@ def test_a_walk_ends_when_told_and_leaves_no_descriptor_open(root: Path) -> None
     half.close()  # type: ignore[attr-defined]
     after = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else []
     assert after == before
+
+
+@pytest.mark.clause("DC-20")
+def test_a_folder_that_cannot_be_listed_is_told(root: Path) -> None:
+    """Told here by a process that may not open so many folders at once: root may list everything."""
+    (root / "/".join(["a"] * 60)).mkdir(parents=True)
+    program = (
+        "import resource, sys\nfrom pathlib import Path\n"
+        "from context_pack.kernel.paths import PathPolicy\n"
+        "from context_pack_adapters.disk.ignore import IgnoreRules, visit\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))\n"
+        "shut = []\n"
+        "visit(Path(sys.argv[1]), PathPolicy(), IgnoreRules(), bool, lambda *_: None, shut=shut.append)\n"
+        "print(len(shut), set(shut[0].split('/')) == {'a', ''})\n"
+    )
+    checkout = Path(__file__).resolve().parents[2]
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(checkout), str(checkout / "adapters")])}
+    command = [sys.executable, "-c", program, str(root)]
+    assert (
+        subprocess.run(command, capture_output=True, text=True, env=environ, check=True).stdout == "1 True\n"
+    )
 
 
 @pytest.mark.clause("ST-48")

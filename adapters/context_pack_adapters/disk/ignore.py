@@ -108,13 +108,15 @@ def visit(
     seen: Callable[[str, os.DirEntry[str]], None],
     except_for: Collection[str] = (),
     passed: Passed = lambda _, __, ___: None,
+    shut: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Show every file that counts and is wanted, and every symbolic link, to `seen`, in no order.
 
-    `rules` hold from above the root; `except_for` are folders by path that are not entered. An entry's state
-    must be asked for while it is shown. Faster than `walk`: for those who look at all of a tree often.
+    `rules` hold from above the root; `except_for` are folders by path that are not entered; `shut` hears of
+    those that are there and cannot be listed, each with a slash behind it. An entry's state must be asked for
+    while it is shown. Faster than `walk`: for those who look at all of a tree often.
     """
-    visited = _Walk(Gate(policy, except_for=except_for), lambda: True, passed)
+    visited = _Walk(Gate(policy, except_for=except_for), lambda: True, passed, shut)
     visited.show(os.path.abspath(root), None, "", rules, wants, seen)
 
 
@@ -146,9 +148,15 @@ class Gate:
 class _Walk:
     """What stays the same during one walk."""
 
-    def __init__(self, gate: Gate, go_on: Callable[[], bool], passed: Passed) -> None:
+    def __init__(
+        self,
+        gate: Gate,
+        go_on: Callable[[], bool],
+        passed: Passed,
+        shut: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._closed = gate.closed
-        self._go_on, self._passed = go_on, passed
+        self._go_on, self._passed, self._shut = go_on, passed, shut
 
     def folder(self, name: str, parent: int | None, prefix: str, rules: IgnoreRules) -> Iterator[str]:
         """The files in a folder and below it."""
@@ -194,7 +202,7 @@ class _Walk:
         """Show what is in a folder and below it."""
         if prefix.count("/") > MAX_DEPTH:
             return
-        with suppress(OSError):
+        try:
             handle: int | str = name
             if _BY_DESCRIPTOR:
                 handle = os.open(name, _FOLDER | _NOFOLLOW if prefix else _FOLDER, dir_fd=parent)
@@ -221,6 +229,9 @@ class _Walk:
             finally:
                 if isinstance(handle, int):
                     os.close(handle)
+        except OSError as error:
+            if not isinstance(error, FileNotFoundError | NotADirectoryError):  # it has gone meanwhile
+                self._shut(prefix)
 
 
 def listed(handle: int | str) -> list[tuple[str, bool]]:

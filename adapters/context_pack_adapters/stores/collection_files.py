@@ -27,6 +27,7 @@ from context_pack_adapters.stores.collection_reading import (
     IGNORED,
     MAX_DOCUMENT_BYTES,
     NOT_WANTED,
+    UNLISTED,
     WORDS,
     document,
     failure,
@@ -110,8 +111,11 @@ class FolderSource:
             if problem is not None:
                 failed.append(evolve(problem, document=problem.document + "/") if is_folder else problem)
 
+        def shut(prefix: str) -> None:
+            failed.append(Failed(prefix, UNLISTED, passing=True))
+
         wants = self._manifest.wants
-        visit(self._folder, self._policy, self._rules(), wants, seen, self._except_for, passed)
+        visit(self._folder, self._policy, self._rules(), wants, seen, self._except_for, passed, shut)
         failed.sort(key=lambda one: one.document)
         return files
 

@@ -31,6 +31,7 @@ WORDS = {
 }
 IGNORED = "ignored by .gitignore"
 NOT_WANTED = "not among the sources"
+UNLISTED = "the folder cannot be listed"
 A_LINK = "links in it are not followed"
 
 
