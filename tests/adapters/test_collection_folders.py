@@ -321,3 +321,14 @@ def test_a_folder_that_cannot_be_listed_is_not_one_without_documents(tmp_path: P
             surveyed(sources)
     finally:
         (tmp_path / "docs").chmod(0o755)
+
+
+@pytest.mark.clause("DC-04")
+def test_a_manifest_with_a_mistake_lets_in_nothing_that_it_left_out(tmp_path: Path) -> None:
+    lay(tmp_path, {"docs/a.md": "# A", "docs/drafts/b.md": "# B"})
+    manifest = tmp_path / "docs/manifest.json"
+    manifest.write_text('{"name": "n", "version": "1" "sources": {"glob": ["**/*.md", "!drafts/**"]}}')
+    with pytest.raises(Failure, match="not valid JSON"):
+        surveyed(collections(tmp_path))
+    manifest.write_text("{{ a template of something else }}")
+    assert sorted(surveyed(collections(tmp_path)).files) == ["a.md", "drafts/b.md"]
