@@ -49,20 +49,19 @@ def fitted(rows: Sequence[Row], most: int, heads: int = 1) -> tuple[list[Row], b
 
 
 def _cut(row: Row, room: int) -> Row:
-    """The row with as many lines of its content as fit, or the beginning of its first."""
-    lines = row["content"].split("\n")
+    """The row with as many lines of its content as fit, and the beginning of one that is most of the room."""
     shown: list[str] = []
     left = room
-    for line in lines:
-        left -= weight(line)
-        if left < 0:
+    for line in row["content"].split("\n"):
+        if weight(line) > left:
+            beginning = line[: max(0, left)]
+            while beginning and weight(beginning) > left:
+                beginning = beginning[: len(beginning) * 3 // 4]
+            if beginning and left > room // 2:
+                shown.append(beginning)
             break
+        left -= weight(line)
         shown.append(line)
-    if not shown and room > 0:
-        beginning = lines[0][:room]
-        while beginning and weight(beginning) > room:
-            beginning = beginning[: len(beginning) * 3 // 4]
-        shown = [beginning] if beginning else []
     cut = {**row, "content": "\n".join(shown), "truncated": True}
     if shown and "startLine" in row:
         cut["endLine"] = row["startLine"] + len(shown) - 1
