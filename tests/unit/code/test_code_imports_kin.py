@@ -220,6 +220,19 @@ def test_inherited_paths_start_where_the_heir_says() -> None:
 
 
 @pytest.mark.clause("CD-18")
+def test_an_heir_without_paths_inherits_them_and_one_with_none_has_none() -> None:
+    base = json.dumps({"compilerOptions": {"paths": {"@/*": ["./lib/*"]}}})
+    for options, paths in (({}, ["lib/x.ts"]), ({"paths": {}}, [])):
+        files = {
+            "base.json": base,
+            "tsconfig.json": json.dumps({"extends": "./base.json", "compilerOptions": options}),
+            "lib/x.ts": "",
+            "a.ts": 'import "@/x";\n',
+        }
+        assert imported(files, "a.ts").paths == paths
+
+
+@pytest.mark.clause("CD-18")
 @pytest.mark.parametrize("name", ["@shop/config/base", "@shop/config/base.json", "@shop/config"])
 def test_a_configuration_may_be_in_a_package_of_the_same_workspaces(name: str) -> None:
     shared = '{"compilerOptions": {"paths": {"~/*": ["${configDir}/src/*"]}}}'

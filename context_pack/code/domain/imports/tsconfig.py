@@ -90,13 +90,13 @@ def _fits(pattern: str, name: str) -> bool:
 class _Options:
     """What a configuration says with all that it extends: `paths` as they were written in `home`."""
 
-    paths: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    paths: tuple[tuple[str, tuple[str, ...]], ...] | None = None
     home: str = ""
     base: str | None = None
 
     def over(self, lower: _Options) -> _Options:
         """These options where they say something, else the lower ones."""
-        chosen = self if self.paths else lower
+        chosen = lower if self.paths is None else self
         return _Options(chosen.paths, chosen.home, lower.base if self.base is None else self.base)
 
 
@@ -145,7 +145,7 @@ def _said(options: dict[str, Any], folder: str, main: str) -> _Options:
     """What one configuration says itself."""
     base, paths = options.get("baseUrl"), options.get("paths")
     return _Options(
-        tuple(_patterns(paths)) if isinstance(paths, dict) else (),
+        tuple(_patterns(paths)) if isinstance(paths, dict) else None,
         folder,
         _at(folder, base, main) if isinstance(base, str) else None,
     )
@@ -162,7 +162,7 @@ def _mapping(options: _Options, main: str) -> PathMapping:
     start = options.home if options.base is None else options.base
     patterns = (
         (pattern, tuple(place for target in targets if (place := _at(start, target, main)) is not None))
-        for pattern, targets in options.paths
+        for pattern, targets in options.paths or ()
     )
     return PathMapping(tuple(patterns), options.base)
 
