@@ -21,7 +21,7 @@ _CALL = re.compile(
     re.IGNORECASE,
 )
 _HERE = re.compile(r"\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}/?")
-_TOP = re.compile(r"\$\{(?:CMAKE|PROJECT|\w+)_SOURCE_DIR\}/?")
+_TOP = re.compile(r"\$\{\w+_SOURCE_DIR\}/?")
 _BUILT = re.compile(r"\$<BUILD_INTERFACE:([^<>]*+)>")
 
 
