@@ -15,7 +15,7 @@ from context_pack.contexts.domain.freshness import Freshness
 from context_pack.contexts.domain.model import Context, Corrupt, Gist, Unsupported, Verdict, selected
 from context_pack.contexts.ports import Check, ContextFormat, Folder, Project, Projects, Refusal, unwatched
 from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
-from context_pack.contexts.usecases.reading import UNUSABLE, ContextReader, freshness_of
+from context_pack.contexts.usecases.reading import ContextReader, freshness_of
 
 TRAVERSAL = "Invalid scope: path traversal detected"
 
@@ -104,8 +104,6 @@ def unscannable(root: str) -> Refused:
 
 def refused(found: Verdict | Refusal | None, scope: str) -> Refused:
     """Why a scope has no context to show."""
-    if isinstance(found, Refusal):
-        found = UNUSABLE.get(found, found)
     if isinstance(found, Unsupported):
         words = f"Unsupported schema version {found.version} (this tool supports version 1)."
         return Refused(f"{words} Upgrade dotcontext to read this file.", found.reason)
