@@ -7,6 +7,7 @@ import os
 import shutil
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from context_pack.contexts.ports import Malformed, Project, Refusal, unwatched
 from context_pack.contexts.usecases.query import Refused
 from context_pack.contexts.usecases.refresh import Order
 from context_pack_adapters.stores import context_folder
+from context_pack_adapters.stores.context_seen import SeenFolders
 
 BASE: dict[str, str | bytes] = {
     ".context.config.yaml": "min_tokens: 0\nmax_depth: 40\n",
@@ -490,6 +492,21 @@ def test_fingerprints_that_cannot_be_remembered_are_no_failure(root: Path) -> No
     plant(root, {".agents/store/contexts/seen.json/in-the-way": ""})
     assert refreshed(root) == {"made", "updated"}
     assert {entry["state"] for entry in Asked(disk_contexts(root)).entries().values()} == {"fresh"}
+
+
+@pytest.mark.clause("CX-08")
+def test_threads_may_remember_fingerprints_at_the_same_time(tmp_path: Path) -> None:
+    seen = SeenFolders(str(tmp_path))
+
+    def work(number: int) -> None:
+        for turn in range(6):
+            for folder in range(200):
+                seen.keep(f"/{number}/{turn}/{folder}", [("a.py", 1, 2, 3, 4)], "11111111")
+            seen.save()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    assert seen.recall("/3/5/199", [("a.py", 1, 2, 3, 4)]) == "11111111"
 
 
 # -- writing

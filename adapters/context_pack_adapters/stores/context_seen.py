@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Sequence
 from hashlib import sha256
+from threading import Lock
 from typing import Any
 
 from context_pack_adapters.disk.atomic import ensure_folder, read_whole, write_atomic
@@ -30,6 +31,7 @@ class SeenFolders:
 
     def __init__(self, storage_root: str) -> None:
         self._folder = os.path.join(storage_root, FOLDER)
+        self._lock = Lock()
         self._known: dict[str, list[str]] | None = None
         self._new: dict[str, tuple[Rows, str]] = {}
 
@@ -43,19 +45,21 @@ class SeenFolders:
 
     def keep(self, path: str, rows: Rows, fingerprint: str) -> None:
         """Remember a fingerprint until `save`; what is never saved is never made short."""
-        if path in self._new or len(self._new) < MOST_FOLDERS:
-            self._new[path] = (rows, fingerprint)
+        with self._lock:
+            if path in self._new or len(self._new) < MOST_FOLDERS:
+                self._new[path] = (rows, fingerprint)
 
     def save(self) -> None:
         """Write what is new; a disk that does not take it only costs time later."""
-        if not self._new:
-            return
-        new, self._new = self._new, {}
-        known = self._load()
-        known.update({path: [key_of(rows), found] for path, (rows, found) in new.items()})
-        while len(known) > MOST_FOLDERS:
-            known.pop(next(iter(known)))
-        body = json.dumps({"format": FORMAT, "folders": known}, indent=0)
+        with self._lock:
+            if not self._new:
+                return
+            known = self._load()
+            known.update({path: [key_of(rows), found] for path, (rows, found) in self._new.items()})
+            self._new = {}
+            while len(known) > MOST_FOLDERS:
+                known.pop(next(iter(known)))
+            body = json.dumps({"format": FORMAT, "folders": known}, indent=0)
         try:
             ensure_folder(self._folder)
             write_atomic(self._folder, FILE, body.encode())
