@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Iterable
-from typing import Any, TypeVar
 
 from context_pack.app import Ports
 from context_pack.bundles.domain.model import Bundle, Unloadable
@@ -14,10 +13,8 @@ from context_pack.bundles.usecases.document import Written, write_document
 from context_pack.bundles.usecases.export import Export, export
 from context_pack.bundles.usecases.neighbours import Around, look_around
 from context_pack.bundles.usecases.shelf import Shelf
-from context_pack.toolkit.arguments import parse
 from context_pack.toolkit.call import QuietCall
-
-C = TypeVar("C")
+from context_pack_adapters.workspace.spelling import spelled
 
 
 class Bundles:
@@ -44,7 +41,7 @@ class Bundles:
         relations: bool = True,
     ) -> Export:
         """Entities, each (type, id), with what they depend on; `data` is JSON text."""
-        command = _command(
+        command = spelled(
             ExportContext,
             targets=[{"entityType": kind, "entityId": name} for kind, name in targets],
             bundleId=bundle,
@@ -58,7 +55,7 @@ class Bundles:
         self, entity_type: str, entity_id: str, *, bundle: str | None = None, depth: int = 1, limit: int = 20
     ) -> Around:
         """An entity and its neighbours: what it refers to, and what refers to it."""
-        command = _command(
+        command = spelled(
             GetContext, entityType=entity_type, id=entity_id, bundleId=bundle, depth=depth, maxRelated=limit
         )
         return self._shelf.serve(bundle, QuietCall(), lambda found: look_around(found, command))
@@ -73,7 +70,7 @@ class Bundles:
         depth: int = 2,
     ) -> Written:
         """An entity, with what it depends on, as Markdown."""
-        command = _command(
+        command = spelled(
             ExportMarkdown,
             entityType=entity_type,
             entityId=entity_id,
@@ -82,8 +79,3 @@ class Bundles:
             dependencyDepth=depth,
         )
         return self._shelf.serve(bundle, QuietCall(), lambda found: write_document(found, command))
-
-
-def _command(command: type[C], **arguments: Any) -> C:
-    """The command that the arguments which are there spell."""
-    return parse(command, {name: value for name, value in arguments.items() if value is not None})

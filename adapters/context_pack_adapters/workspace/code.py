@@ -6,8 +6,8 @@ from context_pack.app import Ports
 from context_pack.code.domain.search import DEFAULT_HITS
 from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
 from context_pack.code.usecases.read_file import FileRead, FileReader, ReadFile
-from context_pack.toolkit.arguments import parse
 from context_pack.toolkit.call import QuietCall
+from context_pack_adapters.workspace.spelling import spelled
 
 
 class SourceCode:
@@ -28,10 +28,15 @@ class SourceCode:
         end_line: int | None = None,
     ) -> FileRead:
         """A file, or a range of its lines, on request with the files it imports."""
-        given = {"path": path, "includeDeps": include_deps, "maxDepth": max_depth}
-        lines = {"startLine": start_line, "endLine": end_line}
-        wanted = {**given, **{name: line for name, line in lines.items() if line is not None}}
-        read = self._reader.read(parse(ReadFile, wanted))
+        command = spelled(
+            ReadFile,
+            path=path,
+            includeDeps=include_deps,
+            maxDepth=max_depth,
+            startLine=start_line,
+            endLine=end_line,
+        )
+        read = self._reader.read(command)
         self._access.record(read.source.path, self._now())
         return read
 
@@ -50,6 +55,11 @@ class SourceCode:
         """
         if self._searcher is None:
             raise ValueError("these ports have no search")
-        given = {"pattern": pattern, "caseSensitive": case_sensitive, "limit": limit}
-        chosen = {} if file_pattern is None else {"filePattern": file_pattern}
-        return self._searcher.search(parse(GrepCodebase, {**given, **chosen}), QuietCall())
+        command = spelled(
+            GrepCodebase,
+            pattern=pattern,
+            filePattern=file_pattern,
+            caseSensitive=case_sensitive,
+            limit=limit,
+        )
+        return self._searcher.search(command, QuietCall())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import TypeVar
 
 from context_pack.app import Ports
 from context_pack.contexts.domain.fingerprint import Method
@@ -13,7 +13,7 @@ from context_pack.contexts.usecases.listing import ContextLister, Listing
 from context_pack.contexts.usecases.query import Checked, ContextQueries, Found, Refused, opened
 from context_pack.contexts.usecases.refresh import ContextRefresher, Order, Outcome
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.arguments import parse
+from context_pack_adapters.workspace.spelling import spelled
 
 T = TypeVar("T")
 
@@ -32,17 +32,16 @@ class Contexts:
 
     def list(self, *, path: str | None = None) -> Listing:
         """Every folder that has, or should have, a context."""
-        return answered(self._lister.list(parse(ListContexts, _given(path=path))))
+        return answered(self._lister.list(spelled(ListContexts, path=path)))
 
     def query(self, scope: str, *, fields: Sequence[str] | None = None, path: str | None = None) -> Found:
         """The context of a folder, whole or the fields asked for."""
         chosen = None if fields is None else builtins.list(fields)
-        given = _given(scope=scope, filter=chosen, path=path)
-        return answered(self._queries.query(parse(QueryContext, given)))
+        return answered(self._queries.query(spelled(QueryContext, scope=scope, filter=chosen, path=path)))
 
     def check(self, scope: str, *, path: str | None = None) -> Checked:
         """Whether the context of a folder is still true."""
-        return answered(self._queries.check(parse(CheckFreshness, _given(scope=scope, path=path))))
+        return answered(self._queries.check(spelled(CheckFreshness, scope=scope, path=path)))
 
     def refresh(
         self,
@@ -57,11 +56,6 @@ class Contexts:
         project = answered(opened(self._projects, path))
         order = Order(scope, only_missing, method, agents)
         return answered(self._refresher.refresh(project, order))
-
-
-def _given(**arguments: Any) -> Mapping[str, Any]:
-    """The arguments that are there."""
-    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def answered(found: T | Refused) -> T:

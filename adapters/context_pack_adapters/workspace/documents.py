@@ -22,7 +22,7 @@ from context_pack.kernel.paging import Page
 from context_pack.retrieval.headings import Heading
 from context_pack.retrieval.model import Entry, Summary
 from context_pack.retrieval.ports import Stop
-from context_pack.toolkit.arguments import parse
+from context_pack_adapters.workspace.spelling import given, spelled
 
 
 class Documents:
@@ -41,8 +41,7 @@ class Documents:
 
     def list(self, collection: str, *, limit: int = 100, offset: int = 0) -> Page[Summary]:
         """A page of the documents of a collection, in the order of their ids."""
-        given = {"collection": collection, "limit": limit, "offset": offset}
-        wanted = parse(commands.ListDocuments, given)
+        wanted = spelled(commands.ListDocuments, collection=collection, limit=limit, offset=offset)
         found = self.shelf.find(wanted.collection)
         self.shelf.bring([found])
         listed = self.shelf.documents(found, wanted.limit, wanted.offset)
@@ -57,8 +56,7 @@ class Documents:
 
     def outline(self, collection: str, document: str, *, max_depth: int = 3) -> builtins.list[Heading]:
         """The headings of a document."""
-        given = {"collection": collection, "document": document, "maxDepth": max_depth}
-        wanted = parse(commands.GetOutline, given)
+        wanted = spelled(commands.GetOutline, collection=collection, document=document, maxDepth=max_depth)
         return self.shelf.outline(self.get(collection, document), wanted.max_depth)
 
     def section(
@@ -77,8 +75,15 @@ class Documents:
         hybrid: bool = True,
     ) -> Found:
         """The passages that answer a question, the best first."""
-        given = {"query": query, "collections": [*collections], "limit": limit, "hybridSearch": hybrid}
-        return self.finder.search(parse(commands.Search, _with(given, maxDistance=max_distance)))
+        command = spelled(
+            commands.Search,
+            query=query,
+            collections=[*collections],
+            limit=limit,
+            maxDistance=max_distance,
+            hybridSearch=hybrid,
+        )
+        return self.finder.search(command)
 
     def search_batch(
         self,
@@ -90,8 +95,10 @@ class Documents:
     ) -> Found:
         """The answers to several questions; a question is a text, or `{query, collections}`."""
         asked = [{"query": query} if isinstance(query, str) else dict(query) for query in queries]
-        given = {"queries": asked, "limit": limit, "hybridSearch": hybrid}
-        return self.finder.batch(parse(commands.SearchBatch, _with(given, maxDistance=max_distance)))
+        command = spelled(
+            commands.SearchBatch, queries=asked, limit=limit, maxDistance=max_distance, hybridSearch=hybrid
+        )
+        return self.finder.batch(command)
 
     def related(
         self,
@@ -103,9 +110,15 @@ class Documents:
         same_document: bool = False,
     ) -> Found:
         """What is like a document or a text, within the document's collection."""
-        given = {"collection": collection, "document": document, "limit": limit}
-        given["sameDocument"] = same_document
-        return self.finder.related(parse(commands.FindRelated, _with(given, chunk=chunk)))[2]
+        command = spelled(
+            commands.FindRelated,
+            collection=collection,
+            document=document,
+            chunk=chunk,
+            limit=limit,
+            sameDocument=same_document,
+        )
+        return self.finder.related(command)[2]
 
     def sync(self, *collections: str, report: Report = quiet, stop: Stop = never) -> builtins.list[Outcome]:
         """Bring these collections, or all, up to date; repositories are fetched."""
@@ -116,7 +129,7 @@ class Documents:
         """Configure a collection; the file keeps what else is in it."""
         sources = self.shelf.ports.sources
         sources.resolve(alias, url, user_wide)
-        sources.configure(alias, _with({"url": url}, description=description), user_wide)
+        sources.configure(alias, given(url=url, description=description), user_wide)
 
     def remove(self, alias: str, *, user_wide: bool = False) -> None:
         """Configure a collection no more, and forget what the index has of it."""
@@ -125,8 +138,3 @@ class Documents:
         left = self.shelf.catalogue().collections.values()
         if all(other.id != collection.id for other in left):
             self.shelf.ports.index.forget(collection.id)
-
-
-def _with(given: dict[str, Any], **maybe: Any) -> dict[str, Any]:
-    """The arguments with those that are not None."""
-    return {**given, **{name: value for name, value in maybe.items() if value is not None}}

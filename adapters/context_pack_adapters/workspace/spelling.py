@@ -1,0 +1,23 @@
+"""What an embedder gives, as the commands that the tools take: the same is refused in the same words."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from context_pack.toolkit.arguments import parse
+
+C = TypeVar("C")
+
+
+def given(**arguments: Any) -> dict[str, Any]:
+    """The arguments that are there: None stands for one that is not."""
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def spelled(command: type[C], **arguments: Any) -> C:
+    """The command that the arguments which are there spell.
+
+    Raises:
+        Failure: `invalid_data`, as the tool would answer it.
+    """
+    return parse(command, given(**arguments))
