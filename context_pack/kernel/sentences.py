@@ -19,9 +19,10 @@ def one_line(text: str, most: int = MOST_CHARS) -> str:
 def first_sentence(text: str) -> str:
     """The first sentence of the first paragraph, on one line."""
     paragraph = " ".join(re.split(r"\n\s*\n", text[:MOST_LOOKED_AT].strip(), maxsplit=1)[0].split())
-    end = 0
-    for found in _SENTENCE.finditer(paragraph):
-        end = found.end(1)
+    at = end = 0
+    # Where no sentence that begins here ends, none that begins later does: it need not be looked for there.
+    while (found := _SENTENCE.match(paragraph, at)) is not None:
+        at, end = found.end(), found.end(1)
         if not _NO_END.search(paragraph[:end]):
             break
     return one_line(paragraph[:end] or paragraph)
