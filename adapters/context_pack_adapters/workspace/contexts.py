@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -13,7 +12,7 @@ from context_pack.contexts.usecases.listing import ContextLister, Listing
 from context_pack.contexts.usecases.query import Checked, ContextQueries, Found, Refused, opened
 from context_pack.contexts.usecases.refresh import ContextRefresher, Order, Outcome
 from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters.workspace.spelling import spelled
+from context_pack_adapters.workspace.spelling import listed, spelled
 
 T = TypeVar("T")
 
@@ -36,7 +35,7 @@ class Contexts:
 
     def query(self, scope: str, *, fields: Sequence[str] | None = None, path: str | None = None) -> Found:
         """The context of a folder, whole or the fields asked for."""
-        chosen = None if fields is None else builtins.list(fields)
+        chosen = None if fields is None else listed(fields)
         return answered(self._queries.query(spelled(QueryContext, scope=scope, filter=chosen, path=path)))
 
     def check(self, scope: str, *, path: str | None = None) -> Checked:

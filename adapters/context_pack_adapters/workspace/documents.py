@@ -22,7 +22,7 @@ from context_pack.kernel.paging import Page
 from context_pack.retrieval.headings import Heading
 from context_pack.retrieval.model import Entry, Summary
 from context_pack.retrieval.ports import Stop
-from context_pack_adapters.workspace.spelling import given, spelled
+from context_pack_adapters.workspace.spelling import given, listed, spelled
 
 
 class Documents:
@@ -78,7 +78,7 @@ class Documents:
         command = spelled(
             commands.Search,
             query=query,
-            collections=[*collections],
+            collections=listed(collections),
             limit=limit,
             maxDistance=max_distance,
             hybridSearch=hybrid,

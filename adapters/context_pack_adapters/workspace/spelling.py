@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from context_pack.toolkit.arguments import parse
@@ -12,6 +13,11 @@ C = TypeVar("C")
 def given(**arguments: Any) -> dict[str, Any]:
     """The arguments that are there: None stands for one that is not."""
     return {name: value for name, value in arguments.items() if value is not None}
+
+
+def listed(texts: Sequence[str]) -> Sequence[str]:
+    """A list, as the tools take one; one text stays one, though type checkers take it for a sequence."""
+    return texts if isinstance(texts, str) else [*texts]
 
 
 def spelled(command: type[C], **arguments: Any) -> C:

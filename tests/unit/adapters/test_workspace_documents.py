@@ -68,6 +68,7 @@ def test_collections_are_added_and_removed_and_refusals_are_failures(documents: 
     for bad in (
         lambda: documents.search(" "),
         lambda: documents.search("x", limit=0),
+        lambda: documents.search("x", collections="handbook"),
         lambda: documents.list("handbook", offset=-1),
         lambda: documents.outline("handbook", "guide.md", max_depth=9),
         lambda: documents.add("x", "ftp://host/x"),

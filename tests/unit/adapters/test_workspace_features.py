@@ -53,6 +53,8 @@ def test_contexts_are_made_listed_checked_and_read(tmp_path: Path) -> None:
     assert contexts.check("src").freshness.state.value == "fresh"
     assert "summary" in contexts.query("src").context
     assert "summary" not in contexts.query("src", fields=["files"]).context
+    with pytest.raises(Failure, match="filter"):
+        contexts.query("src", fields="summary")
     (tmp_path / "src" / "cart.ts").write_text("export const EMPTY = 0;\n", encoding="utf-8")
     assert contexts.check("src").freshness.state.value == "stale"
 
