@@ -17,13 +17,12 @@ from context_pack.code.ports import CodeSearch
 from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
 from context_pack.kernel.ports import Clock
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.limits import DEFAULT_MAX_BYTES, DEFAULT_MAX_TOKENS
 from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, tool
 
 GREP_ABOUT = """\
 Search the project's text files for a regular expression, line by line; respects .gitignore. Matches come \
 with line, column and two lines of context. For exact text; use filePattern to search fewer files."""
-MOST_BYTES = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN
 ENVELOPE_BYTES = 2_000
 """Room for everything beside the matches."""
 SHORT_CONTEXT_CHARS = 120
@@ -73,7 +72,7 @@ def _record(command: GrepCodebase, searched: Searched) -> dict[str, Any]:
             "filesSearched": found.files,
             "message": f"No matches found for pattern '{command.pattern}'",
         }
-    matches = fitted(found.hits, MOST_BYTES - ENVELOPE_BYTES)
+    matches = fitted(found.hits, DEFAULT_MAX_BYTES - ENVELOPE_BYTES)
     record: dict[str, Any] = {
         "matches": matches,
         "pattern": command.pattern,

@@ -13,6 +13,8 @@ from context_pack.kernel.errors import Code, Failure
 WINDOW_SECONDS = 60.0
 DEFAULT_MAX_TOKENS = 20_000
 BYTES_PER_TOKEN = 4
+DEFAULT_MAX_BYTES = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN
+"""What an answer may weigh unless its caller says otherwise."""
 
 # Clocks count in binary fractions: a caller that waited as long as it was told must not miss by a rounding.
 _GRAIN = 1e-6

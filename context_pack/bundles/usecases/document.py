@@ -10,9 +10,7 @@ from context_pack.bundles.domain.model import Entity
 from context_pack.bundles.usecases.commands import ExportMarkdown
 from context_pack.bundles.usecases.export import select
 from context_pack.bundles.usecases.shelf import Address, Opened, require
-from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
-
-MOST_BYTES = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN
+from context_pack.toolkit.limits import DEFAULT_MAX_BYTES
 
 
 class Written(NamedTuple):
@@ -37,5 +35,5 @@ def write_document(opened: Opened, command: ExportMarkdown) -> Written:
     bundle = opened.bundle
     found = require(bundle, opened.id, [Address(command.entity_type, command.entity_id)])
     chosen = select(bundle, found, command.dependency_depth if command.include_dependencies else 0)
-    text, shown = document(bundle, found[0], chosen.dependencies, MOST_BYTES)
+    text, shown = document(bundle, found[0], chosen.dependencies, DEFAULT_MAX_BYTES)
     return Written(text, found[0], shown, chosen.depth, len(chosen.dependencies) - len(shown))

@@ -14,11 +14,9 @@ from context_pack.bundles.domain.model import Bundle, Entity, exported
 from context_pack.bundles.usecases.commands import GetContext
 from context_pack.bundles.usecases.shelf import Address, Opened, require
 from context_pack.kernel.graph import Graph
-from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.limits import DEFAULT_MAX_BYTES
 from context_pack.toolkit.rows import weight
 
-MOST_BYTES = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN
-"""Of an answer, unless the entity that was asked for is larger alone."""
 REFERENCES, REFERENCED_BY = "references", "referencedBy"
 SUMMARY = ("title", "name", "status", "state")
 
@@ -127,7 +125,7 @@ def lightened(target: dict[str, Any], related: Sequence[dict[str, Any]]) -> tupl
     The nearest come first; one that fits still has its data behind one that does not.
     """
     bare = [{name: value for name, value in one.items() if name != "data"} for one in related]
-    room = MOST_BYTES - weight(target) - weight(bare)
+    room = DEFAULT_MAX_BYTES - weight(target) - weight(bare)
     found: list[dict[str, Any]] = []
     for whole, without in zip(related, bare, strict=True):
         cost = weight(whole["data"]) if "data" in whole else 0

@@ -10,9 +10,10 @@ import pytest
 
 from context_pack.code.domain.search import Found, Hit, Query, hit_in, shown
 from context_pack.code.family import FAMILY
-from context_pack.code.search_tools import GREP_SCHEMA, MOST_BYTES, grep_tool
+from context_pack.code.search_tools import GREP_SCHEMA, grep_tool
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import Call, Cancelled, QuietCall
+from context_pack.toolkit.limits import DEFAULT_MAX_BYTES
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import Answer
 from context_pack_adapters.inmemory import FixedClock
@@ -202,7 +203,7 @@ def wide(count: int, text: str, context: str) -> Fixed:
 @pytest.mark.clause("CD-71")
 def test_an_answer_stays_within_its_budget_and_gives_up_context_first() -> None:
     found = payload({"pattern": "x", "limit": 100}, wide(100, "x" * 500, "y" * 500))
-    assert len(json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()) <= MOST_BYTES
+    assert len(json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()) <= DEFAULT_MAX_BYTES
     assert len(found["matches"]) == 100
     assert {match["text"] for match in found["matches"]} == {"x" * 500}
     assert "truncated" not in found
@@ -220,7 +221,7 @@ def test_context_is_shortened_before_it_is_left_out() -> None:
 @pytest.mark.clause("CD-71")
 def test_matches_that_do_not_fit_are_left_out_and_named() -> None:
     found = payload({"pattern": "x", "limit": 100}, wide(100, "数" * 500, "数" * 500))
-    assert len(json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()) <= MOST_BYTES
+    assert len(json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()) <= DEFAULT_MAX_BYTES
     assert 40 < len(found["matches"]) < 100
     assert found["totalMatches"] == 100
     assert found["truncated"] is True
