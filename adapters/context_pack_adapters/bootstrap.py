@@ -31,15 +31,30 @@ if TYPE_CHECKING:
     from context_pack_adapters.stores.session_files import SessionFiles
 
 
+def storage_trouble(settings: Settings) -> str | None:
+    """Why nothing can be kept in the storage root, in words; None if nothing is known against it."""
+    from context_pack_adapters.disk.placing import linked_out
+
+    found = linked_out(settings.root, settings.source_root)
+    return found and (
+        f"{found}: a link leads out of the project, and our files with it; "
+        "remove it, or set CONTEXT_PACK_ROOT to a folder outside of the project"
+    )
+
+
 def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
     """The ports over the real disk, clock and randomness; opening them touches no file.
 
     Without a worker, long work is done inside the calls.
+
+    Raises:
+        Failure: `io_error`, if a link in the project would have us keep our files outside of it.
     """
     from pathlib import Path
 
     from context_pack.app import Ports
     from context_pack.contexts.ports import ContextPorts
+    from context_pack.kernel.errors import Code, Failure
     from context_pack.kernel.paths import PathPolicy
     from context_pack_adapters import memory_ports, search_ports
     from context_pack_adapters.search.code_search import TreeSearch
@@ -53,6 +68,9 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
     from context_pack_adapters.stores.source_tree import DiskSourceTree
     from context_pack_adapters.system import SystemClock, SystemIds
 
+    trouble = storage_trouble(settings)
+    if trouble is not None:
+        raise Failure(Code.IO_ERROR, trouble)
     clock, ids, form = SystemClock(), SystemIds(), YamlContextFormat()
     seen = SeenFolders(settings.root)
     source_root, policy = Path(settings.source_root), PathPolicy(settings.deny)
@@ -296,6 +314,10 @@ def serve(settings: Settings) -> int:
     log = Log(settings.log_level)
     for complaint in settings.complaints:
         log.write("warn", complaint)
+    trouble = storage_trouble(settings)
+    if trouble is not None:
+        log.write("error", trouble)
+        return 1
     connection = Connection(settings, log)
     limits = Limits(
         settings.max_message_bytes, settings.initialize_timeout_ms, lambda line: log.write("error", line)
