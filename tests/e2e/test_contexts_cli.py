@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import select
 import shutil
@@ -150,27 +149,18 @@ def test_a_terminal_sees_colours_and_a_pipe_does_not(project: Path, contexts: Co
 
 
 @pytest.mark.clause("CX-44")
-def test_progress_is_shown_on_a_terminal_and_leaves_no_trace_elsewhere(
-    project: Path, contexts: CommandLine
+@pytest.mark.parametrize("columns", [12, 60, 200])
+def test_progress_is_one_line_of_a_terminal_and_leaves_no_trace_elsewhere(
+    project: Path, contexts: CommandLine, columns: int
 ) -> None:
-    ours, theirs = pty.openpty()
-    done = subprocess.run(
-        [*MAIN, "contexts", "init"],
-        cwd=project,
-        env=environment(TERM="xterm"),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        timeout=PATIENCE,
-        check=True,
-    )
-    os.close(theirs)
-    shown = os.read(ours, 65536).decode()
-    os.close(ours)
+    done, shown = contexts.watched("contexts", "init", columns=columns)
+    assert done.code == 0
     assert "\r0/5 " in shown
     assert "\r4/5 ." in shown
-    assert shown.rstrip("\r").endswith("\r" + " " * 78)
-    assert b"/5" not in done.stdout
+    assert "\n" not in shown
+    assert max(map(len, shown.split("\r"))) < columns
+    assert (shown.split("\r")[-2].strip(), shown.split("\r")[-1]) == ("", "")
+    assert "/5" not in done.out
     assert contexts("contexts", "refresh").err == ""
 
 

@@ -138,3 +138,16 @@ def test_a_search_on_the_command_line_indexes_before_it_answers(run: CommandLine
     found = run("call", "context_search", "query=work_42", CONTEXT_PACK_EMBEDDER="fast").json
     assert "indexing" not in found
     assert found["results"][0]["symbol"] == "work_42"
+
+
+@pytest.mark.clause("CLI-03", "ME-24")
+@pytest.mark.parametrize("columns", [12, 60])
+def test_a_bar_stays_on_its_line_and_within_the_terminal_s_encoding(run: CommandLine, columns: int) -> None:
+    (run.folder / "a.py").write_text("def feed_zebra():\n    return 1\n")
+    done, shown = run.watched("index", columns=columns, PYTHONIOENCODING="ascii")
+    assert done.code == 0
+    assert "1/1" in shown
+    assert ("#" * 30 in shown) == (columns == 60)
+    assert not {"\n", "\\"} & set(shown)
+    assert max(map(len, shown.split("\r"))) < columns
+    assert shown.split("\r")[-2].strip() == ""

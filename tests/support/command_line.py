@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import pty
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,6 +79,28 @@ class CommandLine:
             err = process.stderr.read()
             code = process.wait(PATIENCE)
         return Done(code, out.decode().replace("\r\n", "\n"), err.decode())
+
+    def watched(self, *words: str, columns: int, **variables: str) -> tuple[Done, str]:
+        """Run one command whose stderr is a terminal so wide; and what that terminal was sent."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        done = subprocess.run(
+            [*MAIN, *words],
+            cwd=self.folder,
+            env=environment(**{"TERM": "xterm", **variables}),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            timeout=PATIENCE,
+            check=False,
+        )
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # how Linux tells that nobody holds the other end
+            while data := os.read(ours, 65536):
+                seen += data
+        os.close(ours)
+        return Done(done.returncode, done.stdout.decode(), ""), seen.decode()
 
     def payload(self, *words: str) -> Any:
         """The payload of a successful `call input`."""

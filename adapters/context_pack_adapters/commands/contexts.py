@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,7 +25,6 @@ COLOURS: Mapping[str, str] = {
     "missing": "red",
     "corrupt": "red",
 }
-WIDTH = 78
 
 
 class Opened(NamedTuple):
@@ -79,10 +76,16 @@ def carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
     """Make or refresh contexts and tell what became of each folder."""
     from context_pack.contexts.domain.fingerprint import Method
     from context_pack.contexts.usecases.refresh import Order
+    from context_pack_adapters.commands.meter import Meter
 
     opened = open_project(options, shell)
     method = None if options.fingerprint is None else Method(options.fingerprint)
-    with Progress() as progress:
+    with Meter() as meter:
+
+        def progress(done: int, total: int, scope: str) -> None:
+            if total:
+                meter.draw(f"{done}/{total} {scope}")
+
         done = opened.refresher.refresh(
             opened.project, Order(method=method, agents=options.agents, **order), progress=progress
         )
@@ -120,27 +123,3 @@ def tell_outcomes(outcomes: Sequence[Outcome], shell: Shell) -> None:
         f"{deeds.count(deed)} {deed}" for deed in dict.fromkeys(("made", "updated", "unchanged", *deeds))
     ]
     shell.terminal.line(", ".join(counted))
-
-
-class Progress:
-    """One line on a terminal's stderr that says how far the work is; elsewhere nothing."""
-
-    def __init__(self) -> None:
-        self._shows = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-
-    def __call__(self, done: int, total: int, scope: str) -> None:
-        """Show how many folders are done and which one is next."""
-        if self._shows and total:
-            from context_pack_adapters.commands.terminal import harmless
-
-            line = f"{done}/{total} {harmless(scope)}"
-            sys.stderr.write("\r" + line[:WIDTH].ljust(WIDTH))
-            sys.stderr.flush()
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._shows:
-            sys.stderr.write("\r" + " " * WIDTH + "\r")
-            sys.stderr.flush()

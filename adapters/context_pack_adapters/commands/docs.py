@@ -10,7 +10,7 @@ from context_pack_adapters.commands.shell import Shell
 
 if TYPE_CHECKING:
     from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome
-    from context_pack_adapters.commands.index import Bar
+    from context_pack_adapters.commands.meter import Bar
     from context_pack_adapters.workspace.documents import Documents
 
 MOST_NAMED = 20
@@ -42,15 +42,13 @@ def following(bar: Bar, alias: str) -> Callable[[int, int, str], None]:
 def sync_with_bar(documents: Documents, collections: Sequence[Collection], fetch: bool) -> list[Outcome]:
     """Bring collections up to date, with a bar for each on a terminal."""
     from context_pack.documents.usecases.upkeep import sync_all
-    from context_pack_adapters.commands.index import Bar
+    from context_pack_adapters.commands.meter import Bar
 
-    bar, outcomes = Bar(""), []
-    try:
+    outcomes = []
+    with Bar("") as bar:
         for collection in collections:
             report = following(bar, collection.alias)
             outcomes += sync_all(documents.shelf, [collection], fetch=fetch, report=report)
-    finally:
-        bar.end()
     return outcomes
 
 

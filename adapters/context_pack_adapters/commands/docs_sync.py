@@ -74,19 +74,17 @@ def _embed(documents: Documents, chosen: Sequence[Collection], shell: Shell) -> 
     """Give every passage its semantic vector, if there is such an embedder."""
     from context_pack.retrieval.model import Scope
     from context_pack.retrieval.ports import EmbedderFailed
-    from context_pack_adapters.commands.index import Bar
+    from context_pack_adapters.commands.meter import Bar
 
     if not chosen:
         return None
-    bar = Bar("embedding")
     try:
-        scope = Scope(corpora=tuple(one.id for one in chosen))
-        done = documents.finder.fill(scope, lambda: False, bar.show)
+        with Bar("embedding") as bar:
+            scope = Scope(corpora=tuple(one.id for one in chosen))
+            done = documents.finder.fill(scope, lambda: False, bar.show)
     except EmbedderFailed as failed:
         shell.terminal.complain(f"the semantic embedder failed: {failed}; searches go on without it")
         return None
-    finally:
-        bar.end()
     return None if done is None else {"done": done.done, "total": done.total}
 
 

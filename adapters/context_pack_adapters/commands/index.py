@@ -11,7 +11,6 @@ Examples:
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from context_pack.memory.ports import MemoryPorts
     from context_pack.retrieval.model import Progress
     from context_pack_adapters.commands.index_tally import Tally
-
-WIDTH = 30
+    from context_pack_adapters.commands.meter import Bar
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -41,6 +39,7 @@ def run(options: Namespace, shell: Shell) -> int:
     from context_pack.retrieval.ports import EmbedderFailed
     from context_pack_adapters.bootstrap import open_ports
     from context_pack_adapters.commands.index_tally import achieved, expected
+    from context_pack_adapters.commands.meter import Bar
     from context_pack_adapters.memory_ports import INDEX
     from context_pack_adapters.search_ports import derived_folder
 
@@ -55,13 +54,12 @@ def run(options: Namespace, shell: Shell) -> int:
     if options.dry_run:
         _show_plan(expected(plan, before, memory.tree), options, shell)
         return 0
-    bar = Bar("indexing")
-    indexer.carry_out(plan, report=bar.show)
-    try:
-        semantic, trouble = _embed(memory, bar), None
-    except EmbedderFailed as failed:
-        semantic, trouble = None, str(failed)
-    bar.end()
+    with Bar("indexing") as bar:
+        indexer.carry_out(plan, report=bar.show)
+        try:
+            semantic, trouble = _embed(memory, bar), None
+        except EmbedderFailed as failed:
+            semantic, trouble = None, str(failed)
     tally = achieved(plan, before, memory.index.known(CODE), memory.tree)
     outcome: dict[str, Any] = {
         "files": tally.files,
@@ -127,30 +125,3 @@ def _show_plan(tally: Tally, options: Namespace, shell: Shell) -> None:
         f"{len(tally.index)} of {tally.files} files to index ({tally.bytes} bytes), {len(tally.remove)} to "
         f"remove, {tally.told}"
     )
-
-
-class Bar:
-    """A progress bar on stderr, where that is a terminal."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self._live = sys.stderr is not None and sys.stderr.isatty()
-        self._shown = ""
-
-    def show(self, progress: Progress) -> None:
-        """Draw how far it is."""
-        if not self._live or not progress.total:
-            return
-        filled = WIDTH * progress.done // progress.total
-        bar = "█" * filled + "░" * (WIDTH - filled)
-        line = f"\r{self.what} {bar} {progress.done}/{progress.total}"
-        if line != self._shown:
-            sys.stderr.write(line + " " * max(0, len(self._shown) - len(line)))
-            sys.stderr.flush()
-            self._shown = line
-
-    def end(self) -> None:
-        """Clear it."""
-        if self._shown:
-            sys.stderr.write("\r" + " " * len(self._shown) + "\r")
-            sys.stderr.flush()
