@@ -118,6 +118,22 @@ def test_a_tool_error_is_printed_and_is_exit_code_one(cli: CommandLine) -> None:
 
 
 @pytest.mark.clause("CLI-12")
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        ("output name=nope", "no live pack has that name"),
+        ("read_file path=nope", "File not found"),
+        ("get_context entityType=Nope id=nope", "there is no bundle"),
+        ("query_context scope=nope", "No .context.yaml found"),
+        ("documents_get_document collection=nope document=nope", 'Collection "nope" not found'),
+    ],
+)
+def test_the_words_of_every_family_s_errors_go_to_stderr(cli: CommandLine, call: str, words: str) -> None:
+    done = cli("call", *call.split())
+    assert (done.code, words in done.err) == (1, True)
+
+
+@pytest.mark.clause("CLI-12")
 def test_the_raw_result_is_what_a_client_gets(cli: CommandLine) -> None:
     good = cli("call", "input", "--json")
     assert good.code == 0

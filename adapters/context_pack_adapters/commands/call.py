@@ -125,8 +125,8 @@ def _show(answer: Answer, raw: bool, shell: Shell) -> None:
         return
     terminal.raw(answer.text if answer.text.endswith("\n") else answer.text + "\n")
     if answer.is_error and not terminal.interactive:
-        parsed = _as_json(answer.text) or {}
-        terminal.complain(_in_words(parsed))
+        refusal = _as_json(answer.text)
+        terminal.complain(answer.text if refusal is None else _in_words(refusal))
 
 
 def _in_words(refusal: Mapping[str, Any]) -> str:
