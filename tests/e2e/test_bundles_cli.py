@@ -48,8 +48,9 @@ def test_list_shows_a_line_per_bundle(shop: CommandLine, tmp_path: Path) -> None
 @pytest.mark.clause("BD-70", "BD-71")
 def test_where_there_is_no_bundle_a_list_is_empty_and_a_check_fails(tmp_path: Path) -> None:
     empty = CommandLine(tmp_path)
-    assert empty("bundles", "list").out == "No bundles found.\n"
-    assert empty("bundles", "list").code == 0
+    listed = empty("bundles", "list")
+    assert (listed.code, listed.out) == (0, "No bundles found.\n")
+    assert "sdd-bundle.yaml" in listed.err
     done = empty("bundles", "check")
     assert (done.code, done.out) == (1, "No bundles found.\n")
     assert empty("bundles", "check", "--json").json["ok"] is False

@@ -186,6 +186,15 @@ def test_places_on_the_command_line_win_over_the_environment(cli: CommandLine) -
     assert done.json["settings"]["source root"] == str(cli.folder / "here")
 
 
+@pytest.mark.clause("CLI-02", "CLI-04")
+@pytest.mark.parametrize("words", ["packs list", "grep x", "serve", "contexts status", "docs list"])
+def test_a_source_root_that_is_no_folder_is_wrong_usage(cli: CommandLine, words: str) -> None:
+    done = cli("--source-root", "absent", *words.split())
+    assert (done.code, done.out) == (2, "")
+    assert f"{cli.folder / 'absent'} is not a folder" in done.err
+    assert cli("--source-root", "absent", "doctor").code == 1
+
+
 @pytest.mark.clause("CLI-04")
 def test_options_for_every_command_may_stand_before_it_and_the_last_one_counts(cli: CommandLine) -> None:
     (cli.folder / "here").mkdir()

@@ -53,6 +53,16 @@ def test_what_is_no_range_is_wrong_usage(shell: CommandLine, lines: str) -> None
 
 
 @pytest.mark.clause("CD-45")
+@pytest.mark.parametrize(
+    "lines, words",
+    [("5-2", "write it as 2-5"), ("0", "line of a file is 1"), ("0-3", "is 1"), ("-0", "is 1")],
+)
+def test_a_range_without_lines_is_wrong_usage(shell: CommandLine, lines: str, words: str) -> None:
+    done = shell("read", "app.py", f"--lines={lines}")
+    assert (done.code, done.out, words in done.err) == (2, "", True)
+
+
+@pytest.mark.clause("CD-45")
 def test_imports_come_under_headings_and_say_what_is_left_out(shell: CommandLine) -> None:
     out = shell("read", "app.py", "--deps").out
     assert out.startswith("== app.py  python, 10 lines\n 1: import os\n")

@@ -197,12 +197,21 @@ def test_the_exit_code_is_greps(cli: CommandLine) -> None:
     done = cli("grep", "nothing-like-this")
     assert (done.code, done.out) == (1, "")
     assert "No matches found for pattern 'nothing-like-this' in 3 files." in done.err
-    for words in (["["], ["a", "-m", "0"], ["a", "-m", "101"], ["a", "-g", "{"], ["a" * 201], [""]):
+    for words in (["["], ["a", "-g", "{"], ["a" * 201], [""]):
         done = cli("grep", *words)
         assert (done.code, done.out) == (2, ""), words
         assert done.err.startswith("context-pack: Invalid ")
     assert cli("grep").code == 2
-    assert cli("grep", "a", "-m", "many").code == 2
+    for count in ("many", "0", "101"):
+        done = cli("grep", "a", "-m", count)
+        assert (done.code, "-m/--max-count" in done.err) == (2, True)
+
+
+@pytest.mark.clause("CD-73")
+def test_a_glob_that_no_file_matches_is_told(cli: CommandLine) -> None:
+    done = cli("grep", "jwt", "-g", "no-such-folder")
+    assert done.code == 1
+    assert "No file matches -g 'no-such-folder'" in done.err
 
 
 @pytest.mark.clause("CD-73")

@@ -26,6 +26,15 @@ def open_shelf(shell: Shell) -> tuple[Shelf, Ports]:
     return Shelf(ports.bundles), ports
 
 
+def tell_none(shell: Shell) -> None:
+    """Say that there is no bundle, and what would be one."""
+    shell.terminal.line("No bundles found.")
+    shell.terminal.note(
+        "A bundle is a folder with an sdd-bundle.yaml: the source root or one below it, or one that "
+        "bundles.yaml or CONTEXT_PACK_BUNDLES names."
+    )
+
+
 def add_targets(parser: ArgumentParser, count: str) -> None:
     """The arguments that say what is exported."""
     parser.add_argument("targets", nargs=count, metavar="TYPE/ID", help="an entity; its id alone will do")

@@ -17,7 +17,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from context_pack_adapters.commands.bundles import open_shelf, told
+from context_pack_adapters.commands.bundles import open_shelf, tell_none, told
 from context_pack_adapters.commands.shell import Shell, Usage, nearest
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def run(options: Namespace, shell: Shell) -> int:
     for diagnostic in search:
         shell.terminal.complain(f"{diagnostic.file or 'bundles'}: {diagnostic.message}")
     if not reports:
-        shell.terminal.line("No bundles found.")
+        tell_none(shell)
     for report in reports:
         _tell(report, shell)
     return 0 if ok else 1

@@ -5,7 +5,8 @@ Without targets, the whole bundle. The diagram is one that a context pack can ho
 Examples:
   context-pack bundles graph ride-start --depth 1
   context-pack bundles graph ride-start > ride.mmd
-  context-pack call input action=upsert_diagram id=… mermaid=@ride.mmd …
+  context-pack call input action=upsert_diagram name=auth expected_revision=3 section_key=rides \\
+    diagram_key=start title="Starting a ride" mermaid="$(context-pack bundles graph ride-start)"
 """
 
 from __future__ import annotations

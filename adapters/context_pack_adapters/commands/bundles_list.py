@@ -11,7 +11,7 @@ from argparse import ArgumentParser, Namespace
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from context_pack_adapters.commands.bundles import open_shelf
+from context_pack_adapters.commands.bundles import open_shelf, tell_none
 from context_pack_adapters.commands.shell import Shell
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def run(options: Namespace, shell: Shell) -> int:
     for diagnostic in wrong:
         shell.terminal.complain(f"{diagnostic.get('filePath', 'bundles')}: {diagnostic['message']}")
     if not found:
-        shell.terminal.line("No bundles found.")
+        tell_none(shell)
         return 0
     rows = [
         [

@@ -52,6 +52,8 @@ def run(options: Namespace, shell: Shell) -> int:
     shell.terminal.line(", ".join(counted) + more)
     if listing.warnings:
         shell.terminal.note(f"{listing.warnings} folders, names or settings could not be used")
+    if not {"stale", "missing"}.isdisjoint(states):
+        shell.terminal.note("'context-pack contexts refresh' mends what is stale or missing.")
     return 0 if fresh else 1
 
 

@@ -190,6 +190,8 @@ def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
     except SystemExit as end:  # argparse has printed the help
         return int(end.code or 0)
     settings = _settings_for(options)
+    if options.source_root and name != "doctor" and not os.path.isdir(settings.source_root):
+        raise Usage(f"{settings.source_root} is not a folder; --source-root says where the project is")
     log = Log(settings.log_level if settings.log_level_given else "warn")
     for complaint in settings.complaints:
         log.write("warn", complaint)

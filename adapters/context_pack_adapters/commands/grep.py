@@ -12,7 +12,7 @@ Examples:
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +20,7 @@ from context_pack_adapters.commands.shell import Shell
 from context_pack_adapters.commands.terminal import counted
 
 FOUND, NOTHING, FAILED = 0, 1, 2
+MOST_LINES = 100
 PAINT_SECONDS = 0.05
 Part = str | tuple[str, str]
 
@@ -34,9 +35,17 @@ def configure(parser: ArgumentParser) -> None:
         "-s", "--case-sensitive", action="store_true", help="upper and lower case are different"
     )
     parser.add_argument(
-        "-m", "--max-count", type=int, metavar="N", help="most lines to show, 1 to 100 (default 50)"
+        "-m", "--max-count", type=_count, metavar="N", help="most lines to show, 1 to 100 (default 50)"
     )
     parser.add_argument("--json", action="store_true", help="print the tool's whole answer as JSON")
+
+
+def _count(written: str) -> int:
+    """A number of lines that may be shown."""
+    number = int(written) if written.isdecimal() else 0
+    if not 1 <= number <= MOST_LINES:
+        raise ArgumentTypeError(f"{written!r} is not a number from 1 to {MOST_LINES}")
+    return number
 
 
 def run(options: Namespace, shell: Shell) -> int:
@@ -90,6 +99,8 @@ def _show(found: Mapping[str, Any], options: Namespace, shell: Shell) -> None:
         terminal.styled_line(("green", str(line)), ":", *([text] if paint is None else paint(text)))
     if not found["matches"]:
         terminal.note(f"{found['message']} in {counted(found['filesSearched'], 'file')}.")
+        if not found["filesSearched"] and options.glob:
+            terminal.note(f"No file matches -g {options.glob!r}; a folder's files are 'folder/**'.")
     elif found.get("truncated"):
         shown = f"{len(found['matches'])} of {found['totalMatches']} matching lines"
         terminal.note(f"{shown}; -m shows up to 100, -g searches fewer files.")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import Any
@@ -51,7 +52,7 @@ def wanted_lines(written: str | None) -> dict[str, int]:
     """The arguments that `A-B`, `A-`, `-B` or `A` stand for.
 
     Raises:
-        Usage: it is none of these.
+        Usage: it is none of these, or no lines at all.
     """
     if written is None:
         return {}
@@ -59,7 +60,12 @@ def wanted_lines(written: str | None) -> dict[str, int]:
     if match is None or not (match[1] or match[3]):
         raise Usage(f"--lines {written!r} is no range; write it as 40-60, 40-, -60 or 40")
     start, end = match[1], match[3] if match[2] else match[1]
-    return {name: int(value) for name, value in (("startLine", start), ("endLine", end)) if value}
+    wanted = {name: int(value) for name, value in (("startLine", start), ("endLine", end)) if value}
+    if 0 in wanted.values():
+        raise Usage(f"--lines {written!r}: the first line of a file is 1")
+    if wanted.get("startLine", 1) > wanted.get("endLine", sys.maxsize):
+        raise Usage(f"--lines {written!r} ends before it begins; write it as {end}-{start}")
+    return wanted
 
 
 def _trouble(read: Mapping[str, Any]) -> str:
