@@ -29,6 +29,7 @@ OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clie
 DRAWN = (
     "[...document.images].every(image => image.complete && image.naturalWidth > 0) && document.images.length"
 )
+NUMBERS_LEFT = "[...document.querySelectorAll('#flow-loose .l .n')].map(n => n.getBoundingClientRect().left)"
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no Chromium on this machine")
 
@@ -208,3 +209,17 @@ def test_a_copied_excerpt_is_the_code_without_its_numbers(browser: Browser, tmp_
     browser.value("getSelection().selectAllChildren(document.querySelector('#flow-loose pre'))")
     copied = browser.value("getSelection().toString()")
     assert copied.rstrip("\n").split("\n") == [f"line_{number} = {number}" for number in range(42, 46)]
+
+
+@pytest.mark.clause("HTML-07")
+@pytest.mark.parametrize("width", [400, 1280])
+def test_tabs_are_as_wide_at_the_beginning_of_a_line_as_anywhere(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    file = tmp_path / "page.html"
+    tabbed = page(FULL).replace("line_42", "\tline_42").replace("line_43", "\t\tline_43")
+    file.write_text(tabbed.replace("line_44", "\t\t\tline_44"), "utf-8")
+    browser.show(file, width, "light")
+    one, two, three, none = browser.value(NUMBERS_LEFT)
+    assert one - none == pytest.approx(two - one, abs=0.1)
+    assert two - one == pytest.approx(three - two, abs=0.1)

@@ -159,9 +159,10 @@ summary{cursor:pointer}
 .code pre:focus-visible{outline-offset:-3px}
 .diagram .code pre{padding:.6rem 1.1rem}
 .code pre>code{display:block;width:max-content;min-width:100%}
-.l{display:block;padding-right:1rem;unicode-bidi:isolate}
-.l>a{display:inline-block;width:calc(var(--digits) + 2rem);padding:0 .9rem 0 1.1rem;text-align:right;
-    color:var(--soft);text-decoration:none;user-select:none;-webkit-user-select:none}
+.l{display:block;padding:0 1rem 0 var(--gutter);unicode-bidi:isolate;--gutter:calc(var(--digits) + 2rem)}
+.l>a{display:inline-block;width:var(--gutter);margin-left:calc(0rem - var(--gutter));
+    padding:0 .9rem 0 1.1rem;text-align:right;color:var(--soft);text-decoration:none;user-select:none;
+    -webkit-user-select:none}
 .l>a:hover{color:var(--link);text-decoration:underline}
 .l:target{background:var(--mark)}
 .diagram figcaption{padding:.9rem 1.1rem .6rem}
@@ -180,7 +181,8 @@ footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line);color:v
   .wrap{padding:.75rem .75rem 3rem}
   .top{padding:1.1rem 1.1rem 1.25rem;border-radius:10px}
   .about{grid-template-columns:repeat(auto-fill,minmax(8.5rem,1fr))}
-  .l>a{padding:0 .6rem 0 .6rem;width:calc(var(--digits) + 1.2rem)}
+  .l{--gutter:calc(var(--digits) + 1.2rem)}
+  .l>a{padding:0 .6rem}
 }
 @media print{
   body{background:#fff;font-size:11pt}
@@ -193,9 +195,7 @@ footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line);color:v
   .diagram{break-inside:avoid}
   .code pre{overflow:visible}
   .code pre>code{width:auto}
-  .l{white-space:pre-wrap;break-inside:avoid;padding-left:calc(var(--digits) + 2rem);
-    text-indent:calc(0rem - var(--digits) - 2rem)}
-  .l>a{text-indent:0}
+  .l{white-space:pre-wrap;break-inside:avoid}
   .drawing{overflow:visible}
   .drawing img{min-width:0!important}
   .badge,.chip,.warning,.attention{print-color-adjust:exact;-webkit-print-color-adjust:exact}
