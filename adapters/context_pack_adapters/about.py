@@ -20,32 +20,32 @@ Context packs carry what one agent learned about a codebase to the next agent or
 descriptions, refs (path + lines, shown as live code) and Mermaid diagrams.
 
 Look: `grep_codebase` {pattern, filePattern?} finds lines, `read_file` {path, includeDeps?} reads a \
-file and what it imports; `documents_search` {query} finds passages in the project's documentation \
-(`documents_list_collections` first), `documents_get_section` reads one; `export_context` and `get_context` \
-read bundles of typed entities.
+file and what it imports; `documents_search` {query} finds passages of documentation \
+(`documents_list_collections` first), `documents_get_section` reads one; `list_contexts` and `query_context` \
+{scope} tell what folders are for; `export_context` and `get_context` read bundles of typed entities.
 
-Remember: `context_search` {query} finds code, recorded discoveries, past sessions and packs by meaning: ask \
-it first. `context_record` {type, content, module?} keeps a pattern, rule, decision or issue \
-for later sessions.
+Remember: `context_search` {query} finds code, discoveries, past sessions and packs by meaning: ask \
+it first; while it says `indexing`, ask again soon. `context_record` {type, content, module?} keeps a \
+pattern, rule, decision or issue for later sessions.
 
-Read: `output {}` lists packs; `output {"name": …}` or `{"id": "pk_…"}` renders one as Markdown with the \
-code itself. `mode: "compact"` leaves the code out; a long pack ends with a cursor to continue.
+Read: `output {}` lists packs; `output {"name": …}` or `{"id": "pk_…"}` renders one with the \
+code. `mode: "compact"` leaves the code out; a long pack ends with a cursor to continue.
 
 Write with `input`, one `action` per call:
 1. `create` {ttl_minutes, name?, title?, brief?, tags?} -> id, revision 1; or `draft` {query, ttl_minutes, \
-max_tokens?}: a pack of the passages that answer a question.
+max_tokens?}: a pack that answers a question.
 2. `upsert_section` {section_key, section_title, section_description?}; then `upsert_ref` {section_key, \
 ref_key, path, line_start, line_end, ref_title?, ref_why?, group?} and `upsert_diagram` {section_key, \
-diagram_key, title, mermaid, diagram_why?}. `batch` {operations: […]} does up to 100 in one revision.
+diagram_key, title, mermaid, diagram_why?}. Keys: 2-64 of a-z 0-9 - _. `batch` {operations: […]} does up to \
+100 in one revision.
 3. `set_status` {status: "finalized"} once every ref resolves.
 Every change but `create` needs `expected_revision`; on `revision_conflict`, `get` the pack and try again.
 
 Refs are anchored to their code: when lines move, the pack follows and says so; when code changed or is \
-gone, it says that instead of showing wrong code. `verify` reports each ref's state, `repair` rewrites the \
-moved ones.
+gone, it says that instead. `verify` reports each ref's state, `repair` rewrites the moved ones.
 
-Paths are relative to the source root. Packs expire: extend with `touch_ttl` {extend_minutes}. Errors are \
-JSON with kind, code, message, details; the message says what to do next."""
+Paths are relative to the source root. Packs expire: extend with `touch_ttl` {extend_minutes}. Errors say \
+what to do next."""
 
 
 def published() -> dict[str, list[dict[str, Any]]] | None:
