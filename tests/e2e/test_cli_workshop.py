@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -79,6 +81,27 @@ def test_the_doctor_finds_a_good_installation_sound(cli: CommandLine) -> None:
     shown = cli("doctor")
     assert shown.code == 0
     assert f"source root               {cli.folder}" in shown.out
+
+
+@pytest.mark.clause("CLI-21")
+def test_the_doctor_looks_at_every_package_that_is_installed_with_us(cli: CommandLine) -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    needed = {re.split(r"[<>=;\[ ]", requirement)[0] for requirement in project["dependencies"]}
+    assert needed <= set(checks(cli)[1])
+
+
+@pytest.mark.clause("CLI-21")
+@pytest.mark.parametrize(
+    "package, state, code",
+    [("snowballstemmer", "broken", 1), ("mmdr", "warn", 0)],
+)
+def test_the_doctor_tells_what_is_broken_from_what_is_missed(
+    cli: CommandLine, package: str, state: str, code: int
+) -> None:
+    (cli.folder / f"{package}.py").write_text("raise ImportError('broken on purpose')\n")
+    ended, found = checks(cli)
+    assert (ended, found[package]["state"]) == (code, state)
+    assert "pip install" in found[package]["mend"]
 
 
 @pytest.mark.clause("CLI-21")

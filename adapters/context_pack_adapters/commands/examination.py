@@ -22,10 +22,15 @@ PACKAGES: Mapping[str, str] = {
     "cattrs": "cattrs",
     "pyyaml": "yaml",
     "jsonschema": "jsonschema",
+    "referencing": "referencing",
     "filelock": "filelock",
     "numpy": "numpy",
     "regex": "regex",
+    "snowballstemmer": "snowballstemmer",
+    "markdown-it-py": "markdown_it",
+    "pygments": "pygments",
 }
+"""What something fails without; a package that is only missed has a question of its own."""
 CHILD_SECONDS = 20
 
 
@@ -50,6 +55,7 @@ def examine(settings: Settings) -> list[Finding]:
         _git(),
         _keyword_index(),
         _vector_index(),
+        _drawing(),
         _embedder(settings),
     ]
 
@@ -203,24 +209,36 @@ def _keyword_index() -> Finding:
 
 
 def _vector_index() -> Finding:
-    """Whether hnswlib loads; asked of a child, because a build for another processor ends the process."""
+    """Whether vectors can be searched through a graph."""
+    if _loads("hnswlib"):
+        return Finding("hnswlib", "ok", "loads")
+    found = "does not load: vector search uses the exact index"
+    return Finding("hnswlib", "warn", found, "pip install hnswlib")
+
+
+def _drawing() -> Finding:
+    """Whether diagrams can be drawn on exported pages."""
+    if _loads("mmdr"):
+        return Finding("mmdr", "ok", "loads")
+    found = "does not load: exported pages show diagrams as their source"
+    return Finding("mmdr", "warn", found, "pip install mmdr, where there is a wheel of it")
+
+
+def _loads(module: str) -> bool:
+    """Whether a compiled module loads; asked of a child: a build for another processor ends the process."""
     import subprocess
 
     try:
         child = subprocess.run(
-            [sys.executable, "-c", "import hnswlib"],
+            [sys.executable, "-c", f"import {module}"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=CHILD_SECONDS,
             check=False,
         )
-        loads = child.returncode == 0
     except (OSError, subprocess.TimeoutExpired):
-        loads = False
-    if loads:
-        return Finding("hnswlib", "ok", "loads")
-    found = "does not load: vector search uses the exact index"
-    return Finding("hnswlib", "warn", found, "pip install hnswlib")
+        return False
+    return child.returncode == 0
 
 
 def _embedder(settings: Settings) -> Finding:
