@@ -186,6 +186,22 @@ def test_tools_lists_each_tool_with_its_first_sentence(cli: CommandLine) -> None
 
 
 @pytest.mark.clause("CLI-13")
+@pytest.mark.parametrize("columns", [40, 60, 100])
+def test_a_table_fits_the_terminal_and_loses_no_word(cli: CommandLine, columns: int) -> None:
+    shown = cli.on_terminal("tools", COLUMNS=str(columns), TERM="dumb").out
+    table = shown.rpartition("\n\n")[0]
+    wide = cli("tools").out.rpartition("\n\n")[0]
+    assert table.split() == wide.split()
+    rows = [line for line in table.splitlines()[1:] if not line.startswith(tuple(tool_names(cli)))]
+    assert all(len(line) <= columns and line.startswith("  ") for line in rows)
+
+
+def tool_names(cli: CommandLine) -> list[str]:
+    """The names of the tools."""
+    return [tool["name"] for tool in cli("tools", "--json").json["tools"]]
+
+
+@pytest.mark.clause("CLI-13")
 def test_a_tool_is_explained_with_every_argument_of_every_action(cli: CommandLine) -> None:
     explained, schema = cli("tools", "input").out, cli("tools", "input", "--json").json["inputSchema"]
     assert all(f"action={action}\n" in explained for action in schema["properties"]["action"]["enum"])

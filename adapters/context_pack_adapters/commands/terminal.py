@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Any, TextIO
 
 RESET = "\x1b[0m"
@@ -23,6 +25,9 @@ STYLES: Mapping[str, str] = {
     "blue": "\x1b[34m",
     "cyan": "\x1b[36m",
 }
+SEPARATOR = "  "
+LEAST_ROOM = 24
+"""Fewer columns than this are too few for the last column of a table."""
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -60,12 +65,13 @@ class Terminal:
             self.line(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
     def table(self, rows: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
-        """Left-aligned columns under their heads; the last column is as wide as it is."""
+        """Left-aligned columns under their heads; the last is as wide as it is, and wrapped on a terminal."""
         widths = [max(len(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
         widths[-1] = 0
-        self.styled_line(("bold", _row(heads, widths)))
+        columns = shutil.get_terminal_size().columns if self.interactive else sys.maxsize
+        self.styled_line(("bold", "\n".join(_wrapped_row(heads, widths, columns))))
         for row in rows:
-            self.styled_line(_row(row, widths))
+            self.styled_line("\n".join(_wrapped_row(row, widths, columns)))
 
     def note(self, text: str) -> None:
         """A remark beside the result, on stderr."""
@@ -121,4 +127,18 @@ def _picture(match: re.Match[str]) -> str:
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+    return SEPARATOR.join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+
+
+def _wrapped_row(cells: Sequence[str], widths: Sequence[int], columns: int) -> list[str]:
+    """A row in lines of so many columns: the last cell under itself or, if there is no room, below the row."""
+    whole = _row(cells, widths)
+    if len(whole) <= columns:
+        return [whole]
+    indent = sum(widths) + len(SEPARATOR) * (len(widths) - 1)
+    beside = columns - indent >= LEAST_ROOM
+    if not beside:
+        indent = len(SEPARATOR)
+    lines = wrap(cells[-1], max(columns - indent, 1), break_long_words=False, break_on_hyphens=False)
+    first = _row([*cells[:-1], lines.pop(0) if beside and lines else ""], widths)
+    return [first, *(" " * indent + line for line in lines)]
