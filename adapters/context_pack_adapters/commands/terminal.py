@@ -131,7 +131,7 @@ def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _wrapped_row(cells: Sequence[str], widths: Sequence[int], columns: int) -> list[str]:
-    """A row in lines of so many columns: the last cell under itself or, if there is no room, below the row."""
+    """A row in lines of some columns: the last cell under itself, or below the row if there is no room."""
     whole = _row(cells, widths)
     if len(whole) <= columns:
         return [whole]
