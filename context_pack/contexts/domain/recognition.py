@@ -16,9 +16,10 @@ from context_pack.contexts.domain.generate import Subject
 from context_pack.contexts.domain.purposes import is_stock
 from context_pack.kernel.sentences import first_sentence
 
-_VERSION = r"(?:[\^~<>=!]{0,3} ?v?[\d*][\w.*+-]*|latest|workspace:\S+)"
+# No text can be taken for these in two ways: one that fits none of them in the end would be tried in all.
+_VERSION = r"(?:(?:[\^~<>=!]{1,3} ?)?v?[\d*][\w.*+-]*|latest|workspace:[^\s,]+)"
 _VERSIONED = re.compile(rf"[\w@./:~\\+-]+ {_VERSION}(?:(?:, ?| \|\| | ){_VERSION})*(?: \(dev\))?")
-_PATH = re.compile(r"[\w@./:~\\+-]*[./:\\@][\w@./:~\\+-]*")
+_PATH = re.compile(r"(?=[\w~+-]*+[./:\\@])[\w@./:~\\+-]++")
 _NAME = re.compile(r"(?P<name>[\w$-]+)(?:: \S+)?")
 _FILE = re.compile(r"[\w@-]*\.[\w.@-]+")
 _WORDS = (

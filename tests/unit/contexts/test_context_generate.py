@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from context_trees import FORMAT, PROJECT, memory_contexts, refresher
+from hanging import never_hanging
 
 from context_pack.contexts.domain.agents import END, START, block_of, with_block
 from context_pack.contexts.domain.generate import Child, Source, Subject, generated, summary_of
@@ -218,6 +219,20 @@ def test_without_memory_only_what_looks_generated_is_taken_for_generated(
 ) -> None:
     about = subject(children=(Child("core", "The core. More.", 1),), a__py='"""Does the\nwork."""\n')
     assert looks_generated(name, value, Known(about)) is expected
+
+
+@pytest.mark.clause("CX-36")
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("dependencies.external", "a 1" + ", 1" * 1000 + " and so on"),
+        ("dependencies.external", "a" + " workspace:a,1" * 1000 + " !"),
+        ("dependencies.internal", "a." * 200_000 + " and so on"),
+    ],
+)
+def test_a_long_line_is_looked_at_once(name: str, line: str) -> None:
+    with never_hanging(20):  # it was taken apart in every way there is
+        assert not looks_generated(name, [line], Known(subject()))
 
 
 @pytest.mark.clause("CX-36")
