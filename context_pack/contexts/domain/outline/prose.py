@@ -8,8 +8,8 @@ from context_pack.contexts.domain.outline.model import Outline
 from context_pack.kernel.sentences import first_sentence, one_line
 
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_HEADING = re.compile(r"#{1,6}\s+(?P<title>.*?)\s*#*$")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)")
 _UNDERLINE = re.compile(r"[=\-~^]{3,}\s*$")
 _BADGE = re.compile(r"\[?!\[[^\]]{0,200}\]\([^)]{0,400}\)(?:\]\([^)]{0,400}\))?|<[^>]{1,400}>")
 _LINK = re.compile(r"!?\[([^\]]{0,200})\]\([^)]{0,400}\)")
@@ -23,7 +23,7 @@ def title_of(text: str) -> str:
     for number, line in enumerate(lines):
         heading = _HEADING.match(line)
         if heading:
-            return one_line(_plain(heading["title"]))
+            return one_line(_plain(_unclosed(heading["title"])))
         if line.strip() and number + 1 < len(lines) and _UNDERLINE.match(lines[number + 1]):
             return one_line(_plain(line))
     return ""
@@ -52,6 +52,12 @@ def outline(text: str) -> Outline:
 def _lines(text: str) -> list[str]:
     body = _COMMENT.sub("", _FRONT.sub("", text[:20_000].replace("\r\n", "\n")))
     return body.split("\n")[:MOST_LINES]
+
+
+def _unclosed(title: str) -> str:
+    """A title without the signs that close it; those of `C#` are its own."""
+    bare = title.rstrip().rstrip("#")
+    return bare if not bare or bare[-1].isspace() else title
 
 
 def _plain(line: str) -> str:
