@@ -34,7 +34,7 @@ LONGEST_HEAD = 1000
 CONFIG_DIR = "${configDir}"
 
 _JSON = lexer(comment(LINE_COMMENT), comment(BLOCK_COMMENT), code(DOUBLE_QUOTED))
-_COMMA = re.compile(r"(\"(?:[^\"\\]|\\.)*+\")|,(?=\s*+[}\]])", re.DOTALL)
+_COMMA = re.compile(r"(\"(?:[^\"\\]|\\.)*+\"?+)|,(?=\s*+[}\]])", re.DOTALL)
 
 
 @frozen
