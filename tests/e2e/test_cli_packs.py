@@ -49,7 +49,9 @@ def shop(tmp_path: Path) -> Shop:
 
 @pytest.mark.clause("CLI-40")
 def test_list_shows_a_line_per_pack(shop: Shop) -> None:
-    assert shop("packs", "list").out == "No context packs found.\n"
+    empty = shop("packs", "list")
+    assert (empty.out, "packs draft QUESTION" in empty.err) == ("No context packs found.\n", True)
+    assert shop("packs", "list", "--query", "x") == (0, "No context packs found.\n", "")
     one, other = shop.pack("auth"), shop.pack("billing")
     shop.finalize(one)
     lines = shop("packs", "list").out.splitlines()

@@ -27,7 +27,8 @@ def test_discoveries_are_added_listed_and_forgotten(run: CommandLine) -> None:
     assert gone.code == 1
     assert [each["id"] for each in gone.json["forgotten"]] == [added["id"]]
     assert [each["code"] for each in gone.json["failed"]] == ["not_found"]
-    assert run("memory", "list").out == "No discoveries found.\n"
+    empty = run("memory", "list")
+    assert (empty.out, "memory add TYPE TEXT" in empty.err) == ("No discoveries found.\n", True)
 
 
 @pytest.mark.clause("ME-04", "ME-05")

@@ -35,6 +35,8 @@ def run(options: Namespace, shell: Shell) -> int:
         shell.terminal.json({"count": len(found), "discoveries": [as_json(each) for each in found]})
     elif not found:
         shell.terminal.line("No discoveries found.")
+        if options.type is options.module is None:
+            shell.terminal.note("Record one: context-pack memory add TYPE TEXT")
     else:
         rows = [
             [each.id, each.type.value, each.date.date().isoformat(), each.module or "-", _short(each.content)]

@@ -28,6 +28,8 @@ def run(options: Namespace, shell: Shell) -> int:
         shell.terminal.json({"count": len(packs), "packs": packs})
     elif not packs:
         shell.terminal.line("No context packs found.")
+        if options.status is options.query is None:
+            shell.terminal.note("Make one from a question: context-pack packs draft QUESTION")
     else:
         rows = [
             [pack["id"], pack["status"], str(pack["revision"]), pack["ttl_remaining_human"], called(pack)]
