@@ -189,8 +189,12 @@ def test_many_names_and_many_places_for_them_are_looked_up_soon() -> None:
         "x/a.ts": "",
         "x/a.php": "",
         "x/a.go": "",
+        "CMakeLists.txt": f"include_directories(x {' '.join(f'c/d{each}' for each in many)})",
+        "a.c": "".join(f'#include "p{each}.h"\n' for each in many) + '#include "../x/a.c"\n',
+        "x/a.c": "",
+        **{f"c/d{each}/x.h": "" for each in many},
     }
-    for ending in ("ts", "php", "go"):
+    for ending in ("ts", "php", "go", "c"):
         with never_hanging(20):
             read = FileReader(MemorySourceTree(files)).read(ReadFile(path=f"a.{ending}", include_deps=True))
         assert [each.path for each in read.dependencies] == [f"x/a.{ending}"]

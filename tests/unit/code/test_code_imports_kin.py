@@ -298,10 +298,11 @@ SHOP_IN_C = {
     "app/CMakeLists.txt": "target_include_directories(private PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/hidden)",
     "app/main.cpp": "".join(
         f'#include "{name}"\n'
-        for name in ("json.h", "old.h", "coin.h", "deep.h", "priv.h", "commented.h", "x.h")
+        for name in ("json.h", "old.h", "../kin/older.h", "coin.h", "deep.h", "priv.h", "commented.h", "x.h")
     )
     + "#include <json.h>\n",
     "app/private/priv.h": "",
+    "third_party/kin/older.h": "",
     "app/hidden/deep.h": "",
     "commented/commented.h": "",
     "third_party/json/json.h": "",
@@ -320,6 +321,7 @@ def test_headers_are_found_where_cmake_is_told_to_look() -> None:
         "app/hidden/deep.h",
         "libs/money/inc/coin.h",
         "third_party/json/json.h",
+        "third_party/kin/older.h",
         "vendor/old.h",
     ]
     assert found.external == ["commented.h", "json.h", "priv.h", "x.h"]

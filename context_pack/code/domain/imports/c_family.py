@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 
 from attrs import frozen
 
@@ -36,6 +37,7 @@ from context_pack.kernel.lexing import (
 )
 
 HEADER_FOLDERS = ("include", "src", "")
+MOST_LISTED = 500
 
 
 def _raw_end(text: str, opening: re.Match[str]) -> int:
@@ -116,14 +118,24 @@ def resolve(includes: Sequence[Include], path: str, view: TreeView) -> Imports:
     here = folder_of(path)
     usual = [here, *(within(folder, inner) for folder in ancestors(here) for inner in HEADER_FOLDERS)]
     usual = list(dict.fromkeys(usual))
-    listed: list[str] | None = None
+    listed: dict[str, list[str]] | None = None
     for include in includes:
         file = first_file(view, _places(include, usual))
         if file is None and include.own:
-            listed = list(dict.fromkeys(include_folders(here, view))) if listed is None else listed
-            file = first_file(view, _places(include, listed))
+            listed = _by_content(include_folders(here, view), view) if listed is None else listed
+            file = first_file(view, _places(include, listed.get(include.name.partition("/")[0], ())))
         found.add(include.name, file)
     return found.imports()
+
+
+def _by_content(folders: Iterable[str], view: TreeView) -> dict[str, list[str]]:
+    """The folders by what a name in them may begin with: many names may be looked for in many folders."""
+    known = list(islice(dict.fromkeys(folders), MOST_LISTED))
+    found = {".": known, "..": known}
+    for folder in known:
+        for name in chain(view.files(folder), view.folders(folder)):
+            found.setdefault(name, []).append(folder)
+    return found
 
 
 def _places(include: Include, folders: Iterable[str]) -> Iterator[str]:
