@@ -72,11 +72,11 @@ class Settings(NamedTuple):
 def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
     """The settings that `environ` spells for a process working in `cwd`."""
     reader = _Reader(environ)
-    source_root = resolve_source_root(environ.get("CONTEXT_PACK_SOURCE_ROOT", ""), cwd)
+    source_root = resolve_source_root(reader.read("CONTEXT_PACK_SOURCE_ROOT", parse_place, ""), cwd)
     sizes = {"low": 1, "high": LARGEST_SIZE}
     level = reader.read("CONTEXT_PACK_LOG", parse_level, DEFAULT_LEVEL)
     return Settings(
-        root=resolve_root(environ.get("CONTEXT_PACK_ROOT", ""), source_root),
+        root=resolve_root(reader.read("CONTEXT_PACK_ROOT", parse_place, ""), source_root),
         source_root=source_root,
         log_level=level,
         log_level_given=bool(environ.get("CONTEXT_PACK_LOG", "").strip()),
@@ -139,6 +139,11 @@ def resolve_source_root(given: str, cwd: str) -> str:
 def resolve_root(given: str, source_root: str) -> str:
     """The storage root as an absolute path: `given`, or the default, taken from the source root."""
     return os.path.normpath(os.path.join(source_root, os.path.expanduser(given.strip() or DEFAULT_ROOT)))
+
+
+def parse_place(text: str) -> str | None:
+    """The name of a folder; None for one with a variable in it that its client did not put a value for."""
+    return None if "${" in text else text
 
 
 def parse_engine(text: str) -> str | None:

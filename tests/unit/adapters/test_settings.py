@@ -62,6 +62,16 @@ def test_a_relative_source_root_is_taken_from_the_working_directory() -> None:
     assert settings(SOURCE_ROOT="CWD").source_root == os.path.join(CWD, "CWD")
 
 
+@pytest.mark.clause("ENV-08")
+def test_a_variable_that_the_client_left_as_it_was_names_no_folder() -> None:
+    found = settings(SOURCE_ROOT="${workspaceFolder}", ROOT="${workspaceFolder}/packs")
+    assert (found.source_root, found.root) == (CWD, os.path.join(CWD, ".agents/mcp/context_pack"))
+    assert [complaint.split(" ")[0] for complaint in found.complaints] == [
+        "CONTEXT_PACK_SOURCE_ROOT",
+        "CONTEXT_PACK_ROOT",
+    ]
+
+
 @pytest.mark.clause("ENV-03")
 @pytest.mark.parametrize(
     "text, level",
