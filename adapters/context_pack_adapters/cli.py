@@ -9,6 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+WAITING = (
+    b"context-pack: an MCP server that waits for a client on stdin; Ctrl-D ends it, --help tells the rest\n"
+)
+"""What a person sees who has typed the bare command."""
+
 
 def main(argv: Sequence[str]) -> int:
     """Serve when there are no arguments, else run the command they name; returns the exit code."""
@@ -32,4 +37,6 @@ def serve_and_end() -> None:
     from context_pack_adapters.bootstrap import serve
     from context_pack_adapters.settings import current_settings
 
+    if os.isatty(0) and os.isatty(2):
+        os.write(2, WAITING)
     os._exit(serve(current_settings()))

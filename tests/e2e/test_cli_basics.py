@@ -31,6 +31,20 @@ def test_the_version_is_one_line(cli: CommandLine, word: str) -> None:
 
 
 @pytest.mark.clause("CLI-01")
+def test_whoever_types_the_bare_command_is_told_what_it_waits_for(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    server = subprocess.Popen(
+        MAIN, cwd=tmp_path, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, env=environment()
+    )
+    os.close(theirs)
+    with server, open(ours, "r+b", buffering=0) as terminal:
+        assert b"waits for a client on stdin" in terminal.read(1000)
+        terminal.write(b"\x04")
+        assert server.stdout is not None
+        assert (server.stdout.read(), server.wait()) == (b"", 0)
+
+
+@pytest.mark.clause("CLI-01")
 @pytest.mark.parametrize("word", ["--help", "-h", "help"])
 def test_help_names_every_command_and_shows_how_to_begin(cli: CommandLine, word: str) -> None:
     done = cli(word)
