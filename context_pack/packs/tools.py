@@ -31,7 +31,7 @@ from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.sightings import Sightings
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter, indexed
-from context_pack.toolkit.arguments import clip, parse
+from context_pack.toolkit.arguments import arguments_of, clip, parse
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
 from context_pack.toolkit.spec import READS, WRITES, Answer, Failed, Family, Tool, json_answer
@@ -179,8 +179,13 @@ def choose_output(arguments: Mapping[str, Any]) -> type:
     """
     if "format" in arguments:
         raise invalid("'format' is not supported: output is always markdown; leave it out", "format")
-    named = any(name in arguments for name in ("id", "name", "cursor"))
-    return commands.RenderPack if named else commands.ListText
+    if any(name in arguments for name in ("id", "name", "cursor")):
+        return commands.RenderPack
+    if "mode" in arguments:
+        raise invalid("'mode' says how a pack is rendered; say which one with 'id' or 'name'", "mode")
+    # An argument that nobody knows is told all that there are, and not only those of a list.
+    known = {name for name, _, _ in arguments_of(commands.ListText)}
+    return commands.ListText if known.issuperset(arguments) else commands.Output
 
 
 def _known(action: object, allowed: Mapping[str, type]) -> type:

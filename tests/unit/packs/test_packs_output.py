@@ -216,6 +216,14 @@ def test_format_is_refused(desk: Any, value: Any) -> None:
 
 
 @pytest.mark.clause("PK-40")
+def test_whoever_gives_a_wrong_name_is_told_how_a_pack_is_named(desk: Any) -> None:
+    for wrong in ({"pack": "x"}, {"pack": "x", "limit": 5}, {"mode": "compact"}):
+        message = desk.refused("output", **wrong)["message"]
+        assert "id" in message.replace("'", " ").replace(",", " ").split()
+        assert "name" in message.replace("'", " ").replace(",", " ").split()
+
+
+@pytest.mark.clause("PK-40")
 @pytest.mark.parametrize(
     ("call", "field"),
     [
