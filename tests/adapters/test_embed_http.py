@@ -285,9 +285,12 @@ def dripping(first: bytes) -> Iterator[str]:
 
 
 @pytest.mark.clause("EM-07")
-@pytest.mark.parametrize("kind", ["query", "passage"])
 @pytest.mark.parametrize(
-    "first", [b"HTTP/1.1 200 OK\r\nX: ", b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n"]
+    ("kind", "first"),
+    [
+        ("query", b"HTTP/1.1 200 OK\r\nX: "),
+        ("passage", b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n"),
+    ],
 )
 def test_an_endpoint_that_answers_byte_by_byte_is_not_waited_for(first: bytes, kind: Kind) -> None:
     with dripping(first) as url:
