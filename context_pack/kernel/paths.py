@@ -29,6 +29,7 @@ READABLE_SEGMENTS = frozenset({".env.example", ".env.sample", ".env.template", "
 EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", ".context"})
 """Folders that nobody means who looks at all of a project: what was made, fetched or kept aside."""
 
+_HINT = "give the path from the source root, as in src/app.py"
 _DRIVE = re.compile(r"[A-Za-z]:")
 # Line and paragraph separators are refused with the control characters: a path is shown on one line.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -39,10 +40,10 @@ def _check(_: object, __: Attribute[str], value: str) -> None:
     if not isinstance(value, str):
         raise invalid("'path' must be a string", "path")
     if value.startswith("/") or _DRIVE.match(value):
-        raise Failure(Code.ABSOLUTE_PATH, "Absolute paths not allowed", {"field": "path"})
+        raise Failure(Code.ABSOLUTE_PATH, "Absolute paths not allowed", {"field": "path", "hint": _HINT})
     parts = value.split("/")
     if ".." in parts:
-        raise Failure(Code.PATH_TRAVERSAL, "Path traversal not allowed", {"field": "path"})
+        raise Failure(Code.PATH_TRAVERSAL, "Path traversal not allowed", {"field": "path", "hint": _HINT})
     if not value:
         raise invalid("'path' must not be empty; give a path relative to the source root", "path")
     if _UNSAFE.search(value):

@@ -9,6 +9,8 @@ from command_line import CommandLine
 
 TEXT = "import os\nimport helper\n\nprint(os, helper)  # größe\n" + "# more\n" * 6
 
+FROM_ROOT = "give the path from the source root, as in src/app.py"
+
 
 @pytest.fixture
 def shell(tmp_path: Path) -> CommandLine:
@@ -88,8 +90,8 @@ def test_json_is_the_tools_own_answer(shell: CommandLine) -> None:
     [
         ("nothing.py", "File not found: nothing.py"),
         (".env", "Permission denied: .env"),
-        ("../x", "Path traversal not allowed: ../x"),
-        ("/etc/passwd", "Absolute paths not allowed: /etc/passwd"),
+        ("../x", f"Path traversal not allowed: ../x: {FROM_ROOT}"),
+        ("/etc/passwd", f"Absolute paths not allowed: /etc/passwd: {FROM_ROOT}"),
     ],
 )
 def test_a_refusal_is_one_line_on_stderr(shell: CommandLine, path: str, words: str) -> None:
