@@ -43,7 +43,7 @@ def storage_trouble(settings: Settings) -> str | None:
 
 
 def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
-    """The ports over the real disk, clock and randomness; opening them touches no file.
+    """The ports over the real disk, clock and randomness; opening them makes and changes no file.
 
     Without a worker, long work is done inside the calls.
 
