@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sysconfig
 from pathlib import Path
@@ -77,3 +78,28 @@ def test_a_first_search_of_many_files_counts_and_finds_what_the_pure_engine_does
     assert sorting.search(query, QuietCall()) == pure
     assert sorting.search(query, QuietCall()) == pure
     assert pure.files == SORTS_FROM + 9
+
+
+@pytest.mark.clause("CD-67")
+@WITH_RG
+@pytest.mark.parametrize("warm", [False, True])
+def test_a_file_that_goes_before_ripgrep_opens_it_is_left_out_and_no_more(tmp_path: Path, warm: bool) -> None:
+    tree, folder = tmp_path / "tree", tmp_path / "bin"
+    tree.mkdir()
+    folder.mkdir()
+    for number in range(SORTS_FROM):
+        (tree / f"plain{number}.txt").write_text(f"line\nneedle {number}\n")
+        os.utime(tree / f"plain{number}.txt", (1, 1))
+    (tree / "gone.txt").write_text("needle\n")
+    script = folder / "rg"
+    search = TreeSearch(tree, PathPolicy(), "rg", str(folder))
+    script.write_text(f'#!/bin/sh\nexec "{find_binary(sysconfig.get_path("scripts"))}" "$@"\n')
+    script.chmod(0o755)
+    if warm:
+        search.search(Query("warm up"), QuietCall())
+    assert search.binary == str(script)
+    removing = f'#!/bin/sh\nrm -f "{tree}/gone.txt"\necho "$3" >> "{tmp_path}/log"\n'
+    script.write_text(removing + f'exec "{find_binary(sysconfig.get_path("scripts"))}" "$@"\n')
+    found = search.search(Query("needle", limit=5), QuietCall())
+    assert (found.total, found.files) == (SORTS_FROM, SORTS_FROM)
+    assert len((tmp_path / "log").read_text().splitlines()) > 1

@@ -9,8 +9,9 @@ the pattern could keep the pure engine busy for long; the rest, and whatever `rg
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from typing import TypeVar
 
 from attrs import define, field
 
@@ -23,7 +24,16 @@ from context_pack_adapters.search.folders import Folders
 from context_pack_adapters.search.listing import Snapshot
 from context_pack_adapters.search.matching import Matcher
 from context_pack_adapters.search.regex_walk import hits_in, search
-from context_pack_adapters.search.ripgrep_places import NAMES, PLACES, Unusable, names, place, records, spots
+from context_pack_adapters.search.ripgrep_places import (
+    COUNTS,
+    NAMES,
+    PLACES,
+    Unusable,
+    names,
+    place,
+    records,
+    spots,
+)
 from context_pack_adapters.search.ripgrep_process import Run
 from context_pack_adapters.search.ripgrep_sorting import MORE, OURS, plain
 from context_pack_adapters.search.ripgrep_trust import STDIN, batches, trusted, trusts
@@ -35,6 +45,7 @@ _ALWAYS = (
     *("--text", "--encoding=none", "--with-filename", "--null", "--case-sensitive", "--no-crlf"),
 )
 _NOTHING = Found((), 0, 0)
+T = TypeVar("T")
 
 
 @define
@@ -54,6 +65,8 @@ class RipgrepSearch:
     counts: dict[str, int] = field(factory=dict)
     own: set[str] = field(factory=set)
     """Files whose lines we have counted ourselves."""
+    shut: set[str] = field(factory=set)
+    """Files that have gone, or may not be read."""
     states: Mapping[str, Known] = field(factory=dict)
 
     def search(self, paths: Sequence[str]) -> Found:
@@ -82,24 +95,26 @@ class RipgrepSearch:
         known = trusted(roll, self.source)
         first = known.batches[0] if known.batches else ()
         with ExitStack() as stack:
-            run = stack.enter_context(self._run(["--count"], first)) if first else None
+            run = stack.enter_context(self._run(COUNTS, first)) if first else None
             stale = [paths[index] for index in roll.stale(self.deadline)]
             self.states, others = known.states, list(known.others)
             fresh = self._look_at(stale, others, folders) if stale else {}
             if run is not None:
-                self._take_counts(run)
+                self._take_counts(run, first)
         for batch in known.batches[1:]:
-            with self._run(["--count"], batch) as run:
-                self._take_counts(run)
+            self._count_in(batch)
         for path in stale:
             self.counts.pop(path, None)
         self.counts.update((path, total) for path, total in fresh.items() if total)
         self.own.update(path for path, total in fresh.items() if total)
         for batch in batches([path for path, total in fresh.items() if total is None]):
-            with self._run(["--count"], batch) as run:
-                self._take_counts(run)
-        self.files = len(self.states)
+            self._count_in(batch)
+        self.files = len(self.states.keys() - self.shut)
         return others
+
+    def _count_in(self, batch: Sequence[str]) -> None:
+        with self._run(COUNTS, batch) as run:
+            self._take_counts(run, batch)
 
     def _look_at(self, stale: Sequence[str], others: list[str], folders: Folders) -> dict[str, int | None]:
         """Look at what is not what it was: how many lines match in each that `rg` is now trusted with.
@@ -135,7 +150,7 @@ class RipgrepSearch:
         looked_at = self.shelf.look_at((path for path in paths if path != STDIN), self.deadline)
         more = self._named(MORE, list(looked_at))
         ours = self._named(OURS, [path for path in looked_at if path in more])
-        found = plain(looked_at, more, ours)
+        found = plain(looked_at, more, ours | self.shut)
         self.shelf.learn(found)
         return found
 
@@ -144,7 +159,7 @@ class RipgrepSearch:
         found: set[str] = set()
         for batch in batches(paths):
             with self._run(NAMES, batch, regexp=regexp) as run:
-                found.update(names(run))
+                found.update(self._despite_shut(names, run, batch, NAMES, regexp))
         return found
 
     def _run(
@@ -161,8 +176,34 @@ class RipgrepSearch:
         except OSError as error:
             raise Unusable(str(error)) from error
 
-    def _take_counts(self, run: Run) -> None:
-        self.counts.update((path, int(count)) for path, count in records(run))
+    def _take_counts(self, run: Run, batch: Sequence[str]) -> None:
+        counts = self._despite_shut(records, run, batch, COUNTS)
+        self.counts.update((path, int(count)) for path, count in counts)
+
+    def _despite_shut(
+        self,
+        take: Callable[[Run], list[T]],
+        run: Run,
+        paths: Sequence[str],
+        options: Sequence[str],
+        regexp: str | None = None,
+    ) -> list[T]:
+        """What a run says; once more without files that cannot be opened, each of which makes `rg` fail.
+
+        Raises:
+            Unusable: `rg` failed for another reason.
+        """
+        try:
+            return take(run)
+        except Unusable:
+            left = self.shelf.readable(paths)
+            if len(left) == len(paths):
+                raise
+        self.shut.update(set(paths).difference(left))
+        if not left:  # without a file, `rg` would look for its own
+            return []
+        with self._run(options, left, regexp=regexp) as again:
+            return take(again)
 
     def _doubtful(self) -> list[str]:
         """Matching files that are not surely what they were while `rg` read them; they are no longer ours."""

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from context_pack_adapters.search.matching import Spot
 from context_pack_adapters.search.ripgrep_process import Run
 
+COUNTS = ("--count",)
+"""Options that print how many lines match in each file."""
 NAMES = ("--files-with-matches",)
 """Options that print which files match."""
 PLACES = ("--line-number", "--column", "--max-columns=1")
@@ -19,16 +21,15 @@ class Unusable(Exception):
     """`rg` did not do what it was asked: the pure engine must."""
 
 
-def records(run: Run) -> Iterator[tuple[str, bytes]]:
+def records(run: Run) -> list[tuple[str, bytes]]:
     """The lines of the output: a path and what is said of it.
 
     Raises:
         Unusable: `rg` failed.
         TimedOut: the search is no longer wanted, or took too long.
     """
-    for line in _output(run).split(b"\n")[:-1]:
-        path, _, value = line.partition(b"\0")
-        yield os.fsdecode(path), value
+    parts = (line.partition(b"\0") for line in _output(run).split(b"\n")[:-1])
+    return [(os.fsdecode(path), value) for path, _, value in parts]
 
 
 def names(run: Run) -> list[str]:

@@ -107,6 +107,10 @@ class Shelf:
                     seen[path] = Known(state, is_settled(state, now))
         return seen
 
+    def readable(self, paths: Sequence[str]) -> list[str]:
+        """The files that can be opened."""
+        return [path for path in paths if os.access(self._top + path, os.R_OK)]
+
     def learn(self, knowns: Mapping[str, Known]) -> None:
         """Know this of files that somebody else has read."""
         self._known.update(knowns)
