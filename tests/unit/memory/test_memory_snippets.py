@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hanging import never_hanging
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context_pack.kernel.lines import split_lines
 from context_pack.memory.domain.code_entries import code_entry
-from context_pack.memory.domain.snippets import MOST_LINES, SCANNED, snippets_of
+from context_pack.memory.domain.snippets import MOST_LINES, MOST_SNIPPETS, SCANNED, snippets_of
 
 PYTHON = '''\
 """What it is for."""
@@ -363,6 +364,42 @@ def test_whatever_a_file_holds_ranges_are_ordered_bounded_and_inside(text: str, 
 )
 def test_no_text_makes_scanning_slow(path: str, text: str) -> None:
     snippets_of(path, text)
+
+
+def _nested_classes(depth: int) -> str:
+    return "".join(f"{' ' * number}class A:\n" for number in range(depth))
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        pytest.param("a.js", "=/[" * 100_000, id="expressions that never end"),
+        pytest.param("a.js", "=/" + "[=/]" * 60_000, id="expressions in sets of expressions"),
+        pytest.param("a.java", "class A{" * 100_000 + "}" * 100_000, id="classes in classes"),
+        pytest.param("a.rb", _nested_classes(900) + "\n" * 600_000, id="classes above blank lines"),
+        pytest.param("a.rb", _nested_classes(900) + ")\n" * 400_000, id="classes above brackets"),
+    ],
+)
+def test_no_text_makes_scanning_endless(path: str, text: str) -> None:
+    with never_hanging():
+        assert len(snippets_of(path, text)) <= MOST_SNIPPETS
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.java", "class Abc{" * 3_000 + "}" * 3_000),
+        ("a.rb", "".join(f"{' ' * number}class {'A' * 100}\n" for number in range(300))),
+        ("a.py", f"class {'A' * 10_000}:\n" + " def a(): ...\n" * 300),
+    ],
+)
+def test_names_grow_no_faster_than_the_text(path: str, text: str) -> None:
+    assert sum(len(snippet.name) for snippet in snippets_of(path, text)) < 10 * len(text)
+
+
+def test_a_long_chain_of_conditions_is_looked_through_to_its_end() -> None:
+    chain = "if a:\n    pass\n" + "elif a:\n    pass\n" * 1_500 + "else:\n    def last(): ...\n"
+    assert "last" in {snippet.name for snippet in snippets_of("a.py", chain)}
 
 
 def test_every_language_of_the_table_is_scanned_without_a_fault() -> None:

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
 
 from attrs import define
 
 from context_pack.memory.domain.snippets.masks import MASKS
-from context_pack.memory.domain.snippets.model import Part, Snippet
+from context_pack.memory.domain.snippets.model import Part, Snippet, prefix_inside
 
 MOST_HEAD_CHARS = 1500
 MOST_ABOVE = 40
@@ -71,6 +70,12 @@ class _Block:
     prefix: str
     silent: bool
     first: int = -1
+    """The line where the first declaration in it, or it itself once it is closed, begins; -1: none does."""
+
+    def begins_by(self, line: int) -> None:
+        """Take the line of a declaration into account."""
+        if line >= 0 and (self.first < 0 or line < self.first):
+            self.first = line
 
 
 def declared(text: str, language: str) -> list[Snippet]:
@@ -106,7 +111,9 @@ def declared(text: str, language: str) -> list[Snippet]:
             # Braces between parentheses are part of a statement that goes on.
             boundary = block.boundary if parens[-1] else at + 1
             if block.name and not block.silent:
-                found += _closed(block, lines, at, blocks)
+                found.append(_closed(block, lines, at))
+            if blocks:
+                blocks[-1].begins_by(block.first)
     return sorted(found, key=lambda snippet: snippet.start)
 
 
@@ -119,7 +126,7 @@ def _opened(masked: str, boundary: int, brace: int, language: str, blocks: list[
     for judge in judges:
         if (judged := judge(head)) is not None:
             part, name, at, silent = judged
-            inner = prefix if silent or part is Part.FUNCTION else f"{prefix}{name}."
+            inner = prefix if silent or part is Part.FUNCTION else prefix_inside(prefix, name)
             return _Block(start + at, brace, boundary, part, prefix + name, inner, silent)
     return _Block(start, brace, boundary, None, "", prefix, silent=True)
 
@@ -171,15 +178,13 @@ def _last_worded(plain: str) -> re.Match[str] | None:
     return last
 
 
-def _closed(block: _Block, lines: _Lines, end: int, blocks: list[_Block]) -> Iterator[Snippet]:
+def _closed(block: _Block, lines: _Lines, end: int) -> Snippet:
     """The snippet of a block that ends here; a class is its head, up to its first member."""
     first, last = lines.above(lines.of(block.start)), lines.of(end)
-    for outer in reversed(blocks):
-        if outer.first < 0 or first < outer.first:
-            outer.first = first
     if block.part is Part.CLASS and block.first > 0:
         last = max(lines.of(block.brace), min(last, block.first - 1))
-    yield Snippet(block.part or Part.FILE, block.name, first, max(first, last))
+    block.begins_by(first)
+    return Snippet(block.part or Part.FILE, block.name, first, max(first, last))
 
 
 class _Lines:

@@ -7,11 +7,12 @@ line that is indented no deeper. Comments right above a declaration belong to it
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
-from context_pack.memory.domain.snippets.model import Part, Snippet
+from context_pack.memory.domain.snippets.model import Part, Snippet, prefix_inside
 
 MOST_ABOVE = 40
 
@@ -60,7 +61,8 @@ def declared(lines: Sequence[str], language: str) -> list[Snippet]:
     """Every function, method and class head, in order."""
     rules = LANGUAGES[language]
     found: list[Snippet] = []
-    classes: list[tuple[int, str, int]] = []  # indentation, qualified name, place in `found`
+    classes: list[tuple[int, str, int]] = []  # indentation, prefix of what is inside, place in `found`
+    ends = _Ends(lines, rules.closing)
     number = 0
     while number < len(lines):
         line = lines[number]
@@ -71,19 +73,19 @@ def declared(lines: Sequence[str], language: str) -> list[Snippet]:
         depth = len(line) - len(line.lstrip())
         while classes and classes[-1][0] >= depth:
             classes.pop()
-        prefix = f"{classes[-1][1]}." if classes else ""
+        prefix = classes[-1][1] if classes else ""
         first = _above(lines, number, rules.comment)
         if classes and found[classes[-1][2]].end >= first + 1:
             outer = found[classes[-1][2]]
             found[classes[-1][2]] = Snippet(outer.part, outer.name, outer.start, max(outer.start, first))
-        end = _end(lines, number, depth, rules.closing)
+        end = ends.of(number, depth)
         if match["f"]:
             found.append(Snippet(Part.FUNCTION, prefix + match["f"], first + 1, end + 1))
             number = max(end, number) + 1
             continue
-        name = prefix + (match["c"] or match.groupdict().get("m") or "")
-        classes.append((depth, name, len(found)))
-        found.append(Snippet(Part.CLASS, name, first + 1, end + 1))
+        name = match["c"] or match.groupdict().get("m") or ""
+        classes.append((depth, prefix_inside(prefix, name), len(found)))
+        found.append(Snippet(Part.CLASS, prefix + name, first + 1, end + 1))
         number += 1
     return found
 
@@ -96,18 +98,24 @@ def _above(lines: Sequence[str], number: int, comment: str) -> int:
     return first
 
 
-def _end(lines: Sequence[str], number: int, depth: int, closing: re.Pattern[str] | None) -> int:
-    """The last line of a declaration."""
-    last = number
-    for place in range(number + 1, len(lines)):
-        line = lines[place]
-        bare = line.lstrip()
-        if not bare:
-            continue
-        if len(line) - len(bare) <= depth:
-            if closing is not None and closing.match(bare):
-                return place
-            if not bare.startswith((")", "]", "}")):
-                return last
-        last = place
-    return last
+class _Ends:
+    """Where declarations end.
+
+    Only lines that may end one are looked at, each by no more classes than it has blanks before it: lines
+    with nothing on them, of which there may be many, would be passed again by every class around them.
+    """
+
+    def __init__(self, lines: Sequence[str], closing: re.Pattern[str] | None) -> None:
+        self._filled = [place for place, line in enumerate(lines) if line.strip()]
+        bare = {place: lines[place].lstrip() for place in self._filled}
+        self._stops = [place for place in self._filled if not bare[place].startswith((")", "]", "}"))]
+        self._depths = [len(lines[place]) - len(bare[place]) for place in self._stops]
+        self._closes = [closing is not None and bool(closing.match(bare[place])) for place in self._stops]
+
+    def of(self, number: int, depth: int) -> int:
+        """The last line of the declaration at a line, indented so deep."""
+        for at in range(bisect_right(self._stops, number), len(self._stops)):
+            if self._depths[at] <= depth:
+                place = self._stops[at]
+                return place if self._closes[at] else self._filled[bisect_left(self._filled, place) - 1]
+        return self._filled[-1]

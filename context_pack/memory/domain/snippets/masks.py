@@ -41,7 +41,8 @@ _RUST = lexer(
 _JAVA = lexer(*_COMMENTS, _TRIPLE, *_QUOTES)
 _KOTLIN = lexer(*_NESTING, _TRIPLE, *_QUOTES)
 _CSHARP = lexer(*_COMMENTS, _DIRECTIVE, _TRIPLE, opaque(r'(?:@\$?|\$@)"(?:[^"]|"")*+"?'), *_QUOTES)
-_EXPRESSION = r"/(?![*/])(?:[^/\\\[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*+\])++/\w*+"
+# Of no great length, so that slashes which begin none are not each followed to the end of a line.
+_EXPRESSION = r"/(?![*/])(?:[^/\\\[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n]){0,200}+\]){1,500}+/\w*+"
 _SCRIPT = lexer(
     *_COMMENTS,
     *_QUOTES,

@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from attrs import frozen
 
+LONGEST_PREFIX = 500
+"""Classes in classes without end would make names without end: a longer prefix does not grow any more."""
+
 
 class Part(StrEnum):
     """What a snippet holds: a function, the head of a class, or other lines of a file."""
@@ -23,3 +26,9 @@ class Snippet:
     name: str
     start: int
     end: int
+
+
+def prefix_inside(prefix: str, name: str) -> str:
+    """What stands before the names in a class of that name, given what stands before its own."""
+    longer = f"{prefix}{name}."
+    return longer if len(longer) <= LONGEST_PREFIX else prefix

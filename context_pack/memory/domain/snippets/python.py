@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from context_pack.kernel.python_source import parsed_or_none
-from context_pack.memory.domain.snippets.model import Part, Snippet
+from context_pack.memory.domain.snippets.model import Part, Snippet, prefix_inside
 
 MOST_CHARS = 1_000_000
 
@@ -21,13 +21,16 @@ def declared(text: str) -> list[Snippet] | None:
 
 
 def _definitions(body: list[ast.stmt], prefix: str) -> Iterator[Snippet]:
-    for node in body:
+    # Every `elif` stands inside the one before it: a chain of them is too deep to be followed by calls.
+    waiting = body[::-1]
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, Function):
             yield Snippet(Part.FUNCTION, prefix + node.name, _start(node), node.end_lineno or node.lineno)
         elif isinstance(node, ast.ClassDef):
-            yield from _class(node, prefix + node.name)
+            yield from _class(node, prefix)
         elif isinstance(node, ast.If | ast.Try):
-            yield from _definitions(_inner(node), prefix)
+            waiting += reversed(_inner(node))
 
 
 def _inner(node: ast.If | ast.Try) -> list[ast.stmt]:
@@ -38,14 +41,14 @@ def _inner(node: ast.If | ast.Try) -> list[ast.stmt]:
     return [*node.body, *handlers, *node.orelse, *node.finalbody]
 
 
-def _class(node: ast.ClassDef, name: str) -> Iterator[Snippet]:
+def _class(node: ast.ClassDef, prefix: str) -> Iterator[Snippet]:
     """The head of a class up to its first definition, then its definitions."""
     inner = [child for child in node.body if isinstance(child, Definition)]
     end = node.end_lineno or node.lineno
     if inner:
         end = max(node.lineno, _start(inner[0]) - 1)
-    yield Snippet(Part.CLASS, name, _start(node), end)
-    yield from _definitions(node.body, f"{name}.")
+    yield Snippet(Part.CLASS, prefix + node.name, _start(node), end)
+    yield from _definitions(node.body, prefix_inside(prefix, node.name))
 
 
 def _start(node: Definition) -> int:
