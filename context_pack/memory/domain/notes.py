@@ -9,6 +9,7 @@ what stands under its decision. Code is no note.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
 from attrs import frozen
@@ -37,9 +38,9 @@ _WORDS: Mapping[str, DiscoveryType] = {
     "caveat": DiscoveryType.ISSUE,
 }
 _LABEL = re.compile(r"[*_`]*(?P<word>[A-Za-z]+)[*_`]*\s*:[*_`]*\s+(?P<text>\S.*)", re.DOTALL)
-_MARKER = re.compile(r"\s*(?:[-+*]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
-_SETTING = re.compile(r"(?P<name>type|module)\s*:\s*[\"']?(?P<value>[^\"'#\n]+?)[\"']?\s*(?:#.*)?$")
-_NUMBER = re.compile(r"(?:ADR[-\s]?)?\d+\s*[.:–—-]\s*", re.IGNORECASE)
+_MARKER = re.compile(r"[\s>]*+(?:[-+*]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_SETTING = re.compile(r"(?P<name>type|module)\s*+:\s*+[\"']?(?P<value>[^\"'#\n]++)[\"']?\s*+(?:#.*)?$")
+_NUMBER = re.compile(r"(?:ADR[-\s]?)?(?<!\d)\d++\s*+[.:–—-]\s*", re.IGNORECASE)
 _RECORD = re.compile(r"decision(?: outcome)?s?|what we decided", re.IGNORECASE)
 _BESIDE = re.compile(
     r"status|context.*|consequences|considered options|decision drivers|background", re.IGNORECASE
@@ -81,7 +82,9 @@ def notes_in(text: str, name: str, kind: DiscoveryType | None = None) -> list[No
 
 def _settings(lines: Sequence[str]) -> dict[str, str]:
     head = lines[1 : max(1, front_matter_end(list(lines)) - 1)]
-    return {match["name"]: match["value"] for match in map(_SETTING.match, head) if match is not None}
+    return {
+        match["name"]: match["value"].rstrip() for match in map(_SETTING.match, head) if match is not None
+    }
 
 
 def _type_in(words: str) -> DiscoveryType | None:
@@ -120,9 +123,11 @@ def _headings(found: Structure) -> dict[int, str]:
 def _text_under(found: Structure, heading: Block) -> str:
     """The prose below a heading, up to the next heading of its rank, on one line."""
     parts: list[str] = []
-    for block in found.blocks:
-        if block.start <= heading.start:
-            continue
+    # Headings are many where blocks are: those before it are not passed again by each.
+    for at in range(
+        bisect_right(found.blocks, heading.start, key=lambda block: block.start), len(found.blocks)
+    ):
+        block = found.blocks[at]
         if block.kind == "heading" and block.level <= heading.level:
             break
         if block.kind == "paragraph":
@@ -165,7 +170,8 @@ def _text(found: Structure, block: Block) -> str:
     """A paragraph on one line, without the mark of a list item or a quote."""
     lines = [line.strip() for line in found.lines[block.start : block.end + 1]]
     if block.depth:
-        lines[0] = _MARKER.sub("", lines[0], count=1)
+        marker = _MARKER.match(lines[0])
+        lines[0] = lines[0][marker.end() :] if marker is not None else lines[0]
         lines = [line.lstrip("> ") for line in lines]
     return " ".join(" ".join(lines).split())
 

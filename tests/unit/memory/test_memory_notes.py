@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from hanging import never_hanging
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,3 +103,26 @@ def test_whatever_a_file_holds_notes_can_be_recorded(text: str) -> None:
     for note in notes_in("## Rules\n" + text, "x.md"):
         if isinstance(note, Note):
             clean(note.content)
+
+
+def test_a_dash_inside_a_quote_is_no_mark_of_a_list() -> None:
+    said = "Rule: take the sum - never the difference."
+    (quoted,) = notes_in(f"> {said}\n", "x.md")
+    (listed,) = notes_in(f"> - {said}\n", "x.md")
+    assert isinstance(quoted, Note)
+    assert isinstance(listed, Note)
+    assert quoted.content == listed.content == said.removeprefix("Rule: ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("> a" + " " * 500_000 + "b\n", id="blanks in a quote"),
+        pytest.param("---\ntype: a" + " " * 500_000 + '"b\n---\n', id="blanks in a setting"),
+        pytest.param(f"# {'1' * 500_000}\n\n## Decision\n\na\n\n## Status\n\nb\n", id="a number of a title"),
+        pytest.param("## Decision\n\n" + "# Status\n\n" * 60_000, id="headings of a record"),
+    ],
+)
+def test_no_file_makes_looking_for_notes_endless(text: str) -> None:
+    with never_hanging():
+        assert isinstance(notes_in(text, "x.md"), list)
