@@ -14,6 +14,8 @@ from attrs import define, field, frozen
 
 MIN_FENCE = 3
 FENCE = "`" * MIN_FENCE
+DEEPEST_FENCE = 100
+"""A fence further in is text: each line of its code would be moved as far, however short it is."""
 
 _BACKTICKS = re.compile(r"`+")
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
@@ -138,7 +140,11 @@ class _Scan:
     def _opening(self, line: str, opening: re.Match[str]) -> str:
         """A line that starts with a fence: opened if it is one, escaped if it only looks like one."""
         run, indent = opening["run"], _columns(line)
-        if (run[0] == "`" and "`" in opening["info"]) or (indent > 3 and not self.listed):
+        if (
+            (run[0] == "`" and "`" in opening["info"])
+            or (indent > 3 and not self.listed)
+            or indent > DEEPEST_FENCE
+        ):
             return _escaped(line, len(line) - len(opening.string))
         self.fence = _Fence(run[0], len(run), indent)
         return line

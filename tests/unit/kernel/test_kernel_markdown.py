@@ -235,6 +235,14 @@ def test_no_long_hostile_text_hangs(unit: str) -> None:
         assert len(contained(unit * count)) >= count
 
 
+@pytest.mark.clause("KN-28")
+def test_a_fence_far_to_the_right_makes_no_text_many_times_longer() -> None:
+    text = "- a\n" + " " * 20_000 + "```\n" + "x\n" * 1_000
+    once = contained(text)
+    assert len(once) < 2 * len(text)
+    assert contained(once) == once
+
+
 @pytest.mark.clause("KN-23")
 @given(st.text("`~a \n\r", max_size=30))
 def test_a_fence_holds_whatever_is_inside(text: str) -> None:
