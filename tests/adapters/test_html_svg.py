@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import pytest
+from hanging import never_hanging
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -176,3 +177,10 @@ def test_no_tree_leaves_anything_that_is_not_on_the_lists(inside: list[ElementTr
             assert key in ATTRIBUTES | NAMING | {"href", XML_SPACE}
             assert key != "href" or value.startswith("#")
             assert key in NAMING or ("http" not in value and "\\" not in value)
+
+
+def test_blanks_before_an_id_do_not_make_a_style_endless() -> None:
+    style = f"fill:url({' ' * 400_000}#a)"
+    with never_hanging():
+        picture = harmless(f'<svg xmlns="{SVG}" viewBox="0 0 1 1"><rect style="{style}"/></svg>')
+    assert "rect" in picture.svg

@@ -41,7 +41,7 @@ NAMING = frozenset({"id", "class"})
 # Anything a declaration could reach out with. A backslash could spell any of these differently.
 _REACHES_OUT = re.compile(
     r"\\|@(?!keyframes\b|-webkit-keyframes\b|media\b|supports\b)|expression\s*\(|javascript:|"
-    r"(?:image|image-set|src|cross-fade|element|attr|-moz-binding|behavior)\s*\(|url\(\s*(?![\s\"']*#)",
+    r"(?:image|image-set|src|cross-fade|element|attr|-moz-binding|behavior)\s*\(|url\(\s*+(?![\s\"']*+#)",
     re.IGNORECASE,
 )
 _CSS_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
