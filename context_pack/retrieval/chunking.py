@@ -22,6 +22,8 @@ CHUNKER = "sections-400-80/1"
 """Another value, other passages: an index made with another one is made anew."""
 MOST_HEADING = 1000
 """How much of a heading goes with its passages: all lines above a rule of dashes are one, however many."""
+MOST_PATH = 6 * MOST_HEADING
+"""How much of all headings above a passage: Markdown has six levels, other formats as many as they like."""
 
 
 def chunks(text: str, *, suffix: str, title: str, key: str) -> tuple[Piece, ...]:
@@ -66,7 +68,15 @@ def _sections(marks: list[Heading], text: str, starts: list[int]) -> Iterator[_S
             continue
         begin = None
         if first < end:
-            yield _Section(first, end, [held.text[:MOST_HEADING] for held in open_headings if held.text])
+            yield _Section(first, end, _path(open_headings))
+
+
+def _path(open_headings: list[Heading]) -> list[str]:
+    """The headings above a passage, the outermost first; where they are too much, the outermost go."""
+    path = [held.text[:MOST_HEADING] for held in open_headings if held.text]
+    while sum(map(len, path)) > MOST_PATH:
+        del path[0]
+    return path
 
 
 def _is_bare(body: str, headed: bool) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack.retrieval.chunking import chunks
+from context_pack.retrieval.chunking import MOST_PATH, chunks
 from context_pack.retrieval.cutting import LIMIT, OVERLAP, TARGET, size
 from context_pack.retrieval.model import Piece
 
@@ -205,3 +205,13 @@ def test_a_heading_of_any_length_takes_little_room_in_each_passage() -> None:
     assert len(pieces) > 200
     assert sum(len(each.context) + len(each.names) + len(each.heading) for each in pieces) < 10 * len(text)
     assert_verbatim(text, pieces)
+
+
+def test_many_levels_of_long_headings_go_with_a_passage_only_in_part() -> None:
+    marks = "=-~^*+#<>!$%"
+    levels = "".join(
+        f"{name * 900}\n{mark * 4}\n\n" for name, mark in zip("abcdefghijkl", marks, strict=True)
+    )
+    *_, last = chunks(levels + "text\n", suffix=".rst", title="t", key="k.rst")
+    assert last.heading == "l" * 900
+    assert sum(map(len, last.facts["path"])) <= MOST_PATH
