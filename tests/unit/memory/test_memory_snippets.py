@@ -375,6 +375,7 @@ def _nested_classes(depth: int) -> str:
     [
         pytest.param("a.js", "=/[" * 100_000, id="expressions that never end"),
         pytest.param("a.js", "=/" + "[=/]" * 60_000, id="expressions in sets of expressions"),
+        pytest.param("a.ts", (":a" * 740 + "function{};\n") * 200, id="names and signs before a function"),
         pytest.param("a.java", "class A{" * 100_000 + "}" * 100_000, id="classes in classes"),
         pytest.param("a.rb", _nested_classes(900) + "\n" * 600_000, id="classes above blank lines"),
         pytest.param("a.rb", _nested_classes(900) + ")\n" * 400_000, id="classes above brackets"),

@@ -9,7 +9,7 @@ are callbacks, and belong to whoever calls). Time is linear in the text.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
 from attrs import define
 
@@ -44,13 +44,13 @@ _WORDED = re.compile(
     r"\bfunc\s*\([^)]*\)\s*(?P<method>\w+)"
     r"|\b(?:fn|fun|func|function\s*\*?|def|sub|proc|macro_rules!)\s+&?(?:[\w.?]+\.)?(?P<name>[\w$`]+)"
 )
-_ASSIGNED = re.compile(
-    r"(?:\b(?:const|let|var|val)\s+)?(?P<name>[\w$.]+)\s*(?::[^=]*)?[=:]\s*(?:async\b\s*)?"
-    r"(?:function\b|(?:\(.*\)|[\w$]+)\s*(?::[^=]*)?=>\s*\Z)",
-    re.DOTALL,
-)
+_ASSIGNED = re.compile(r"(?:\b(?:const|let|var|val)\s+)?(?<![\w$.])(?P<name>[\w$.]++)\s*+(?=[=:])")
+_SIGN = re.compile(r"[=:]")
+_VALUE = re.compile(r"\s*+(?:async\b\s*)?(?:(?P<word>function\b)|(?P<open>\()|(?P<one>[\w$]++))")
+# What may stand between the parameters of an arrow and the arrow: nothing, or the type of what comes back.
+_RETURNED = re.compile(r"\s*+(?::[^=]*+)?+\Z")
 _CALLED = re.compile(
-    r"(?P<name>~?[\w$#]+(?:::~?[\w$]+)*|operator\s*[^\s\w(]{1,3})\s*+\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\)"
+    r"(?P<name>~?(?<![\w$#])[\w$#]++(?:::~?[\w$]++)*+|operator\s*[^\s\w(]{1,3})\s*+\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\)"
     r"(?:\s*+(?:const|noexcept|override|final|async\*?|mutable|throws\s++[\w.,\s]++|->[^{}]*+|:[^{}=]*+|"
     r"where\b[^{}]*+))*+\s*+\Z"
 )
@@ -157,13 +157,46 @@ def _function(head: str) -> tuple[Part, str, int, bool] | None:
         return Part.FUNCTION, (worded["method"] or worded["name"]).strip("`"), worded.start(), False
     line = plain.rfind("\n", 0, len(plain.rstrip())) + 1
     if "function" in plain or plain.rstrip().endswith("=>"):
-        assigned = _ASSIGNED.search(plain, line) or _ASSIGNED.search(plain)
+        assigned = _last_assigned(plain, line)
         if assigned is not None:
             return Part.FUNCTION, assigned["name"].rpartition(".")[2], assigned.start(), False
     called = _CALLED.search(plain)
     if called is None or called["name"] in NO_NAMES or "=" in plain[line : called.start()]:
         return None
     return Part.FUNCTION, called["name"], called.start("name"), False
+
+
+def _last_assigned(plain: str, line: int) -> re.Match[str] | None:
+    """The name that a function or an arrow at the end is given, best one on the last line.
+
+    A type may stand between the name and the sign, and hold signs itself: so it is asked once of each sign
+    whether a function follows, and not again for every name before it.
+    """
+    end = len(plain.rstrip()) - 2
+    arrow = end if plain.startswith("=>", max(end, 0)) else -1
+    signs = [at for at in map(re.Match.start, _SIGN.finditer(plain)) if _is_function(plain, at + 1, arrow)]
+    for begin in (line, 0):
+        for found in _ASSIGNED.finditer(plain, begin):
+            at = bisect_left(signs, found.end())
+            if at == len(signs):
+                break
+            typed = plain[found.end()] == ":" and "=" not in plain[found.end() : signs[at]]
+            if signs[at] == found.end() or typed:
+                return found
+    return None
+
+
+def _is_function(plain: str, at: int, arrow: int) -> bool:
+    """Whether a function stands at a place, or the parameters of the arrow."""
+    value = _VALUE.match(plain, at)
+    if value is None or value["word"]:
+        return value is not None
+    if value["one"]:
+        return value.end() <= arrow and _RETURNED.match(plain, value.end(), arrow) is not None
+    close = plain.rfind(")", value.end(), max(arrow, 0))
+    while close >= 0 and _RETURNED.match(plain, close + 1, arrow) is None:
+        close = plain.rfind(")", max(value.end(), plain.rfind("=", 0, close) + 1), close)
+    return close >= 0
 
 
 def _last_worded(plain: str) -> re.Match[str] | None:
