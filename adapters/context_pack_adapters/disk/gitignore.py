@@ -20,6 +20,7 @@ _POSIX = {
     "graph": "!-~", "lower": "a-z", "print": " -~", "punct": "!-/:-@\\[-`{-~", "space": " \\t\\n\\r\\f\\v",
     "upper": "A-Z", "xdigit": "0-9a-fA-F",
 }  # fmt: skip
+_LONGEST_CLASS = 1000
 
 
 class _Line(NamedTuple):
@@ -229,7 +230,8 @@ def _set(text: str, at: int) -> tuple[str, int]:
 
 def _class_end(text: str, at: int) -> int:
     """Where a `[:class:]` that starts at `at` has its closing bracket, or -1 if none starts there."""
-    end = text.find("]", at + 2) if text.startswith("[:", at) else -1
+    # No name is as long: from each of many openings the end of a line would be looked for in vain.
+    end = text.find("]", at + 2, at + _LONGEST_CLASS) if text.startswith("[:", at) else -1
     return end if end > at + 2 and text[end - 1] == ":" else -1
 
 
