@@ -19,7 +19,7 @@ from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
 from context_pack.documents.usecases.upkeep import sync_all, under_every_name
 from context_pack.retrieval.mending import mended
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_BYTES
 from context_pack.toolkit.rows import fitted, weight
 from context_pack.toolkit.spec import ADDS, Answer, Tool, json_answer, tool
 
@@ -123,7 +123,7 @@ class _Answers:
         standing = self.shelf.bring([collection], call.check)
         listed = self.shelf.documents(collection, command.limit, command.offset)
         rows = [{"id": one.key, "title": one.title, "size": one.size} for one in listed.documents]
-        room = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN - ENVELOPE_BYTES
+        room = DEFAULT_MAX_BYTES - ENVELOPE_BYTES
         shown = _first(rows, room)
         body = {
             **named(collection),
@@ -151,7 +151,7 @@ class _Answers:
             {"level": one.level, "text": one.text[:MOST_HEADING], "line": one.line}
             for one in self.shelf.outline(entry, command.max_depth)
         ]
-        shown = _first(rows, DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN - ENVELOPE_BYTES - weight(entry.title))
+        shown = _first(rows, DEFAULT_MAX_BYTES - ENVELOPE_BYTES - weight(entry.title))
         body = {**named(collection), "document": entry.key, "title": entry.title, "outline": shown}
         return json_answer({**body, **_cut(len(shown) < len(rows)), **_state(standing)})
 
@@ -171,7 +171,7 @@ class _Answers:
             "endLine": found.end,
             **_state(standing),
         }
-        return json_answer(fitted([row], DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN)[0][0])
+        return json_answer(fitted([row], DEFAULT_MAX_BYTES)[0][0])
 
     def search(self, command: commands.Search, call: Call) -> Answer:
         """`documents_search`."""

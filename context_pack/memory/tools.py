@@ -20,14 +20,13 @@ from context_pack.retrieval.mending import mended
 from context_pack.retrieval.model import Found
 from context_pack.retrieval.searching import Ranked
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.limits import DEFAULT_MAX_BYTES
 from context_pack.toolkit.rows import fitted
 from context_pack.toolkit.spec import ADDS, READS, Answer, Tool, json_answer, tool
 
 SEARCH_ABOUT = """\
 Search discoveries, sessions, packs and code by meaning and name. For exact text: grep_codebase."""
 RECORD_ABOUT = "Remember a discovery for later sessions."
-MOST_BYTES = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN
 ENVELOPE_BYTES = 2_000
 """Room for everything beside the results."""
 
@@ -93,7 +92,7 @@ def record_tool(recorder: Recorder) -> Tool:
 
 def _searched(command: ContextSearch, search: Search) -> dict[str, Any]:
     record: dict[str, Any] = {
-        "results": fitted([result(hit) for hit in search.hits], MOST_BYTES - ENVELOPE_BYTES)[0],
+        "results": fitted([result(hit) for hit in search.hits], DEFAULT_MAX_BYTES - ENVELOPE_BYTES)[0],
         "query": command.query,
         "totalFound": search.total,
         "searchTime": search.milliseconds,
