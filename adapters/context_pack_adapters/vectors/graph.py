@@ -2,8 +2,9 @@
 
 hnswlib believes whatever it loads and saves without telling of errors, so beside the file stands a card that
 says what it is: dimension, embedder, size, how far it goes, and its SHA-256. A file is written under another
-name, read back, and only then named; one whose card does not fit is as good as none. A graph is never added
-to once it can be searched: what came later is searched exactly, until a new graph is worth its time.
+name, read back, and only then named; one whose card does not fit is as good as none, and so is one whose
+numbers would lead hnswlib out of its memory (`graph_check`). A graph is never added to once it can be
+searched: what came later is searched exactly, until a new graph is worth its time.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from context_pack_adapters.vectors.graph_check import is_sound
 
 if TYPE_CHECKING:
     import numpy
@@ -218,9 +221,11 @@ def remove(path: str) -> None:
 def _loaded(path: str, card: Card) -> Any | None:
     import hnswlib
 
+    if not is_sound(path, card.dimension, card.size, LINKS):
+        return None
     index = hnswlib.Index(space=SPACE, dim=card.dimension)
     try:
-        index.load_index(path)
+        index.load_index(path, max_elements=card.size)
     except RuntimeError:
         return None
     index.set_ef(card.effort)  # loading resets it
