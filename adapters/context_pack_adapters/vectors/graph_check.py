@@ -29,7 +29,7 @@ class _Header(NamedTuple):
 
     level0_offset: int
     room: int
-    count: int
+    elements: int
     record_bytes: int
     label_offset: int
     vector_offset: int
@@ -76,7 +76,7 @@ def _fits(header: _Header, dimension: int, size: int, links: int) -> bool:
     """Whether the header is that of our graphs."""
     return (
         header.level0_offset == 0
-        and header.count == size
+        and header.elements == size
         and size <= header.room
         and header.record_bytes == _record_bytes(dimension, links)
         and header.vector_offset == _vector_offset(links)
@@ -99,18 +99,18 @@ def _records_are_sound(file: IO[bytes], header: _Header) -> bool:
             "itemsize": header.record_bytes,
         }
     )
-    labels = numpy.empty(header.count, dtype=numpy.int64)
+    labels = numpy.empty(header.elements, dtype=numpy.int64)
     step = max(1, _BLOCK_BYTES // header.record_bytes)
-    for first in range(0, header.count, step):
-        some = min(step, header.count - first)
+    for first in range(0, header.elements, step):
+        some = min(step, header.elements - first)
         data = file.read(some * header.record_bytes)
         if len(data) < some * header.record_bytes:
             return False
         rows = numpy.frombuffer(data, dtype=record)
-        if not _links_are_sound(rows["links"], header.count):
+        if not _links_are_sound(rows["links"], header.elements):
             return False
         labels[first : first + some] = rows["label"]
-    return len(numpy.unique(labels)) == header.count
+    return len(numpy.unique(labels)) == header.elements
 
 
 def _links_are_sound(lists: NDArray[numpy.uint32], count: int) -> bool:
@@ -132,13 +132,13 @@ def _upper_links_are_sound(file: IO[bytes], header: _Header, size: int) -> bool:
     if len(data) < size:
         return False
     words = numpy.frombuffer(data, dtype=numpy.uint32)
-    levels = numpy.zeros(header.count, dtype=numpy.int64)
+    levels = numpy.zeros(header.elements, dtype=numpy.int64)
     lists = _upper_lists(words, levels, 1 + header.links)
     if lists is None or levels.max() != header.top_level or levels[header.entry] != header.top_level:
         return False
     for level, found in lists.items():
         rows = numpy.stack(found)
-        if not _links_are_sound(rows, header.count):
+        if not _links_are_sound(rows, header.elements):
             return False
         used = numpy.arange(header.links) < rows[:, :1]
         if (levels[rows[:, 1:][used]] < level).any():
