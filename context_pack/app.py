@@ -17,6 +17,7 @@ from context_pack.contexts import tools as context_tools
 from context_pack.contexts.ports import ContextPorts
 from context_pack.documents.ports import DocumentPorts
 from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.memory.ports import MemoryPorts
 from context_pack.packs.ports import PackSettings, PackStore
 from context_pack.toolkit.limits import RateLimiter
@@ -35,6 +36,7 @@ class Ports:
     clock: Clock
     source: SourceTree
     packs: PackStore
+    syntax: Syntax = field(factory=NoSyntax)
     search: CodeSearch | None = None
     access: AccessLog = field(factory=UnkeptAccess)
     bundles: BundleStore = field(factory=NoBundles)
@@ -80,7 +82,7 @@ def build(
     )
     tools = (
         *pack_tools.build(*packs, FoundExcerpts(ports.source, searcher, finder)),
-        *code_tools.build(ports.source, ports.search, ports.access, ports.clock),
+        *code_tools.build(ports.source, ports.syntax, ports.search, ports.access, ports.clock),
         *bundle_tools.build(ports.bundles, ports.clock),
         *(context_tools.build(contexts.projects, contexts.format) if contexts is not None else ()),
         *(document_tools.build(shelf, finder) if shelf is not None and finder is not None else ()),

@@ -66,6 +66,7 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
     from context_pack_adapters.stores.context_seen import SeenFolders
     from context_pack_adapters.stores.pack_store import FilePackStore
     from context_pack_adapters.stores.source_tree import DiskSourceTree
+    from context_pack_adapters.syntax import LazySyntax
     from context_pack_adapters.system import SystemClock, SystemIds
 
     trouble = storage_trouble(settings)
@@ -77,6 +78,7 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
     return Ports(
         clock=clock,
         source=DiskSourceTree(source_root, policy),
+        syntax=LazySyntax(),
         search=TreeSearch(source_root, policy, settings.grep),
         packs=FilePackStore(Path(settings.root), clock, ids),
         access=AccessFiles(Path(settings.root), clock),
@@ -105,6 +107,7 @@ def memory_ports(
     from context_pack_adapters.memory_ports import memory_in_memory
     from context_pack_adapters.search.memory import MemorySearch
     from context_pack_adapters.stores.context_format import YamlContextFormat
+    from context_pack_adapters.syntax import LazySyntax
     from context_pack_adapters.system import SystemClock, SystemIds
 
     time, form, policy = clock or SystemClock(), YamlContextFormat(), PathPolicy(deny)
@@ -118,6 +121,7 @@ def memory_ports(
     return Ports(
         clock=time,
         source=MemorySourceTree(files, policy),
+        syntax=LazySyntax(),
         search=MemorySearch(files, policy),
         packs=MemoryPackStore(time, ids or SystemIds()),
         access=MemoryAccessLog(time),

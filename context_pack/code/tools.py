@@ -20,6 +20,7 @@ from context_pack.code.usecases.read_file import Dependency, FileRead, FileReade
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paths import module_of
 from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.kernel.syntax import Syntax
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
 
@@ -45,9 +46,11 @@ KEPT_CHARS = 256 * 1024
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def build(tree: SourceTree, search: CodeSearch | None, access: AccessLog, clock: Clock) -> tuple[Tool, ...]:
+def build(
+    tree: SourceTree, syntax: Syntax, search: CodeSearch | None, access: AccessLog, clock: Clock
+) -> tuple[Tool, ...]:
     """Every tool of the family over these ports."""
-    reads = read_tool(FileReader(tree), access, clock.now)
+    reads = read_tool(FileReader(tree, syntax), access, clock.now)
     return (reads,) if search is None else (reads, grep_tool(FAMILY, search, clock))
 
 

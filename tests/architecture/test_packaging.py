@@ -22,6 +22,8 @@ Ask = Callable[..., dict[int, dict[str, Any]]]
 RUN_TIME = {"attrs", "cattrs", "pyyaml", "jsonschema", "referencing", "filelock", "numpy", "hnswlib", "regex"}
 WORDS = {"snowballstemmer"}
 PAGES = {"markdown-it-py", "mmdr", "pygments"}
+GRAMMARS = "python javascript typescript go rust java kotlin c cpp objc c-sharp ruby php swift bash scala lua"
+SYNTAX = {"tree-sitter", *(f"tree-sitter-{name}" for name in GRAMMARS.split())}
 
 
 def run(
@@ -81,7 +83,7 @@ def test_the_wheel_says_what_it_needs_and_carries_its_license(wheel: Path) -> No
         scripts = archive.read(f"{info}/entry_points.txt").decode("utf-8")
         license_text = archive.read(f"{info}/licenses/LICENSE").decode("utf-8")
     needed = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
-    assert {re.split(r"[<>=!~ ;]", line)[0].lower() for line in needed} == RUN_TIME | WORDS | PAGES
+    assert {re.split(r"[<>=!~ ;]", line)[0].lower() for line in needed} == RUN_TIME | WORDS | PAGES | SYNTAX
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "MIT"
     assert "context-pack = context_pack.__main__:main" in scripts

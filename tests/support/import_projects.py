@@ -11,6 +11,7 @@ from attrs import frozen
 
 from context_pack.code.usecases.read_file import FileReader, ReadFile
 from context_pack_adapters.inmemory import MemorySourceTree
+from context_pack_adapters.syntax import LazySyntax
 
 PROJECTS = Path(__file__).resolve().parent.parent / "fixtures" / "imports"
 LANGUAGES = sorted(path.stem for path in PROJECTS.glob("*.txt"))
@@ -36,7 +37,9 @@ def project(language: str) -> dict[str, str]:
 
 def imported(files: dict[str, str], path: str) -> Imported:
     """What `read_file` says that a file imports."""
-    read = FileReader(MemorySourceTree(dict(files))).read(ReadFile(path=path, include_deps=True))
+    read = FileReader(MemorySourceTree(dict(files)), LazySyntax()).read(
+        ReadFile(path=path, include_deps=True)
+    )
     assert read.external is not None
     return Imported([each.path for each in read.dependencies], list(read.external))
 

@@ -15,7 +15,7 @@ class SourceCode:
 
     def __init__(self, ports: Ports) -> None:
         self._access, self._now = ports.access, ports.clock.now
-        self._reader = FileReader(ports.source)
+        self._reader = FileReader(ports.source, ports.syntax)
         self._searcher = None if ports.search is None else CodeSearcher(ports.search, ports.clock.monotonic)
 
     def read(

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from attrs import field, frozen
+from attrs import frozen
 
-from context_pack.code.domain.imports.kept import ParsedImports
 from context_pack.code.domain.imports.table import language_named
 from context_pack.code.domain.imports.tree import Imports, Unparsable
 from context_pack.code.usecases.source_view import SourceView
@@ -19,6 +18,7 @@ from context_pack.kernel.graph import Graph
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
+from context_pack.kernel.syntax import NotParsed, Syntax
 from context_pack.toolkit.arguments import arg, boolean, integer, text
 
 MAX_BYTES = 1_048_576
@@ -99,7 +99,7 @@ class FileReader:
     """Reads files of the source tree."""
 
     tree: SourceTree
-    parsed: ParsedImports = field(factory=ParsedImports)
+    syntax: Syntax
 
     def read(self, command: ReadFile, check: Check = lambda: None) -> FileRead:
         """The file, and what it imports if that is wanted.
@@ -133,7 +133,12 @@ class FileReader:
         if language is None:
             return Imports()
         try:
-            parsed = self.parsed.of(name, language, source.text)
+            if language.parse is not None:
+                parsed = language.parse(source.text)
+            else:
+                parsed = self.syntax.parse(name, source.text)
+                if isinstance(parsed, NotParsed):
+                    return Imports()
         except Unparsable as fault:
             details = {
                 "path": source.path.value,

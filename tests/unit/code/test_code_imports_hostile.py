@@ -14,11 +14,12 @@ from import_projects import LANGUAGES, project
 from context_pack.code.domain.imports.javascript_text import mask
 from context_pack.code.domain.imports.table import language_named
 from context_pack.code.domain.imports.tree import Unparsable, join
-from context_pack.code.usecases.read_file import FileReader, ReadFile
+from context_pack.code.usecases.read_file import FileRead, FileReader, ReadFile
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.lexing import FILL, Kind, masked
 from context_pack_adapters.inmemory import MemorySourceTree
+from context_pack_adapters.syntax import LazySyntax
 
 ENDINGS = {
     "python": "py", "javascript": "js", "jsx": "jsx", "typescript": "ts", "tsx": "tsx", "vue": "vue",
@@ -35,6 +36,21 @@ PIECES = [
 ]  # fmt: skip
 
 
+def parse_imports(name: str, text: str) -> None:
+    """Parse a text for its imports, however its language does."""
+    language = language_named(name)
+    assert language is not None
+    if language.parse is None:
+        LazySyntax().parse(name, text)
+    else:
+        language.parse(text)
+
+
+def read_imports(files: dict[str, str | bytes], path: str) -> FileRead:
+    """A file of a tree in memory, read with its imports."""
+    return FileReader(MemorySourceTree(files), LazySyntax()).read(ReadFile(path=path, include_deps=True))
+
+
 @pytest.mark.clause("CD-15")
 @pytest.mark.parametrize("name", sorted(ENDINGS))
 @settings(max_examples=50)
@@ -43,7 +59,7 @@ def test_any_text_is_parsed_or_refused_and_leads_nowhere_outside(name: str, text
     path = f"a/b/use.{ENDINGS[name]}"
     files: dict[str, str | bytes] = {path: text, "a/b/a.py": "", "a/x": "", ".env": "SECRET"}
     try:
-        read = FileReader(MemorySourceTree(files)).read(ReadFile(path=path, include_deps=True))
+        read = read_imports(files, path)
     except Failure as refused:
         assert refused.message == "Failed to parse imports"  # noqa: PT017
         return
@@ -54,13 +70,11 @@ def test_any_text_is_parsed_or_refused_and_leads_nowhere_outside(name: str, text
 @pytest.mark.parametrize("name", sorted(set(ENDINGS) - {"python"}))
 @pytest.mark.parametrize("seed", range(2))
 def test_no_repeated_piece_makes_a_parser_slow(name: str, seed: int) -> None:
-    language = language_named(name)
-    assert language is not None
     for first, piece in enumerate(PIECES):
         text = piece + PIECES[(first * 7 + seed * 13) % len(PIECES)]
         # Linear cost is about a hundredth of a second here; quadratic cost is a thousand times that.
         with never_hanging(10):
-            language.parse(text * (20_000 // len(text)))
+            parse_imports(name, text * (20_000 // len(text)))
 
 
 TOO_DEEP = "x = " + "-" * 100_000 + "1\n"
@@ -81,17 +95,17 @@ TOO_DEEP = "x = " + "-" * 100_000 + "1\n"
     ],
 )
 def test_nothing_is_looked_for_again_from_every_place_of_a_text(name: str, text: str) -> None:
-    language = language_named(name)
-    assert language is not None
     with never_hanging(20), suppress(Unparsable):  # the square of the length would take an hour
-        language.parse(text)
+        parse_imports(name, text)
 
 
 @pytest.mark.clause("CD-15", "CD-18")
 def test_a_configuration_of_quotes_without_end_is_read_once() -> None:
     files: dict[str, str | bytes] = {"tsconfig.json": '"\\' * 300_000, "a.ts": 'import "other";'}
     with never_hanging(20):
-        read = FileReader(MemorySourceTree(files)).read(ReadFile(path="a.ts", include_deps=True))
+        read = FileReader(MemorySourceTree(files), LazySyntax()).read(
+            ReadFile(path="a.ts", include_deps=True)
+        )
     assert read.external == ("other",)
 
 
@@ -126,11 +140,11 @@ def test_joining_never_leaves_the_root(folder: str, written: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_project_file_cut_anywhere_is_parsed_or_refused(language: str) -> None:
     for path, text in project(language).items():
-        known = language_named(language_of(path))
+        name = language_of(path)
         for end in range(0, len(text), 17):
-            if known is not None:
+            if language_named(name) is not None:
                 try:
-                    known.parse(text[:end])
+                    parse_imports(name, text[:end])
                 except Unparsable:
                     assert path.endswith(".py")
 
@@ -145,7 +159,9 @@ def test_configurations_that_extend_each_other_again_and_again_are_read_once() -
         "b.ts": "",
     }
     with never_hanging(10):
-        read = FileReader(MemorySourceTree(files)).read(ReadFile(path="a.ts", include_deps=True))
+        read = FileReader(MemorySourceTree(files), LazySyntax()).read(
+            ReadFile(path="a.ts", include_deps=True)
+        )
     assert [each.path for each in read.dependencies] == ["b.ts"]
     assert read.external == ("none",)
 
@@ -172,7 +188,9 @@ def test_a_name_of_very_many_parts_leads_nowhere_and_soon(ending: str) -> None:
         text = text.replace(f"{{{mark}}}", mark.join(["ab"] * 60_000))
     files: dict[str, str | bytes] = {f"src/use.{ending}": text, "go.mod": "module m", "seen.py": ""}
     with never_hanging(20):
-        read = FileReader(MemorySourceTree(files)).read(ReadFile(path=f"src/use.{ending}", include_deps=True))
+        read = FileReader(MemorySourceTree(files), LazySyntax()).read(
+            ReadFile(path=f"src/use.{ending}", include_deps=True)
+        )
     assert [each.path for each in read.dependencies] == (["seen.py"] if ending == "py" else [])
 
 
@@ -196,7 +214,9 @@ def test_many_names_and_many_places_for_them_are_looked_up_soon() -> None:
     }
     for ending in ("ts", "php", "go", "c"):
         with never_hanging(20):
-            read = FileReader(MemorySourceTree(files)).read(ReadFile(path=f"a.{ending}", include_deps=True))
+            read = FileReader(MemorySourceTree(files), LazySyntax()).read(
+                ReadFile(path=f"a.{ending}", include_deps=True)
+            )
         assert [each.path for each in read.dependencies] == [f"x/a.{ending}"]
 
 
@@ -208,7 +228,9 @@ def test_a_manifest_with_an_endless_key_says_nothing() -> None:
         "src/a.rs": "",
     }
     with never_hanging(20):
-        read = FileReader(MemorySourceTree(files)).read(ReadFile(path="src/lib.rs", include_deps=True))
+        read = FileReader(MemorySourceTree(files), LazySyntax()).read(
+            ReadFile(path="src/lib.rs", include_deps=True)
+        )
     assert [each.path for each in read.dependencies] == ["src/a.rs"]
 
 
@@ -220,5 +242,7 @@ def test_a_file_full_of_declarations_is_looked_into_soon() -> None:
         "a/b/Real.kt": "package a.b\ninternal inline fun <T : Any> List<T>.wanted() = 1\n",
     }
     with never_hanging(20):
-        read = FileReader(MemorySourceTree(files)).read(ReadFile(path="a/Use.kt", include_deps=True))
+        read = FileReader(MemorySourceTree(files), LazySyntax()).read(
+            ReadFile(path="a/Use.kt", include_deps=True)
+        )
     assert [each.path for each in read.dependencies] == ["a/b/Real.kt"]

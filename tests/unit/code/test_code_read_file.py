@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from context_pack.app import Ports, build
-from context_pack.code.domain.imports.kept import ParsedImports
-from context_pack.code.domain.imports.table import Language
-from context_pack.code.domain.imports.tree import Imports
 from context_pack.code.tools import READ_SCHEMA
 from context_pack.code.usecases.read_file import BUDGET_CHARS, MAX_BYTES, FileReader, ReadFile, count_lines
 from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Folder
+from context_pack.kernel.syntax import NoSyntax, NotParsed
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack_adapters.inmemory import (
@@ -29,6 +27,8 @@ from context_pack_adapters.inmemory import (
     MemorySourceTree,
     SeededIds,
 )
+from context_pack_adapters.syntax import LazySyntax
+from context_pack_adapters.syntax.kept_syntax import KeptSyntax
 
 Files = dict[str, str | bytes]
 MODIFIED = 1_736_931_600_123_456_789
@@ -452,7 +452,7 @@ def test_a_withdrawn_call_stops_while_imports_are_looked_for() -> None:
     files: dict[str, str | bytes] = {f"f{number}/x.js": "" for number in range(50)}
     files["a.js"] = "".join(f'import "./f{number}/y";' for number in range(50))
     with pytest.raises(Cancelled):
-        FileReader(Listing(files)).read(ReadFile(path="a.js", include_deps=True), check)
+        FileReader(Listing(files), LazySyntax()).read(ReadFile(path="a.js", include_deps=True), check)
     assert len(listed) == 4
 
 
@@ -466,26 +466,27 @@ def test_a_folder_that_is_not_there_is_not_asked_for() -> None:
             return super().folder(path)
 
     names = [f'#include "lib{number}/deep/x.h"' for number in range(50)]
-    FileReader(Asked({"src/a.c": "\n".join(names)})).read(ReadFile(path="src/a.c", include_deps=True))
+    reader = FileReader(Asked({"src/a.c": "\n".join(names)}), LazySyntax())
+    reader.read(ReadFile(path="src/a.c", include_deps=True))
     assert sorted(asked) == ["", "src"]
 
 
 @pytest.mark.clause("CD-27")
-def test_parsed_imports_are_kept_by_content_and_bounded() -> None:
-    parsed: list[str] = []
+def test_parsed_texts_are_kept_by_content_and_bounded() -> None:
+    asked: list[tuple[str, str]] = []
 
-    def parse(text: str) -> list[str]:
-        parsed.append(text)
-        return [text]
+    class Asked(NoSyntax):
+        def parse(self, language: str, text: str) -> NotParsed:
+            asked.append((language, text))
+            return NotParsed(text)
 
-    language = Language(parse, lambda *_: Imports())
-    kept = ParsedImports(most=2)
+    kept = KeptSyntax(Asked(), most=2)
     for text in ("a", "b", "a", "c", "a", "b"):
-        assert kept.of("x", language, text) == [text]
-    assert parsed == ["a", "b", "c", "b"]
+        assert kept.parse("x", text) == NotParsed(text)
+    assert asked == [("x", "a"), ("x", "b"), ("x", "c"), ("x", "b")]
     assert len(kept) == 2
-    kept.of("y", language, "a")
-    assert parsed[-1] == "a"
+    kept.parse("y", "a")
+    assert asked[-1] == ("y", "a")
 
 
 @pytest.mark.clause("CD-27")

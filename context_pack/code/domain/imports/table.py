@@ -16,9 +16,12 @@ from context_pack.code.domain.imports.tree import Imports, TreeView
 
 @frozen
 class Language:
-    """How the imports of a language are found: in the text, then in the tree."""
+    """How the imports of a language are found: in the text, then in the tree.
 
-    parse: Callable[[str], Any]
+    Without a `parse` of its own, what `resolve` gets is what the syntax port says of the text.
+    """
+
+    parse: Callable[[str], Any] | None
     resolve: Callable[[Any, str, TreeView], Imports]
 
 

@@ -1,0 +1,31 @@
+"""Source code by tree-sitter: grammars, query files, and the `Syntax` port over them, loaded on first use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
+
+
+class LazySyntax:
+    """A `Syntax` that loads tree-sitter with the first text: most processes that could parse never do."""
+
+    @cached_property
+    def _loaded(self) -> Syntax:
+        from context_pack_adapters.syntax.kept_syntax import KeptSyntax
+        from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
+
+        return KeptSyntax(TreeSitterSyntax())
+
+    def parse(self, language: str, text: str) -> Parsed | NotParsed:
+        """The definitions and imports of a text."""
+        return self._loaded.parse(language, text)
+
+    def spans(self, language: str, text: str) -> Spans | NotParsed:
+        """Where the comments and strings of a text are."""
+        return self._loaded.spans(language, text)
+
+    def occurrences(self, language: str, text: str, name: str) -> Sequence[int] | NotParsed:
+        """Where an identifier stands that is `name`."""
+        return self._loaded.occurrences(language, text, name)

@@ -1,0 +1,225 @@
+"""From the captures of a query to definitions and imports: the same rules for every language.
+
+A match that captures `@name` and a kind (`@function`, `@class` …) is a definition. Several matches of one
+name are one definition: the first pattern in the query file says its kind, the widest node its lines, so
+that an `export` or a decorator around it belongs to it. What stands right above it, attributes and comments
+without a blank line between, belongs to it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from attrs import define, field
+from tree_sitter import Node
+
+from context_pack.kernel.sentences import one_line
+from context_pack.kernel.syntax import Definition, DefinitionKind, Import
+from context_pack_adapters.syntax.comment_text import comment_text
+
+MOST_DEFINITIONS = 5_000
+MOST_IMPORTS = 20_000
+MOST_ABOVE = 200
+"""How many lines above a definition may belong to it."""
+LONGEST_SIGNATURE = 400
+LONGEST_NAME = 200
+LONGEST_PREFIX = 500
+"""Definitions nest without end: a prefix that is longer does not grow any more."""
+MOST_DOC_CHARS = 2_000
+
+Match = tuple[int, dict[str, list[Node]]]
+_KINDS = {kind.value: kind for kind in DefinitionKind}
+_SCOPE = "scope"
+"""Qualifies the names inside it without being a definition, as `impl` does."""
+
+
+@define
+class _Candidate:
+    """What the matches of one name say together."""
+
+    pattern: int
+    kind: DefinitionKind | None
+    node: Node
+    name: Node
+    body: Node | None
+    owner: Node | None
+    docstring: Node | None
+
+    def merge(self, other: _Candidate) -> None:
+        """Take what another match of the same name adds."""
+        if other.pattern < self.pattern:
+            self.pattern, self.kind = other.pattern, other.kind
+        if _length(other.node) > _length(self.node):
+            self.node = other.node
+        self.body = self.body or other.body
+        self.owner = self.owner or other.owner
+        self.docstring = self.docstring or other.docstring
+
+
+@define
+class Above:
+    """The lines that belong to what follows them: comments and attributes that begin their line."""
+
+    data: bytes
+    _comments: dict[int, Node] = field(factory=dict)
+    _attributes: dict[int, Node] = field(factory=dict)
+    _attribute_ends: dict[int, int] = field(factory=dict)
+
+    def add(self, node: Node, *, comment: bool) -> None:
+        """One comment or attribute."""
+        if not comment:
+            self._attribute_ends[node.start_byte] = node.end_byte
+        line = self.data.rfind(b"\n", 0, node.start_byte) + 1
+        if not self.data[line : node.start_byte].strip():
+            (self._comments if comment else self._attributes)[last_row(node)] = node
+
+    def first_row(self, row: int) -> tuple[int, list[Node]]:
+        """The first row of what stands right above a row, and the comments in it from top to bottom."""
+        first, comments = row, []
+        while row - first < MOST_ABOVE:
+            node = self._comments.get(first - 1)
+            if node is not None:
+                comments.append(node)
+            else:
+                node = self._attributes.get(first - 1)
+            if node is None or node.start_point.row >= first:
+                break
+            first = node.start_point.row
+        return first, comments[::-1]
+
+    def past_attributes(self, start: int, end: int) -> int:
+        """Where the code of a definition begins behind the attributes that it begins with."""
+        while start < end:
+            begin = start + len(self.data[start:end]) - len(self.data[start:end].lstrip())
+            after = self._attribute_ends.get(begin)
+            if after is None:
+                return begin
+            start = after
+        return start
+
+
+def definitions(matches: Iterable[Match], above: Above) -> Iterator[Definition]:
+    """The definitions that the matches say, in the order of their beginnings."""
+    candidates = _candidates(matches)
+    open_scopes: list[tuple[int, str, bool, int]] = []  # end, prefix inside, is a container, depth inside
+    for each in sorted(candidates, key=lambda found: (found.node.start_byte, -found.node.end_byte)):
+        while open_scopes and open_scopes[-1][0] <= each.node.start_byte:
+            open_scopes.pop()
+        _, prefix, in_container, depth = open_scopes[-1] if open_scopes else (0, "", False, 0)
+        name = _text(each.name)[:LONGEST_NAME]
+        owner = _text(each.owner)[:LONGEST_NAME] if each.owner is not None else ""
+        qualified = f"{owner}.{name}" if owner else prefix + name
+        inner = f"{qualified}." if len(qualified) < LONGEST_PREFIX else prefix
+        if each.kind is None:
+            open_scopes.append((each.node.end_byte, inner, True, depth))
+            continue
+        kind = each.kind
+        if kind is DefinitionKind.FUNCTION and (in_container or owner):
+            kind = DefinitionKind.METHOD
+        open_scopes.append((each.node.end_byte, inner, kind.holds_members, depth + 1))
+        yield _definition(each, kind, name, qualified, depth, above)
+
+
+def _candidates(matches: Iterable[Match]) -> Iterable[_Candidate]:
+    found: dict[int, _Candidate] = {}
+    for pattern, captures in matches:
+        name = captures.get("name")
+        if name is None or len(found) >= MOST_DEFINITIONS:
+            continue
+        kind = next((each for each in captures if each in _KINDS or each == _SCOPE), None)
+        if kind is None:
+            continue
+        candidate = _Candidate(
+            pattern,
+            _KINDS.get(kind),
+            captures[kind][0],
+            name[0],
+            _only(captures.get("body")),
+            _only(captures.get("owner")),
+            _only(captures.get("docstring")),
+        )
+        known = found.setdefault(name[0].start_byte, candidate)
+        if known is not candidate:
+            known.merge(candidate)
+    return found.values()
+
+
+def _definition(
+    each: _Candidate, kind: DefinitionKind, name: str, qualified: str, depth: int, above: Above
+) -> Definition:
+    first, comments = above.first_row(each.node.start_point.row)
+    begin = above.past_attributes(each.node.start_byte, each.name.start_byte)
+    end = each.body.start_byte if each.body is not None else each.node.end_byte
+    head = above.data[begin : min(end, begin + 4 * LONGEST_SIGNATURE)].decode("utf-8", "replace")
+    said = [each.docstring] if each.docstring is not None else comments
+    doc = "\n".join(comment_text(_text(node)) for node in said)
+    return Definition(
+        kind,
+        name,
+        qualified,
+        first + 1,
+        last_row(each.node) + 1,
+        each.name.start_point.row + 1,
+        one_line(head, LONGEST_SIGNATURE).rstrip(" :{=;>").removesuffix(" -").rstrip(),
+        doc[:MOST_DOC_CHARS].strip(),
+        depth,
+    )
+
+
+def imports(matches: Sequence[Match], hows: Sequence[str], comments: Mapping[int, int]) -> list[Import]:
+    """The imports that the matches say, in order; the names taken from one specifier stand together."""
+    found: dict[tuple[int, int], tuple[str, Node, Node, dict[str, None]]] = {}
+    for pattern, captures in matches:
+        whole, specifier = captures.get("import"), captures.get("specifier")
+        if whole is None or specifier is None or len(found) >= MOST_IMPORTS:
+            continue
+        key = (whole[0].start_byte, specifier[0].start_byte)
+        names = found.setdefault(key, (hows[pattern], whole[0], specifier[0], {}))[3]
+        names.update(dict.fromkeys(_text(node) for node in captures.get("imported", ())))
+    modules = sorted(_modules(matches))
+    return [
+        Import(
+            _without(node, comments),
+            tuple(names),
+            whole.start_point.row + 1,
+            how,
+            tuple(name for start, end, name in modules if start < whole.start_byte < end),
+        )
+        for _, (how, whole, node, names) in sorted(found.items(), key=lambda item: item[0])
+    ]
+
+
+def _modules(matches: Iterable[Match]) -> Iterator[tuple[int, int, str]]:
+    """Where the modules are that are written inside the text."""
+    for _, captures in matches:
+        if "module" in captures and "name" in captures:
+            node = captures["module"][0]
+            yield node.start_byte, node.end_byte, _text(captures["name"][0])
+
+
+def _without(node: Node, comments: Mapping[int, int]) -> str:
+    """The text of a node without the comments in it."""
+    text = node.text or b""
+    pieces, at = [], 0
+    for start in sorted(each for each in comments if node.start_byte <= each < node.end_byte):
+        pieces.append(text[at : start - node.start_byte])
+        at = comments[start] - node.start_byte
+    return b"".join((*pieces, text[at:])).decode("utf-8", "replace")
+
+
+def last_row(node: Node) -> int:
+    """The last row that holds something of a node; a final line feed may belong to it."""
+    row, column = node.end_point
+    return row - 1 if column == 0 and row > node.start_point.row else row
+
+
+def _only(nodes: Sequence[Node] | None) -> Node | None:
+    return nodes[0] if nodes else None
+
+
+def _length(node: Node) -> int:
+    return node.end_byte - node.start_byte
+
+
+def _text(node: Node | None) -> str:
+    return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")

@@ -1,0 +1,228 @@
+"""The `Syntax` port on tree-sitter: bounded in size and time, one text at a time for each grammar.
+
+A parser holds the interpreter while it works, so that threads would not make it faster; the lock only keeps
+two of them from one parser. Components (Vue, Svelte) are parsed as their scripts, with the rest blanked.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from threading import Lock
+from typing import TypeVar
+
+from tree_sitter import Node, Tree
+
+from context_pack.kernel.syntax import NotParsed, Parsed, Spans, no_grammar
+from context_pack_adapters.syntax.captures import Above, Match, definitions, imports
+from context_pack_adapters.syntax.comment_text import comment_text
+from context_pack_adapters.syntax.components import COMPONENTS, scripts_of
+from context_pack_adapters.syntax.grammars import (
+    QUERY_MICROS,
+    Grammar,
+    GrammarFailed,
+    grammar_name,
+    load_grammar,
+)
+
+T = TypeVar("T")
+
+MOST_BYTES = 1024 * 1024
+MOST_HEADS = 8
+MOST_HEAD_CHARS = 4_000
+INSTEAD = {"c": "cpp"}
+"""The grammar to try where another reads a text with errors: headers do not say which language they are."""
+TOO_LONG = "it is larger than 1 MiB"
+TOOK_LONG = "parsing it took too long"
+NOT_UNDERSTOOD = "its grammar cannot read it"
+
+MOST_ERROR_STEPS = 10_000
+MOST_OCCURRENCES = 10_000
+_NO_CODE = re.compile("string|comment|text|content|regex|heredoc|char")
+"""Kinds of leaves that can spell a name without being one."""
+
+
+class TreeSitterSyntax:
+    """Parses the languages of `grammars`; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+
+    def parse(self, language: str, text: str) -> Parsed | NotParsed:
+        """The definitions and imports of a text."""
+        with self._lock:
+            found = _tree(language, text)
+            if isinstance(found, NotParsed):
+                return found
+            grammar, tree, data = found
+            matches = _in_time(lambda: grammar.outline.matches(tree.root_node))
+            return NotParsed(TOOK_LONG) if matches is None else _parsed(matches, grammar, tree, data)
+
+    def spans(self, language: str, text: str) -> Spans | NotParsed:
+        """Where the comments and strings of a text are."""
+        with self._lock:
+            found = _tree(language, text)
+            if isinstance(found, NotParsed):
+                return found
+            grammar, tree, data = found
+            captures = _in_time(lambda: grammar.spans.captures(tree.root_node))
+            if captures is None:
+                return NotParsed(TOOK_LONG)
+            comments, strings = (
+                _characters(data, _outermost(captures.get(name, ()))) for name in ("comment", "string")
+            )
+            return Spans(comments, strings)
+
+    def occurrences(self, language: str, text: str, name: str) -> Sequence[int] | NotParsed:
+        """Where an identifier stands that is `name`."""
+        with self._lock:
+            found = _tree(language, text)
+            if isinstance(found, NotParsed):
+                return found
+            _, tree, data = found
+            places = [(at, at) for at in _identifiers(tree, data, name.encode())]
+            return [start for start, _ in _characters(data, places)]
+
+
+def _in_time(query: Callable[[], T]) -> T | None:
+    """What a query finds, or None if it was stopped by its time limit."""
+    start = time.monotonic()
+    found = query()
+    return found if time.monotonic() - start < QUERY_MICROS / 1e6 else None
+
+
+def _tree(language: str, text: str) -> tuple[Grammar, Tree, bytes] | NotParsed:
+    """The tree of a text and the grammar that made it, or why there is none."""
+    if language in COMPONENTS:
+        language, text = scripts_of(text)
+    name = grammar_name(language)
+    if name is None:
+        return NotParsed(no_grammar(language))
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) > MOST_BYTES:
+        return NotParsed(TOO_LONG)
+    found = _by_grammar(name, data)
+    if isinstance(found, NotParsed) or not found[1].root_node.has_error or name not in INSTEAD:
+        return found
+    other = _by_grammar(INSTEAD[name], data)
+    if isinstance(other, NotParsed) or _error_bytes(other[1]) >= _error_bytes(found[1]):
+        return found
+    return other
+
+
+def _by_grammar(name: str, data: bytes) -> tuple[Grammar, Tree, bytes] | NotParsed:
+    try:
+        grammar = load_grammar(name)
+    except GrammarFailed:
+        return NotParsed(f"the grammar for {name} could not be loaded")
+    try:
+        tree = grammar.parser.parse(data)
+    except ValueError:
+        grammar.parser.reset()
+        return NotParsed(TOOK_LONG)
+    if data and 2 * _error_bytes(tree) > len(data):
+        return NotParsed(NOT_UNDERSTOOD)
+    return grammar, tree, data
+
+
+def _error_bytes(tree: Tree) -> int:
+    """How much of a text is in errors at the top of its tree."""
+    root = tree.root_node
+    if root.is_error:
+        return root.end_byte - root.start_byte
+    return (
+        sum(node.end_byte - node.start_byte for node in root.children if node.is_error)
+        if root.has_error
+        else 0
+    )
+
+
+def _parsed(matches: Sequence[Match], grammar: Grammar, tree: Tree, data: bytes) -> Parsed:
+    above, comments = Above(data), {}
+    heads: list[Node] = []
+    package = ""
+    first = len(data)
+    for _, captures in matches:
+        for node in captures.get("comment", ()):
+            above.add(node, comment=True)
+            comments[node.start_byte] = node.end_byte
+            heads.append(node)
+        for node in captures.get("attribute", ()):
+            above.add(node, comment=False)
+        heads.extend(captures.get("head", ()))
+        if not package and (named := captures.get("package")):
+            package = (named[0].text or b"").decode("utf-8", "replace")
+        if "name" in captures or "import" in captures:
+            first = min(first, *(node.start_byte for nodes in captures.values() for node in nodes))
+    return Parsed(
+        tuple(definitions(matches, above)),
+        tuple(imports(matches, grammar.hows, comments)),
+        package,
+        tuple(_heads(heads, first)),
+        _error_line(tree.root_node),
+    )
+
+
+def _heads(nodes: Sequence[Node], first: int) -> Iterator[str]:
+    """The comments before the first code, runs of lines as one, and the docstring among them."""
+    runs: list[list[Node]] = []
+    for node in sorted(nodes, key=lambda each: each.start_byte):
+        if node.start_byte >= first or len(runs) > MOST_HEADS:
+            break
+        if runs and node.start_point.row <= runs[-1][-1].end_point.row + 1:
+            runs[-1].append(node)
+        else:
+            runs.append([node])
+    for run in runs[:MOST_HEADS]:
+        text = b"\n".join(node.text or b"" for node in run).decode("utf-8", "replace")
+        yield comment_text(text)[:MOST_HEAD_CHARS]
+
+
+def _error_line(root: Node) -> int | None:
+    """The first line that the grammar cannot read."""
+    node = root
+    for _ in range(MOST_ERROR_STEPS):
+        if node.is_error or node.is_missing or not node.has_error:
+            break
+        node = next((each for each in node.children if each.has_error or each.is_missing), node)
+    return node.start_point.row + 1 if root.has_error else None
+
+
+def _identifiers(tree: Tree, data: bytes, name: bytes) -> Iterator[int]:
+    word = re.compile(rb"(?<![\w$])" + re.escape(name) + rb"(?![\w$])")
+    found = 0
+    for match in word.finditer(data):
+        node = tree.root_node.descendant_for_byte_range(match.start(), match.end())
+        if node is not None and node.byte_range == match.span() and _is_identifier(node):
+            yield match.start()
+            found += 1
+            if found >= MOST_OCCURRENCES:
+                return
+
+
+def _is_identifier(node: Node) -> bool:
+    return node.is_named and not node.child_count and _NO_CODE.search(node.type) is None
+
+
+def _outermost(nodes: Sequence[Node]) -> list[tuple[int, int]]:
+    """The ranges of nodes, without those that lie in another."""
+    ranges: list[tuple[int, int]] = []
+    for start, end in sorted((node.byte_range for node in nodes), key=lambda each: (each[0], -each[1])):
+        if not ranges or start >= ranges[-1][1]:
+            ranges.append((start, end))
+    return ranges
+
+
+def _characters(data: bytes, ranges: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Ranges of bytes, in order and apart, as ranges of characters."""
+    if data.isascii():
+        return tuple(ranges)
+    found = []
+    at = counted = 0
+    for start, end in ranges:
+        begin = counted + len(data[at:start].decode("utf-8", "surrogatepass"))
+        counted = begin + len(data[start:end].decode("utf-8", "surrogatepass"))
+        at = end
+        found.append((begin, counted))
+    return tuple(found)

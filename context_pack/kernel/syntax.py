@@ -1,0 +1,152 @@
+"""What a parser knows of a source text, and the port that asks one.
+
+Features never read code by patterns of their own: definitions, imports as they are written, comments and
+strings come from here. Lines count from 1, both ends included. What a language means is the adapter's data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Protocol
+
+from attrs import frozen
+
+
+class DefinitionKind(StrEnum):
+    """What a definition defines."""
+
+    MODULE = "module"
+    CLASS = "class"
+    INTERFACE = "interface"
+    STRUCT = "struct"
+    ENUM = "enum"
+    TRAIT = "trait"
+    TYPE = "type"
+    FUNCTION = "function"
+    METHOD = "method"
+    CONSTANT = "constant"
+    MACRO = "macro"
+
+    @property
+    def holds_members(self) -> bool:
+        """Whether other definitions belong to it by name."""
+        return self in _CONTAINERS
+
+    @property
+    def is_callable(self) -> bool:
+        """Whether it has a body that runs."""
+        return self in (DefinitionKind.FUNCTION, DefinitionKind.METHOD, DefinitionKind.MACRO)
+
+
+_CONTAINERS = frozenset(
+    {
+        DefinitionKind.MODULE,
+        DefinitionKind.CLASS,
+        DefinitionKind.INTERFACE,
+        DefinitionKind.STRUCT,
+        DefinitionKind.ENUM,
+        DefinitionKind.TRAIT,
+    }
+)
+
+
+@frozen
+class Definition:
+    """One definition: where it stands and how it is written.
+
+    `start` includes its decorators, attributes and the documentation right above it; `line` is the line of
+    its name. `qualified` is its name with those of the definitions around it (`Class.method`), `depth` how
+    many definitions are around it, `signature` its head in one line without decorators and body, and `doc`
+    what its doc comment or docstring says, without the comment signs.
+    """
+
+    kind: DefinitionKind
+    name: str
+    qualified: str
+    start: int
+    end: int
+    line: int
+    signature: str
+    doc: str = ""
+    depth: int = 0
+
+
+@frozen
+class Import:
+    """One import as it is written.
+
+    `specifier` is the imported name or path without quotes, `names` are what is taken from it, `how` is the
+    word of the language's query file that tells kinds of imports apart, and `inside` are the inline modules
+    around it.
+    """
+
+    specifier: str
+    names: tuple[str, ...] = ()
+    line: int = 1
+    how: str = ""
+    inside: tuple[str, ...] = ()
+
+
+@frozen
+class Parsed:
+    """A source text as its grammar reads it: definitions in the order of their lines.
+
+    `package` is the package or namespace that the text says it belongs to, `heads` are the comments and the
+    docstring it begins with, and `error_line` is the first line that the grammar cannot read, if any.
+    """
+
+    definitions: tuple[Definition, ...] = ()
+    imports: tuple[Import, ...] = ()
+    package: str = ""
+    heads: tuple[str, ...] = ()
+    error_line: int | None = None
+
+
+@frozen
+class NotParsed:
+    """Why a text was not parsed, in words that fit behind the name of its file."""
+
+    reason: str
+
+
+@frozen
+class Spans:
+    """Where comments and strings are, as (start, end) in characters; in order, without overlaps."""
+
+    comments: tuple[tuple[int, int], ...] = ()
+    strings: tuple[tuple[int, int], ...] = ()
+
+
+class Syntax(Protocol):
+    """Parses source texts; no text makes it raise, hang or take more than its bounded time."""
+
+    def parse(self, language: str, text: str) -> Parsed | NotParsed:
+        """The definitions and imports of a text in a language of `kernel.languages`."""
+
+    def spans(self, language: str, text: str) -> Spans | NotParsed:
+        """Where the comments and strings of a text are."""
+
+    def occurrences(self, language: str, text: str, name: str) -> Sequence[int] | NotParsed:
+        """Where an identifier stands that is `name`, in characters, outside comments and strings."""
+
+
+class NoSyntax:
+    """A `Syntax` that knows no language."""
+
+    def parse(self, language: str, _text: str) -> NotParsed:
+        """Nothing is parsed."""
+        return NotParsed(no_grammar(language))
+
+    def spans(self, language: str, _text: str) -> NotParsed:
+        """Nothing is parsed."""
+        return NotParsed(no_grammar(language))
+
+    def occurrences(self, language: str, _text: str, _name: str) -> NotParsed:
+        """Nothing is parsed."""
+        return NotParsed(no_grammar(language))
+
+
+def no_grammar(language: str) -> str:
+    """Why texts of a language are not parsed."""
+    return f"there is no grammar for {language or 'its language'}"
