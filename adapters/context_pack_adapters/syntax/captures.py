@@ -8,6 +8,7 @@ without a blank line between, belongs to it too.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from attrs import define, field
@@ -28,6 +29,8 @@ LONGEST_PREFIX = 500
 MOST_DOC_CHARS = 2_000
 
 Match = tuple[int, dict[str, list[Node]]]
+_SIGNATURE_END = re.compile(r"(?:[\s:{=;]|[-=]>)++\Z")
+"""What leads from a signature to its body."""
 _KINDS = {kind.value: kind for kind in DefinitionKind}
 _SCOPE = "scope"
 """Qualifies the names inside it without being a definition, as `impl` does."""
@@ -58,17 +61,16 @@ class _Candidate:
 
 @define
 class Above:
-    """The lines that belong to what follows them: comments and attributes that begin their line."""
+    """The lines that belong to what follows them: comments and attributes without code beside them."""
 
     data: bytes
     _comments: dict[int, Node] = field(factory=dict)
     _attributes: dict[int, Node] = field(factory=dict)
-    _attribute_ends: dict[int, int] = field(factory=dict)
+    _ends: dict[int, int] = field(factory=dict)
 
     def add(self, node: Node, *, comment: bool) -> None:
         """One comment or attribute."""
-        if not comment:
-            self._attribute_ends[node.start_byte] = node.end_byte
+        self._ends[node.start_byte] = node.end_byte
         line = self.data.rfind(b"\n", 0, node.start_byte) + 1
         if not self.data[line : node.start_byte].strip():
             (self._comments if comment else self._attributes)[last_row(node)] = node
@@ -77,21 +79,25 @@ class Above:
         """The first row of what stands right above a row, and the comments in it from top to bottom."""
         first, comments = row, []
         while row - first < MOST_ABOVE:
-            node = self._comments.get(first - 1)
-            if node is not None:
-                comments.append(node)
-            else:
-                node = self._attributes.get(first - 1)
-            if node is None or node.start_point.row >= first:
+            comment = self._comments.get(first - 1)
+            node = comment or self._attributes.get(first - 1)
+            if node is None or node.start_point.row >= first or not self._ends_line(node):
                 break
+            if comment is not None:
+                comments.append(comment)
             first = node.start_point.row
         return first, comments[::-1]
 
+    def _ends_line(self, node: Node) -> bool:
+        """Whether no code follows a node on its line."""
+        end = self.data.find(b"\n", node.end_byte - 1)
+        return self.past_attributes(node.end_byte, end if end >= 0 else len(self.data)) >= end
+
     def past_attributes(self, start: int, end: int) -> int:
-        """Where the code of a definition begins behind the attributes that it begins with."""
+        """Where the code of a definition begins behind the attributes and comments that it begins with."""
         while start < end:
             begin = start + len(self.data[start:end]) - len(self.data[start:end].lstrip())
-            after = self._attribute_ends.get(begin)
+            after = self._ends.get(begin)
             if after is None:
                 return begin
             start = after
@@ -160,32 +166,36 @@ def _definition(
         first + 1,
         last_row(each.node) + 1,
         each.name.start_point.row + 1,
-        one_line(head, LONGEST_SIGNATURE).rstrip(" :{=;>").removesuffix(" -").rstrip(),
+        _SIGNATURE_END.sub("", one_line(head, LONGEST_SIGNATURE)),
         doc[:MOST_DOC_CHARS].strip(),
         depth,
     )
 
 
 def imports(matches: Sequence[Match], hows: Sequence[str], comments: Mapping[int, int]) -> list[Import]:
-    """The imports that the matches say, in order; the names taken from one specifier stand together."""
-    found: dict[tuple[int, int], tuple[str, Node, Node, dict[str, None]]] = {}
+    """The imports that the matches say, in order; the names taken from one specifier stand together.
+
+    Where several patterns match one import, the first in the query file says `how`.
+    """
+    found: dict[tuple[int, int], tuple[int, Node, Node, dict[str, None]]] = {}
     for pattern, captures in matches:
         whole, specifier = captures.get("import"), captures.get("specifier")
         if whole is None or specifier is None or len(found) >= MOST_IMPORTS:
             continue
         key = (whole[0].start_byte, specifier[0].start_byte)
-        names = found.setdefault(key, (hows[pattern], whole[0], specifier[0], {}))[3]
-        names.update(dict.fromkeys(_text(node) for node in captures.get("imported", ())))
+        known = found.get(key, (pattern, whole[0], specifier[0], {}))
+        known[3].update(dict.fromkeys(_text(node) for node in captures.get("imported", ())))
+        found[key] = (min(pattern, known[0]), *known[1:])
     modules = sorted(_modules(matches))
     return [
         Import(
             _without(node, comments),
             tuple(names),
             whole.start_point.row + 1,
-            how,
+            hows[pattern],
             tuple(name for start, end, name in modules if start < whole.start_byte < end),
         )
-        for _, (how, whole, node, names) in sorted(found.items(), key=lambda item: item[0])
+        for _, (pattern, whole, node, names) in sorted(found.items(), key=lambda item: item[0])
     ]
 
 

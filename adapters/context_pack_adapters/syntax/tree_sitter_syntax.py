@@ -127,15 +127,15 @@ def _by_grammar(name: str, data: bytes) -> tuple[Grammar, Tree, bytes] | NotPars
 
 
 def _error_bytes(tree: Tree) -> int:
-    """How much of a text is in errors at the top of its tree."""
+    """How much of a text is in errors at the top of its tree, and in no node that the grammar could read."""
     root = tree.root_node
-    if root.is_error:
-        return root.end_byte - root.start_byte
-    return (
-        sum(node.end_byte - node.start_byte for node in root.children if node.is_error)
-        if root.has_error
-        else 0
-    )
+    errors = [root] if root.is_error else [each for each in root.children if each.is_error]
+    read = (each for error in errors for each in error.children if each.is_named and each.child_count)
+    return sum(map(_length, errors)) - sum(_length(each) for each in read if not each.is_error)
+
+
+def _length(node: Node) -> int:
+    return node.end_byte - node.start_byte
 
 
 def _parsed(matches: Sequence[Match], grammar: Grammar, tree: Tree, data: bytes) -> Parsed:
