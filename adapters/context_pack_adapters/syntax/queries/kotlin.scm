@@ -1,0 +1,27 @@
+; Definitions
+(class_declaration "interface" name: (identifier) @name (class_body)? @body) @interface
+(class_declaration (modifiers (class_modifier "enum")) name: (identifier) @name (enum_class_body)? @body) @enum
+(class_declaration name: (identifier) @name [(class_body) (enum_class_body)]? @body) @class
+(object_declaration name: (identifier) @name (class_body)? @body) @class
+(companion_object name: (identifier) @name (class_body)? @body) @class
+(type_alias type: (identifier) @name) @type
+(function_declaration name: (identifier) @name (function_body)? @body) @function
+(function_declaration
+  [(user_type (identifier) @owner .)
+   (user_type (identifier) @owner . (type_arguments))
+   (nullable_type (user_type (identifier) @owner .))
+   (nullable_type (user_type (identifier) @owner . (type_arguments)))]
+  . name: (identifier) @name) @function
+(secondary_constructor "constructor" @name (block)? @body) @method
+(source_file (property_declaration (variable_declaration (identifier) @name)) @constant)
+(source_file (property_declaration (variable_declaration (identifier) @name) "=" . (_) @body) @constant)
+(source_file (property_declaration (variable_declaration (identifier) @name) (getter) @body) @constant)
+
+; Imports: a star takes everything
+(import (qualified_identifier) @specifier "*"? @imported) @import
+(package_header (qualified_identifier) @package)
+
+; What stands above or beside code
+[(annotation) (file_annotation)] @attribute
+[(line_comment) (block_comment)] @comment
+[(string_literal) (multiline_string_literal) (character_literal)] @string
