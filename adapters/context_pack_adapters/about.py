@@ -16,12 +16,12 @@ TITLE = "Context Pack"
 DESCRIPTION = "Curated context for coding agents: packs of anchored code that stay true as the code changes."
 
 INSTRUCTIONS = """\
-Context packs carry what one agent learned about a codebase to the next agent or person: sections with \
-descriptions, refs (path + lines, shown as live code) and Mermaid diagrams.
+Context packs carry what one agent learned about a codebase to the next: sections with descriptions, refs \
+(path + lines, shown as live code) and Mermaid diagrams.
 
-Look: `grep_codebase` {pattern, filePattern?} finds lines, `read_file` {path, includeDeps?} reads a \
-file and what it imports; `documents_search` {query} finds passages of documentation \
-(`documents_list_collections` first), `documents_get_section` reads one; `list_contexts` and `query_context` \
+Look: `code_outline` {path} lists definitions, `find_usages` {name} where one is used, `grep_codebase` \
+{pattern} finds lines, `read_file` {path, symbol?, includeDeps?} reads; `documents_search` {query} \
+finds passages of documentation, `documents_get_section` reads one; `list_contexts` and `query_context` \
 {scope} tell what folders are for; `export_context` and `get_context` read bundles of typed entities.
 
 Remember: `context_search` {query} finds code, discoveries, past sessions and packs by meaning: ask \

@@ -1,4 +1,4 @@
-"""The tools of the code family: `read_file` here, `grep_codebase` in `search_tools`, joined by `build`.
+"""The tools of the code family: `read_file` here, the others in `search_tools` and `outline_tools`.
 
 Everything that names a JSON field of `read_file`'s answer is here; what a call means is in the use case.
 """
@@ -14,9 +14,12 @@ from attrs import define, evolve, field
 
 from context_pack.code.domain.roles import role_of
 from context_pack.code.family import FAMILY
+from context_pack.code.outline_tools import outline_tool, usages_tool
 from context_pack.code.ports import AccessLog, CodeSearch
 from context_pack.code.search_tools import grep_tool
+from context_pack.code.usecases.outline import Outliner
 from context_pack.code.usecases.read_file import Dependency, FileRead, FileReader, ReadFile
+from context_pack.code.usecases.usages import UsageFinder
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paths import module_of
 from context_pack.kernel.ports import Clock, SourceTree
@@ -51,7 +54,11 @@ def build(
 ) -> tuple[Tool, ...]:
     """Every tool of the family over these ports."""
     reads = read_tool(FileReader(tree, syntax), access, clock.now)
-    return (reads,) if search is None else (reads, grep_tool(FAMILY, search, clock))
+    outlines = outline_tool(FAMILY, Outliner(tree, syntax, clock.monotonic))
+    if search is None:
+        return (reads, outlines)
+    usages = usages_tool(FAMILY, UsageFinder(tree, syntax, search))
+    return (reads, grep_tool(FAMILY, search, clock), outlines, usages)
 
 
 def read_tool(reader: FileReader, access: AccessLog, now: Callable[[], datetime]) -> Tool:

@@ -121,6 +121,9 @@ class Spans:
 class Syntax(Protocol):
     """Parses source texts; no text makes it raise, hang or take more than its bounded time."""
 
+    def knows(self, language: str) -> bool:
+        """Whether there is a grammar for a language."""
+
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text in a language of `kernel.languages`."""
 
@@ -133,6 +136,10 @@ class Syntax(Protocol):
 
 class NoSyntax:
     """A `Syntax` that knows no language."""
+
+    def knows(self, _language: str) -> bool:
+        """Never."""
+        return False
 
     def parse(self, language: str, _text: str) -> NotParsed:
         """Nothing is parsed."""

@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, Entry] = {
     "call": Entry("call", "run any tool and print its answer"),
     "tools": Entry("tools", "list the tools, or explain one"),
     "read": Entry("read", "print a file with line numbers, and what it imports"),
+    "outline": Entry("outline", "list the definitions of a file or folder"),
     "grep": Entry("grep", "search the project's text files for a regular expression"),
     "packs list": Entry("packs_list", "list the context packs"),
     "packs draft": Entry("packs_draft", "make a pack that answers a question"),

@@ -42,7 +42,7 @@ def run(options: Namespace, shell: Shell) -> int:
     if options.json:
         shell.terminal.json(read)
     elif answer.is_error:
-        shell.terminal.complain(_trouble(read))
+        shell.terminal.complain(trouble(read))
     else:
         _show(read, options.deps, shell.terminal)
     return 1 if answer.is_error else 0
@@ -68,7 +68,7 @@ def wanted_lines(written: str | None) -> dict[str, int]:
     return wanted
 
 
-def _trouble(read: Mapping[str, Any]) -> str:
+def trouble(read: Mapping[str, Any]) -> str:
     """An error of the tool in one line."""
     details = read.get("details")
     if isinstance(details, list):

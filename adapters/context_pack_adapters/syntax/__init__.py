@@ -18,6 +18,10 @@ class LazySyntax:
 
         return KeptSyntax(TreeSitterSyntax())
 
+    def knows(self, language: str) -> bool:
+        """Whether there is a grammar for a language."""
+        return self._loaded.knows(language)
+
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text."""
         return self._loaded.parse(language, text)

@@ -9,7 +9,8 @@ without a blank line between, belongs to it too.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import define, field
 from tree_sitter import Node
@@ -61,9 +62,13 @@ class _Candidate:
 
 @define
 class Above:
-    """The lines that belong to what follows them: comments and attributes without code beside them."""
+    """The lines that belong to what follows them: comments and attributes without code beside them.
+
+    Comments are added in the order of the text.
+    """
 
     data: bytes
+    _comment_spans: list[tuple[int, int]] = field(factory=list)
     _comments: dict[int, Node] = field(factory=dict)
     _attributes: dict[int, Node] = field(factory=dict)
     _ends: dict[int, int] = field(factory=dict)
@@ -71,6 +76,8 @@ class Above:
     def add(self, node: Node, *, comment: bool) -> None:
         """One comment or attribute."""
         self._ends[node.start_byte] = node.end_byte
+        if comment:
+            self._comment_spans.append(node.byte_range)
         line = self.data.rfind(b"\n", 0, node.start_byte) + 1
         if not self.data[line : node.start_byte].strip():
             (self._comments if comment else self._attributes)[last_row(node)] = node
@@ -92,6 +99,17 @@ class Above:
         """Whether no code follows a node on its line."""
         end = self.data.find(b"\n", node.end_byte - 1)
         return self.past_attributes(node.end_byte, end if end >= 0 else len(self.data)) >= end
+
+    def code(self, begin: int, end: int) -> str:
+        """The text between two places without its comments."""
+        pieces, at = [], begin
+        for number in range(bisect_left(self._comment_spans, (begin, begin)), len(self._comment_spans)):
+            start, after = self._comment_spans[number]
+            if start >= end:
+                break
+            pieces.append(self.data[at:start])
+            at = max(at, after)
+        return b"".join((*pieces, self.data[at:end])).decode("utf-8", "replace")
 
     def past_attributes(self, start: int, end: int) -> int:
         """Where the code of a definition begins behind the attributes and comments that it begins with."""
@@ -156,7 +174,7 @@ def _definition(
     first, comments = above.first_row(each.node.start_point.row)
     begin = above.past_attributes(each.node.start_byte, each.name.start_byte)
     end = each.body.start_byte if each.body is not None else each.node.end_byte
-    head = above.data[begin : min(end, begin + 4 * LONGEST_SIGNATURE)].decode("utf-8", "replace")
+    head = above.code(begin, min(end, begin + 4 * LONGEST_SIGNATURE))
     said = [each.docstring] if each.docstring is not None else comments
     doc = "\n".join(comment_text(_text(node)) for node in said)
     return Definition(
@@ -172,7 +190,7 @@ def _definition(
     )
 
 
-def imports(matches: Sequence[Match], hows: Sequence[str], comments: Mapping[int, int]) -> list[Import]:
+def imports(matches: Sequence[Match], hows: Sequence[str], above: Above) -> list[Import]:
     """The imports that the matches say, in order; the names taken from one specifier stand together.
 
     Where several patterns match one import, the first in the query file says `how`.
@@ -189,7 +207,7 @@ def imports(matches: Sequence[Match], hows: Sequence[str], comments: Mapping[int
     modules = sorted(_modules(matches))
     return [
         Import(
-            _without(node, comments),
+            above.code(node.start_byte, node.end_byte),
             tuple(names),
             whole.start_point.row + 1,
             hows[pattern],
@@ -205,16 +223,6 @@ def _modules(matches: Iterable[Match]) -> Iterator[tuple[int, int, str]]:
         if "module" in captures and "name" in captures:
             node = captures["module"][0]
             yield node.start_byte, node.end_byte, _text(captures["name"][0])
-
-
-def _without(node: Node, comments: Mapping[int, int]) -> str:
-    """The text of a node without the comments in it."""
-    text = node.text or b""
-    pieces, at = [], 0
-    for start in sorted(each for each in comments if node.start_byte <= each < node.end_byte):
-        pieces.append(text[at : start - node.start_byte])
-        at = comments[start] - node.start_byte
-    return b"".join((*pieces, text[at:])).decode("utf-8", "replace")
 
 
 def last_row(node: Node) -> int:

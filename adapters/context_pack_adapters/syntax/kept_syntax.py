@@ -26,6 +26,10 @@ class KeptSyntax:
     most: int = MOST_KEPT
     _kept: OrderedDict[tuple[str, str], Parsed | NotParsed] = field(factory=OrderedDict, init=False)
 
+    def knows(self, language: str) -> bool:
+        """Whether there is a grammar for a language."""
+        return self.inner.knows(language)
+
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text."""
         key = (language, sha256_hex(text))

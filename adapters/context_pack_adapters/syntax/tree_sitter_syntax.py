@@ -49,6 +49,10 @@ class TreeSitterSyntax:
     def __init__(self) -> None:
         self._lock = Lock()
 
+    def knows(self, language: str) -> bool:
+        """Whether there is a grammar for a language."""
+        return language in COMPONENTS or grammar_name(language) is not None
+
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text."""
         with self._lock:
@@ -139,14 +143,13 @@ def _length(node: Node) -> int:
 
 
 def _parsed(matches: Sequence[Match], grammar: Grammar, tree: Tree, data: bytes) -> Parsed:
-    above, comments = Above(data), {}
+    above = Above(data)
     heads: list[Node] = []
     package = ""
     first = len(data)
     for _, captures in matches:
         for node in captures.get("comment", ()):
             above.add(node, comment=True)
-            comments[node.start_byte] = node.end_byte
             heads.append(node)
         for node in captures.get("attribute", ()):
             above.add(node, comment=False)
@@ -157,7 +160,7 @@ def _parsed(matches: Sequence[Match], grammar: Grammar, tree: Tree, data: bytes)
             first = min(first, *(node.start_byte for nodes in captures.values() for node in nodes))
     return Parsed(
         tuple(definitions(matches, above)),
-        tuple(imports(matches, grammar.hows, comments)),
+        tuple(imports(matches, grammar.hows, above)),
         package,
         tuple(_heads(heads, first)),
         _error_line(tree.root_node),

@@ -5,7 +5,10 @@ from __future__ import annotations
 from context_pack.app import Ports
 from context_pack.code.domain.search import DEFAULT_HITS
 from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
+from context_pack.code.usecases.outline import TOKENS as OUTLINE_TOKENS
+from context_pack.code.usecases.outline import CodeOutline, Outlined, Outliner
 from context_pack.code.usecases.read_file import FileRead, FileReader, ReadFile
+from context_pack.code.usecases.usages import DEFAULT_USES, FindUsages, UsageFinder, Usages
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.workspace.spelling import spelled
 
@@ -16,6 +19,8 @@ class SourceCode:
     def __init__(self, ports: Ports) -> None:
         self._access, self._now = ports.access, ports.clock.now
         self._reader = FileReader(ports.source, ports.syntax)
+        self._outliner = Outliner(ports.source, ports.syntax, ports.clock.monotonic)
+        self._usages = None if ports.search is None else UsageFinder(ports.source, ports.syntax, ports.search)
         self._searcher = None if ports.search is None else CodeSearcher(ports.search, ports.clock.monotonic)
 
     def read(
@@ -26,8 +31,10 @@ class SourceCode:
         max_depth: int = 1,
         start_line: int | None = None,
         end_line: int | None = None,
+        symbol: str | None = None,
+        numbered: bool = False,
     ) -> FileRead:
-        """A file, or a range of its lines, on request with the files it imports."""
+        """A file, a range of its lines or one definition of it, on request with the files it imports."""
         command = spelled(
             ReadFile,
             path=path,
@@ -35,10 +42,34 @@ class SourceCode:
             maxDepth=max_depth,
             startLine=start_line,
             endLine=end_line,
+            symbol=symbol,
+            numbered=numbered,
         )
         read = self._reader.read(command)
         self._access.record(read.source.path, self._now())
         return read
+
+    def outline(
+        self,
+        path: str = ".",
+        *,
+        depth: int | None = None,
+        query: str | None = None,
+        max_tokens: int = OUTLINE_TOKENS,
+    ) -> Outlined:
+        """The definitions of a file, or of the files in a folder."""
+        command = spelled(CodeOutline, path=path, depth=depth, query=query, max_tokens=max_tokens)
+        return self._outliner.outline(command)
+
+    def usages(self, name: str, *, path: str | None = None, limit: int = DEFAULT_USES) -> Usages:
+        """Where a name is defined and used, by name and not by type.
+
+        Raises:
+            ValueError: these ports have no search.
+        """
+        if self._usages is None:
+            raise ValueError("these ports have no search")
+        return self._usages.find(spelled(FindUsages, name=name, path=path, limit=limit), QuietCall())
 
     def grep(
         self,

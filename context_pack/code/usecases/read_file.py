@@ -12,6 +12,7 @@ from attrs import frozen
 
 from context_pack.code.domain.imports.table import language_named
 from context_pack.code.domain.imports.tree import Imports, Unparsable
+from context_pack.code.domain.outline import named, nearly_named
 from context_pack.code.usecases.source_view import SourceView
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.graph import Graph
@@ -25,6 +26,7 @@ MAX_BYTES = 1_048_576
 MAX_DEPTH = 1
 BUDGET_CHARS = 80_000
 LONGEST_PATH = 4096
+MOST_CANDIDATES = 20
 
 Check = Callable[[], None]
 """Returns while the caller still wants the answer, raises when not."""
@@ -58,6 +60,10 @@ class ReadFile:
     )
     start_line: int | None = arg(integer(1), "First line, from 1", name="startLine", default=None)
     end_line: int | None = arg(integer(1), "Last line, included", name="endLine", default=None)
+    symbol: str | None = arg(
+        text(1, 500), "Read one definition: `Class.method`, or a unique name", default=None
+    )
+    numbered: bool = arg(boolean(), "Put line numbers before the lines", default=False)
 
 
 @frozen
@@ -109,9 +115,16 @@ class FileReader:
         """
         if command.start_line and command.end_line and command.start_line > command.end_line:
             raise invalid("'startLine' must not be after 'endLine'", "startLine")
-        source = self._source(RelativePath.lenient(command.path))
-        content, span, lines = _cut(source.text, command.start_line, command.end_line)
+        source = read_source(self.tree, RelativePath.lenient(command.path))
         language = language_of(source.path.value)
+        start, end = command.start_line, command.end_line
+        if command.symbol is not None:
+            if start is not None or end is not None:
+                raise invalid("'symbol' and lines cannot both be given; leave one out", "symbol")
+            start, end = self._symbol(source, language, command.symbol)
+        content, span, lines = _cut(source.text, start, end)
+        if command.numbered:
+            content = numbered_lines(content, 1 if span is None else span.start)
         if not (command.include_deps and command.max_depth):
             return FileRead(source, language, lines, content, span)
         imports = self._imports(source, language, check)
@@ -121,12 +134,26 @@ class FileReader:
         external = tuple(sorted(imports.external))
         return FileRead(source, language, lines, content, span, tuple(found), external)
 
-    def _source(self, path: RelativePath) -> SourceFile:
-        found = self.tree.read(path, MAX_BYTES)
-        if isinstance(found, Unreadable):
-            code, message, details = _REFUSALS[found.reason]
-            raise Failure(code, message, details)
-        return found
+    def _symbol(self, source: SourceFile, language: str, symbol: str) -> tuple[int, int]:
+        """The lines of the one definition of that name."""
+        parsed = self.syntax.parse(language, source.text)
+        if isinstance(parsed, NotParsed):
+            hint = "read the file by lines"
+            raise Failure(Code.NOT_FOUND, f"No symbols are known: {parsed.reason}", {"hint": hint})
+        found = named(parsed.definitions, symbol)
+        if len(found) == 1:
+            return found[0].start, found[0].end
+        if found:
+            message, listed = f"Several definitions are called '{symbol}'", found
+            hint = "name one by its qualified name, or read its lines"
+        else:
+            message, listed = f"No definition is called '{symbol}'", nearly_named(parsed.definitions, symbol)
+            hint = "'code_outline' lists the definitions of a file"
+        candidates = [
+            {"symbol": each.qualified, "startLine": each.start, "endLine": each.end}
+            for each in listed[:MOST_CANDIDATES]
+        ]
+        raise Failure(Code.NOT_FOUND, message, {"candidates": candidates, "hint": hint})
 
     def _imports(self, source: SourceFile, name: str, check: Check) -> Imports:
         language = language_named(name)
@@ -163,6 +190,31 @@ class FileReader:
                 yield Dependency(path, level, language, found.size, count, content, omitted)
             elif found.reason in _OMITTED:
                 yield Dependency(path, level, language, None, None, None, _OMITTED[found.reason])
+
+
+def read_source(tree: SourceTree, path: RelativePath) -> SourceFile:
+    """The text of a file.
+
+    Raises:
+        Failure: it cannot be read, and why.
+    """
+    found = tree.read(path, MAX_BYTES)
+    if isinstance(found, Unreadable):
+        code, message, details = _REFUSALS[found.reason]
+        raise Failure(code, message, details)
+    return found
+
+
+def within_root(path: str | None) -> RelativePath | None:
+    """The place that a path means; None for the root."""
+    return None if path is None or path.strip("/\\ ") in ("", ".") else RelativePath.lenient(path)
+
+
+def numbered_lines(content: str, first: int) -> str:
+    """The lines with their numbers before them, as packs show them."""
+    ending = "\n" if content.endswith("\n") else ""
+    lines = content.removesuffix("\n").split("\n") if content else []
+    return "\n".join(f"{number:>4}: {line}" for number, line in enumerate(lines, first)) + ending
 
 
 def count_lines(content: str) -> int:

@@ -43,7 +43,7 @@ class Reading:
         tree = MemorySourceTree(files, PathPolicy(deny), MODIFIED)
         packs = MemoryPackStore(self.clock, SeededIds())
         self.registry: Registry = build(
-            Ports(self.clock, tree, packs, access=self.access), rate_limits=limits
+            Ports(self.clock, tree, packs, LazySyntax(), access=self.access), rate_limits=limits
         )
 
     def call(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:

@@ -1,0 +1,79 @@
+"""The tools `code_outline` and `find_usages`: their words, and their answers as lists to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from context_pack.code.domain.outline import INDENT, outline_lines
+from context_pack.code.usecases.outline import CodeOutline, Outlined, Outliner
+from context_pack.code.usecases.usages import FindUsages, UsageFinder, Usages
+from context_pack.toolkit.call import Call
+from context_pack.toolkit.spec import READS, Answer, Family, Tool, tool
+
+OUTLINE_ABOUT = """\
+The definitions of a file or folder as an indented list with line ranges and signatures. Call it before \
+reading a long file."""
+USAGES_ABOUT = """\
+Where a name is defined and used, outside comments and strings, by file with the definition around each use. \
+By name, not by type."""
+MOST_UNPARSED = 10
+
+
+def outline_tool(family: Family, outliner: Outliner) -> Tool:
+    """`code_outline` over the source tree."""
+
+    def run(command: CodeOutline, call: Call) -> Answer:
+        return Answer("\n".join(outlined_lines(command, outliner.outline(command, call.check))))
+
+    return tool("code_outline", "Outline code", OUTLINE_ABOUT, family, CodeOutline, run, READS, slow=True)
+
+
+def usages_tool(family: Family, finder: UsageFinder) -> Tool:
+    """`find_usages` over the source tree."""
+
+    def run(command: FindUsages, call: Call) -> Answer:
+        return Answer("\n".join(usage_lines(finder.find(command, call))))
+
+    return tool("find_usages", "Find usages", USAGES_ABOUT, family, FindUsages, run, READS, slow=True)
+
+
+def outlined_lines(command: CodeOutline, outlined: Outlined) -> Iterator[str]:
+    """An outline as a list; a first line says what is missing and how to see it."""
+    if outlined.cut or outlined.left:
+        missing = f"{outlined.left} more files" if outlined.left else "more definitions"
+        why = "out of time" if outlined.timed_out else f"cut at max_tokens {command.max_tokens}"
+        yield f"[{why}: {missing} not shown; narrow path, query or depth, or raise max_tokens]"
+    if not outlined.complete:
+        yield "[the tree is too large to be listed whole; name a folder]"
+    for outline in outlined.outlines:
+        yield from outline_lines(outline)
+    if not any(outline.definitions for outline in outlined.outlines):
+        asked = f" whose name contains '{command.query}'" if command.query else ""
+        yield f"No definitions{asked} in {command.path}."
+
+
+def usage_lines(usages: Usages) -> Iterator[str]:
+    """Usages as a list by file, definitions first."""
+    counts = f"{_counted(len(usages.definitions), 'definition')}, {_counted(usages.total, 'use')}"
+    yield f"{usages.name}: {counts}; by name, not by type"
+    if len(usages.uses) < usages.total or not usages.complete:
+        shown = f"{len(usages.uses)} of {'at least ' * (not usages.complete)}{usages.total} uses"
+        yield f"[{shown} shown; narrow path, or raise limit]"
+    for usage in usages.definitions:
+        yield f"defined {usage.path}:{usage.line} {usage.inside}: {usage.text}"
+    last = None
+    for usage in usages.uses:
+        if usage.path != last:
+            last = usage.path
+            yield usage.path
+        yield f"{INDENT}{usage.line}{f' in {usage.inside}' if usage.inside else ''}: {usage.text}"
+    if usages.unparsed:
+        named = ", ".join(
+            f"{path} ({count})" for path, count in list(usages.unparsed.items())[:MOST_UNPARSED]
+        )
+        more = len(usages.unparsed) - MOST_UNPARSED
+        yield f"Not parsed, with matching lines: {named}{f' and {more} more files' if more > 0 else ''}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

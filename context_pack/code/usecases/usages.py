@@ -1,0 +1,146 @@
+"""Where a name is used: by name and not by type, outside comments and strings, definitions first.
+
+A text search finds the files, the syntax port the identifiers in them. Files that are not parsed are named
+with the number of their matching lines, so that nobody takes silence for absence.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from attrs import frozen
+
+from context_pack.code.domain.outline import innermost
+from context_pack.code.domain.search import Query, shown
+from context_pack.code.ports import CodeSearch
+from context_pack.code.usecases.read_file import MAX_BYTES, within_root
+from context_pack.kernel.languages import language_of
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.ports import SourceFile, SourceTree
+from context_pack.kernel.syntax import Definition, NotParsed, Syntax
+from context_pack.toolkit.arguments import arg, integer, text
+from context_pack.toolkit.call import Call
+
+MOST_LINES = 5_000
+"""How many matching lines of the tree are looked into."""
+SHOWN_CHARS = 160
+DEFAULT_USES, MOST_USES = 50, 500
+_GLOB_SIGNS = re.compile(r"([*?\[\]{}!\\])")
+
+
+@frozen
+class FindUsages:
+    """What `find_usages` is asked."""
+
+    name: str = arg(
+        text(1, 200, pattern=r"^[^\s\"'`()]+$"), "The name; of `Class.method` the last part is looked for"
+    )
+    path: str | None = arg(text(1, 4096), "Only in this file or folder", default=None)
+    limit: int = arg(integer(1, MOST_USES), "Most uses to list", default=DEFAULT_USES)
+
+
+@frozen
+class Usage:
+    """One place where the name stands: its line, the definition around it, and the line's text."""
+
+    path: str
+    line: int
+    inside: str
+    text: str
+
+
+@frozen
+class Usages:
+    """Where a name is defined and used; `unparsed` counts matching lines of files that are not parsed."""
+
+    name: str
+    definitions: tuple[Usage, ...]
+    uses: tuple[Usage, ...]
+    total: int
+    unparsed: Mapping[str, int]
+    complete: bool
+
+
+@frozen
+class UsageFinder:
+    """Finds usages in the source tree."""
+
+    tree: SourceTree
+    syntax: Syntax
+    search: CodeSearch
+
+    def find(self, command: FindUsages, call: Call) -> Usages:
+        """Where the name is defined and used.
+
+        Raises:
+            Failure: `timed_out`, or the path is refused.
+        """
+        name = re.split(r"[.:#]+", command.name.rstrip("."))[-1] or command.name
+        place = within_root(command.path)
+        is_file = place is not None and self.tree.is_file(place)
+        inside = "" if place is None else place.value
+        found = self.search.search(_query(name, inside, is_file), call)
+        lines = Counter(hit.path for hit in found.hits if _is_inside(hit.path, inside))
+        definitions: list[Usage] = []
+        uses: list[Usage] = []
+        unparsed: dict[str, int] = {}
+        for path, count in lines.items():
+            call.check()
+            places = self._places(path, name)
+            if places is None:
+                unparsed[path] = count
+                continue
+            for is_definition, usage in places:
+                (definitions if is_definition and _fits(usage, command.name) else uses).append(usage)
+        shown_uses = tuple(uses[: command.limit])
+        return Usages(
+            command.name, tuple(definitions), shown_uses, len(uses), unparsed, len(found.hits) == found.total
+        )
+
+    def _places(self, path: str, name: str) -> list[tuple[bool, Usage]] | None:
+        """The identifiers in a file, and whether each is a definition's own; None for a file not parsed."""
+        source = self.tree.read(RelativePath(path), MAX_BYTES)
+        if not isinstance(source, SourceFile):
+            return []
+        language = language_of(path)
+        places = self.syntax.occurrences(language, source.text, name)
+        parsed = self.syntax.parse(language, source.text)
+        if isinstance(places, NotParsed) or isinstance(parsed, NotParsed):
+            return None
+        starts = [0, *(match.end() for match in re.finditer("\n", source.text))]
+        numbers = dict.fromkeys(bisect_right(starts, place) for place in places)
+        return list(_usages(path, name, source.text.split("\n"), numbers, parsed.definitions))
+
+
+def _usages(
+    path: str, name: str, lines: list[str], numbers: Mapping[int, None], definitions: tuple[Definition, ...]
+) -> Iterator[tuple[bool, Usage]]:
+    own = {each.line: each for each in definitions if each.name == name}
+    for number in numbers:
+        text = shown(lines[number - 1].strip(), most=SHOWN_CHARS)
+        if (defined := own.get(number)) is not None:
+            yield True, Usage(path, number, defined.qualified, defined.signature or text)
+        else:
+            around = innermost(definitions, number)
+            yield False, Usage(path, number, "" if around is None else around.qualified, text)
+
+
+def _fits(usage: Usage, written: str) -> bool:
+    """Whether a definition is the one that was asked for, as far as its qualified name says."""
+    wanted = [part for part in re.split(r"[.:#]+", written) if part]
+    return usage.inside.split(".")[-len(wanted) :] == wanted or len(wanted) == 1
+
+
+def _query(name: str, place: str, is_file: bool) -> Query:
+    """The text search for lines that have the name, in a file, a folder or everywhere."""
+    before, after = (r"\b" if re.match(r"\w", char) else "" for char in (name[0], name[-1]))
+    plain = _GLOB_SIGNS.sub(r"\\\1", place)
+    glob = plain if is_file else f"{plain}/**" if place else None
+    return Query(f"{before}{re.escape(name)}{after}", glob, case_sensitive=True, limit=MOST_LINES)
+
+
+def _is_inside(path: str, place: str) -> bool:
+    return not place or path == place or path.startswith(f"{place}/")

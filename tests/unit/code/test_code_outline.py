@@ -1,0 +1,224 @@
+"""`code_outline`, `find_usages` and the symbols of `read_file`, over files in memory."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from context_pack import Failure
+from context_pack_adapters import open_memory_workspace
+
+SHOP = '''"""A shop."""
+
+from .money import price
+
+LIMIT = 3
+
+
+# What people put into it.
+@tracked
+class Cart:
+    """Holds items."""
+
+    def add(self, item: str, *, count: int = 1) -> None:
+        """Put items in."""
+        def checked() -> bool:
+            return count < LIMIT
+        self.items += [item] * count
+
+    @property
+    def total(self) -> int:
+        return sum(price(item) for item in self.items)
+
+
+def add(cart: Cart, item: str) -> None:
+    # add is not used here: add
+    cart.add(item)
+    print("add", item)
+'''
+MONEY = "def price(item: str) -> int:\n    return len(item)\n"
+TESTS = """\
+from shop.money import price
+
+
+def test_price() -> None:
+    assert price('x') == 1
+"""
+FILES: dict[str, str | bytes] = {
+    "shop/cart.py": SHOP,
+    "shop/money.py": MONEY,
+    "shop/notes.md": "# Cart\n\nprice and add\n",
+    "tests/test_cart.py": TESTS,
+    ".env": "price=1\n",
+}
+
+
+def call(tool: str, files: dict[str, str | bytes] | None = None, **arguments: Any) -> str:
+    """The text of a tool's answer."""
+    answer = open_memory_workspace(FILES if files is None else files).call(tool, arguments)
+    assert not answer.is_error, answer.text
+    return answer.text
+
+
+def refused(tool: str, **arguments: Any) -> dict[str, Any]:
+    """What a tool answers that refuses."""
+    answer = open_memory_workspace(FILES).call(tool, arguments)
+    assert answer.is_error, answer.text
+    refusal: dict[str, Any] = json.loads(answer.text)
+    return refusal
+
+
+@pytest.mark.clause("CD-80")
+def test_a_file_is_listed_with_lines_and_signatures_and_members_indented() -> None:
+    assert call("code_outline", path="shop/cart.py").split("\n") == [
+        "shop/cart.py (python, 27 lines)",
+        "  5 LIMIT",
+        "  8-21 class Cart",
+        "    13-17 def add(self, item: str, *, count: int = 1) -> None",
+        "      15-16 def checked() -> bool",
+        "    19-21 def total(self) -> int",
+        "  24-27 def add(cart: Cart, item: str) -> None",
+    ]
+
+
+@pytest.mark.clause("CD-81")
+def test_depth_bounds_the_levels_and_a_query_finds_names_at_any_level() -> None:
+    assert "def total" not in call("code_outline", path="shop/cart.py", depth=1)
+    assert call("code_outline", path="shop/cart.py", depth=1, query="CHECK").split("\n") == [
+        "shop/cart.py (python, 27 lines)",
+        "  8-21 class Cart",
+        "    13-17 def add(self, item: str, *, count: int = 1) -> None",
+        "      15-16 def checked() -> bool",
+    ]
+    assert "Cart" in call("code_outline", query="cart.tot")
+
+
+@pytest.mark.clause("CD-82")
+def test_a_folder_lists_its_files_by_path_without_constants() -> None:
+    assert call("code_outline").split("\n") == [
+        "shop/cart.py (python, 27 lines)",
+        "  8-21 class Cart",
+        "  24-27 def add(cart: Cart, item: str) -> None",
+        "shop/money.py (python, 2 lines)",
+        "  1-2 def price(item: str) -> int",
+        "tests/test_cart.py (python, 5 lines)",
+        "  4-5 def test_price() -> None",
+    ]
+    assert call("code_outline", path="./shop/") == call("code_outline", path="shop")
+    assert "tests/" not in call("code_outline", path="shop")
+    assert "LIMIT" in call("code_outline", query="limit")
+
+
+@pytest.mark.clause("CD-83")
+def test_an_outline_over_its_budget_says_first_what_is_missing() -> None:
+    many: dict[str, str | bytes] = {
+        f"a/{name}.py": "".join(f"def name_of_{name}_{number}(): ...\n" for number in range(20))
+        for name in "abcdefgh"
+    }
+    text = call("code_outline", many, max_tokens=300)
+    assert text.startswith("[cut at max_tokens 300: 6 more files not shown; narrow path, query or depth")
+    assert len(text.encode()) <= 300 * 4 + 200
+    one = call("code_outline", {"a.py": "def f(): ...\n" * 500}, path="a.py", max_tokens=200)
+    assert one.startswith("[cut at max_tokens 200: more definitions not shown;")
+    assert len(one.encode()) <= 200 * 4 + 200
+
+
+@pytest.mark.clause("CD-84")
+def test_what_is_not_parsed_is_named_with_the_reason_and_what_is_not_there_is_refused() -> None:
+    text = call("code_outline", path="shop/notes.md")
+    assert text.startswith("shop/notes.md (markdown, 3 lines, there is no grammar for markdown)")
+    assert refused("code_outline", path="shop/none.py") == {"error": "File not found", "path": "shop/none.py"}
+    assert refused("code_outline", path=".env")["error"] == "Permission denied"
+    assert refused("code_outline", path="../x")["error"] == "Path traversal not allowed"
+    assert call("code_outline", query="nothing") == "No definitions whose name contains 'nothing' in .."
+
+
+@pytest.mark.clause("CD-85")
+def test_usages_are_identifiers_outside_comments_and_strings_with_what_is_around_them() -> None:
+    assert call("find_usages", name="price").split("\n") == [
+        "price: 1 definition, 4 uses; by name, not by type",
+        "defined shop/money.py:1 price: def price(item: str) -> int",
+        "shop/cart.py",
+        "  3: from .money import price",
+        "  21 in Cart.total: return sum(price(item) for item in self.items)",
+        "tests/test_cart.py",
+        "  1: from shop.money import price",
+        "  5 in test_price: assert price('x') == 1",
+        "Not parsed, with matching lines: shop/notes.md (1)",
+    ]
+
+
+@pytest.mark.clause("CD-85")
+def test_a_qualified_name_chooses_the_definition_and_is_looked_for_by_its_last_part() -> None:
+    lines = call("find_usages", name="Cart.add").split("\n")
+    assert lines[0] == "Cart.add: 1 definition, 2 uses; by name, not by type"
+    assert lines[1].startswith("defined shop/cart.py:13 Cart.add: ")
+    assert "  24 in add: def add(cart: Cart, item: str) -> None" in lines
+    assert "  26 in add: cart.add(item)" in lines
+
+
+@pytest.mark.clause("CD-86")
+def test_uses_are_limited_and_counted_and_a_path_narrows_them() -> None:
+    lines = call("find_usages", name="price", limit=1).split("\n")
+    assert lines[1] == "[1 of 4 uses shown; narrow path, or raise limit]"
+    assert lines[3:5] == ["shop/cart.py", "  3: from .money import price"]
+    assert "shop/" not in call("find_usages", name="price", path="tests")
+    assert "tests/" not in call("find_usages", name="price", path="shop/cart.py")
+
+
+@pytest.mark.clause("CD-87")
+def test_a_symbol_is_read_by_its_qualified_name_or_a_unique_end_of_it() -> None:
+    for symbol in ("Cart.total", "total", "Cart#total", "Cart::total"):
+        read = json.loads(call("read_file", path="shop/cart.py", symbol=symbol))["file"]
+        assert read["range"] == {"startLine": 19, "endLine": 21}
+        assert read["content"].startswith("    @property\n    def total(")
+        assert read["lines"] == 27
+    # The whole qualified name wins over the end of another.
+    assert (
+        json.loads(call("read_file", path="shop/cart.py", symbol="add"))["file"]["range"]["startLine"] == 24
+    )
+
+
+@pytest.mark.clause("CD-87")
+def test_a_symbol_that_is_not_there_or_not_unique_lists_candidates() -> None:
+    missing = refused("read_file", path="shop/cart.py", symbol="Cart.totl")
+    assert missing["error"] == "No definition is called 'Cart.totl'"
+    assert missing["candidates"][0] == {"symbol": "Cart.total", "startLine": 19, "endLine": 21}
+    files: dict[str, str | bytes] = {
+        "a.py": "class A:\n    def x(self): ...\nclass B:\n    def x(self): ...\n"
+    }
+    answer = open_memory_workspace(files).call("read_file", {"path": "a.py", "symbol": "x"})
+    assert answer.is_error
+    several = json.loads(answer.text)
+    assert [each["symbol"] for each in several["candidates"]] == ["A.x", "B.x"]
+    assert "error" in refused("read_file", path="shop/cart.py", symbol="add", startLine=1)
+    plain = refused("read_file", path="shop/notes.md", symbol="add")
+    assert plain["error"] == "No symbols are known: there is no grammar for markdown"
+
+
+@pytest.mark.clause("CD-88")
+def test_numbered_lines_carry_their_numbers_in_the_file() -> None:
+    read = json.loads(call("read_file", path="shop/cart.py", startLine=24, endLine=25, numbered=True))["file"]
+    assert read["content"] == (
+        "  24: def add(cart: Cart, item: str) -> None:\n  25:     # add is not used here: add\n"
+    )
+    whole = json.loads(call("read_file", path="shop/money.py", numbered=True))["file"]
+    assert whole["content"] == "   1: def price(item: str) -> int:\n   2:     return len(item)\n"
+    assert whole["size"] == len(MONEY)
+    assert json.loads(call("read_file", {"e.py": ""}, path="e.py", numbered=True))["file"]["content"] == ""
+
+
+@pytest.mark.clause("CD-80", "CD-85")
+def test_the_library_gives_the_same_as_values() -> None:
+    code = open_memory_workspace(FILES).code
+    (outline,) = code.outline("shop/money.py").outlines
+    assert [(each.qualified, each.start, each.end) for each in outline.definitions] == [("price", 1, 2)]
+    usages = code.usages("price", path="shop")
+    assert [(each.path, each.line, each.inside) for each in usages.uses] == [
+        ("shop/cart.py", 3, ""),
+        ("shop/cart.py", 21, "Cart.total"),
+    ]
+    with pytest.raises(Failure):
+        code.outline("none")
