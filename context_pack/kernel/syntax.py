@@ -105,9 +105,13 @@ class Parsed:
 
 @frozen
 class NotParsed:
-    """Why a text was not parsed, in words that fit behind the name of its file."""
+    """Why a text was not parsed, in words that fit behind the name of its file.
+
+    `partly` is what could be read of a text whose larger part makes no sense to its grammar.
+    """
 
     reason: str
+    partly: Parsed | None = None
 
 
 @frozen

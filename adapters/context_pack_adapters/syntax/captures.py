@@ -1,4 +1,4 @@
-"""From the captures of a query to definitions and imports: the same rules for every language.
+"""From the captures of a query to definitions: the same rules for every language.
 
 A match that captures `@name` and a kind (`@function`, `@class` …) is a definition. Several matches of one
 name are one definition: the first pattern in the query file says its kind, the widest node its lines, so
@@ -9,29 +9,30 @@ without a blank line between, belongs to it too.
 from __future__ import annotations
 
 import re
+<<<<<<< HEAD
 from bisect import bisect_left
+=======
+>>>>>>> 60e036f (syntax: rules for captures in linear time, and what is read in part)
 from collections.abc import Iterable, Iterator, Sequence
 
-from attrs import define, field
+from attrs import define
 from tree_sitter import Node
 
 from context_pack.kernel.sentences import one_line
-from context_pack.kernel.syntax import Definition, DefinitionKind, Import
+from context_pack.kernel.syntax import Definition, DefinitionKind
+from context_pack_adapters.syntax.above import Above, last_row
 from context_pack_adapters.syntax.comment_text import comment_text
+from context_pack_adapters.syntax.import_captures import Match
 
 MOST_DEFINITIONS = 5_000
-MOST_IMPORTS = 20_000
-MOST_ABOVE = 200
-"""How many lines above a definition may belong to it."""
 LONGEST_SIGNATURE = 400
 LONGEST_NAME = 200
 LONGEST_PREFIX = 500
 """Definitions nest without end: a prefix that is longer does not grow any more."""
 MOST_DOC_CHARS = 2_000
-
-Match = tuple[int, dict[str, list[Node]]]
 _SIGNATURE_END = re.compile(r"(?:[\s:{=;]|[-=]>)++\Z")
 """What leads from a signature to its body."""
+
 _KINDS = {kind.value: kind for kind in DefinitionKind}
 _SCOPE = "scope"
 """Qualifies the names inside it without being a definition, as `impl` does."""
@@ -60,6 +61,7 @@ class _Candidate:
         self.docstring = self.docstring or other.docstring
 
 
+<<<<<<< HEAD
 @define
 class Above:
     """The lines that belong to what follows them: comments and attributes without code beside them.
@@ -122,6 +124,8 @@ class Above:
         return start
 
 
+=======
+>>>>>>> 60e036f (syntax: rules for captures in linear time, and what is read in part)
 def definitions(matches: Iterable[Match], above: Above) -> Iterator[Definition]:
     """The definitions that the matches say, in the order of their beginnings."""
     candidates = _candidates(matches)
@@ -171,12 +175,16 @@ def _candidates(matches: Iterable[Match]) -> Iterable[_Candidate]:
 def _definition(
     each: _Candidate, kind: DefinitionKind, name: str, qualified: str, depth: int, above: Above
 ) -> Definition:
-    first, comments = above.first_row(each.node.start_point.row)
+    first, comments = above.of(each.node)
     begin = above.past_attributes(each.node.start_byte, each.name.start_byte)
     end = each.body.start_byte if each.body is not None else each.node.end_byte
+<<<<<<< HEAD
     head = above.code(begin, min(end, begin + 4 * LONGEST_SIGNATURE))
     said = [each.docstring] if each.docstring is not None else comments
     doc = "\n".join(comment_text(_text(node)) for node in said)
+=======
+    head = above.data[begin : min(end, begin + 4 * LONGEST_SIGNATURE)].decode("utf-8", "replace")
+>>>>>>> 60e036f (syntax: rules for captures in linear time, and what is read in part)
     return Definition(
         kind,
         name,
@@ -185,11 +193,12 @@ def _definition(
         last_row(each.node) + 1,
         each.name.start_point.row + 1,
         _SIGNATURE_END.sub("", one_line(head, LONGEST_SIGNATURE)),
-        doc[:MOST_DOC_CHARS].strip(),
+        _doc([each.docstring] if each.docstring is not None else comments, above.data),
         depth,
     )
 
 
+<<<<<<< HEAD
 def imports(matches: Sequence[Match], hows: Sequence[str], above: Above) -> list[Import]:
     """The imports that the matches say, in order; the names taken from one specifier stand together.
 
@@ -229,6 +238,19 @@ def last_row(node: Node) -> int:
     """The last row that holds something of a node; a final line feed may belong to it."""
     row, column = node.end_point
     return row - 1 if column == 0 and row > node.start_point.row else row
+=======
+def _doc(nodes: Iterable[Node], data: bytes) -> str:
+    """What comments or a docstring say together; no more of them is read than is kept."""
+    said: list[str] = []
+    left = MOST_DOC_CHARS
+    for node in nodes:
+        written = data[node.start_byte : min(node.end_byte, node.start_byte + 4 * left)]
+        said.append(comment_text(written.decode("utf-8", "replace")))
+        left -= len(said[-1]) + 1
+        if left <= 0:
+            break
+    return "\n".join(said)[:MOST_DOC_CHARS].strip()
+>>>>>>> 60e036f (syntax: rules for captures in linear time, and what is read in part)
 
 
 def _only(nodes: Sequence[Node] | None) -> Node | None:

@@ -6,9 +6,9 @@ import inspect
 import re
 
 _DOCSTRING = re.compile(r"[rRuUbB]{0,2}(\"\"\"|'''|\"|')(?P<text>.*?)(?:\1)?\Z", re.DOTALL)
-_BLOCK = re.compile(
-    r"(?:/\*[*!]*|<!--|--\[=*\[|=begin\b)(?P<text>.*?)(?:\**/|-->|\]=*\]|^=end)?\Z", re.DOTALL | re.MULTILINE
-)
+_BLOCK = re.compile(r"/\*[*!]*+|<!--|--\[=*+\[|=begin\b")
+# Begins where a row of stars does: from each of very many it would be looked for to their end.
+_BLOCK_END = re.compile(r"(?:(?<!\*)\*++/|\A/|-->|\]=*+\]|^=end)\Z", re.MULTILINE)
 _LINE_SIGN = re.compile(r"^[ \t]*(?://[/!]*|#+!?|--+|;+|\*+(?!\*))[ \t]?", re.MULTILINE)
 
 
@@ -17,6 +17,6 @@ def comment_text(written: str) -> str:
     written = written.strip()
     if (found := _DOCSTRING.match(written)) is not None:
         return inspect.cleandoc(found["text"])
-    if (found := _BLOCK.match(written)) is not None:
-        written = found["text"]
+    if (block := _BLOCK.match(written)) is not None:
+        written = _BLOCK_END.sub("", written[block.end() :])
     return "\n".join(line.rstrip() for line in _LINE_SIGN.sub("", written).strip("\n").split("\n")).strip()

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from threading import Lock
 from typing import TypeVar
 
 from tree_sitter import Node, Tree
 
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, no_grammar
-from context_pack_adapters.syntax.captures import Above, Match, definitions, imports
+from context_pack_adapters.syntax.above import Above
+from context_pack_adapters.syntax.captures import definitions
 from context_pack_adapters.syntax.comment_text import comment_text
 from context_pack_adapters.syntax.components import COMPONENTS, scripts_of
 from context_pack_adapters.syntax.grammars import (
@@ -25,6 +26,7 @@ from context_pack_adapters.syntax.grammars import (
     grammar_name,
     load_grammar,
 )
+from context_pack_adapters.syntax.import_captures import Match, imports
 
 T = TypeVar("T")
 
@@ -61,12 +63,15 @@ class TreeSitterSyntax:
                 return found
             grammar, tree, data = found
             matches = _in_time(lambda: grammar.outline.matches(tree.root_node))
-            return NotParsed(TOOK_LONG) if matches is None else _parsed(matches, grammar, tree, data)
+            if matches is None:
+                return NotParsed(TOOK_LONG)
+            parsed = _parsed(matches, grammar, tree, data)
+            return NotParsed(NOT_UNDERSTOOD, parsed) if _mostly_errors(tree, data) else parsed
 
     def spans(self, language: str, text: str) -> Spans | NotParsed:
         """Where the comments and strings of a text are."""
         with self._lock:
-            found = _tree(language, text)
+            found = _understood(language, text)
             if isinstance(found, NotParsed):
                 return found
             grammar, tree, data = found
@@ -81,7 +86,7 @@ class TreeSitterSyntax:
     def occurrences(self, language: str, text: str, name: str) -> Sequence[int] | NotParsed:
         """Where an identifier stands that is `name`."""
         with self._lock:
-            found = _tree(language, text)
+            found = _understood(language, text)
             if isinstance(found, NotParsed):
                 return found
             _, tree, data = found
@@ -125,9 +130,19 @@ def _by_grammar(name: str, data: bytes) -> tuple[Grammar, Tree, bytes] | NotPars
     except ValueError:
         grammar.parser.reset()
         return NotParsed(TOOK_LONG)
-    if data and 2 * _error_bytes(tree) > len(data):
-        return NotParsed(NOT_UNDERSTOOD)
     return grammar, tree, data
+
+
+def _understood(language: str, text: str) -> tuple[Grammar, Tree, bytes] | NotParsed:
+    """The tree of a text that is mostly what its grammar knows."""
+    found = _tree(language, text)
+    if isinstance(found, NotParsed):
+        return found
+    return NotParsed(NOT_UNDERSTOOD) if _mostly_errors(found[1], found[2]) else found
+
+
+def _mostly_errors(tree: Tree, data: bytes) -> bool:
+    return 2 * _error_bytes(tree) > len(data) > 0
 
 
 def _error_bytes(tree: Tree) -> int:
@@ -146,6 +161,7 @@ def _parsed(matches: Sequence[Match], grammar: Grammar, tree: Tree, data: bytes)
     above = Above(data)
     heads: list[Node] = []
     package = ""
+    newer: set[int] = set()
     first = len(data)
     for _, captures in matches:
         for node in captures.get("comment", ()):
@@ -154,6 +170,7 @@ def _parsed(matches: Sequence[Match], grammar: Grammar, tree: Tree, data: bytes)
         for node in captures.get("attribute", ()):
             above.add(node, comment=False)
         heads.extend(captures.get("head", ()))
+        newer.update(node.id for node in captures.get("newer", ()))
         if not package and (named := captures.get("package")):
             package = (named[0].text or b"").decode("utf-8", "replace")
         if "name" in captures or "import" in captures:
@@ -163,7 +180,7 @@ def _parsed(matches: Sequence[Match], grammar: Grammar, tree: Tree, data: bytes)
         tuple(imports(matches, grammar.hows, above)),
         package,
         tuple(_heads(heads, first)),
-        _error_line(tree.root_node),
+        _error_line(tree.root_node, newer),
     )
 
 
@@ -178,18 +195,34 @@ def _heads(nodes: Sequence[Node], first: int) -> Iterator[str]:
         else:
             runs.append([node])
     for run in runs[:MOST_HEADS]:
-        text = b"\n".join(node.text or b"" for node in run).decode("utf-8", "replace")
-        yield comment_text(text)[:MOST_HEAD_CHARS]
+        data = b"\n".join(node.text or b"" for node in run[:MOST_HEAD_CHARS])[: 4 * MOST_HEAD_CHARS]
+        yield comment_text(data.decode("utf-8", "replace"))[:MOST_HEAD_CHARS]
 
 
-def _error_line(root: Node) -> int | None:
-    """The first line that the grammar cannot read."""
-    node = root
+def _error_line(root: Node, newer: Collection[int]) -> int | None:
+    """The first line that the grammar cannot read, but for errors that its query file knows."""
+    todo = [root] if root.has_error else []
     for _ in range(MOST_ERROR_STEPS):
-        if node.is_error or node.is_missing or not node.has_error:
+        if not todo:
             break
-        node = next((each for each in node.children if each.has_error or each.is_missing), node)
-    return node.start_point.row + 1 if root.has_error else None
+        node = todo.pop()
+        if node.is_missing:
+            return _row(node)
+        if not node.is_error:
+            todo.extend(each for each in reversed(node.children) if each.has_error or each.is_missing)
+        elif node.id not in newer:
+            return _row(next((each for each in node.children if _is_stray(each)), node))
+    return None
+
+
+def _is_stray(node: Node) -> bool:
+    """Whether a part of what cannot be read is one that stands for nothing by itself."""
+    return node.is_error or not node.is_named
+
+
+def _row(node: Node) -> int:
+    row: int = node.start_point.row
+    return row + 1
 
 
 def _identifiers(tree: Tree, data: bytes, name: bytes) -> Iterator[int]:

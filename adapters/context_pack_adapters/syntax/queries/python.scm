@@ -20,3 +20,6 @@
 (comment) @comment
 (string) @string
 (module . (comment)* . (expression_statement . (string) @head))
+
+; Defaults of type parameters
+(type_parameter (ERROR) @newer)

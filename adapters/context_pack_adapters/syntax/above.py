@@ -1,0 +1,94 @@
+"""What stands right above a definition and belongs to it: comments and attributes without code beside them."""
+
+from __future__ import annotations
+
+import re
+
+from attrs import define, field
+from tree_sitter import Node
+
+MOST_ABOVE = 200
+"""How many lines above a definition may belong to it."""
+MOST_INDENT = 400
+"""What stands further to the right is not looked at: many things on one long line cost no search each."""
+_BLANKS = re.compile(rb"\s*+")
+_BLANKS_IN_LINE = re.compile(rb"[^\S\n]*+")
+
+
+@define
+class Above:
+    """The comments and attributes of a text, by the lines on which they end."""
+
+    data: bytes
+    _comments: dict[int, Node] = field(factory=dict)
+    _attributes: dict[int, Node] = field(factory=dict)
+    _ends: dict[int, int] = field(factory=dict)
+    _lines_from: dict[int, int] = field(factory=dict)
+    """Where a row begins behind the comments and attributes at its beginning."""
+
+    def add(self, node: Node, *, comment: bool) -> None:
+        """One comment or attribute; those of one line come in their order."""
+        self._ends[node.start_byte] = node.end_byte
+        if self._begins_line(node):
+            row = last_row(node)
+            self._lines_from[row] = node.end_byte
+            (self._comments if comment else self._attributes).setdefault(row, node)
+
+    def of(self, node: Node) -> tuple[int, list[Node]]:
+        """The first row of a node and what belongs to it above, and the comments there from top to bottom."""
+        row: int = node.start_point.row
+        if not self._begins_line(node):
+            return row, []
+        first, comments = row, []
+        beside = self._comments.get(row)
+        if beside is not None and beside.end_byte <= node.start_byte:
+            first, comments = beside.start_point.row, [beside]
+        while row - first < MOST_ABOVE:
+            comment = self._comments.get(first - 1)
+            found = comment or self._attributes.get(first - 1)
+            if found is None or found.start_point.row >= first or not self._ends_line(found):
+                break
+            if comment is not None:
+                comments.append(comment)
+            first = found.start_point.row
+        return first, comments[::-1]
+
+    def _begins_line(self, node: Node) -> bool:
+        """Whether nothing but blanks, comments and attributes is before a node on its line."""
+        row, column = node.start_point
+        start = node.start_byte
+        begin = self._lines_from.get(row, 0)
+        begin = max(start - column, begin if begin <= start else 0)
+        return start - begin <= MOST_INDENT and not self.data[begin:start].strip()
+
+    def _ends_line(self, node: Node) -> bool:
+        """Whether no code follows a node on its line."""
+        end = node.end_byte
+        if self.data[end - 1 : end] == b"\n":
+            return True
+        at: int | None = end
+        while at is not None:
+            end = _end(_BLANKS_IN_LINE, self.data, at)
+            at = self._ends.get(end)
+        return self.data[end : end + 1] in (b"", b"\n")
+
+    def past_attributes(self, start: int, end: int) -> int:
+        """Where the code of a definition begins behind the attributes and comments that it begins with."""
+        while start < end:
+            begin = _end(_BLANKS, self.data, start)
+            after = self._ends.get(begin)
+            if after is None:
+                return begin
+            start = after
+        return start
+
+
+def last_row(node: Node) -> int:
+    """The last row that holds something of a node; a final line feed may belong to it."""
+    row, column = node.end_point
+    return row - 1 if column == 0 and row > node.start_point.row else row
+
+
+def _end(pattern: re.Pattern[bytes], data: bytes, start: int) -> int:
+    found = pattern.match(data, start)
+    return start if found is None else found.end()

@@ -1,0 +1,104 @@
+"""From the captures of a query to imports as they are written: the same rules for every language."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from attrs import define, field
+from tree_sitter import Node
+
+from context_pack.kernel.syntax import Import
+
+MOST_IMPORTS = 20_000
+MOST_INSIDE = 64
+"""Inline modules nest without end; those further down do not count."""
+_QUOTES = frozenset("\"'`")
+
+Match = tuple[int, dict[str, list[Node]]]
+
+
+@define
+class _Written:
+    """What the matches of one specifier say together."""
+
+    pattern: int
+    whole: Node
+    specifier: Node
+    names: dict[str, None] = field(factory=dict)
+
+
+def imports(matches: Sequence[Match], hows: Sequence[str], comments: Mapping[int, int]) -> list[Import]:
+    """The imports that the matches say, in order; the names taken from one specifier stand together.
+
+    `hows` says the kind of import by the number of its pattern (of several for one import the first counts),
+    `comments` where each comment ends.
+    """
+    found: dict[tuple[int, int], _Written] = {}
+    for pattern, captures in matches:
+        whole, specifier = captures.get("import"), captures.get("specifier")
+        if whole is None or specifier is None or len(found) >= MOST_IMPORTS:
+            continue
+        key = (whole[0].start_byte, specifier[0].start_byte)
+        written = found.setdefault(key, _Written(pattern, whole[0], specifier[0]))
+        written.pattern = min(pattern, written.pattern)
+        written.names.update(dict.fromkeys(_text(node) for node in captures.get("imported", ())))
+    modules = _Inside(sorted(_modules(matches)) if found else [])
+    starts = sorted(comments) if found else []
+    return [
+        Import(
+            _specifier(each.specifier, starts, comments),
+            tuple(each.names),
+            each.whole.start_point.row + 1,
+            hows[each.pattern],
+            modules.at(start),
+        )
+        for (start, _), each in sorted(found.items(), key=lambda item: item[0])
+    ]
+
+
+def _modules(matches: Iterable[Match]) -> Iterator[tuple[int, int, str]]:
+    """Where the modules are that are written inside the text."""
+    for _, captures in matches:
+        if "module" in captures and "name" in captures:
+            node = captures["module"][0]
+            yield node.start_byte, node.end_byte, _text(captures["name"][0])
+
+
+@define
+class _Inside:
+    """The inline modules around each place of a text; places are asked in their order."""
+
+    modules: Sequence[tuple[int, int, str]]
+    _next: int = field(default=0, init=False)
+    _open: list[tuple[int, str]] = field(factory=list, init=False)
+
+    def at(self, place: int) -> tuple[str, ...]:
+        """The names of the modules around a place, the outermost first."""
+        while self._next < len(self.modules) and self.modules[self._next][0] < place:
+            start, end, name = self.modules[self._next]
+            self._close(start)
+            self._open.append((end, name))
+            self._next += 1
+        self._close(place)
+        return tuple(name for _, name in self._open[:MOST_INSIDE])
+
+    def _close(self, place: int) -> None:
+        while self._open and self._open[-1][0] <= place:
+            self._open.pop()
+
+
+def _specifier(node: Node, starts: Sequence[int], comments: Mapping[int, int]) -> str:
+    """What a specifier says, without its quotes and without the comments in it."""
+    text = node.text or b""
+    pieces, at = [], 0
+    for start in starts[bisect_left(starts, node.start_byte) : bisect_left(starts, node.end_byte)]:
+        pieces.append(text[at : start - node.start_byte])
+        at = comments[start] - node.start_byte
+    said = b"".join((*pieces, text[at:])).decode("utf-8", "replace")
+    quoted = len(said) > 1 and said[0] == said[-1] and said[0] in _QUOTES
+    return said[1:-1] if quoted else said
+
+
+def _text(node: Node) -> str:
+    return "" if node.text is None else node.text.decode("utf-8", "replace")
