@@ -1,8 +1,9 @@
-"""What stands right above a definition and belongs to it: comments and attributes without code beside them."""
+"""What stands right above a definition and belongs to it: comments and attributes with no code beside."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 from attrs import define, field
 from tree_sitter import Node
@@ -17,9 +18,10 @@ _BLANKS_IN_LINE = re.compile(rb"[^\S\n]*+")
 
 @define
 class Above:
-    """The comments and attributes of a text, by the lines on which they end."""
+    """The comments and attributes of a text, added in its order."""
 
     data: bytes
+    _comment_spans: list[tuple[int, int]] = field(factory=list)
     _comments: dict[int, Node] = field(factory=dict)
     _attributes: dict[int, Node] = field(factory=dict)
     _ends: dict[int, int] = field(factory=dict)
@@ -27,8 +29,10 @@ class Above:
     """Where a row begins behind the comments and attributes at its beginning."""
 
     def add(self, node: Node, *, comment: bool) -> None:
-        """One comment or attribute; those of one line come in their order."""
+        """One comment or attribute."""
         self._ends[node.start_byte] = node.end_byte
+        if comment:
+            self._comment_spans.append(node.byte_range)
         if self._begins_line(node):
             row = last_row(node)
             self._lines_from[row] = node.end_byte
@@ -71,6 +75,17 @@ class Above:
             end = _end(_BLANKS_IN_LINE, self.data, at)
             at = self._ends.get(end)
         return self.data[end : end + 1] in (b"", b"\n")
+
+    def code(self, begin: int, end: int) -> str:
+        """The text between two places without its comments."""
+        pieces, at = [], begin
+        for number in range(bisect_left(self._comment_spans, (begin, begin)), len(self._comment_spans)):
+            start, after = self._comment_spans[number]
+            if start >= end:
+                break
+            pieces.append(self.data[at:start])
+            at = max(at, after)
+        return b"".join((*pieces, self.data[at:end])).decode("utf-8", "replace")
 
     def past_attributes(self, start: int, end: int) -> int:
         """Where the code of a definition begins behind the attributes and comments that it begins with."""

@@ -9,10 +9,6 @@ without a blank line between, belongs to it too.
 from __future__ import annotations
 
 import re
-<<<<<<< HEAD
-from bisect import bisect_left
-=======
->>>>>>> 60e036f (syntax: rules for captures in linear time, and what is read in part)
 from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import define
@@ -61,71 +57,6 @@ class _Candidate:
         self.docstring = self.docstring or other.docstring
 
 
-<<<<<<< HEAD
-@define
-class Above:
-    """The lines that belong to what follows them: comments and attributes without code beside them.
-
-    Comments are added in the order of the text.
-    """
-
-    data: bytes
-    _comment_spans: list[tuple[int, int]] = field(factory=list)
-    _comments: dict[int, Node] = field(factory=dict)
-    _attributes: dict[int, Node] = field(factory=dict)
-    _ends: dict[int, int] = field(factory=dict)
-
-    def add(self, node: Node, *, comment: bool) -> None:
-        """One comment or attribute."""
-        self._ends[node.start_byte] = node.end_byte
-        if comment:
-            self._comment_spans.append(node.byte_range)
-        line = self.data.rfind(b"\n", 0, node.start_byte) + 1
-        if not self.data[line : node.start_byte].strip():
-            (self._comments if comment else self._attributes)[last_row(node)] = node
-
-    def first_row(self, row: int) -> tuple[int, list[Node]]:
-        """The first row of what stands right above a row, and the comments in it from top to bottom."""
-        first, comments = row, []
-        while row - first < MOST_ABOVE:
-            comment = self._comments.get(first - 1)
-            node = comment or self._attributes.get(first - 1)
-            if node is None or node.start_point.row >= first or not self._ends_line(node):
-                break
-            if comment is not None:
-                comments.append(comment)
-            first = node.start_point.row
-        return first, comments[::-1]
-
-    def _ends_line(self, node: Node) -> bool:
-        """Whether no code follows a node on its line."""
-        end = self.data.find(b"\n", node.end_byte - 1)
-        return self.past_attributes(node.end_byte, end if end >= 0 else len(self.data)) >= end
-
-    def code(self, begin: int, end: int) -> str:
-        """The text between two places without its comments."""
-        pieces, at = [], begin
-        for number in range(bisect_left(self._comment_spans, (begin, begin)), len(self._comment_spans)):
-            start, after = self._comment_spans[number]
-            if start >= end:
-                break
-            pieces.append(self.data[at:start])
-            at = max(at, after)
-        return b"".join((*pieces, self.data[at:end])).decode("utf-8", "replace")
-
-    def past_attributes(self, start: int, end: int) -> int:
-        """Where the code of a definition begins behind the attributes and comments that it begins with."""
-        while start < end:
-            begin = start + len(self.data[start:end]) - len(self.data[start:end].lstrip())
-            after = self._ends.get(begin)
-            if after is None:
-                return begin
-            start = after
-        return start
-
-
-=======
->>>>>>> 60e036f (syntax: rules for captures in linear time, and what is read in part)
 def definitions(matches: Iterable[Match], above: Above) -> Iterator[Definition]:
     """The definitions that the matches say, in the order of their beginnings."""
     candidates = _candidates(matches)
@@ -178,13 +109,7 @@ def _definition(
     first, comments = above.of(each.node)
     begin = above.past_attributes(each.node.start_byte, each.name.start_byte)
     end = each.body.start_byte if each.body is not None else each.node.end_byte
-<<<<<<< HEAD
     head = above.code(begin, min(end, begin + 4 * LONGEST_SIGNATURE))
-    said = [each.docstring] if each.docstring is not None else comments
-    doc = "\n".join(comment_text(_text(node)) for node in said)
-=======
-    head = above.data[begin : min(end, begin + 4 * LONGEST_SIGNATURE)].decode("utf-8", "replace")
->>>>>>> 60e036f (syntax: rules for captures in linear time, and what is read in part)
     return Definition(
         kind,
         name,
@@ -198,47 +123,6 @@ def _definition(
     )
 
 
-<<<<<<< HEAD
-def imports(matches: Sequence[Match], hows: Sequence[str], above: Above) -> list[Import]:
-    """The imports that the matches say, in order; the names taken from one specifier stand together.
-
-    Where several patterns match one import, the first in the query file says `how`.
-    """
-    found: dict[tuple[int, int], tuple[int, Node, Node, dict[str, None]]] = {}
-    for pattern, captures in matches:
-        whole, specifier = captures.get("import"), captures.get("specifier")
-        if whole is None or specifier is None or len(found) >= MOST_IMPORTS:
-            continue
-        key = (whole[0].start_byte, specifier[0].start_byte)
-        known = found.get(key, (pattern, whole[0], specifier[0], {}))
-        known[3].update(dict.fromkeys(_text(node) for node in captures.get("imported", ())))
-        found[key] = (min(pattern, known[0]), *known[1:])
-    modules = sorted(_modules(matches))
-    return [
-        Import(
-            above.code(node.start_byte, node.end_byte),
-            tuple(names),
-            whole.start_point.row + 1,
-            hows[pattern],
-            tuple(name for start, end, name in modules if start < whole.start_byte < end),
-        )
-        for _, (pattern, whole, node, names) in sorted(found.items(), key=lambda item: item[0])
-    ]
-
-
-def _modules(matches: Iterable[Match]) -> Iterator[tuple[int, int, str]]:
-    """Where the modules are that are written inside the text."""
-    for _, captures in matches:
-        if "module" in captures and "name" in captures:
-            node = captures["module"][0]
-            yield node.start_byte, node.end_byte, _text(captures["name"][0])
-
-
-def last_row(node: Node) -> int:
-    """The last row that holds something of a node; a final line feed may belong to it."""
-    row, column = node.end_point
-    return row - 1 if column == 0 and row > node.start_point.row else row
-=======
 def _doc(nodes: Iterable[Node], data: bytes) -> str:
     """What comments or a docstring say together; no more of them is read than is kept."""
     said: list[str] = []
@@ -250,7 +134,6 @@ def _doc(nodes: Iterable[Node], data: bytes) -> str:
         if left <= 0:
             break
     return "\n".join(said)[:MOST_DOC_CHARS].strip()
->>>>>>> 60e036f (syntax: rules for captures in linear time, and what is read in part)
 
 
 def _only(nodes: Sequence[Node] | None) -> Node | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import define, field
 from tree_sitter import Node
 
 from context_pack.kernel.syntax import Import
+from context_pack_adapters.syntax.above import Above
 
 MOST_IMPORTS = 20_000
 MOST_INSIDE = 64
@@ -28,11 +28,10 @@ class _Written:
     names: dict[str, None] = field(factory=dict)
 
 
-def imports(matches: Sequence[Match], hows: Sequence[str], comments: Mapping[int, int]) -> list[Import]:
+def imports(matches: Sequence[Match], hows: Sequence[str], above: Above) -> list[Import]:
     """The imports that the matches say, in order; the names taken from one specifier stand together.
 
-    `hows` says the kind of import by the number of its pattern (of several for one import the first counts),
-    `comments` where each comment ends.
+    `hows` says the kind of import by the number of its pattern; of several for one import the first counts.
     """
     found: dict[tuple[int, int], _Written] = {}
     for pattern, captures in matches:
@@ -44,10 +43,9 @@ def imports(matches: Sequence[Match], hows: Sequence[str], comments: Mapping[int
         written.pattern = min(pattern, written.pattern)
         written.names.update(dict.fromkeys(_text(node) for node in captures.get("imported", ())))
     modules = _Inside(sorted(_modules(matches)) if found else [])
-    starts = sorted(comments) if found else []
     return [
         Import(
-            _specifier(each.specifier, starts, comments),
+            _specifier(each.specifier, above),
             tuple(each.names),
             each.whole.start_point.row + 1,
             hows[each.pattern],
@@ -88,14 +86,9 @@ class _Inside:
             self._open.pop()
 
 
-def _specifier(node: Node, starts: Sequence[int], comments: Mapping[int, int]) -> str:
+def _specifier(node: Node, above: Above) -> str:
     """What a specifier says, without its quotes and without the comments in it."""
-    text = node.text or b""
-    pieces, at = [], 0
-    for start in starts[bisect_left(starts, node.start_byte) : bisect_left(starts, node.end_byte)]:
-        pieces.append(text[at : start - node.start_byte])
-        at = comments[start] - node.start_byte
-    said = b"".join((*pieces, text[at:])).decode("utf-8", "replace")
+    said = above.code(node.start_byte, node.end_byte)
     quoted = len(said) > 1 and said[0] == said[-1] and said[0] in _QUOTES
     return said[1:-1] if quoted else said
 
