@@ -19,7 +19,7 @@ from context_pack.kernel.graph import Graph
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
-from context_pack.kernel.syntax import NotParsed, Syntax
+from context_pack.kernel.syntax import NotParsed, Parsed, Syntax
 from context_pack.toolkit.arguments import arg, boolean, integer, text
 
 MAX_BYTES = 1_048_576
@@ -159,21 +159,22 @@ class FileReader:
         language = language_named(name)
         if language is None:
             return Imports()
+        view = SourceView(self.tree, MAX_BYTES, check)
         try:
-            if language.parse is not None:
-                parsed = language.parse(source.text)
-            else:
-                parsed = self.syntax.parse(name, source.text)
-                if isinstance(parsed, NotParsed):
-                    return Imports()
+            if language.parse is None:
+                return language.resolve(self._parsed(source, name), source.path.value, view)
+            return language.resolve(language.parse(source.text), source.path.value, view)
         except Unparsable as fault:
-            details = {
-                "path": source.path.value,
-                "details": f"Syntax error at line {fault.line}",
-                "hint": "read the file without includeDeps",
-            }
-            raise Failure(Code.INVALID_DATA, "Failed to parse imports", details) from None
-        return language.resolve(parsed, source.path.value, SourceView(self.tree, MAX_BYTES, check))
+            raise _no_imports(source, f"Syntax error at line {fault.line}") from None
+
+    def _parsed(self, source: SourceFile, language: str) -> Parsed:
+        """What the grammar makes of a file, even if that is little."""
+        parsed = self.syntax.parse(language, source.text)
+        if isinstance(parsed, Parsed):
+            return parsed
+        if parsed.partly is None:
+            raise _no_imports(source, parsed.reason)
+        return parsed.partly
 
     def _dependencies(self, levels: Iterable[tuple[str, int]], check: Check) -> Iterator[Dependency]:
         """Each dependency by path; contents come while they fit the budget, whatever went before them."""
@@ -215,6 +216,11 @@ def numbered_lines(content: str, first: int) -> str:
     ending = "\n" if content.endswith("\n") else ""
     lines = content.removesuffix("\n").split("\n") if content else []
     return "\n".join(f"{number:>4}: {line}" for number, line in enumerate(lines, first)) + ending
+
+
+def _no_imports(source: SourceFile, why: str) -> Failure:
+    details = {"path": source.path.value, "details": why, "hint": "read the file without includeDeps"}
+    return Failure(Code.INVALID_DATA, "Failed to parse imports", details)
 
 
 def count_lines(content: str) -> int:

@@ -17,7 +17,7 @@ from context_pack.code.usecases.read_file import BUDGET_CHARS, MAX_BYTES, FileRe
 from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Folder
-from context_pack.kernel.syntax import NoSyntax, NotParsed
+from context_pack.kernel.syntax import NoSyntax, NotParsed, Syntax
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack_adapters.inmemory import (
@@ -37,13 +37,15 @@ MODIFIED = 1_736_931_600_123_456_789
 class Reading:
     """A registry over files in memory, and the log of what was read."""
 
-    def __init__(self, files: Files, deny: tuple[str, ...] = (), **limits: int) -> None:
+    def __init__(
+        self, files: Files, deny: tuple[str, ...] = (), syntax: Syntax | None = None, **limits: int
+    ) -> None:
         self.clock = FixedClock()
         self.access = MemoryAccessLog(self.clock)
         tree = MemorySourceTree(files, PathPolicy(deny), MODIFIED)
         packs = MemoryPackStore(self.clock, SeededIds())
         self.registry: Registry = build(
-            Ports(self.clock, tree, packs, LazySyntax(), access=self.access), rate_limits=limits
+            Ports(self.clock, tree, packs, syntax or LazySyntax(), access=self.access), rate_limits=limits
         )
 
     def call(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -378,6 +380,14 @@ def test_python_that_does_not_parse_is_told_with_its_line_and_a_way_out() -> Non
     }
     assert reading.read("file.py")["file"]["lines"] == 15
     assert reading.read("file.py", includeDeps=True, maxDepth=0)["dependencies"] == []
+
+
+@pytest.mark.clause("CD-26")
+def test_a_file_whose_language_has_no_grammar_here_is_told_so_and_read_without_imports() -> None:
+    reading = Reading({"a.py": "import b\n"}, syntax=NoSyntax())
+    body = reading.refused("a.py", includeDeps=True)
+    assert (body["error"], body["details"]) == ("Failed to parse imports", "there is no grammar for python")
+    assert reading.read("a.py")["file"]["lines"] == 1
 
 
 @pytest.mark.clause("CD-08")

@@ -1,4 +1,4 @@
-"""Imports of Python, by its own grammar: every `import` statement, wherever in the file it stands.
+"""Imports of Python: every `import` statement, wherever in the file it stands.
 
 A name is looked for as an interpreter started in the root, or in its `src/`, would find it; then in the
 folders above the importing file that are no packages, which is how scripts and nested projects import. The
@@ -8,13 +8,11 @@ name is taken from it that is no module of its own.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
 
 from attrs import define, field, frozen
 
 from context_pack.code.domain.imports.python_library import STANDARD_LIBRARY
-from context_pack.code.domain.imports.python_scan import scan
 from context_pack.code.domain.imports.tree import (
     Found,
     Imports,
@@ -25,7 +23,7 @@ from context_pack.code.domain.imports.tree import (
     join,
     within,
 )
-from context_pack.kernel.python_source import parsed
+from context_pack.kernel.syntax import Parsed
 
 ENDINGS = (".py", ".pyi")
 
@@ -44,64 +42,25 @@ class Statement:
         return "." * self.level + self.module
 
 
-def parse(text: str) -> tuple[Statement, ...]:
-    """Every import statement, in order; what is too much for the parser is searched for them instead.
+def statements(parsed: Parsed) -> Iterator[Statement]:
+    """The import statements of a text, in order; blanks between the parts of a name do not count."""
+    for each in parsed.imports:
+        name = "".join(each.specifier.replace("\\", " ").split())
+        module = name.lstrip(".")
+        yield Statement(len(name) - len(module), module, None if each.how == "import" else each.names)
+
+
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
+    """Where the imports lead from the file at `path`.
 
     Raises:
-        Unparsable: it is not Python, neither as the running interpreter knows it nor newer.
+        Unparsable: the text is no Python.
     """
-    try:
-        module = parsed(text)
-    except SyntaxError as error:
-        newer = _newer(text)
-        if newer is None:
-            raise Unparsable(error.lineno or _nul_line(text)) from None
-        module = newer
-    except ValueError:
-        raise Unparsable(_nul_line(text)) from None
-    except (RecursionError, MemoryError):
-        return tuple(Statement(*found) for found in scan(text))
-    return tuple(_statements(module))
-
-
-def _newer(text: str) -> ast.Module | None:
-    """The text as an interpreter reads it that knows what is newer than this one; None if none would."""
-    from context_pack.code.domain.imports.python_newer import older
-
-    plain = older(text)
-    try:
-        return None if plain is None else parsed(plain)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def _nul_line(text: str) -> int:
-    """The line of the first NUL, which the parser refuses without saying where."""
-    return text.count("\n", 0, max(0, text.find("\0"))) + 1
-
-
-def _statements(module: ast.Module) -> Iterator[Statement]:
-    """The imports among the statements; only what can hold statements is looked into."""
-    todo: list[ast.AST] = list(reversed(module.body))
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Import):
-            yield from (Statement(0, alias.name, None) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield Statement(node.level, node.module or "", tuple(alias.name for alias in node.names))
-        else:
-            inner: list[ast.AST] = []
-            for name in ("body", "handlers", "orelse", "finalbody", "cases"):
-                found = getattr(node, name, ())
-                inner.extend(found if isinstance(found, list) else ())
-            todo.extend(reversed(inner))
-
-
-def resolve(statements: Sequence[Statement], path: str, view: TreeView) -> Imports:
-    """Where the statements lead from the file at `path`."""
+    if parsed.error_line is not None:
+        raise Unparsable(parsed.error_line)
     finder = _Finder(view, folder_of(path))
     found = Found()
-    for statement in statements:
+    for statement in statements(parsed):
         if statement.names is None:
             found.add(statement.module, finder.module(statement.module))
         elif statement.level or statement.module != "__future__":

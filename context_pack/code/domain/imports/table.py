@@ -31,7 +31,9 @@ def language_named(name: str) -> Language | None:
     home: Any
     match name:
         case "python":
-            from context_pack.code.domain.imports import python as home
+            from context_pack.code.domain.imports import python
+
+            return Language(None, python.resolve)
         case "javascript" | "jsx" | "typescript" | "tsx" | "vue" | "svelte":
             return _javascript(name)
         case "go":
