@@ -1,0 +1,118 @@
+"""What a change costs: the same calls to this checkout and to an older copy of it, in one run.
+
+  python benches/side_by_side/before_after.py --base FOLDER [--rounds N]
+
+Both serve copies of one generated project (2 000 folders, 10 000 files, every folder with a context), one
+call in flight, in alternating rounds, so that a busy machine slows both. Printed are medians, and the ratios
+of the medians and of the fastest tenths; over 1.00 means slower than the base.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from wire import OURS, Server, line
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT)]
+
+from benches import context_tree  # noqa: E402
+
+STORE = ".agents/mcp/context_pack"
+CASES: tuple[tuple[str, dict[str, Any], int], ...] = (
+    ("list_contexts", {}, 3),
+    ("grep_codebase", {"pattern": "Handles the ledger"}, 10),
+    ("documents_search", {"query": "the route of a window"}, 10),
+    ("read_file", {"path": "{file}"}, 100),
+    ("read_file", {"path": "{file}", "includeDeps": True}, 100),
+)
+
+
+def call(tool: str, arguments: dict[str, Any]) -> bytes:
+    """One request."""
+    return line(
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+    )
+
+
+def timed(server: Server, request: bytes, count: int) -> list[float]:
+    """Milliseconds of each of `count` calls."""
+    spent: list[float] = []
+    for _ in range(count):
+        start = time.perf_counter()
+        reply = server.ask(request)
+        spent.append((time.perf_counter() - start) * 1000)
+        if b'"isError":false' not in reply.replace(b'": ', b'":'):
+            raise SystemExit(f"a call failed: {reply[:300]!r}")
+    return spent
+
+
+def fastest(spent: list[float]) -> float:
+    """The mean of the fastest tenth."""
+    return statistics.mean(sorted(spent)[: max(1, len(spent) // 10)])
+
+
+def started(tree: Path, project: Path, home: Path) -> Server:
+    """A server of that checkout over a copy of the project, with a home of its own."""
+    shutil.copytree(project, home / "project")
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(tree), str(tree / "adapters")]),
+        "CONTEXT_PACK_LOG": "off",
+        "CONTEXT_PACK_RATE_LIMITS": "off",
+        "XDG_CACHE_HOME": str(home / "cache"),
+        "XDG_STATE_HOME": str(home / "state"),
+        "XDG_CONFIG_HOME": str(home / "config"),
+    }
+    server = Server(OURS, home / "project", env)
+    server.ask(call("documents_sync", {}))
+    return server
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--base", type=Path, required=True, help="the older copy")
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder, "project")
+        made = context_tree.plant(project)
+        context_tree.make_contexts(project, Path(folder, "store"), "content")
+        (project / "context.json").write_text('{"collections": {"all": {"url": "."}}}')
+        deep = max(made, key=lambda one: len(one.relative_to(project).parts))
+        file = next(deep.glob("*.py")).relative_to(project).as_posix()
+        (Path(folder, "new")).mkdir()
+        (Path(folder, "old")).mkdir()
+        new = started(ROOT, project, Path(folder, "new"))
+        old = started(options.base.resolve(), project, Path(folder, "old"))
+        for tool, arguments, count in CASES:
+            request = call(
+                tool, {key: file if value == "{file}" else value for key, value in arguments.items()}
+            )
+            timed(new, request, 2), timed(old, request, 2)
+            times: dict[Server, list[float]] = {new: [], old: []}
+            for turn in range(options.rounds):
+                for server in (new, old) if turn % 2 else (old, new):
+                    times[server] += timed(server, request, count)
+            after, before = statistics.median(times[new]), statistics.median(times[old])
+            quick = fastest(times[new]) / fastest(times[old])
+            title = f"{tool} {' '.join(key for key in arguments if key == 'includeDeps')}".strip()
+            shown = (
+                f"{title:24} before {before:8.3f} ms   after {after:8.3f} ms   ratio {after / before:5.3f}"
+            )
+            print(f"{shown}   of the fastest tenths {quick:5.3f}", flush=True)
+        new.close()
+        old.close()
+
+
+if __name__ == "__main__":
+    main()
