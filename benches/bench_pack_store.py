@@ -18,7 +18,7 @@ import pytest
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.packs.domain.model import Pack, Ref, Section, Status
-from context_pack_adapters.disk.ignore import walk
+from context_pack_adapters.disk.walking import files_below
 from context_pack_adapters.stores import pack_format
 from context_pack_adapters.stores.pack_store import FilePackStore
 from context_pack_adapters.stores.source_tree import DiskSourceTree
@@ -97,4 +97,4 @@ def test_read_a_source_file(benchmark: Benchmark) -> None:
 
 
 def test_walk_the_checkout(benchmark: Benchmark) -> None:
-    assert len(benchmark(lambda: list(walk(CHECKOUT, PathPolicy())))) > 100
+    assert len(benchmark(lambda: files_below(CHECKOUT, PathPolicy()))) > 100

@@ -14,7 +14,7 @@ from hanging import never_hanging
 
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.gitignore import IgnoreFile
-from context_pack_adapters.disk.ignore import walk
+from context_pack_adapters.disk.walking import files_below, visit
 from context_pack_adapters.stores.source_tree import DiskSourceTree
 
 NAMES = ["a", "b", "ab", "a.b", "a.c", "abc", "-", "[a]", "a b", "!a", "#a", "a ", "b.a.c", "ba", "]", "^"]
@@ -64,7 +64,7 @@ def lay(root: Path, *paths: str, **ignores: str) -> None:
 
 def walked(root: Path, policy: PathPolicy | None = None, excluded: tuple[str, ...] = ()) -> list[str]:
     """What a walk yields, ignore files left out."""
-    found = walk(root, policy or PathPolicy(), excluded)
+    found = files_below(root, policy or PathPolicy(), excluded)
     return [path for path in found if not path.endswith((".gitignore", ".ignore"))]
 
 
@@ -78,7 +78,7 @@ def test_a_walk_yields_what_git_would_not_ignore(root: Path, seed: int) -> None:
         tree.mkdir()
         subprocess.run(["git", "init", "-q", str(tree)], check=True)
         plant(tree, chance)
-        found = list(walk(tree, PathPolicy()))
+        found = files_below(tree, PathPolicy())
         assert found == sorted(found)
         assert found == git_files(tree)
 
@@ -168,10 +168,13 @@ def test_a_walk_ends_when_told_and_leaves_no_descriptor_open(root: Path) -> None
     lay(root, *(f"{index}/{index}/x" for index in range(20)))
     before = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else []
     asked = iter([True] * 5)
-    assert len(list(walk(root, PathPolicy(), (), lambda: next(asked, False)))) == 2
-    half = walk(root, PathPolicy())
-    next(half)
-    half.close()  # type: ignore[attr-defined]
+    assert len(files_below(root, PathPolicy(), (), lambda: next(asked, False))) == 2
+
+    def stop(path: str, _: object) -> None:
+        raise KeyError(path)
+
+    with pytest.raises(KeyError):
+        visit(root, PathPolicy(), stop)
     after = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else []
     assert after == before
 
@@ -181,12 +184,12 @@ def test_a_folder_that_cannot_be_listed_is_told(root: Path) -> None:
     """Told here by a process that may not open so many folders at once: root may list everything."""
     (root / "/".join(["a"] * 60)).mkdir(parents=True)
     program = (
-        "import resource, sys\nfrom pathlib import Path\n"
+        "import resource, sys\n"
         "from context_pack.kernel.paths import PathPolicy\n"
-        "from context_pack_adapters.disk.ignore import IgnoreRules, visit\n"
+        "from context_pack_adapters.disk.walking import visit\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))\n"
         "shut = []\n"
-        "visit(Path(sys.argv[1]), PathPolicy(), IgnoreRules(), bool, lambda *_: None, shut=shut.append)\n"
+        "visit(sys.argv[1], PathPolicy(), print, shut=lambda prefix, _: shut.append(prefix))\n"
         "print(len(shut), set(shut[0].split('/')) == {'a', ''})\n"
     )
     checkout = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ import pytest
 from search_corpus import settle
 
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
-from context_pack_adapters.disk.ignore import walk
+from context_pack_adapters.disk.walking import files_below
 from context_pack_adapters.search.deadline import Deadline, TimedOut
 from context_pack_adapters.search.listing import Listing
 
@@ -37,7 +37,7 @@ LINES = ["a", "*.log", "!keep.log", "/b", "deep/", "!a", "**/ab", "a*", "!a.b", 
 
 def fresh(root: Path, policy: PathPolicy) -> tuple[str, ...]:
     """What a walk yields now."""
-    return tuple(walk(root, policy, EXCLUDED_FOLDERS))
+    return tuple(files_below(root, policy, EXCLUDED_FOLDERS))
 
 
 def change(root: Path, chance: random.Random) -> None:

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from contextlib import suppress
-from pathlib import Path
 
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack_adapters.disk.atomic import read_whole
 from context_pack_adapters.disk.gitignore import IgnoreFile
+from context_pack_adapters.disk.opening import Handle, Place, read_file
 
 IGNORE_FILES = (".gitignore", ".ignore")
 MAX_IGNORE_BYTES = 1024 * 1024
@@ -28,9 +27,6 @@ MAX_DEPTH = 128
 # Names that need no closer look to be parts of a path.
 _EASY = re.compile(r"[A-Za-z0-9_.+@=,~#%-][A-Za-z0-9_.+@=,~#% ()-]{0,199}")
 _SURE_CHARS = 250
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_BY_DESCRIPTOR = os.scandir in os.supports_fd and os.open in os.supports_dir_fd
 
 
 class _FromAbove(IgnoreFile):
@@ -46,8 +42,6 @@ class _FromAbove(IgnoreFile):
 
 
 Levels = tuple[tuple[int, IgnoreFile], ...]
-Passed = Callable[[str, bool, bool], None]
-"""Hears of a path, whether it is a folder, and whether ignore files (or else the gate) left it out."""
 
 
 @frozen
@@ -85,39 +79,32 @@ class IgnoreRules:
         return False
 
 
-def walk(
-    root: Path,
-    policy: PathPolicy,
-    excluded: Collection[str] = (),
-    go_on: Callable[[], bool] = lambda: True,
-    passed: Passed = lambda _, __, ___: None,
-) -> Iterator[str]:
-    """The paths of the files that count, relative to `root`, in plain string order.
-
-    `excluded` are folder names left out at any depth. `go_on` is asked before each folder; once it says no,
-    the walk ends. What cannot be listed is left out. `passed` hears of files and folders that do not count.
-    """
-    return _Walk(Gate(policy, excluded), go_on, passed).folder(os.path.abspath(root), None, "", IgnoreRules())
+NO_RULES = IgnoreRules()
 
 
-def visit(
-    root: Path,
-    policy: PathPolicy,
-    rules: IgnoreRules,
-    wants: Callable[[str], bool],
-    seen: Callable[[str, os.DirEntry[str]], None],
-    except_for: Collection[str] = (),
-    passed: Passed = lambda _, __, ___: None,
-    shut: Callable[[str], None] = lambda _: None,
-) -> None:
-    """Show every file that counts and is wanted, and every symbolic link, to `seen`, in no order.
+class IgnoredPaths:
+    """Whether single paths are ignored; `text` gives an ignore file by its path, and is asked once."""
 
-    `rules` hold from above the root; `except_for` are folders by path that are not entered; `shut` hears of
-    those that are there and cannot be listed, each with a slash behind it. An entry's state must be asked for
-    while it is shown. Faster than `walk`: for those who look at all of a tree often.
-    """
-    visited = _Walk(Gate(policy, except_for=except_for), lambda: True, passed, shut)
-    visited.show(os.path.abspath(root), None, "", rules, wants, seen)
+    def __init__(self, text: Callable[[str], str | None], above: IgnoreRules = NO_RULES) -> None:
+        self._text = text
+        self._above = above
+        self._known: dict[str, IgnoreRules] = {}
+
+    def ignores(self, path: str) -> bool:
+        """Whether the path or a folder on the way is ignored."""
+        rules, at = self._entered("", self._above), path.find("/")
+        while at >= 0:
+            if rules.ignores(path[:at], True):
+                return True
+            rules, at = self._entered(path[: at + 1], rules), path.find("/", at + 1)
+        return rules.ignores(path, False)
+
+    def _entered(self, prefix: str, rules: IgnoreRules) -> IgnoreRules:
+        if prefix not in self._known:
+            self._known[prefix] = rules.entered(
+                prefix, tuple(self._text(prefix + name) for name in IGNORE_FILES)
+            )
+        return self._known[prefix]
 
 
 class Gate:
@@ -145,95 +132,6 @@ class Gate:
             return True
 
 
-class _Walk:
-    """What stays the same during one walk."""
-
-    def __init__(
-        self,
-        gate: Gate,
-        go_on: Callable[[], bool],
-        passed: Passed,
-        shut: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        self._closed = gate.closed
-        self._go_on, self._passed, self._shut = go_on, passed, shut
-
-    def folder(self, name: str, parent: int | None, prefix: str, rules: IgnoreRules) -> Iterator[str]:
-        """The files in a folder and below it."""
-        if not self._go_on() or prefix.count("/") > MAX_DEPTH:
-            return
-        with suppress(OSError):
-            handle: int | str = name
-            if _BY_DESCRIPTOR:
-                # The root itself may be a link: that is the choice of whoever named it.
-                flags = _FOLDER | _NOFOLLOW if prefix else _FOLDER
-                handle = os.open(name, flags, dir_fd=parent)
-            try:
-                yield from self._inside(handle, prefix, rules)
-            finally:
-                if isinstance(handle, int):
-                    os.close(handle)
-
-    def _inside(self, handle: int | str, prefix: str, rules: IgnoreRules) -> Iterator[str]:
-        entries = listed(handle)
-        present = {name for name, is_folder in entries if not is_folder and name in IGNORE_FILES}
-        if present:
-            rules = rules.entered(prefix, tuple(_read(handle, name, present) for name in IGNORE_FILES))
-        for name, is_folder in entries:
-            path = prefix + name
-            if (closed := self._closed(name, path, is_folder)) or rules.ignores(path, is_folder):
-                self._passed(path, is_folder, not closed)
-            elif not is_folder:
-                yield path
-            elif isinstance(handle, int):
-                yield from self.folder(name, handle, path + "/", rules)
-            else:
-                yield from self.folder(os.path.join(handle, name), None, path + "/", rules)
-
-    def show(
-        self,
-        name: str,
-        parent: int | None,
-        prefix: str,
-        rules: IgnoreRules,
-        wants: Callable[[str], bool],
-        seen: Callable[[str, os.DirEntry[str]], None],
-    ) -> None:
-        """Show what is in a folder and below it."""
-        if prefix.count("/") > MAX_DEPTH:
-            return
-        try:
-            handle: int | str = name
-            if _BY_DESCRIPTOR:
-                handle = os.open(name, _FOLDER | _NOFOLLOW if prefix else _FOLDER, dir_fd=parent)
-            try:
-                with os.scandir(handle) as entries:
-                    found = list(entries)
-                present = {entry.name for entry in found if entry.name in IGNORE_FILES}
-                if present:
-                    rules = rules.entered(prefix, tuple(_read(handle, one, present) for one in IGNORE_FILES))
-                for entry in found:
-                    path = prefix + entry.name
-                    is_folder = entry.is_dir(follow_symlinks=False)
-                    if not is_folder and not wants(path) and not entry.is_symlink():
-                        continue
-                    if rules.ignores(path, is_folder) or self._closed(entry.name, path, is_folder):
-                        self._passed(path, is_folder, rules.ignores(path, is_folder))
-                        continue
-                    if is_folder:
-                        below = entry.name if isinstance(handle, int) else os.path.join(handle, entry.name)
-                        inside = handle if isinstance(handle, int) else None
-                        self.show(below, inside, path + "/", rules, wants, seen)
-                    elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
-                        seen(path, entry)
-            finally:
-                if isinstance(handle, int):
-                    os.close(handle)
-        except OSError as error:
-            if not isinstance(error, FileNotFoundError | NotADirectoryError):  # it has gone meanwhile
-                self._shut(prefix)
-
-
 def listed(handle: int | str) -> list[tuple[str, bool]]:
     """Files and folders, without links, in the plain string order of the paths below them."""
     found = []
@@ -248,15 +146,24 @@ def listed(handle: int | str) -> list[tuple[str, bool]]:
     return [(name, is_folder) for _, name, is_folder in found]
 
 
-def _read(handle: int | str, name: str, present: Collection[str]) -> str | None:
-    """The text of an ignore file; one that cannot be read has no lines."""
-    if name not in present:
-        return None
+def ignore_texts(folder: Handle, present: Collection[str]) -> tuple[str | None, ...]:
+    """The texts of an open folder's ignore files, of those that are there; one unreadable has no lines."""
+    return tuple(ignore_text(folder, name) if name in present else None for name in IGNORE_FILES)
+
+
+def ignore_text(folder: Handle, name: str) -> str | None:
+    """The text of an ignore file in an open folder; None if it cannot be read."""
     try:
-        if isinstance(handle, int):
-            data, _ = read_whole(name, MAX_IGNORE_BYTES, dir_fd=handle)
-        else:
-            data, _ = read_whole(os.path.join(handle, name), MAX_IGNORE_BYTES)
+        return read_file(folder, name, MAX_IGNORE_BYTES)[0].decode("utf-8", "surrogateescape")
     except OSError:
         return None
-    return data.decode("utf-8", "surrogateescape")
+
+
+def ignore_text_at(root: Place, path: str) -> str | None:
+    """The text of the ignore file at a path from the root; None if it cannot be read."""
+    *folders, name = path.split("/")
+    try:
+        with root.below(*folders).held() as folder:
+            return ignore_text(folder, name)
+    except OSError:
+        return None

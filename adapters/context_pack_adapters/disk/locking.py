@@ -9,13 +9,16 @@ locked with what has the name now.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack_adapters.disk.opening import Handle, NotRegular, Place, at, status_of
 
 _OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _OPEN |= getattr(os, "O_CLOEXEC", 0)
@@ -23,14 +26,20 @@ _FIRST_WAIT = 0.001
 _LONGEST_WAIT = 0.02
 
 
+Held = Callable[[], AbstractContextManager[Handle]]
+"""Gives a folder, open for a while."""
+
+
 class PathLock:
     """An exclusive lock on one path; not re-entrant, used once.
 
+    The path is a name in the folder that `held` gives, or else its folder is one that a setting named.
     Raises `lock_timeout` when it stays taken, and OSError when the lock file cannot be opened.
     """
 
-    def __init__(self, path: str, timeout: float) -> None:
-        self._path = path
+    def __init__(self, path: str, timeout: float, held: Held | None = None) -> None:
+        folder, self._name = os.path.split(path)
+        self._held = held or Place.of(folder or os.curdir).held
         self._timeout = timeout
         self._descriptor: int | None = None
 
@@ -46,7 +55,7 @@ class PathLock:
             waiting()
             left = deadline - time.monotonic()
             if left <= 0:
-                raise _timed_out(os.path.basename(self._path), self._timeout)
+                raise _timed_out(self._name, self._timeout)
             # Waiters that wake in step would starve one another; a process's own jitter spreads them.
             jitter = 0.5 + os.urandom(1)[0] / 255
             time.sleep(min(wait * jitter, left))
@@ -56,7 +65,7 @@ class PathLock:
         """Take the lock if it is free; never waits."""
         from filelock import lock_descriptor
 
-        descriptor = os.open(self._path, _OPEN, 0o666)
+        descriptor = self._open()
         try:
             if lock_descriptor(descriptor, blocking=False) and self._still_named(descriptor):
                 self._descriptor, descriptor = descriptor, -1
@@ -66,18 +75,29 @@ class PathLock:
             if descriptor >= 0:
                 os.close(descriptor)
 
+    def _open(self) -> int:
+        with self._held() as folder:
+            path, start = at(folder, self._name)
+            descriptor = os.open(path, _OPEN, 0o666, dir_fd=start)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise NotRegular(errno.EINVAL, "not a regular file")
+        return descriptor
+
     def _still_named(self, descriptor: int) -> bool:
         """Whether the file that is locked is the one that has the name."""
         try:
-            return os.path.samestat(os.fstat(descriptor), os.stat(self._path, follow_symlinks=False))
+            with self._held() as folder:
+                return os.path.samestat(os.fstat(descriptor), status_of(folder, self._name))
         except FileNotFoundError:
             return False
 
     def retire(self) -> None:
         """Remove the lock file, as the holder's last act: what it protected is gone."""
         # Windows refuses to remove an open file; there the file stays, which harms nobody.
-        with suppress(OSError):
-            os.unlink(self._path)
+        with suppress(OSError), self._held() as folder:
+            path, start = at(folder, self._name)
+            os.unlink(path, dir_fd=start)
 
     def release(self) -> None:
         """Give the lock back."""
@@ -97,9 +117,9 @@ class PathLock:
         self.release()
 
 
-def attempt_lock(path: str) -> PathLock | None:
+def attempt_lock(path: str, held: Held | None = None) -> PathLock | None:
     """The lock if it is free and can be had at all, else None; never waits and never raises OSError."""
-    lock = PathLock(path, 0.0)
+    lock = PathLock(path, 0.0, held)
     try:
         return lock if lock.attempt() else None
     except OSError:

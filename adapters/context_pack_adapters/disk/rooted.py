@@ -1,10 +1,9 @@
-"""Files under one root, and nothing else, whatever links and swaps there are.
+"""Files under one root that a path policy allows, and nothing else, whatever links and swaps there are.
 
-What counts is the file that was opened, not the path that was checked. `PROC` (Linux) opens the file and
-asks the kernel where it is: if the answer is the very path that was asked for, no link was followed. Any
-other answer, and every other system, takes `WALK`: each part is opened from the one before, links are
-resolved here, and the policy sees every name on the way. `COMPARE` is for systems that cannot walk.
-Pipes, devices and folders are not opened. A reason for refusing never depends on what lies outside.
+Every way starts at the root and goes from folder to folder by descriptor. Where a part is a link, its text
+is read and the way starts again at the root with what the link says, if that is spelled inside the root; the
+system itself never follows one. The policy sees every spelling on the way. A reason for refusing never
+depends on what lies outside.
 """
 
 from __future__ import annotations
@@ -12,58 +11,50 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
-from enum import Enum
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.disk.atomic import TooLarge, read_descriptor
+from context_pack_adapters.disk.opening import (
+    AnyPlace,
+    Handle,
+    NotRegular,
+    Opened,
+    Place,
+    TooLarge,
+    enter,
+    leave,
+    link_target,
+    open_file,
+    read_opened,
+    status_of,
+)
 
 MAX_LINKS = 40
 
-_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
-_OPEN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | _CLOEXEC
-_OPEN |= getattr(os, "O_BINARY", 0)
-_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-# What a system call answers when a folder, a link or a file has just taken another's place.
-_SWAPPED = frozenset({errno.ELOOP, errno.EMLINK, errno.ENOTDIR, errno.EINVAL})
+T = TypeVar("T")
+Parts = Sequence[str]
+_LINKED = frozenset({errno.ELOOP, errno.EMLINK, errno.ENOTDIR})
+"""What the system answers where a link is in the place of a folder or a file."""
 
 
-class Means(Enum):
-    """How an opened file is proved to be inside the root."""
+class Refused(Exception):
+    """The path leads to nothing that may be read."""
 
-    PROC = "proc"
-    WALK = "walk"
-    COMPARE = "compare"
-
-
-def best_means() -> Means:
-    """The strongest way this system offers."""
-    if os.open not in os.supports_dir_fd:
-        return Means.COMPARE
-    return Means.PROC if os.path.isdir("/proc/self/fd") else Means.WALK
-
-
-class Opened(NamedTuple):
-    """A regular file inside the root, open for reading; the taker closes the descriptor."""
-
-    descriptor: int
-    status: os.stat_result
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class Rooted:
-    """Opens regular files under `root` that the policy allows; safe to share between threads."""
+    """Reads below `root` what the policy allows; safe to share between threads."""
 
-    def __init__(self, root: Path, policy: PathPolicy, means: Means | None = None) -> None:
-        self._root = os.path.abspath(root)
+    def __init__(self, root: AnyPlace, policy: PathPolicy) -> None:
+        self.root = Place.of(root)
         self._policy = policy
-        self._means = best_means() if means is None else means
-        self._asked = os.path.join(self._root, "")
-        self._expected = os.path.join(os.path.realpath(self._root), "")
 
     def read(self, path: RelativePath, max_bytes: int) -> tuple[bytes, os.stat_result] | Reason:
         """The bytes of a file and its state from before they were read, or why it cannot be read."""
@@ -71,9 +62,7 @@ class Rooted:
         if isinstance(found, Reason):
             return found
         try:
-            if found.status.st_size > max_bytes:
-                return Reason.TOO_LARGE
-            return read_descriptor(found.descriptor, found.status.st_size, max_bytes), found.status
+            return read_opened(found, max_bytes), found.status
         except TooLarge:
             return Reason.TOO_LARGE
         except OSError:
@@ -83,197 +72,95 @@ class Rooted:
 
     def open(self, path: RelativePath) -> Opened | Reason:
         """The file, open for reading, or why it cannot be."""
+        return self._asked(path, open_file)
+
+    def status(self, path: RelativePath) -> os.stat_result | Reason:
+        """The state of the file or folder that a path leads to; it is not opened."""
+        return self._asked(path, _status)
+
+    def is_file(self, path: RelativePath) -> bool:
+        """Whether the path leads to a regular file."""
+        found = self.status(path)
+        return not isinstance(found, Reason) and stat.S_ISREG(found.st_mode)
+
+    @contextmanager
+    def folder(self, path: RelativePath | None) -> Iterator[Handle | Reason]:
+        """The folder, open while the block runs, or why it cannot be; None is the root."""
+        found: Handle | Reason
+        try:
+            found = self.root.open() if path is None else self._asked(path, enter)
+        except OSError as error:
+            found = _reason(error)
+        try:
+            yield found
+        finally:
+            if not isinstance(found, Reason):
+                leave(found)
+
+    def _asked(self, path: RelativePath, last: Callable[[Handle, str], T]) -> T | Reason:
         if self._policy.denies(path):
             return Reason.DENIED
-        if self._means is Means.PROC and (found := self._placed(path)) is not None:
-            return found
         try:
-            return self._compared(path) if self._means is Means.COMPARE else self._walked(path)
-        except _Refused as refused:
+            return self.reach(path.parts, last)[0]
+        except Refused as refused:
             return refused.reason
         except OSError as error:
             return _reason(error)
 
-    def _placed(self, path: RelativePath) -> Opened | None:
-        """The file if no link leads to it; None leaves the question to the walk."""
-        place = self._asked + path.value
-        try:
-            # Looked at before it is opened: a pipe's writer or a device would notice the opening.
-            if not stat.S_ISREG(os.lstat(place).st_mode):
-                return None
-            descriptor = os.open(place, _OPEN | _NOFOLLOW)
-        except OSError:
-            return None
-        try:
-            status = os.fstat(descriptor)
-            if stat.S_ISREG(status.st_mode) and _where(descriptor) == self._expected + path.value:
-                return Opened(descriptor, status)
-        except OSError:
-            pass
-        os.close(descriptor)
-        return None
+    def reach(self, parts: Parts, last: Callable[[Handle, str], T]) -> tuple[T, Parts]:
+        """What `last` gives for the last part in its folder, and the parts that led there without links.
 
-    def _walked(self, path: RelativePath) -> Opened:
-        walk = _Walk(self._root, self._policy)
-        try:
-            return walk.follow(list(path.parts))
-        finally:
-            walk.close()
-
-    def _compared(self, path: RelativePath) -> Opened:
-        """Resolve, open, and compare where the opened file is with where it should be."""
-        parts = _inside(self._root, os.path.join(self._root, path.value))
-        _check(parts, self._policy)
-        real = os.path.join(os.path.realpath(self._root), *parts)
-        mode = os.lstat(real).st_mode
-        if not stat.S_ISREG(mode):
-            # What is still a link after resolving goes round in a circle.
-            raise _Refused(Reason.MISSING if stat.S_ISLNK(mode) else Reason.NOT_A_FILE)
-        descriptor = os.open(real, _OPEN | _NOFOLLOW)
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or os.path.normcase(_where(descriptor)) != os.path.normcase(real):
-            os.close(descriptor)
-            raise _Refused(Reason.OUTSIDE)
-        return Opened(descriptor, status)
-
-
-def _where(descriptor: int) -> str:
-    """Where the system says that an open file is."""
-    if sys.platform != "win32":
-        return os.readlink(f"/proc/self/fd/{descriptor}")
-    import ctypes
-    import msvcrt
-
-    room = ctypes.create_unicode_buffer(32768)
-    handle = ctypes.c_void_p(msvcrt.get_osfhandle(descriptor))
-    ctypes.windll.kernel32.GetFinalPathNameByHandleW(handle, room, len(room), 0)
-    return room.value.removeprefix("\\\\?\\")
-
-
-class _Refused(Exception):
-    """The path leads to nothing that may be read."""
-
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-class _Walk:
-    """One resolution, part by part, holding every folder on the way open so that none can be swapped."""
-
-    def __init__(self, root: str, policy: PathPolicy) -> None:
-        self._root = root
-        self._policy = policy
-        self._names: list[str] = []
-        self._folders = [os.open(root, _FOLDER)]
-        self._steps_left = MAX_LINKS
-
-    def follow(self, todo: list[str]) -> Opened:
-        """Open what the parts lead to."""
-        while todo:
-            part, *rest = todo
-            if part == "..":
-                todo = self._up(rest)
-                continue
-            if self._policy.denies_name(part):
-                raise _Refused(Reason.DENIED)
+        Raises:
+            Refused: a link leads out, to a denied name or nowhere.
+            OSError: there is no such thing, or it cannot be had.
+        """
+        for _ in range(MAX_LINKS + 1):
+            folder = self.root.open()
+            done = 0
             try:
-                step = self._step(part, rest)
+                while done < len(parts) - 1:
+                    below = enter(folder, parts[done])
+                    leave(folder)
+                    folder, done = below, done + 1
+                return last(folder, parts[done]), parts
             except OSError as error:
-                if error.errno not in _SWAPPED:
+                target = link_target(folder, parts[done]) if error.errno in _LINKED else None
+                if target is None:
                     raise
-                # It was something else a moment ago: look again, but not for ever.
-                self._spend()
-                continue
-            if isinstance(step, Opened):
-                return step
-            todo = step
-        raise _Refused(Reason.NOT_A_FILE)
+            finally:
+                leave(folder)
+            parts = self._led(parts[:done], target, parts[done + 1 :])
+        raise Refused(Reason.MISSING)
 
-    def _step(self, part: str, rest: list[str]) -> Opened | list[str]:
-        """Go to one part: the opened file, or what is still to be followed from there."""
-        mode = os.stat(part, dir_fd=self._folders[-1], follow_symlinks=False).st_mode
-        if stat.S_ISLNK(mode):
-            return self._link(part, rest)
-        if stat.S_ISREG(mode):
-            if rest:
-                raise _Refused(Reason.MISSING)
-            return self._open(part)
-        if not stat.S_ISDIR(mode) or not rest:
-            raise _Refused(Reason.NOT_A_FILE)
-        self._folders.append(os.open(part, _FOLDER | _NOFOLLOW, dir_fd=self._folders[-1]))
-        self._names.append(part)
-        return rest
+    def _led(self, before: Parts, target: str, after: Parts) -> Parts:
+        """The parts from the root after a link was read, checked like any path that is asked for."""
+        for top in (self.root.path, os.path.join(os.path.realpath(self.root.top), *self.root.inside)):
+            place = os.path.normpath(os.path.join(top, *before, target, *after))
+            if place == top:
+                return (".",)
+            inside = place.removeprefix(os.path.join(top, ""))
+            if inside != place:
+                self._check(inside.replace(os.sep, "/"))
+                return inside.split(os.sep)
+        raise Refused(Reason.OUTSIDE)
 
-    def _up(self, todo: list[str]) -> list[str]:
-        if not self._names:
-            # Above the root: only a way that comes back in is followed, and then from the root again.
-            return _inside(self._root, os.path.join(os.path.realpath(self._root), "..", *todo))
-        self._names.pop()
-        os.close(self._folders.pop())
-        return todo
-
-    def _link(self, part: str, todo: list[str]) -> list[str]:
-        target = os.readlink(part, dir_fd=self._folders[-1])
-        self._spend()
-        if not os.path.isabs(target):
-            return [*_parts(target), *todo]
-        for top in (self._root, os.path.realpath(self._root)):
-            if target == top or target.startswith(os.path.join(top, "")):
-                return self._restart([*_parts(target[len(top) :]), *todo])
-        return self._restart([*_inside(self._root, target), *todo])
-
-    def _restart(self, todo: list[str]) -> list[str]:
-        while len(self._folders) > 1:
-            os.close(self._folders.pop())
-        self._names.clear()
-        return todo
-
-    def _spend(self) -> None:
-        self._steps_left -= 1
-        if self._steps_left < 0:
-            raise _Refused(Reason.MISSING)
-
-    def _open(self, part: str) -> Opened:
-        _check([*self._names, part], self._policy)
-        descriptor = os.open(part, _OPEN | _NOFOLLOW, dir_fd=self._folders[-1])
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            os.close(descriptor)
-            raise _Refused(Reason.NOT_A_FILE)
-        return Opened(descriptor, status)
-
-    def close(self) -> None:
-        """Let go of every folder."""
-        while self._folders:
-            os.close(self._folders.pop())
+    def _check(self, path: str) -> None:
+        try:
+            denied = self._policy.denies(RelativePath(path))
+        except Failure:  # no path that a caller could have asked for
+            denied = True
+        if denied:
+            raise Refused(Reason.DENIED)
 
 
-def _parts(target: str) -> list[str]:
-    return [part for part in target.split(os.sep) if part not in ("", ".")]
-
-
-def _inside(root: str, path: str) -> list[str]:
-    """The parts below the root of where an absolute path leads; outside if it leads elsewhere or nowhere."""
-    real, top = os.path.realpath(path), os.path.realpath(root)
-    if real == top:
-        return []
-    if not real.startswith(os.path.join(top, "")):
-        raise _Refused(Reason.OUTSIDE)
-    return _parts(real[len(top) :])
-
-
-def _check(parts: list[str], policy: PathPolicy) -> None:
-    """Refuse a resolved path that the policy denies, or that is no path a caller could have asked for."""
-    try:
-        denied = policy.denies(RelativePath("/".join(parts)))
-    except Failure:
-        denied = True
-    if denied:
-        raise _Refused(Reason.DENIED)
+def _status(folder: Handle, name: str) -> os.stat_result:
+    found = status_of(folder, name)
+    if stat.S_ISLNK(found.st_mode):
+        raise NotRegular(errno.ELOOP, "a link")
+    return found
 
 
 def _reason(error: OSError) -> Reason:
-    if error.errno in _SWAPPED or error.errno in (errno.ENOENT, errno.ENAMETOOLONG):
+    if error.errno in _LINKED or error.errno in (errno.ENOENT, errno.ENAMETOOLONG):
         return Reason.MISSING
-    return Reason.NOT_A_FILE if error.errno == errno.EISDIR else Reason.IO
+    return Reason.NOT_A_FILE if isinstance(error, NotRegular) else Reason.IO

@@ -44,7 +44,7 @@ class Shelf:
     def __init__(self, root: str, policy: PathPolicy, room: int) -> None:
         self._root = root
         self._top = os.path.join(root, "")
-        self._rooted = None if CAN_HOLD else Rooted(root, policy)  # type: ignore[arg-type]
+        self._rooted = None if CAN_HOLD else Rooted(root, policy)
         self._known: dict[str, Known] = {}
         self._texts: dict[str, tuple[State, str]] = {}
         self._room = room

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,9 +19,9 @@ from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
 from context_pack.memory.ports import CodeFile, FileState, GoOn, always
-from context_pack_adapters.disk.ignore import walk
 from context_pack_adapters.disk.rooted import Rooted
-from context_pack_adapters.stores.pack_files import trusted_signature
+from context_pack_adapters.disk.signature import as_text, settled_signature, signature
+from context_pack_adapters.disk.walking import Passed, Seen, visit
 
 MAX_BYTES = 1024 * 1024
 LONGEST_LINE = 20_000
@@ -40,11 +41,10 @@ class CodeFiles:
     """A `CodeTree` on disk; safe to share between threads."""
 
     def __init__(self, root: Path, policy: PathPolicy, storage: Path) -> None:
-        self._root, self._policy = root, policy
+        self._policy = policy
         self._rooted = Rooted(root, policy)
-        self._top = os.path.join(os.path.abspath(root), "")
-        own = os.path.join(os.path.abspath(storage), "")
-        self._own = own[len(self._top) :].replace(os.sep, "/") if own.startswith(self._top) else None
+        own = os.path.relpath(os.path.abspath(storage), os.path.abspath(root)).replace(os.sep, "/")
+        self._own = () if own == os.curdir or own.startswith(os.pardir) else (own,)
 
     def survey(self, go_on: GoOn = always) -> Mapping[str, FileState] | None:
         """Every file that counts, by path; None if the walk was not allowed to its end."""
@@ -56,30 +56,41 @@ class CodeFiles:
             stopped = stopped or not go_on()
             return not stopped
 
-        for path in walk(self._root, self._policy, EXCLUDED_FOLDERS, still):
-            if self._own and path.startswith(self._own):
-                continue
-            try:
-                status = os.stat(self._top + path, follow_symlinks=False)
-            except OSError:
-                continue
-            found[path] = FileState(stamp_of(status), status.st_size, skip_reason(path, status.st_size))
-        return None if stopped else found
+        def seen(path: str, entry: os.DirEntry[str]) -> None:
+            with suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                stamp = as_text(signature(status))
+                found[path] = FileState(stamp, status.st_size, skip_reason(path, status.st_size))
+
+        self._visit(seen, go_on=still)
+        return None if stopped else {path: found[path] for path in sorted(found)}
 
     def left_out(self) -> Mapping[str, str]:
         """What a survey does not even show, and why; a folder ends in a slash and stands for all it holds."""
         found: dict[str, str] = {}
 
         def passed(path: str, is_folder: bool, ignored: bool) -> None:
+            if path in self._own:
+                return
             if is_folder and path.rpartition("/")[2] in EXCLUDED_FOLDERS:
                 reason = "a folder that is never searched"
             else:
                 reason = "ignored" if ignored else "denied"
             found[path + "/" if is_folder else path] = reason
 
-        for _ in walk(self._root, self._policy, EXCLUDED_FOLDERS, passed=passed):
-            pass  # what counts is the survey's business
-        return {path: why for path, why in found.items() if not (self._own and path.startswith(self._own))}
+        self._visit(lambda _, __: None, passed=passed)
+        return {path: found[path] for path in sorted(found)}
+
+    def _visit(self, seen: Seen, go_on: GoOn = always, passed: Passed = lambda _, __, ___: None) -> None:
+        visit(
+            self._rooted.root,
+            self._policy,
+            seen,
+            excluded=EXCLUDED_FOLDERS,
+            except_for=self._own,
+            go_on=go_on,
+            passed=passed,
+        )
 
     def read(self, path: str) -> CodeFile:
         """One file."""
@@ -89,8 +100,8 @@ class CodeFiles:
             return CodeFile("", self._stamp(path), _REASONS.get(read, "cannot be read"))
         data, status = read
         text = decode(data)
-        signature = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-        stamp = stamp_of(status) if trusted_signature(signature, before) else ""
+        settled = settled_signature(status, before)
+        stamp = "" if settled is None else as_text(settled)
         if isinstance(text, Reason):
             return CodeFile("", stamp, _REASONS.get(text, "not text"))
         if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
@@ -99,15 +110,8 @@ class CodeFiles:
 
     def _stamp(self, path: str) -> str:
         """The state of a file that cannot be read."""
-        try:
-            return stamp_of(os.stat(self._top + path, follow_symlinks=False))
-        except OSError:
-            return ""
-
-
-def stamp_of(status: os.stat_result) -> str:
-    """A file's state as text."""
-    return f"{status.st_mtime_ns:x}.{status.st_ctime_ns:x}.{status.st_size:x}.{status.st_ino:x}"
+        status = self._rooted.status(RelativePath(path))
+        return "" if isinstance(status, Reason) else as_text(signature(status))
 
 
 def skip_reason(path: str, size: int) -> str | None:

@@ -9,10 +9,10 @@ inside; a link that leads out fails alone.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Collection as Container
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path
 
 from attrs import evolve
 
@@ -20,9 +20,16 @@ from context_pack.documents.domain.manifest import Manifest
 from context_pack.documents.domain.model import Failed, File, Survey, Text
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.disk.atomic import read_whole
-from context_pack_adapters.disk.ignore import IGNORE_FILES, MAX_IGNORE_BYTES, IgnoreRules, visit
+from context_pack_adapters.disk.ignore import (
+    IGNORE_FILES,
+    NO_RULES,
+    IgnoredPaths,
+    IgnoreRules,
+    ignore_text_at,
+)
+from context_pack_adapters.disk.opening import AnyPlace, Place
 from context_pack_adapters.disk.rooted import Rooted
+from context_pack_adapters.disk.walking import Level, visit, walk
 from context_pack_adapters.stores.collection_reading import (
     IGNORED,
     MAX_DOCUMENT_BYTES,
@@ -49,13 +56,12 @@ class FolderSource:
 
     def __init__(
         self,
-        folder: Path,
+        folder: AnyPlace,
         manifest: Manifest,
         policy: PathPolicy,
-        above: Sequence[tuple[Path, str]] = (),
+        above: Sequence[tuple[Place, str]] = (),
         except_for: Container[str] = (),
     ) -> None:
-        self._folder = folder
         self._manifest = manifest
         self._policy = policy
         self._rooted = Rooted(folder, policy)
@@ -96,7 +102,7 @@ class FolderSource:
 
         def seen(path: str, entry: os.DirEntry[str]) -> None:
             if entry.is_symlink():
-                self._link(path, entry, files, failed, now)
+                self._link(path, files, failed, now)
                 return
             try:
                 status = entry.stat(follow_symlinks=False)
@@ -111,107 +117,91 @@ class FolderSource:
             if problem is not None:
                 failed.append(evolve(problem, document=problem.document + "/") if is_folder else problem)
 
-        def shut(prefix: str) -> None:
-            failed.append(Failed(prefix, UNLISTED, passing=True))
+        def shut(prefix: str, error: OSError) -> None:
+            if not isinstance(error, FileNotFoundError | NotADirectoryError):  # it has gone meanwhile
+                failed.append(Failed(prefix, UNLISTED, passing=True))
 
-        wants = self._manifest.wants
-        visit(self._folder, self._policy, self._rules(), wants, seen, self._except_for, passed, shut)
+        visit(
+            self._rooted.root,
+            self._policy,
+            seen,
+            wants=self._manifest.wants,
+            rules=self._rules(),
+            except_for=self._except_for,
+            passed=passed,
+            shut=shut,
+        )
         failed.sort(key=lambda one: one.document)
         return files
 
-    def _link(
-        self, path: str, entry: os.DirEntry[str], files: dict[str, File], failed: list[Failed], now: int
-    ) -> None:
-        """A link counts as the file it leads to; one to a folder is not entered."""
-        try:
-            is_folder = entry.is_dir()
-        except OSError:
-            is_folder = False
-        if is_folder:
-            real, inside = os.path.realpath(self._folder / path), os.path.realpath(self._folder)
-            if real != inside and not real.startswith(os.path.join(inside, "")):
-                failed.append(Failed(path, WORDS[Reason.OUTSIDE]))
-        elif self._manifest.wants(path):
-            self._open(path, files, failed, now)
+    def _link(self, path: str, files: dict[str, File], failed: list[Failed], now: int) -> None:
+        """A link counts as the file it leads to; one to a folder is not entered, one out is told."""
+        found = self._rooted.status(RelativePath(path))
+        if found is Reason.OUTSIDE or (self._manifest.wants(path) and not _is_folder(found)):
+            self._take(path, found, files, failed, now)
 
-    def _open(self, path: str, files: dict[str, File], failed: list[Failed], now: int) -> None:
-        found = self._rooted.open(RelativePath(path))
-        if isinstance(found, Reason):
-            failed.append(failure(path, found))
+    def _take(
+        self,
+        path: str,
+        found: os.stat_result | Reason,
+        files: dict[str, File],
+        failed: list[Failed],
+        now: int,
+    ) -> None:
+        if isinstance(found, Reason) or not stat.S_ISREG(found.st_mode):
+            failed.append(failure(path, found if isinstance(found, Reason) else Reason.NOT_A_FILE))
             return
-        os.close(found.descriptor)
         expected = (self._manifest.files or {}).get(path)
-        files[path] = File(marked(stamp_of(found.status, now), expected), found.status.st_size)
+        files[path] = File(marked(stamp_of(found, now), expected), found.st_size)
 
     def _named(self, failed: list[Failed]) -> dict[str, File]:
         """The files that the manifest names."""
         files: dict[str, File] = {}
-        now, inside = now_ns(), _InsideRules(self._folder, self._rules())
+        now, root = now_ns(), self._rooted.root
+        inside = IgnoredPaths(lambda path: ignore_text_at(root, path), self._rules())
         for path in sorted(self._manifest.files or ()):
             if inside.ignores(path):
                 failed.append(Failed(path, IGNORED))
             else:
-                self._open(path, files, failed, now)
+                self._take(path, self._rooted.status(RelativePath(path)), files, failed, now)
         return files
 
     def _rules(self) -> IgnoreRules:
         """What the ignore files above the folder say."""
-        found = IgnoreRules()
+        found = NO_RULES
         for folder, lead in self._above:
-            found = found.entered("", tuple(_ignore_text(folder / name) for name in IGNORE_FILES), lead)
+            texts = tuple(ignore_text_at(folder, name) for name in IGNORE_FILES)
+            found = found.entered("", texts, lead)
         return found
 
     def _skipped(self, files: Container[str], failed: Sequence[Failed]) -> Iterator[Failed]:
         """Files of the folder that are no documents, and why."""
         told = {one.document for one in failed}
-        for folder, folders, names in os.walk(self._folder):
-            inside = os.path.relpath(folder, self._folder).replace(os.sep, "/")
-            prefix = "" if inside == "." else f"{inside}/"
-            denied = [name for name in folders if self._policy.denies_name(name)]
-            yield from (Failed(f"{prefix}{name}/", WORDS[Reason.DENIED]) for name in sorted(denied))
-            gone = {*denied, *(name for name in folders if prefix + name in self._except_for)}
-            folders[:] = sorted(set(folders) - gone)
-            for name in sorted(names):
-                path = prefix + name
-                why = unspeakable(path) or Failed(path, self._why_not(path))
-                if path not in files and why.document not in told:
-                    yield why
+        found: list[Failed] = []
 
-    def _why_not(self, path: str) -> str:
+        def look(level: Level, _: None) -> Iterator[tuple[str, None]]:
+            for entry in sorted(level.entries, key=lambda entry: entry.name):
+                path = level.prefix + entry.name
+                if not entry.is_dir(follow_symlinks=False):
+                    why = unspeakable(path) or Failed(path, self._why_not(path, entry))
+                    if path not in files and why.document not in told:
+                        found.append(why)
+                elif self._policy.denies_name(entry.name):
+                    found.append(Failed(f"{path}/", WORDS[Reason.DENIED]))
+                elif path not in self._except_for:
+                    yield entry.name, None
+
+        walk(self._rooted.root, look, None)
+        return iter(found)
+
+    def _why_not(self, path: str, entry: os.DirEntry[str]) -> str:
         if self._policy.denies(RelativePath(path)):
             return WORDS[Reason.DENIED]
         if not self._manifest.wants(path):
             return NOT_WANTED
-        found = self._folder / path
-        return IGNORED if found.is_symlink() or found.is_file() else WORDS[Reason.NOT_A_FILE]
+        is_file = entry.is_symlink() or entry.is_file(follow_symlinks=False)
+        return IGNORED if is_file else WORDS[Reason.NOT_A_FILE]
 
 
-class _InsideRules:
-    """Whether single paths in a folder are ignored, reading each ignore file on the way once."""
-
-    def __init__(self, folder: Path, rules: IgnoreRules) -> None:
-        self._folder = folder
-        self._known: dict[str, IgnoreRules] = {"": self._entered("", rules)}
-
-    def ignores(self, path: str) -> bool:
-        """Whether the path or a folder on the way is ignored."""
-        rules, at = self._known[""], path.find("/")
-        while at >= 0:
-            prefix = path[: at + 1]
-            if rules.ignores(path[:at], True):
-                return True
-            if prefix not in self._known:
-                self._known[prefix] = self._entered(prefix, rules)
-            rules, at = self._known[prefix], path.find("/", at + 1)
-        return rules.ignores(path, False)
-
-    def _entered(self, prefix: str, rules: IgnoreRules) -> IgnoreRules:
-        texts = tuple(_ignore_text(self._folder / prefix / name) for name in IGNORE_FILES)
-        return rules.entered(prefix, texts)
-
-
-def _ignore_text(path: Path) -> str | None:
-    try:
-        return read_whole(str(path), MAX_IGNORE_BYTES)[0].decode("utf-8", "surrogateescape")
-    except OSError:
-        return None
+def _is_folder(found: os.stat_result | Reason) -> bool:
+    return not isinstance(found, Reason) and stat.S_ISDIR(found.st_mode)

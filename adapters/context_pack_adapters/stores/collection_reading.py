@@ -11,12 +11,11 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
+from context_pack_adapters.disk.signature import as_text, is_settled, signature
 
 MAX_DOCUMENT_BYTES = 10 * 1024 * 1024
-RACY_NS = 1_000_000_000
-"""A file changed less than this ago may change again without its stamp showing it."""
-
 YOUNG = "~"
+"""Marks the stamp of a file that may change again without its stamp showing it."""
 MOST_SHOWN = 80
 
 WORDS = {
@@ -37,9 +36,8 @@ A_LINK = "links in it are not followed"
 
 def stamp_of(status: os.stat_result, now_ns: int) -> str:
     """The signature of a file's state; one that is too young to be trusted is marked."""
-    changed = status.st_ctime_ns  # no write and no rename leaves it as it was
-    young = YOUNG if now_ns - changed < RACY_NS else ""
-    return f"{status.st_size}.{status.st_mtime_ns}.{changed}.{status.st_ino}{young}"
+    found = signature(status)
+    return as_text(found) if is_settled(found, now_ns) else as_text(found) + YOUNG
 
 
 def marked(stamp: str, expected: str | None) -> str:

@@ -47,6 +47,7 @@ from context_pack_adapters.disk.atomic import (
 )
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.disk.opening import Place, scan
 from context_pack_adapters.stores.collection_files import FolderSource
 
 EDIT_SECONDS = 10.0
@@ -121,11 +122,11 @@ class DiskCollections:
 
             return PackageSource(place, self._policy, check, useless=self._useless)
         folder, manifest = self._folder(place, where)
-        with os.scandir(folder):
-            pass  # one that cannot be listed is not one without documents
+        with Place.of(folder, self._source_root).held() as handle:
+            scan(handle)  # one that cannot be listed is not one without documents
         above = self._above(folder)
         policy = LedPolicy(self._policy.extra, above[0][1]) if above else self._policy
-        return FolderSource(folder, manifest, policy, above, self._own(folder))
+        return FolderSource(Place.of(folder, self._source_root), manifest, policy, above, self._own(folder))
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
         """The collection that such an entry of the configuration would be."""
@@ -197,13 +198,13 @@ class DiskCollections:
             return f"./{place.relative_to(self._source_root).as_posix()}"
         return f"…/{place.name}"
 
-    def _above(self, folder: Path) -> list[tuple[Path, str]]:
+    def _above(self, folder: Path) -> list[tuple[Place, str]]:
         """The folders from the source root down to the collection's, with the way from each."""
         if folder == self._source_root or not folder.is_relative_to(self._source_root):
             return []
         names = folder.relative_to(self._source_root).parts
         return [
-            (self._source_root.joinpath(*names[:depth]), "/".join(names[depth:]) + "/")
+            (Place(str(self._source_root), names[:depth]), "/".join(names[depth:]) + "/")
             for depth in range(len(names))
         ]
 

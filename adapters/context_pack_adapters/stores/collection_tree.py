@@ -14,7 +14,7 @@ from context_pack.documents.domain.model import Failed, File, Survey
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.disk.ignore import IGNORE_FILES, IgnoreRules
+from context_pack_adapters.disk.ignore import IgnoredPaths
 from context_pack_adapters.stores.collection_reading import (
     IGNORED,
     MAX_DOCUMENT_BYTES,
@@ -39,9 +39,8 @@ class Tree:
         self, items: Mapping[str, Item], ignore_text: Callable[[str], str | None], policy: PathPolicy
     ) -> None:
         self._items = items
-        self._ignore_text = ignore_text
+        self._ignored = IgnoredPaths(ignore_text)
         self._policy = policy
-        self._rules: dict[str, IgnoreRules] = {}
 
     def survey(self, manifest: Manifest, signature: str, explain: bool) -> Survey:
         """The documents that the manifest means, and what is wrong with the others."""
@@ -68,25 +67,11 @@ class Tree:
                 return WORDS[Reason.DENIED]
         except Failure as failure:
             return failure.message
-        if self._ignores(path):
+        if self._ignored.ignores(path):
             return IGNORED
         if item.problem is None and item.size > MAX_DOCUMENT_BYTES:
             return WORDS[Reason.TOO_LARGE]
         return item.problem
-
-    def _ignores(self, path: str) -> bool:
-        rules, at = self._entered("", IgnoreRules()), path.find("/")
-        while at >= 0:
-            if rules.ignores(path[:at], True):
-                return True
-            rules, at = self._entered(path[: at + 1], rules), path.find("/", at + 1)
-        return rules.ignores(path, False)
-
-    def _entered(self, prefix: str, rules: IgnoreRules) -> IgnoreRules:
-        if prefix not in self._rules:
-            texts = tuple(self._ignore_text(prefix + name) for name in IGNORE_FILES)
-            self._rules[prefix] = rules.entered(prefix, texts)
-        return self._rules[prefix]
 
 
 def _told(problem: str, manifest: Manifest) -> bool:

@@ -1,35 +1,36 @@
-"""The source tree on disk: confined reads of text, folders, and a bounded look at all names."""
+"""The source tree on disk: confined reads of text, folders, stamps, and a bounded look at all names."""
 
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Collection, Mapping
+from itertools import islice
 from pathlib import Path
 
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.kernel.ports import FileNames, Folder, Reason, SourceFile, Stamp, Unreadable
 from context_pack.kernel.text import decode
-from context_pack_adapters.disk.ignore import walk
+from context_pack_adapters.disk.ignore import Gate
+from context_pack_adapters.disk.opening import Handle, scan, status_of
 from context_pack_adapters.disk.rooted import Rooted
-from context_pack_adapters.stores.source_folders import SourceFolders
-from context_pack_adapters.stores.source_stamps import SourceStamps, stamp_of
+from context_pack_adapters.disk.signature import settled_signature, signature
+from context_pack_adapters.disk.walking import files_below
 
 NAMES_SECONDS = 1.0
 NAMES_FILES = 50_000
+MOST_ENTRIES = 50_000
 
 
 class DiskSourceTree:
     """A `SourceTree` on disk; safe to share between threads."""
 
     def __init__(self, root: Path, policy: PathPolicy, excluded: Collection[str] = EXCLUDED_FOLDERS) -> None:
-        self._root = root
         self._policy = policy
         self._excluded = excluded
         self._rooted = Rooted(root, policy)
-        self._prefix = os.path.join(os.path.abspath(root), "")
-        self._folders = SourceFolders(root, policy, self.is_file)
-        self._stamps = SourceStamps(root, self._rooted)
+        self._gate = Gate(policy)
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
         """The text of one file, checked on the opened file itself."""
@@ -41,11 +42,34 @@ class DiskSourceTree:
         text = decode(data)
         if isinstance(text, Reason):
             return Unreadable(path, text)
-        return SourceFile(path, text, len(data), status.st_mtime_ns, stamp_of(status, before))
+        return SourceFile(path, text, len(data), status.st_mtime_ns, settled_signature(status, before))
 
     def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
         """The files that are still those of their stamps; they are looked at, and not read."""
-        return self._stamps.unchanged(stamps)
+        folders: dict[tuple[str, ...], list[RelativePath]] = {}
+        for path in stamps:
+            folders.setdefault(path.parts[:-1], []).append(path)
+        same: set[RelativePath] = set()
+        for parts, paths in folders.items():
+            try:
+                with self._rooted.root.below(*parts).held() as folder:
+                    same.update(path for path in paths if self._stamp(path, folder) == stamps[path])
+            except OSError:  # a link is on the way
+                same.update(path for path in paths if self._stamp(path) == stamps[path])
+        return same
+
+    def _stamp(self, path: RelativePath, folder: Handle | None = None) -> Stamp | None:
+        """The stamp of a file, looked at in its open folder if there is no link on the way."""
+        found: os.stat_result | Reason
+        try:
+            found = self._rooted.status(path) if folder is None else status_of(folder, path.name)
+        except OSError:
+            return None
+        if isinstance(found, Reason):
+            return None
+        if stat.S_ISLNK(found.st_mode):
+            return self._stamp(path)
+        return signature(found) if stat.S_ISREG(found.st_mode) else None
 
     def names(self) -> FileNames:
         """Where files of each name are; a tree too large to walk in a second is searched as far as that."""
@@ -54,29 +78,49 @@ class DiskSourceTree:
 
         def go_on() -> bool:
             nonlocal late
-            late = time.monotonic() >= end
+            late = late or time.monotonic() >= end
             return not late
 
+        paths = files_below(self._rooted.root, self._policy, self._excluded, go_on)
         found: dict[str, list[str]] = {}
-        count = 0
-        for path in walk(self._root, self._policy, self._excluded, go_on):
-            count += 1
-            if count > NAMES_FILES:
-                break
+        for path in islice(paths, NAMES_FILES):
             found.setdefault(path.rpartition("/")[2], []).append(path)
-        return FileNames(found, complete=not late and count <= NAMES_FILES)
+        return FileNames(found, complete=not late and len(paths) <= NAMES_FILES)
 
     def is_file(self, path: RelativePath) -> bool:
         """Whether there is a regular file inside the root that the policy allows."""
-        # That there is nothing is the usual answer to a guess, and the cheapest to get.
-        if not os.path.lexists(self._prefix + path.value):
-            return False
-        found = self._rooted.open(path)
-        if isinstance(found, Reason):
-            return False
-        os.close(found.descriptor)
-        return True
+        return self._rooted.is_file(path)
 
     def folder(self, path: RelativePath | None) -> Folder:
         """What is in a folder; empty for whatever is no folder inside the root."""
-        return self._folders.list(path)
+        prefix = "" if path is None else f"{path.value}/"
+        files: set[str] = set()
+        folders: set[str] = set()
+        with self._rooted.folder(path) as handle:
+            if isinstance(handle, Reason):
+                return Folder()
+            try:
+                entries = scan(handle)[:MOST_ENTRIES]
+            except OSError:
+                return Folder()
+            for entry in entries:
+                name = entry.name
+                if self._gate.closed(name, prefix + name, False):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    folders.add(name)
+                elif entry.is_file(follow_symlinks=False):
+                    files.add(name)
+                elif entry.is_symlink():
+                    self._link(prefix + name, name, files, folders)
+        return Folder(frozenset(files), frozenset(folders))
+
+    def _link(self, path: str, name: str, files: set[str], folders: set[str]) -> None:
+        """A link counts as what it leads to, if that may be read."""
+        found = self._rooted.status(RelativePath(path))
+        if isinstance(found, Reason):
+            return
+        if stat.S_ISREG(found.st_mode):
+            files.add(name)
+        elif stat.S_ISDIR(found.st_mode):
+            folders.add(name)

@@ -1,0 +1,121 @@
+"""A folder that holds files of ours, below a place that a person or a setting chose.
+
+The place itself may be a link; nothing below it is ever reached through one, for reading or for writing. Each
+use goes the way down again, so a folder that was removed and made anew is the new one. Raises plain OSError.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+
+from context_pack_adapters.disk import writing
+from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.disk.opening import (
+    AnyPlace,
+    Handle,
+    Place,
+    at,
+    read_file,
+    scan,
+    status_of,
+)
+
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
+_CLAIM_SECONDS = 10.0
+
+
+class Folder:
+    """One folder; safe to share between threads."""
+
+    def __init__(self, place: AnyPlace) -> None:
+        self.place = Place.of(place)
+
+    def below(self, *names: str) -> Folder:
+        """A folder in it."""
+        return Folder(self.place.below(*names))
+
+    def make(self) -> None:
+        """Make the folder and those on the way, durably; it may exist."""
+        top, inside = self.place
+        writing.make_top(top)
+        for depth, name in enumerate(inside):
+            with Place(top, inside[:depth]).held() as above:
+                writing.make_folder(above, name)
+        with self.place.held():
+            pass  # a file or a link in its place is found here
+
+    def names(self) -> list[str]:
+        """What is in it; nothing if there is no such folder."""
+        try:
+            with self.place.held() as folder:
+                return [entry.name for entry in scan(folder)]
+        except FileNotFoundError:
+            return []
+
+    def status(self, name: str) -> os.stat_result:
+        """The state of what has that name; of a link, its own."""
+        with self.place.held() as folder:
+            return status_of(folder, name)
+
+    def read(self, name: str, max_bytes: int) -> tuple[bytes, os.stat_result]:
+        """The bytes of a regular file, and its state from before they were read."""
+        with self.place.held() as folder:
+            return read_file(folder, name, max_bytes)
+
+    def write(self, name: str, data: bytes, mode: int | None = None) -> None:
+        """Put a whole file in place of what is there."""
+        with self.place.held() as folder:
+            writing.put(folder, name, data, mode)
+
+    def create(self, name: str, data: bytes, link: Callable[..., None] = os.link) -> bool:
+        """Put a whole file under a name unless it is taken; says whether it did."""
+        with self.place.held() as folder, writing.temporary(folder, name, data, None) as beside:
+            source, start = at(folder, beside)
+            try:
+                link(source, at(folder, name)[0], src_dir_fd=start, dst_dir_fd=start)
+            except FileExistsError:
+                return False
+            except OSError as error:
+                if error.errno not in _NO_LINKS:
+                    raise
+                return self._claimed(folder, name, beside)
+            writing.sync(folder)
+            return True
+
+    def _claimed(self, folder: Handle, name: str, beside: str) -> bool:
+        """Rename onto a free name on a file system without hard links, where only a lock keeps others out."""
+        with self.lock(f".{name}.claim", _CLAIM_SECONDS) as claim:
+            try:
+                status_of(folder, name)
+                free = False
+            except FileNotFoundError:
+                writing.move(folder, beside, name)
+                free = True
+            claim.retire()
+            return free
+
+    def move(self, old: str, new: str) -> None:
+        """Give a file another name in one step."""
+        with self.place.held() as folder:
+            writing.move(folder, old, new)
+
+    def remove(self, name: str, durably: bool = False) -> None:
+        """Remove a file or a link."""
+        with self.place.held() as folder:
+            writing.remove(folder, name)
+            if durably:
+                writing.sync(folder)
+
+    def sweep(self) -> None:
+        """Remove temporary files that killed writers left behind more than an hour ago."""
+        try:
+            with self.place.held() as folder:
+                writing.sweep(folder)
+        except OSError:
+            return
+
+    def lock(self, name: str, seconds: float) -> PathLock:
+        """The lock of that name in it, not taken yet."""
+        return PathLock(name, seconds, self.place.held)

@@ -1,0 +1,220 @@
+"""One name in one open folder: the only place that opens, lists and looks at files.
+
+A folder is held by its descriptor and what is in it is reached from there, so nothing that is swapped on the
+way changes where we are. No link is followed, only regular files are opened, and no opening waits. Where the
+system cannot open from a descriptor (Windows) a folder is held by its path, and each name is looked at first.
+Everything here raises OSError.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+Handle = int | str
+"""An open folder: its descriptor, or its path where the system has no opening from descriptors."""
+
+BY_DESCRIPTOR = {os.open, os.stat, os.unlink} <= os.supports_dir_fd and os.scandir in os.supports_fd
+
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
+_FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_FILE |= _NOFOLLOW | _CLOEXEC
+
+
+class NotRegular(OSError):
+    """What is there is no plain file: a link (ELOOP), a folder, a pipe, a device."""
+
+
+class TooLarge(OSError):
+    """The file holds more bytes than the reader is willing to take."""
+
+
+class Opened(NamedTuple):
+    """A regular file, open for reading; the taker closes the descriptor."""
+
+    descriptor: int
+    status: os.stat_result
+
+
+def at(folder: Handle, name: str) -> tuple[str, int | None]:
+    """What to give to the system for a name in a folder: a path and the descriptor that it starts at."""
+    return (name, folder) if isinstance(folder, int) else (os.path.join(folder, name), None)
+
+
+def enter_top(path: str) -> Handle:
+    """A folder that a person or a setting named; it may be a link, which is their choice."""
+    if BY_DESCRIPTOR:
+        return os.open(path, _FOLDER)
+    if not os.path.isdir(path):
+        raise NotADirectoryError(errno.ENOTDIR, "not a folder") if os.path.lexists(path) else _missing()
+    return path
+
+
+def enter(folder: Handle, name: str) -> Handle:
+    """The folder of that name in an open folder; a link is none."""
+    if isinstance(folder, int):
+        return os.open(name, _FOLDER | _NOFOLLOW, dir_fd=folder)
+    place = os.path.join(folder, name)
+    found = os.lstat(place)
+    is_link = bool(getattr(found, "st_reparse_tag", False))  # a junction, on Windows
+    if is_link or not stat.S_ISDIR(found.st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, "not a folder")
+    return place
+
+
+def leave(folder: Handle) -> None:
+    """Let go of an open folder."""
+    if isinstance(folder, int):
+        os.close(folder)
+
+
+def scan(folder: Handle) -> list[os.DirEntry[str]]:
+    """What is in an open folder; the state of an entry can be asked for only while the folder is open."""
+    with os.scandir(folder) as entries:
+        return list(entries)
+
+
+def status_of(folder: Handle, name: str) -> os.stat_result:
+    """The state of what has that name; of a link, its own."""
+    path, start = at(folder, name)
+    return os.stat(path, dir_fd=start, follow_symlinks=False)
+
+
+def open_file(folder: Handle, name: str) -> Opened:
+    """The regular file of that name.
+
+    Raises:
+        NotRegular: a link, a folder, a pipe or a device; it is not opened, for somebody might notice.
+    """
+    path, start = at(folder, name)
+    seen = os.stat(path, dir_fd=start, follow_symlinks=False)
+    _check_regular(seen)
+    descriptor = os.open(path, _FILE, dir_fd=start)
+    try:
+        status = os.fstat(descriptor)
+        _check_regular(status)
+        if not _NOFOLLOW and not os.path.samestat(seen, status):
+            raise NotRegular(errno.ELOOP, "not the file that was there")
+    except OSError:
+        os.close(descriptor)
+        raise
+    return Opened(descriptor, status)
+
+
+def read_file(folder: Handle, name: str, max_bytes: int) -> tuple[bytes, os.stat_result]:
+    """The bytes of a regular file, and its state from before they were read.
+
+    Raises:
+        NotRegular: it is none.
+        TooLarge: more than `max_bytes`.
+    """
+    opened = open_file(folder, name)
+    try:
+        return read_opened(opened, max_bytes), opened.status
+    finally:
+        os.close(opened.descriptor)
+
+
+def read_opened(opened: Opened, max_bytes: int) -> bytes:
+    """Everything from an opened file, which stays open.
+
+    Raises:
+        TooLarge: more than `max_bytes`.
+    """
+    expected = opened.status.st_size
+    if expected > max_bytes:
+        raise TooLarge(errno.EFBIG, "too large")
+    # One byte more than expected, so that the common case ends with the first, short read.
+    data = os.read(opened.descriptor, expected + 1)
+    if len(data) == expected:
+        return data
+    chunks = [data]
+    total = len(data)
+    while total <= max_bytes and (chunk := os.read(opened.descriptor, 65536)):
+        chunks.append(chunk)
+        total += len(chunk)
+    if total > max_bytes:
+        raise TooLarge(errno.EFBIG, "too large")
+    return b"".join(chunks)
+
+
+def link_target(folder: Handle, name: str) -> str | None:
+    """What a link says, or None if there is no link of that name."""
+    path, start = at(folder, name)
+    try:
+        return os.readlink(path, dir_fd=start)
+    except OSError:
+        return None
+
+
+class Place(NamedTuple):
+    """Where a folder is: what a person or a setting named, and the way down from there.
+
+    The named folder may be a link, which is their choice; on the way down no link is followed.
+    """
+
+    top: str
+    inside: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, path: AnyPlace, project: str | os.PathLike[str] | None = None) -> Place:
+        """The place of a folder; one in a project has its way down from the project."""
+        if isinstance(path, Place):
+            return path
+        whole = os.path.abspath(path)
+        if project is not None:
+            top = os.path.abspath(project)
+            if whole == top or whole.startswith(os.path.join(top, "")):
+                return cls(top, tuple(whole[len(top) :].split(os.sep)[1:]))
+        return cls(whole)
+
+    @property
+    def path(self) -> str:
+        """The absolute path, for names and messages; it is not for opening."""
+        return os.path.join(self.top, *self.inside)
+
+    def below(self, *names: str) -> Place:
+        """The place of a folder in it."""
+        return Place(self.top, (*self.inside, *names))
+
+    def open(self) -> Handle:
+        """The folder; the taker leaves it."""
+        folder = enter_top(self.top)
+        for name in self.inside:
+            folder = step(folder, name)
+        return folder
+
+    @contextmanager
+    def held(self) -> Iterator[Handle]:
+        """The folder, open while the block runs."""
+        folder = self.open()
+        try:
+            yield folder
+        finally:
+            leave(folder)
+
+
+AnyPlace = str | os.PathLike[str] | Place
+
+
+def step(folder: Handle, name: str) -> Handle:
+    """From an open folder into one that is in it; the one before is let go of, also if that fails."""
+    try:
+        return enter(folder, name)
+    finally:
+        leave(folder)
+
+
+def _check_regular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise NotRegular(errno.ELOOP if stat.S_ISLNK(status.st_mode) else errno.EINVAL, "not a regular file")
+
+
+def _missing() -> FileNotFoundError:
+    return FileNotFoundError(errno.ENOENT, "there is no such folder")

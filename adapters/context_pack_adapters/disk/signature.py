@@ -1,0 +1,41 @@
+"""Whether a file is unchanged: one signature of its state, and one rule when to believe it.
+
+A signature cannot be believed while the file is younger than the file system's timestamp grain: a second
+write in the same tick would leave it as it is (the "racily clean" entries of git's index). A change of the
+content, a replaced file, a changed mode or owner all show in it.
+"""
+
+from __future__ import annotations
+
+import os
+
+FINE_GRAIN_NS = 20_000_000
+COARSE_GRAIN_NS = 2_000_000_000
+_SECOND_NS = 1_000_000_000
+
+Signature = tuple[int, int, int, int, int]
+"""Times of the last write and the last change, size, inode, device."""
+
+
+def signature(status: os.stat_result) -> Signature:
+    """What tells one state of a file or folder from another."""
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev)
+
+
+def is_settled(found: Signature, looked_at_ns: int) -> bool:
+    """Whether every change after that look shows in the signature; `looked_at_ns` is from before the look."""
+    modified, changed = found[:2]
+    # Whole seconds mean a file system that counts no finer (or a chance, and then caution costs one read).
+    coarse = modified % _SECOND_NS == 0 or changed % _SECOND_NS == 0
+    return max(modified, changed) + (COARSE_GRAIN_NS if coarse else FINE_GRAIN_NS) < looked_at_ns
+
+
+def settled_signature(status: os.stat_result, looked_at_ns: int) -> Signature | None:
+    """The signature if it can be believed later, else None."""
+    found = signature(status)
+    return found if is_settled(found, looked_at_ns) else None
+
+
+def as_text(found: Signature) -> str:
+    """A signature as it is kept in an index."""
+    return ".".join(f"{number:x}" for number in found[:4])

@@ -1,0 +1,140 @@
+"""The one walk of a tree: folders opened one from the other, so that no swap leads it out of the root.
+
+`walk` shows every folder to a visitor, who says which folders in it to enter. `visit` is the walk with ignore
+files, path policy and excluded folders, for those who look for files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple, TypeVar
+
+from context_pack.kernel.paths import PathPolicy
+from context_pack_adapters.disk.ignore import (
+    IGNORE_FILES,
+    MAX_DEPTH,
+    NO_RULES,
+    Gate,
+    IgnoreRules,
+    ignore_texts,
+)
+from context_pack_adapters.disk.opening import AnyPlace, Handle, Place, enter, leave, scan
+
+S = TypeVar("S")
+
+
+class Level(NamedTuple):
+    """A folder during a walk; `prefix` is its path from the root, empty or with a slash at the end."""
+
+    prefix: str
+    handle: Handle
+    entries: list[os.DirEntry[str]]
+    """Their states can be asked for only while the folder is shown."""
+
+
+Look = Callable[[Level, S], Iterable[tuple[str, S]]]
+"""Looks at a folder; gives the names of the folders to enter, each with what its look is to know."""
+Shut = Callable[[str, OSError], None]
+"""Hears of a folder, by its prefix, that cannot be listed."""
+
+
+def walk(root: AnyPlace, look: Look[S], known: S, shut: Shut = lambda _, __: None) -> None:
+    """Show the root and what the looks want to enter, depth first; the root itself may be a link."""
+
+    def inside(handle: Handle, prefix: str, known: S) -> None:
+        try:
+            try:
+                entries = scan(handle)
+            except OSError as error:
+                shut(prefix, error)
+                return
+            for name, below in look(Level(prefix, handle, entries), known):
+                down(handle, name, f"{prefix}{name}/", below)
+        finally:
+            leave(handle)
+
+    def down(parent: Handle, name: str, prefix: str, known: S) -> None:
+        if prefix.count("/") > MAX_DEPTH:
+            return
+        try:
+            handle = enter(parent, name)
+        except OSError as error:
+            shut(prefix, error)
+            return
+        inside(handle, prefix, known)
+
+    try:
+        top = Place.of(root).open()
+    except OSError as error:
+        shut("", error)
+        return
+    inside(top, "", known)
+
+
+Seen = Callable[[str, os.DirEntry[str]], None]
+Passed = Callable[[str, bool, bool], None]
+"""Hears of a path, whether it is a folder, and whether ignore files (or else the gate) left it out."""
+
+
+def visit(
+    root: AnyPlace,
+    policy: PathPolicy,
+    seen: Seen,
+    *,
+    wants: Callable[[str], bool] | None = None,
+    rules: IgnoreRules = NO_RULES,
+    excluded: Collection[str] = (),
+    except_for: Collection[str] = (),
+    go_on: Callable[[], bool] = lambda: True,
+    passed: Passed = lambda _, __, ___: None,
+    shut: Shut = lambda _, __: None,
+) -> None:
+    """Show every file that counts, and every link if some are wanted, to `seen`, folder by folder.
+
+    `wants` is asked first, of files; `rules` hold from above the root. `excluded` are folder names that are
+    not entered at any depth, `except_for` folders by path. `go_on` is asked before each folder; once it says
+    no, the walk ends. `passed` hears of what does not count.
+    """
+    closed = Gate(policy, excluded, except_for).closed
+
+    def look(level: Level, rules: IgnoreRules) -> Iterable[tuple[str, IgnoreRules]]:
+        if not go_on():
+            return []
+        present = {entry.name for entry in level.entries if entry.name in IGNORE_FILES}
+        if present:
+            rules = rules.entered(level.prefix, ignore_texts(level.handle, present))
+        below: list[tuple[str, IgnoreRules]] = []
+        for entry in level.entries:
+            path = level.prefix + entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if not is_folder and not _counts(entry, path, wants):
+                continue
+            if (ignored := rules.ignores(path, is_folder)) or closed(entry.name, path, is_folder):
+                passed(path, is_folder, ignored)
+            elif is_folder:
+                below.append((entry.name, rules))
+            else:
+                seen(path, entry)
+        return below
+
+    walk(root, look, rules, shut)
+
+
+def _counts(entry: os.DirEntry[str], path: str, wants: Callable[[str], bool] | None) -> bool:
+    """Whether a file is one to show: a plain one, or a link for those who want some."""
+    if wants is None:
+        return entry.is_file(follow_symlinks=False)
+    return entry.is_symlink() or (wants(path) and entry.is_file(follow_symlinks=False))
+
+
+def files_below(
+    root: AnyPlace,
+    policy: PathPolicy,
+    excluded: Collection[str] = (),
+    go_on: Callable[[], bool] = lambda: True,
+) -> list[str]:
+    """The paths of the files that count, in plain string order."""
+    found: list[str] = []
+    visit(root, policy, lambda path, _: found.append(path), excluded=excluded, go_on=go_on)
+    return sorted(found)

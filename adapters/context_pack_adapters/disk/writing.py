@@ -1,0 +1,114 @@
+"""Whole files into an open folder: a crash at any point leaves the old content or the new one.
+
+A write goes to a unique temporary file in the same folder, is flushed to the disk, takes its name in one
+step, and the folder is flushed too. A link that has the name is replaced, never written through. What a
+killed writer leaves behind is a temporary file that no reader looks at and `sweep` removes later. Raises
+plain OSError; the caller knows what the file means and translates.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from context_pack_adapters.disk.opening import Handle, at, scan
+
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+_CREATE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.EBADF, errno.EOPNOTSUPP, errno.ENOTSUP})
+TEMPORARY_AGE_SECONDS = 3600.0
+
+
+def put(folder: Handle, name: str, data: bytes, mode: int | None = None) -> None:
+    """Put `data` under a name in place of what is there; `mode` overrides what the umask gives."""
+    with temporary(folder, name, data, mode) as beside:
+        move(folder, beside, name)
+
+
+@contextmanager
+def temporary(folder: Handle, name: str, data: bytes, mode: int | None) -> Iterator[str]:
+    """The name of a flushed temporary file that holds `data`; removed afterwards if it still has its name."""
+    beside = f".{name}.{os.urandom(8).hex()}.tmp"
+    path, start = at(folder, beside)
+    descriptor = os.open(path, _CREATE, 0o666, dir_fd=start)
+    try:
+        try:
+            if mode is not None and hasattr(os, "fchmod"):
+                os.fchmod(descriptor, stat.S_IMODE(mode))
+            view = memoryview(data)
+            while view:
+                view = view[os.write(descriptor, view) :]
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        yield beside
+    finally:
+        with suppress(OSError):
+            os.unlink(path, dir_fd=start)
+
+
+def move(folder: Handle, old: str, new: str) -> None:
+    """Give a file of the folder another name in one step, durably."""
+    source, start = at(folder, old)
+    os.replace(source, at(folder, new)[0], src_dir_fd=start, dst_dir_fd=start)
+    sync(folder)
+
+
+def remove(folder: Handle, name: str) -> None:
+    """Remove a file or a link; a crash may bring it back."""
+    path, start = at(folder, name)
+    os.unlink(path, dir_fd=start)
+
+
+def sync(folder: Handle) -> None:
+    """Make the names in a folder durable, where the system can."""
+    if isinstance(folder, int):
+        try:
+            os.fsync(folder)
+        except OSError as error:
+            if error.errno not in _NO_FOLDER_SYNC:
+                raise
+
+
+def make_folder(folder: Handle, name: str) -> None:
+    """Make a folder in a folder, durably; it may exist."""
+    path, start = at(folder, name)
+    with suppress(FileExistsError):
+        os.mkdir(path, dir_fd=start)
+        sync(folder)
+
+
+def make_top(path: str) -> None:
+    """Make a folder that a person or a setting named, with its parents; it may exist."""
+    if os.path.isdir(path):
+        return
+    parent = os.path.dirname(path)
+    if parent and parent != path:
+        make_top(parent)
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        if not os.path.isdir(path):
+            raise
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a file name is one that a write uses before the real one."""
+    return name.endswith(".tmp") and _TEMPORARY.fullmatch(name) is not None
+
+
+def sweep(folder: Handle, start: str = "", age: float = TEMPORARY_AGE_SECONDS) -> None:
+    """Remove temporary files of names that start so and are older than an hour; what cannot go stays."""
+    now = time.time()
+    with suppress(OSError):
+        for entry in scan(folder):
+            if entry.name.startswith(f".{start}") and is_temporary(entry.name):
+                with suppress(OSError):
+                    if now - entry.stat(follow_symlinks=False).st_mtime > age:
+                        remove(folder, entry.name)
