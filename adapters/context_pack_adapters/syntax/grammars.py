@@ -15,8 +15,9 @@ from typing import NamedTuple, cast
 from attrs import frozen
 from tree_sitter import Language, Parser, Query, QueryCursor
 
-PARSE_MICROS = 2_000_000
-QUERY_MICROS = 2_000_000
+SLICE_MICROS = 250_000
+"""How long a parser works before it lets others go on; it is asked again, and goes on where it was."""
+QUERY_MICROS = 5_000_000
 MOST_MATCHES = 65_536
 """How many matches may be under way at once before a query gives up on the oldest."""
 
@@ -88,7 +89,7 @@ def load_grammar(name: str) -> Grammar:
         _disable_strings(outline, text.encode())
         # The time limit is deprecated in favour of a callback that crashes the interpreter (0.25 and 0.26).
         warnings.filterwarnings("ignore", category=DeprecationWarning, module=__name__.replace(".", r"\."))
-        parser = Parser(language, timeout_micros=PARSE_MICROS)
+        parser = Parser(language, timeout_micros=SLICE_MICROS)
         cursors = [
             QueryCursor(each, match_limit=MOST_MATCHES, timeout_micros=QUERY_MICROS)
             for each in (outline, spans)
