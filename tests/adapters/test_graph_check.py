@@ -15,6 +15,8 @@ import pytest
 
 from context_pack_adapters.vectors import graph
 
+pytest.importorskip("hnswlib", reason="needs the extra hnswlib")
+
 DIMENSION, SIZE = 8, 900
 HEADER = 96
 RECORD = 260 + 4 * DIMENSION + 8

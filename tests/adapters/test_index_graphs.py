@@ -15,6 +15,8 @@ from index_entries import ToyEmbedder
 from context_pack.retrieval.model import Entry, Hit, Piece, Scope
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
+pytest.importorskip("hnswlib", reason="needs the extra hnswlib")
+
 DIMENSION = 24
 PIECES = 2400
 

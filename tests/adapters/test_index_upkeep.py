@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,10 +11,11 @@ from pathlib import Path
 import pytest
 from index_entries import ToyEmbedder, make_entry
 
-from context_pack.retrieval.model import Entry, Hit, Scope
+from context_pack.retrieval.model import Entry, Hit, Piece, Scope
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.schema import lacking
 from context_pack_adapters.index.sqlite_index import SqliteIndex
+from context_pack_adapters.vectors import graph
 
 
 @pytest.fixture
@@ -134,3 +136,15 @@ def test_a_library_that_cannot_hold_an_index_is_told_in_words() -> None:
     assert lacking((3, 40, 1), {"fts5", "rtree"}) is None
     assert lacking((3, 40, 1), {"rtree"}) == "SQLite was built without FTS5"
     assert lacking((3, 31, 0), {"fts5"}) == "SQLite 3.31.0 is too old, it must be 3.35.0"
+
+
+@pytest.mark.clause("IX-12")
+@pytest.mark.skipif(graph.is_available(), reason="hnswlib is installed")
+def test_without_hnswlib_vectors_are_compared_exactly_at_any_number(tmp_path: Path) -> None:
+    with closing(SqliteIndex(tmp_path / "i.sqlite3", ToyEmbedder(), chunker="c", graph_at=1)) as index:
+        index.replace([Entry("a", "k", "d", pieces=tuple(Piece(f"word{number}") for number in range(50)))])
+        index.tend(lambda: False)
+        assert not [name for name in os.listdir(tmp_path) if ".graph-" in name]
+        with index.reading() as snapshot:
+            embedder = ToyEmbedder()
+            assert len(snapshot.nearest(embedder.id, embedder.one("word7"), Scope(), 5)) == 5

@@ -18,6 +18,7 @@ from context_pack.retrieval.model import Entry, Found, Hit, Known, Piece, Progre
 from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed, SearchIndex
 from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.index.sqlite_index import SqliteIndex
+from context_pack_adapters.vectors import graph
 
 FRUIT = make_entry("fruit", "apples are red", "pears are green or yellow", kind="note", module="garden")
 TREES = make_entry("trees", "an oak grows slowly", "apples grow on trees", kind="page", module="wood")
@@ -62,6 +63,8 @@ def index(request: pytest.FixtureRequest, tmp_path: Path, fast: ToyEmbedder) -> 
         yield MemoryIndex(fast)
         return
     path = tmp_path / "derived" / "things.sqlite3"
+    if request.param == "disk with graphs":
+        pytest.importorskip("hnswlib", reason="needs the extra hnswlib")
     kind = SqliteIndex(path, fast, chunker="test/1") if request.param == "disk" else Tended(path, fast)
     with closing(kind) as made:
         yield made
@@ -570,6 +573,7 @@ def test_the_file_and_its_twin_give_the_same_answers(
     fast = ToyEmbedder()
     twin = MemoryIndex(fast)
     path = tmp_path_factory.mktemp("twins") / "x.sqlite3"
+    graphs = graphs and graph.is_available()
     with closing(Tended(path, fast) if graphs else SqliteIndex(path, fast, chunker="test/1")) as index:
         for action, value in changes:
             for each in (index, twin):

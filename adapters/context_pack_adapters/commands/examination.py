@@ -29,6 +29,7 @@ PACKAGES: Mapping[str, str] = {
     "snowballstemmer": "snowballstemmer",
     "markdown-it-py": "markdown_it",
     "pygments": "pygments",
+    "tree-sitter": "tree_sitter",
 }
 """What something fails without; a package that is only missed has a question of its own."""
 CHILD_SECONDS = 20
@@ -48,13 +49,14 @@ def examine(settings: Settings) -> list[Finding]:
     return [
         _python(),
         *_packages(),
+        *_grammars(),
         *_variables(settings),
         _source_root(Path(settings.source_root)),
         *_storage(settings),
         _ripgrep(),
         _git(),
         _keyword_index(),
-        _vector_index(),
+        _vector_index(settings),
         _drawing(),
         _embedder(settings),
     ]
@@ -108,6 +110,21 @@ def _packages() -> Iterator[Finding]:
             yield Finding(package, "broken", f"does not load: {error}", f"pip install --upgrade {package}")
             continue
         yield Finding(package, "ok", found)
+
+
+def _grammars() -> Iterator[Finding]:
+    """The grammars: each that does not load leaves its language unparsed."""
+    try:
+        from context_pack_adapters.syntax.grammars import grammar_faults
+    except (ImportError, OSError):
+        return  # tree-sitter itself does not load, which is told already
+
+    for package, fault in grammar_faults().items():
+        if fault:
+            found = f"does not load, its language is not parsed: {fault}"
+            yield Finding(package, "warn", found, f"pip install --upgrade {package}")
+        else:
+            yield Finding(package, "ok", "loads")
 
 
 def _variables(settings: Settings) -> Iterator[Finding]:
@@ -208,12 +225,23 @@ def _keyword_index() -> Finding:
     return Finding("sqlite fts5", "ok", sqlite3.sqlite_version)
 
 
-def _vector_index() -> Finding:
-    """Whether vectors can be searched through a graph."""
+def _vector_index(settings: Settings) -> Finding:
+    """Whether so many passages are searched that a graph over their vectors would help."""
     if _loads("hnswlib"):
         return Finding("hnswlib", "ok", "loads")
-    found = "does not load: vector search uses the exact index"
-    return Finding("hnswlib", "warn", found, "pip install hnswlib")
+    try:
+        from context_pack_adapters.index.graph_leg import GRAPH_AT
+        from context_pack_adapters.index.sizes import pieces_in
+        from context_pack_adapters.memory_ports import INDEX
+        from context_pack_adapters.search_ports import DOCUMENTS_INDEX, derived_folder
+    except (ImportError, OSError):  # a package is broken, which is told already
+        return Finding("hnswlib", "ok", "not installed: of use for very large projects only")
+    folder = derived_folder(settings)
+    most = max(pieces_in(folder / name) for name in (INDEX, DOCUMENTS_INDEX))
+    found = f"not installed: of use above {GRAPH_AT:,} passages, the largest index has {most:,}"
+    if most <= GRAPH_AT:
+        return Finding("hnswlib", "ok", found)
+    return Finding("hnswlib", "warn", found, "pip install hnswlib (it needs a C++ compiler)")
 
 
 def _drawing() -> Finding:

@@ -54,7 +54,9 @@ class GraphLeg:
     def is_worth(
         self, generation: object, connection: sqlite3.Connection, state: State, embedder: EmbedderRow
     ) -> bool:
-        """Whether there are so many vectors that a graph is worth it."""
+        """Whether there are so many vectors that a graph is worth it, and hnswlib to make one."""
+        if not graphs.is_available():
+            return False
         table = vector_table(embedder.id)
         (last,) = connection.execute(f"SELECT MAX(seq) FROM {table}").fetchone()
         if int(last or 0) <= self._threshold:

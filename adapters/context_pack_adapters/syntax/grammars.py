@@ -115,3 +115,17 @@ def _count(query: Query) -> int:
 
 def _query_text(name: str) -> str:
     return (resources.files(__package__) / "queries" / f"{name}.scm").read_text("utf-8")
+
+
+def grammar_faults() -> dict[str, str]:
+    """Every grammar's distribution, with what keeps it from loading, or nothing."""
+    faults: dict[str, str] = {}
+    for name, source in _SOURCES.items():
+        package = source.module.replace("_", "-")
+        try:
+            load_grammar(name)
+        except GrammarFailed as failed:
+            faults[package] = str(failed.__cause__)
+        else:
+            faults.setdefault(package, "")
+    return faults

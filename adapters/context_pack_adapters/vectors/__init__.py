@@ -1,4 +1,4 @@
-"""Comparing vectors: exactly with numpy, or through a graph of hnswlib; no database and no feature here.
+"""Comparing vectors: exactly with numpy or, with the extra `hnswlib`, through a graph; nothing else here.
 
 numpy and hnswlib are imported inside functions: a process that only reads or searches words never loads them.
 """

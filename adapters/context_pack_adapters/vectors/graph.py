@@ -14,6 +14,8 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from context_pack_adapters.vectors.graph_check import is_sound
@@ -82,6 +84,12 @@ class Graph:
 def card_path(path: str) -> str:
     """Where the card of a graph file is."""
     return path + ".json"
+
+
+@cache
+def is_available() -> bool:
+    """Whether hnswlib is installed; without it, vectors are compared exactly at any number."""
+    return find_spec("hnswlib") is not None
 
 
 def build(

@@ -93,6 +93,7 @@ def portions(rows: Any, size: int = 500) -> Iterator[tuple[Any, Any, int]]:
 
 
 def build(path: Path, rows: Any, stop: bool = False, **rest: float) -> bool:
+    pytest.importorskip("hnswlib", reason="needs the extra hnswlib")
     questions = unit_rows(20, rows.shape[1], 8)
     dimension, count = rows.shape[1], len(rows)
     return graph.build(
