@@ -101,7 +101,7 @@ def pack_error(failure: Failure, failed: Failed) -> Answer:
     return json_answer(body, is_error=True)
 
 
-FAMILY = Family("packs", pack_error)
+FAMILY = Family("packs", pack_error, strict_integers=True)
 
 
 def build(

@@ -129,6 +129,19 @@ def problems(command: type, arguments: Mapping[str, Any]) -> list[Problem]:
     return problems_of(_validator(command), arguments)
 
 
+def with_whole_numbers(schema: Schema, value: Any) -> Any:
+    """The value with `5.0` as 5 wherever its schema wants an integer; JSON does not tell the two apart."""
+    kind = schema.get("type")
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if kind == "object" and isinstance(value, Mapping):
+        inner = schema.get("properties", {})
+        return {name: with_whole_numbers(inner.get(name, {}), each) for name, each in value.items()}
+    if kind == "array" and isinstance(value, list):
+        return [with_whole_numbers(schema.get("items", {}), each) for each in value]
+    return value
+
+
 def parse(command: type[C], arguments: Mapping[str, Any]) -> C:
     """The command that `arguments` spell.
 

@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 from attrs import define, field
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.arguments import arguments_of, key_of, parse, prepare
+from context_pack.toolkit.arguments import (
+    arguments_of,
+    key_of,
+    parse,
+    prepare,
+    schema_of,
+    with_whole_numbers,
+)
 from context_pack.toolkit.call import Call, Cancelled
 from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.metrics import Metrics
@@ -137,6 +144,8 @@ def _parsed(tool: Tool, arguments: Mapping[str, Any]) -> Any:
     if tool.tolerant:
         known = {name for name, _, _ in arguments_of(command)}
         arguments = {name: value for name, value in arguments.items() if name in known}
+    if not tool.family.strict_integers:
+        arguments = with_whole_numbers(schema_of(command), arguments)
     return parse(command, arguments)
 
 

@@ -61,10 +61,14 @@ class ErrorShape(Protocol):
 
 @frozen
 class Family:
-    """Tools of one feature: its name and the shape of its errors."""
+    """Tools of one feature: its name and the shape of its errors.
+
+    With `strict_integers` a whole number that is sent as `5.0` is refused, as the page of the packs wants it.
+    """
 
     name: str
     error: ErrorShape
+    strict_integers: bool = False
 
 
 @frozen

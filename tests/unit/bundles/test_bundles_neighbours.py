@@ -141,7 +141,7 @@ def test_the_entity_itself_is_whole_however_large_it_is() -> None:
     [
         ("depth", 4),
         ("depth", -1),
-        ("depth", 1.0),
+        ("depth", 1.5),
         ("maxRelated", 101),
         ("maxRelated", -1),
         ("includeRelated", "all"),

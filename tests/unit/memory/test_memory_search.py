@@ -240,7 +240,7 @@ def test_a_query_that_is_too_short_is_refused_in_the_seeds_words(room: Room, que
         ("context_search", {"query": "x" * 501}),
         ("context_search", {"query": "abc", "limit": 0}),
         ("context_search", {"query": "abc", "limit": 21}),
-        ("context_search", {"query": "abc", "limit": 1.0}),
+        ("context_search", {"query": "abc", "limit": 1.5}),
         ("context_search", {"query": "abc", "type": "idea"}),
         ("context_search", {"query": "abc", "more": 1}),
         ("context_record", {"type": "rule"}),

@@ -141,7 +141,8 @@ def read_by_lines(text: str) -> tuple[list[tuple[int, str]], list[str], int]:
     for line in text.split("\n"):
         opening = re.match(r"(`{3,}|~{3,})([^\n]*)$", line)
         if fence is not None:
-            if opening and not opening[2].strip() and opening[1].startswith(fence):
+            closing = re.match(r" {0,3}(`{3,}|~{3,})[ \t]*$", line)
+            if closing and closing[1].startswith(fence):
                 fence = None
             continue
         if opening and not (opening[1][0] == "`" and "`" in opening[2]):

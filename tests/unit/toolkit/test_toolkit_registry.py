@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from attrs import frozen
+from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.toolkit.arguments import arg, boolean, choice, integer, number, text
@@ -108,12 +108,24 @@ def test_a_call_is_answered_counted_and_reported() -> None:
 @pytest.mark.clause("TK-18")
 def test_bad_arguments_come_back_in_the_family_s_shape() -> None:
     bench = Bench()
-    told = bench.error(word="a", times=1.0)
+    told = bench.error(word="a", times=1.5)
     assert (told["code"], told["details"]["field"]) == ("invalid_data", "times")
-    assert (told["tool"], told["id"], told["asked"]) == ("say", 7, {"word": "a", "times": 1.0})
+    assert (told["tool"], told["id"], told["asked"]) == ("say", 7, {"word": "a", "times": 1.5})
     assert bench.registry.metrics.snapshot()["say"]["failures"] == {"validation": 1}
     assert not bench.finished[0].ok
     assert bench.alarms == []
+
+
+@pytest.mark.clause("TK-02")
+def test_a_whole_number_with_a_point_is_an_integer_unless_the_family_is_strict() -> None:
+    asked = {"word": "a", "times": 2.0}
+    lenient = saying(lambda command, _: json_answer({"times": command.times}))
+    strict = evolve(lenient, family=evolve(FAMILY, strict_integers=True))
+    for served, refused in ((lenient, False), (strict, True)):
+        registry = Registry(tools={"say": served}, resources=[], prompts={}, monotonic=lambda: 0.0)
+        answer = registry.call("say", asked, QuietCall())
+        assert answer.is_error is refused
+        assert refused or answer.text == '{"times":2}'
 
 
 @pytest.mark.clause("TK-18")
@@ -182,7 +194,7 @@ def test_a_call_over_the_limit_is_refused_in_the_family_s_shape() -> None:
 
 
 @pytest.mark.clause("TK-09")
-@pytest.mark.parametrize("wrong", [1.0, True, "1", None])
+@pytest.mark.parametrize("wrong", [1.5, True, "1", None])
 def test_kept_commands_do_not_confuse_what_python_calls_equal(wrong: Any) -> None:
     bench = Bench()
     assert not bench.say(word="a", times=1).is_error
