@@ -1,11 +1,13 @@
 """What every test may use: the checkout, one Hypothesis profile, and an environment of our own.
 
 Settings of the person who runs the tests (`CONTEXT_PACK_*`) never reach a test: what a test needs, it sets.
+Nor does a test write to that person's cache and state folders: each test has folders of its own for that.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,22 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     settings.register_profile("ours", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("ours")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_private_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The private folders of what lives longer than one test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONTEXT_PACK_CACHE", str(tmp_path_factory.mktemp("private", numbered=True)))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def private(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder that holds the test's own cache and state folders, also for the processes that it starts."""
+    folder = tmp_path_factory.mktemp("private", numbered=True)
+    monkeypatch.setenv("CONTEXT_PACK_CACHE", str(folder))
+    return folder
 
 
 @pytest.fixture(scope="session")

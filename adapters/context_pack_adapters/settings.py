@@ -30,6 +30,7 @@ SEED_RATE_LIMITS: Mapping[str, int] = {"context_search": 30, "read_file": 100, "
 VARIABLES: Mapping[str, str] = {
     "CONTEXT_PACK_ROOT": "storage folder, relative to the source root",
     "CONTEXT_PACK_SOURCE_ROOT": "folder that paths are resolved in, relative to the working directory",
+    "CONTEXT_PACK_CACHE": "folder for indexes and private state, instead of the user's own folders",
     "CONTEXT_PACK_LOG": "log level on stderr",
     "CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "longest wait for the first valid message",
     "CONTEXT_PACK_MAX_MESSAGE_BYTES": "largest message of the protocol",
@@ -66,6 +67,8 @@ class Settings(NamedTuple):
     model_dir: str = ""
     user_config: str = ""
     """The user-wide `context.json`; empty means that none is read."""
+    cache: str = ""
+    """A folder for what is derived or private; empty means the user's cache and state folders."""
     complaints: tuple[str, ...] = ()
 
 
@@ -100,6 +103,7 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
         embedder=reader.read("CONTEXT_PACK_EMBEDDER", parse_embedder, "auto"),
         model_dir=reader.read("CONTEXT_PACK_MODEL_DIR", lambda name: resolve_root(name, source_root), ""),
         user_config=user_config_file(environ),
+        cache=reader.read("CONTEXT_PACK_CACHE", parse_own_folder, ""),
         complaints=tuple(reader.complaints),
     )
 
@@ -144,6 +148,17 @@ def resolve_root(given: str, source_root: str) -> str:
 def parse_place(text: str) -> str | None:
     """The name of a folder; None for one with a variable in it that its client did not put a value for."""
     return None if "${" in text else text
+
+
+def parse_own_folder(text: str) -> str | None:
+    """An absolute folder; None for any other, which would lie in whatever project we are started in."""
+    folder = os.path.expanduser(text.strip())
+    return os.path.normpath(folder) if os.path.isabs(folder) and "${" not in text else None
+
+
+def given_cache(environ: Mapping[str, str]) -> str:
+    """The folder for what is derived or private, as the environment gives it; empty if it gives none."""
+    return _Reader(environ).read("CONTEXT_PACK_CACHE", parse_own_folder, "")
 
 
 def parse_engine(text: str) -> str | None:

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 Mode = Literal["framed", "unframed"]
+PRIVATE = "CONTEXT_PACK_CACHE"
+"""Says where a server keeps what is derived or private; every test has a folder for it."""
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 30.0
 """How long a test waits for something that must come; never how long it takes."""
@@ -26,8 +28,9 @@ HELLO = {
 
 
 def environment(**extra: str) -> dict[str, str]:
-    """This checkout first on the path, and no settings of the person who runs the tests."""
+    """This checkout first on the path, and of our settings only the test's own private folder."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("CONTEXT_PACK_")}
+    kept |= {key: os.environ[key] for key in (PRIVATE,) if key in os.environ}
     kept["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "adapters")])
     return {**kept, **extra}
 

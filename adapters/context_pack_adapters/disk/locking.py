@@ -37,10 +37,11 @@ class PathLock:
     Raises `lock_timeout` when it stays taken, and OSError when the lock file cannot be opened.
     """
 
-    def __init__(self, path: str, timeout: float, held: Held | None = None) -> None:
+    def __init__(self, path: str, timeout: float, held: Held | None = None, mode: int = 0o666) -> None:
         folder, self._name = os.path.split(path)
         self._held = held or Place.of(folder or os.curdir).held
         self._timeout = timeout
+        self._mode = mode
         self._descriptor: int | None = None
 
     def __enter__(self) -> PathLock:
@@ -78,7 +79,7 @@ class PathLock:
     def _open(self) -> int:
         with self._held() as folder:
             path, start = at(folder, self._name)
-            descriptor = os.open(path, _OPEN, 0o666, dir_fd=start)
+            descriptor = os.open(path, _OPEN, self._mode, dir_fd=start)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise NotRegular(errno.EINVAL, "not a regular file")
@@ -117,9 +118,9 @@ class PathLock:
         self.release()
 
 
-def attempt_lock(path: str, held: Held | None = None) -> PathLock | None:
+def attempt_lock(path: str, held: Held | None = None, mode: int = 0o666) -> PathLock | None:
     """The lock if it is free and can be had at all, else None; never waits and never raises OSError."""
-    lock = PathLock(path, 0.0, held)
+    lock = PathLock(path, 0.0, held, mode)
     try:
         return lock if lock.attempt() else None
     except OSError:
