@@ -47,7 +47,7 @@ def make_contexts(root: Path, store: Path, method: str) -> int:
     from context_pack_adapters.bootstrap import open_ports
     from context_pack_adapters.settings import Settings
 
-    ports = open_ports(Settings(str(store), str(root)))
+    ports = open_ports(Settings(str(store), str(root), cache=str(store)))
     assert ports.contexts is not None
     project = ports.contexts.projects.open(None)
     assert not isinstance(project, Refusal)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from context_pack.toolkit.registry import Finished, Registry
     from context_pack_adapters.index.background import ChildBackground
     from context_pack_adapters.mcp.session import Session
+    from context_pack_adapters.private_places import PrivatePlaces
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.context_watch import FoldersWatch
     from context_pack_adapters.stores.pack_news import News, PackNews
@@ -57,6 +58,7 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
     from context_pack.kernel.errors import Code, Failure
     from context_pack.kernel.paths import PathPolicy
     from context_pack_adapters import memory_ports, search_ports
+    from context_pack_adapters.private_places import open_places
     from context_pack_adapters.search.code_search import TreeSearch
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
@@ -73,7 +75,8 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
     if trouble is not None:
         raise Failure(Code.IO_ERROR, trouble)
     clock, ids, form = SystemClock(), SystemIds(), YamlContextFormat()
-    seen = SeenFolders(settings.root)
+    places = open_places(settings)
+    seen = SeenFolders(str(places.cache))
     source_root, policy = Path(settings.source_root), PathPolicy(settings.deny)
     return Ports(
         clock=clock,
@@ -81,15 +84,15 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
         syntax=LazySyntax(),
         search=TreeSearch(source_root, policy, settings.grep),
         packs=FilePackStore(Path(settings.root), clock, ids),
-        access=AccessFiles(Path(settings.root), clock),
+        access=AccessFiles(places.state, clock),
         bundles=FileBundleStore(source_root, policy, settings.bundles),
         contexts=ContextPorts(
             DiskProjects(settings.source_root, settings.allowed_roots, policy, form, seen),
             form,
             FileDerivedMemory(settings.root, settings.source_root, seen),
         ),
-        documents=search_ports.document_ports(settings, policy, worker),
-        memory=memory_ports.disk_memory(settings, clock, ids, policy, worker),
+        documents=search_ports.document_ports(settings, places, policy, worker),
+        memory=memory_ports.disk_memory(settings, places, clock, ids, policy, worker),
     )
 
 
@@ -170,6 +173,7 @@ class Connection:
         self._access: AccessFiles | None = None
         self._worker: ChildBackground | None = None
         self._diary: SessionFiles | None = None
+        self._places: PrivatePlaces | None = None
         self.registry: Registry | None = None
 
     def open(self, send: Callable[[bytes], None]) -> Session:
@@ -200,12 +204,11 @@ class Connection:
             return self.registry
 
     def _build(self) -> Registry:
-        from pathlib import Path
-
         from attrs import evolve
 
         from context_pack.app import build
         from context_pack_adapters import search_ports
+        from context_pack_adapters.private_places import open_places
         from context_pack_adapters.stores.access_files import AccessFiles
         from context_pack_adapters.stores.pack_news import AnnouncingPackStore
         from context_pack_adapters.stores.session_files import SessionFiles
@@ -215,10 +218,13 @@ class Connection:
             NotingPackStore,
         )
 
-        self._worker = search_ports.worker(self._settings, self._errand_done)
+        places = self._places = open_places(self._settings)
+        if places.temporary:
+            self._log.write("warn", f"indexes and sessions are kept until the server ends: {places.trouble}")
+        self._worker = search_ports.worker(self._settings, places, self._errand_done)
         ports = open_ports(self._settings, self._worker)
         packs = AnnouncingPackStore(ports.packs, self._pack_news().came_or_went)
-        self._access = AccessFiles(Path(self._settings.root), ports.clock)
+        self._access = AccessFiles(places.state, ports.clock)
         assert ports.memory is not None
         sessions = ports.memory.sessions
         self._diary = sessions if isinstance(sessions, SessionFiles) else None
@@ -277,17 +283,16 @@ class Connection:
 
     def keep_stats(self) -> None:
         """Leave what the tools did for `context-pack stats`."""
-        if self.registry is None:
+        if self.registry is None or self._places is None:
             return
         import os
         import time
-        from pathlib import Path
 
         from context_pack_adapters.stores.stats_files import StatsFiles
 
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         try:
-            StatsFiles(Path(self._settings.root)).save(self.registry.metrics, stamp, os.urandom(4).hex())
+            StatsFiles(self._places.state).save(self.registry.metrics, stamp, os.urandom(4).hex())
         except (OSError, RuntimeError) as error:  # the latter from a call that still counts itself
             self._log.write("warn", f"the statistics were not kept: {type(error).__name__}")
 
@@ -295,6 +300,10 @@ class Connection:
         """Let nothing outlive the connection."""
         if self._worker is not None:
             self._worker.stop_all()
+        if self._places is not None and self._places.temporary:
+            from context_pack_adapters.disk.temporary import remove_temporary_home
+
+            remove_temporary_home()
 
     def keep_access(self) -> None:
         """Leave which files were read for the connections to come."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from context_pack_adapters import search_ports
+from context_pack_adapters.private_places import PrivatePlaces
 from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
@@ -22,7 +23,12 @@ INDEX = "memory.sqlite3"
 
 
 def disk_memory(
-    settings: Settings, clock: Clock, ids: IdSource, policy: PathPolicy, background: Background | None
+    settings: Settings,
+    places: PrivatePlaces,
+    clock: Clock,
+    ids: IdSource,
+    policy: PathPolicy,
+    background: Background | None,
 ) -> MemoryPorts:
     """The memory of a project on disk."""
     from context_pack.memory.domain.discovery import uuid_of
@@ -35,10 +41,10 @@ def disk_memory(
     from context_pack_adapters.stores.session_files import SessionFiles
 
     root, chosen = Path(settings.root), search_ports.embedders(settings)
-    index = SqliteIndex(search_ports.derived_folder(settings) / INDEX, chosen.fast, chunker=SNIPPETS)
+    index = SqliteIndex(places.cache / INDEX, chosen.fast, chunker=SNIPPETS)
     return MemoryPorts(
         discoveries=DiscoveryFiles(root),
-        sessions=SessionFiles(root, clock, uuid_of(ids.token(16))),
+        sessions=SessionFiles(places.state, clock, uuid_of(ids.token(16))),
         tree=CodeFiles(Path(settings.source_root), policy, root),
         index=index,
         searching=Searching(index, chosen.fast, chosen.semantic, monotonic=clock.monotonic),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from context_pack_adapters.private_places import PrivatePlaces
 from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
@@ -19,13 +20,7 @@ if TYPE_CHECKING:
     from context_pack_adapters.embed.choosing import Embedders
     from context_pack_adapters.index.background import ChildBackground, Done
 
-DERIVED = "derived"
 DOCUMENTS_INDEX = "documents.sqlite3"
-
-
-def derived_folder(settings: Settings) -> Path:
-    """Where everything is that can be made again."""
-    return Path(settings.root) / DERIVED
 
 
 def embedders(settings: Settings) -> Embedders:
@@ -35,18 +30,20 @@ def embedders(settings: Settings) -> Embedders:
     return choose(settings.embedder, settings.model_dir or None, os.environ)
 
 
-def worker(settings: Settings, on_done: Done) -> ChildBackground:
+def worker(settings: Settings, places: PrivatePlaces, on_done: Done) -> ChildBackground:
     """A worker whose children die with this process; none is started before there is something to do."""
     from context_pack_adapters.index.background import ChildBackground, errand_command, errand_environment
 
-    environ = errand_environment(os.environ, settings.root, settings.source_root)
-    folder = str(derived_folder(settings))
+    environ = errand_environment(os.environ, settings.root, settings.source_root, places.given)
+    folder = str(places.cache)
     return ChildBackground(
         errand_command(), environ, folder=folder, cwd=settings.source_root, on_done=on_done
     )
 
 
-def document_ports(settings: Settings, policy: PathPolicy, background: Background | None) -> DocumentPorts:
+def document_ports(
+    settings: Settings, places: PrivatePlaces, policy: PathPolicy, background: Background | None
+) -> DocumentPorts:
     """The documents of a project on disk."""
     from context_pack.documents.ports import DocumentPorts
     from context_pack.retrieval.chunking import CHUNKER
@@ -54,12 +51,12 @@ def document_ports(settings: Settings, policy: PathPolicy, background: Backgroun
     from context_pack_adapters.stores.collection_sources import DiskCollections
     from context_pack_adapters.stores.collection_turns import DiskTurns
 
-    derived, chosen = derived_folder(settings), embedders(settings)
+    cache, chosen = places.cache, embedders(settings)
     user = Path(settings.user_config) if settings.user_config else None
     return DocumentPorts(
-        sources=DiskCollections(Path(settings.source_root), Path(settings.root), policy, user),
-        turns=DiskTurns(derived),
-        index=SqliteIndex(derived / DOCUMENTS_INDEX, chosen.fast, chunker=CHUNKER),
+        sources=DiskCollections(Path(settings.source_root), Path(settings.root), policy, cache, user),
+        turns=DiskTurns(cache),
+        index=SqliteIndex(cache / DOCUMENTS_INDEX, chosen.fast, chunker=CHUNKER),
         fast=chosen.fast,
         semantic=chosen.semantic,
         background=background,

@@ -76,7 +76,8 @@ def ask(registry: Registry, question: str, limit: int) -> list[dict[str, Any]]:
 
 def indexed(project: Path, embedder: str) -> tuple[Registry, float]:
     """Every tool over the project, and how long indexing took, with the vectors of a semantic embedder."""
-    ports = open_ports(read_settings({"CONTEXT_PACK_EMBEDDER": embedder}, str(project)))
+    variables = {"CONTEXT_PACK_EMBEDDER": embedder, "CONTEXT_PACK_CACHE": str(project.parent / "private")}
+    ports = open_ports(read_settings(variables, str(project)))
     assert ports.memory is not None
     start = perf_counter()
     indexer = CodeIndexer(ports.memory.tree, ports.memory.index)

@@ -92,7 +92,7 @@ def _product(judged: Judged, tier: str, folder: Path) -> Iterator[Row]:
             path.write_text(text, encoding="utf-8")
     config = {"collections": {"items": {"url": "./items"}}}
     (folder / "context.json").write_text(json.dumps(config), encoding="utf-8")
-    with open_workspace(source_root=folder, embedder=tier) as workspace:
+    with open_workspace(source_root=folder, embedder=tier, cache=folder / "private") as workspace:
         begun = time.perf_counter()
         workspace.documents.sync()
         if tier == "semantic":

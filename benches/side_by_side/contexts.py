@@ -30,6 +30,8 @@ from context_pack.contexts.tools import build  # noqa: E402
 from context_pack.kernel.paths import PathPolicy  # noqa: E402
 from context_pack.toolkit.call import QuietCall  # noqa: E402
 from context_pack.toolkit.registry import Registry  # noqa: E402
+from context_pack_adapters.private_places import open_places  # noqa: E402
+from context_pack_adapters.settings import Settings  # noqa: E402
 from context_pack_adapters.stores.context_format import YamlContextFormat  # noqa: E402
 from context_pack_adapters.stores.context_projects import DiskProjects  # noqa: E402
 from context_pack_adapters.stores.context_seen import SeenFolders  # noqa: E402
@@ -42,7 +44,8 @@ class Subject:
 
     def __init__(self, root: Path, store: Path) -> None:
         form = YamlContextFormat()
-        made = build(DiskProjects(str(root), [], PathPolicy(()), form, SeenFolders(str(store))), form)
+        cache = open_places(Settings(str(store), str(root), cache=str(store))).cache
+        made = build(DiskProjects(str(root), [], PathPolicy(()), form, SeenFolders(str(cache))), form)
         self._registry = Registry({tool.name: tool for tool in made}, [], {}, time.monotonic)
 
     def list(self) -> dict[str, object]:

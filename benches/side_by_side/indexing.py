@@ -109,6 +109,7 @@ def environment(project: Path) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "adapters")]),
         "CONTEXT_PACK_SOURCE_ROOT": str(project),
         "CONTEXT_PACK_EMBEDDER": "fast",
+        "CONTEXT_PACK_CACHE": str(project / "private"),
     }
 
 

@@ -80,11 +80,11 @@ def bare_walk(root: Path) -> float:
 def main() -> int:
     """Build, read meanwhile, search, edit, search."""
     quick = "--quick" in sys.argv[1:]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as private:
         root = Path(folder)
         plant(root, QUICK_FILES if quick else FILES)
         paths = [path.relative_to(root).as_posix() for path in sorted(root.rglob("*.py"))][:300]
-        client = StdioClient(root, env=ENV)
+        client = StdioClient(root, env={**ENV, "CONTEXT_PACK_CACHE": private})
         client.initialize()
         read_median(client, paths[:50])
         begun = time.perf_counter()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +35,12 @@ def line(message: Mapping[str, Any]) -> bytes:
     return json.dumps(message).encode() + b"\n"
 
 
+@cache
+def private_folder() -> tempfile.TemporaryDirectory[str]:
+    """Where our servers keep what is derived or private: not with the user who measures."""
+    return tempfile.TemporaryDirectory()
+
+
 class Server:
     """A spawned stdio server that has been initialized; `started` is spawn to answer, in seconds."""
 
@@ -43,7 +52,7 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=cwd,
-            env=env,
+            env={**(env or os.environ), "CONTEXT_PACK_CACHE": private_folder().name},
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None

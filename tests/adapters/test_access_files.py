@@ -64,14 +64,6 @@ def test_a_new_log_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
     assert log(tmp_path).items()[0].count == 6
 
 
-@pytest.mark.clause("CD-43")
-def test_the_folder_keeps_itself_out_of_version_control(tmp_path: Path) -> None:
-    files = log(tmp_path / "deep" / "root")
-    read(files)
-    files.flush()
-    assert (tmp_path / "deep" / "root" / "access" / ".gitignore").read_text() == "*\n"
-
-
 WORKER = """
 import sys
 from pathlib import Path

@@ -26,7 +26,7 @@ def lay(root: Path, files: Mapping[str, str | bytes]) -> None:
 
 def collections(root: Path, url: str = "./docs", deny: tuple[str, ...] = (), **entry: Any) -> DiskCollections:
     lay(root, {"context.json": json.dumps({"collections": {"docs": {"url": url, **entry}}})})
-    return DiskCollections(root, root / ".agents/mcp/context_pack", PathPolicy(deny))
+    return DiskCollections(root, root / ".agents/mcp/context_pack", PathPolicy(deny), root / ".cache")
 
 
 def surveyed(sources: DiskCollections, explain: bool = False) -> Survey:
@@ -219,7 +219,9 @@ def test_the_user_wide_file_is_merged_under_the_projects(tmp_path: Path) -> None
     user = {"collections": {"docs": {"url": "/x"}, "notes": {"url": "notes", "description": "mine"}}}
     lay(tmp_path, {"home/context.json": json.dumps(user)})
     collections(project)
-    sources = DiskCollections(project, project / ".s", PathPolicy(), tmp_path / "home/context.json")
+    sources = DiskCollections(
+        project, project / ".s", PathPolicy(), tmp_path / "c", tmp_path / "home/context.json"
+    )
     found = sources.catalogue().collections
     assert list(found) == ["docs", "notes"]
     assert found["docs"].where.place == str(project / "docs")
@@ -228,7 +230,9 @@ def test_the_user_wide_file_is_merged_under_the_projects(tmp_path: Path) -> None
 
 @pytest.mark.clause("DC-30")
 def test_editing_the_configuration_is_atomic_and_seen_at_once(tmp_path: Path) -> None:
-    sources = DiskCollections(tmp_path, tmp_path / ".s", PathPolicy(), tmp_path / "conf/context.json")
+    sources = DiskCollections(
+        tmp_path, tmp_path / ".s", PathPolicy(), tmp_path / "c", tmp_path / "conf/context.json"
+    )
     sources.configure("a", {"url": "./a"})
     lay(tmp_path, {"context.json": (tmp_path / "context.json").read_text().replace("{", '{"other": 1,', 1)})
     sources.configure("b", {"url": "./b", "description": "B"})

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from private_folders import modes
 
 from context_pack.documents.domain.model import Survey, Text
 from context_pack.kernel.errors import Failure
@@ -47,7 +48,7 @@ def sources(tmp_path: Path, url: str) -> DiskCollections:
     project = tmp_path / "project"
     project.mkdir(exist_ok=True)
     (project / "context.json").write_text(json.dumps({"collections": {"r": {"url": url}}}))
-    return DiskCollections(project, project / ".s", PathPolicy())
+    return DiskCollections(project, project / ".s", PathPolicy(), tmp_path / "cache")
 
 
 def looked(
@@ -68,9 +69,10 @@ def test_a_repository_is_fetched_and_read_without_a_working_tree(tmp_path: Path,
     assert {one.document: one.reason for one in survey.failed} == {
         "docs/evil.md": "a link in a repository is not followed"
     }
-    derived = tmp_path / "project/.s/derived"
-    assert (derived / ".gitignore").read_text() == "*\n"
-    assert list(derived.rglob("guide.md")) == []
+    assert os.listdir(tmp_path / "project") == ["context.json"]
+    assert os.listdir(tmp_path / "cache/git") == [f"{found.catalogue().collections['r'].id}.git"]
+    assert list((tmp_path / "cache").rglob("guide.md")) == []
+    assert modes(tmp_path / "cache/git") == {}
 
 
 @pytest.mark.clause("DC-13")
@@ -104,7 +106,7 @@ def test_a_repository_that_the_project_brings_along_is_not_used(
     found = sources(tmp_path, f"git+file://{repository}")
     (tmp_path / "other").mkdir()
     git(tmp_path / "other", "init", "--quiet")
-    store = tmp_path / "project/.s/derived/git" / f"{found.catalogue().collections['r'].id}.git"
+    store = tmp_path / "cache/git" / f"{found.catalogue().collections['r'].id}.git"
     brought = tmp_path / "brought.git" if way != "config" else store
     store.mkdir(parents=True)
     brought.mkdir(exist_ok=True)

@@ -449,7 +449,7 @@ def refreshed(root: Path) -> set[str]:
 
 def seen_file(root: Path) -> Path:
     """Where fingerprints of contents are remembered."""
-    return root / ".agents/store/contexts/seen.json"
+    return root / ".agents/cache/seen.json"
 
 
 def settle(root: Path) -> None:
@@ -482,14 +482,14 @@ def test_what_a_refresh_read_is_not_read_again_by_the_next_process(root: Path) -
 )
 def test_a_broken_memory_of_fingerprints_is_as_none(root: Path, text: str) -> None:
     refreshed(root)
-    plant(root, {".agents/store/contexts/seen.json": text})
+    plant(root, {".agents/cache/seen.json": text})
     assert {entry["state"] for entry in Asked(disk_contexts(root)).entries().values()} == {"fresh"}
 
 
 @pytest.mark.clause("CX-08")
 def test_fingerprints_that_cannot_be_remembered_are_no_failure(root: Path) -> None:
     settle(root)
-    plant(root, {".agents/store/contexts/seen.json/in-the-way": ""})
+    plant(root, {".agents/cache/seen.json/in-the-way": ""})
     assert refreshed(root) == {"made", "updated"}
     assert {entry["state"] for entry in Asked(disk_contexts(root)).entries().values()} == {"fresh"}
 
@@ -558,6 +558,15 @@ def test_a_broken_memory_remembers_nothing_and_is_mended_by_the_next_refresh(roo
     outcomes = refresher(ports).refresh(opened(root), Order())
     assert not hasattr(outcomes, "error")
     assert '"format": 1' in store.read_text()
+
+
+@pytest.mark.clause("PV-07")
+def test_what_a_killed_refresh_left_beside_its_memory_goes_with_the_next(root: Path) -> None:
+    left = f".agents/store/contexts/.derived.json.{'0' * 16}.tmp"
+    plant(root, {left: "half"})
+    os.utime(root / left, (0, 0))
+    refreshed(root)
+    assert not (root / left).exists()
 
 
 # -- the dialect

@@ -19,8 +19,6 @@ LINKS = [
     f"{STORAGE}/packs",
     f"{STORAGE}/memory",
     f"{STORAGE}/memory/discoveries",
-    f"{STORAGE}/derived/git",
-    f"{STORAGE}/derived/documents.sqlite3",
 ]
 
 

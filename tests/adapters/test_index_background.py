@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from private_folders import places_of
 from waiting import is_alive, until
 
 from context_pack_adapters.index.background import (
@@ -18,6 +19,7 @@ from context_pack_adapters.index.background import (
     errand_environment,
     errand_lock,
 )
+from context_pack_adapters.private_places import project_key
 
 CHILD = """
 import os, sys, threading
@@ -36,7 +38,7 @@ def run(settings, stop):
     return {code}
 busy.run = run
 errand.ERRANDS[sys.argv[1]] = "busy:run"
-sys.exit(errand.perform(sys.argv[1], Settings({root!r}, {root!r}), stop.is_set))
+sys.exit(errand.perform(sys.argv[1], Settings({root!r}, {root!r}, cache={root!r} + "/private"), stop.is_set))
 """
 PARENT = """
 import sys
@@ -62,7 +64,7 @@ class Errand:
     """A child's program and what it told."""
 
     def __init__(self, root: Path) -> None:
-        self.root, self.folder = root, root / "derived"
+        self.root, self.folder = root, root / "private" / "cache" / project_key(str(root), str(root))
         self.told = root / "told"
         self.program = root / "child.py"
         self.write()
@@ -114,7 +116,7 @@ def test_an_errand_runs_once_politely_and_in_our_environment(
 def test_an_errand_that_another_process_does_is_not_started(
     errand: Errand, background: ChildBackground
 ) -> None:
-    errand.folder.mkdir()
+    errand.folder.mkdir(parents=True)
     with errand_lock(str(errand.folder), "documents"):
         assert background.start("documents")
         assert not background.running("documents")
@@ -174,14 +176,16 @@ def test_a_child_is_gone_when_its_parent_is_however_it_ends(
 
 
 @pytest.mark.clause("IX-15")
-def test_the_hidden_command_takes_known_errands_and_ends_with_its_input(tmp_path: Path) -> None:
-    environ = errand_environment(os.environ, str(tmp_path / "store"), str(tmp_path))
+def test_the_hidden_command_takes_known_errands_and_ends_with_its_input(
+    tmp_path: Path, private: Path
+) -> None:
+    environ = errand_environment(os.environ, str(tmp_path / "store"), str(tmp_path), str(private))
     wrong = subprocess.run(
         [*errand_command(), "dishes"], env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=60
     )
     assert wrong.returncode == 2
     assert "dishes" in wrong.stderr
-    folder = tmp_path / "store" / "derived"
+    folder = places_of(tmp_path, ROOT="store").cache
     folder.mkdir(parents=True)
     with errand_lock(str(folder), "documents"):
         done = subprocess.run(

@@ -17,6 +17,7 @@ from typing import Any
 import index_worker
 import pytest
 from index_entries import ToyEmbedder, make_entry
+from private_folders import modes
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import Scope
@@ -71,8 +72,12 @@ def set_aside(path: Path) -> list[str]:
 
 
 @pytest.mark.clause("IX-01")
-def test_the_folder_of_derived_data_is_kept_out_of_version_control(index: SqliteIndex, path: Path) -> None:
-    assert (path.parent / ".gitignore").read_text() == "*\n"
+def test_an_index_and_its_logs_are_the_users_alone(index: SqliteIndex, path: Path) -> None:
+    index.replace([FRUIT])
+    assert {f"{path.name}{suffix}" for suffix in ("", "-wal", "-shm", ".lock")} <= set(
+        os.listdir(path.parent)
+    )
+    assert modes(path.parent) == {}
 
 
 @pytest.mark.clause("IX-04")

@@ -30,7 +30,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
 
     def disk(files: Files) -> CollectionSources:
         lay(tmp_path, files)
-        return DiskCollections(tmp_path, tmp_path / ".store", policy)
+        return DiskCollections(tmp_path, tmp_path / ".store", policy, tmp_path / ".cache")
 
     def memory(files: Files) -> CollectionSources:
         return MemoryCollections(
@@ -139,7 +139,7 @@ def test_the_configuration_is_read_edited_and_its_faults_are_told(make: Make) ->
 def test_turns_let_one_through_at_a_time(kind: str, tmp_path: Path) -> None:
     from threading import Thread
 
-    turns: Turns = DiskTurns(tmp_path / "derived") if kind == "disk" else MemoryTurns()
+    turns: Turns = DiskTurns(tmp_path / "cache") if kind == "disk" else MemoryTurns()
     inside = most = done = 0
 
     def work() -> None:

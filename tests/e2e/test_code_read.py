@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from import_projects import plant, project
 from jsonschema import Draft202012Validator
+from private_folders import places_of
 from stdio_client import StdioClient
 
-ACCESS = Path(".agents/mcp/context_pack/access/items.json")
 NO_LIMITS = {"CONTEXT_PACK_RATE_LIMITS": "off"}
 
 
 def counts(root: Path) -> dict[str, int]:
-    record = json.loads((root / ACCESS).read_text("utf-8"))
+    record = json.loads((places_of(root).state / "access" / "items.json").read_text("utf-8"))
     return {each["path"]: each["count"] for each in record["items"]}
 
 

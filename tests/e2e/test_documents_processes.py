@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 from document_trees import configure, environ, lay
+from private_folders import places_of
 from stdio_client import PATIENCE, StdioClient, environment
 
 MAIN = (sys.executable, "-m", "context_pack")
@@ -87,7 +88,7 @@ def test_a_sync_that_is_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:
     many(tmp_path, 200)
     line = CommandLine(tmp_path)
     env = environment(**environ(tmp_path))
-    index = tmp_path / ".agents/mcp/context_pack/derived/documents.sqlite3"
+    index = places_of(tmp_path).cache / "documents.sqlite3"
     process = subprocess.Popen([*MAIN, "docs", "sync"], cwd=tmp_path, env=env, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + PATIENCE
     while process.poll() is None and weight(index) < 200_000 and time.monotonic() < deadline:

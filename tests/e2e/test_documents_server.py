@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 from command_line import CommandLine
 from document_trees import GUIDE, KEYS, PASTA, configure, environ, handbook, lay
+from private_folders import places_of
 from stdio_client import Mode, StdioClient
 
 Spawn = Callable[..., StdioClient]
@@ -377,7 +378,7 @@ def test_a_damaged_index_is_rebuilt_at_the_next_call(tmp_path: Path, spawn: Spaw
     client = started(handbook(tmp_path), spawn)
     assert structured(client, "search", query="pasta")["results"]
     client.end()
-    index = tmp_path / ".agents/mcp/context_pack/derived/documents.sqlite3"
+    index = places_of(tmp_path).cache / "documents.sqlite3"
     for side in ("-wal", "-shm"):
         index.with_name(index.name + side).unlink(missing_ok=True)
     if harm == "gone":
@@ -398,7 +399,7 @@ def test_an_index_that_is_damaged_under_a_server_is_rebuilt_by_the_call_that_see
         arguments = {"collection": "handbook"} | ({} if "list" in tool else {"document": "food/pasta.md"})
     client = started(handbook(tmp_path), spawn)
     before = structured(client, tool, **arguments)
-    index = tmp_path / ".agents/mcp/context_pack/derived/documents.sqlite3"
+    index = places_of(tmp_path).cache / "documents.sqlite3"
     for side in ("", "-wal"):
         with index.with_name(index.name + side).open("r+b") as file:
             file.write(b"not a database" * 9999)
@@ -442,7 +443,7 @@ def test_a_lost_index_of_a_repository_is_built_from_what_was_fetched(tmp_path: P
     assert structured(client, "sync")["collections"][0]["added"] == 1
     before = structured(client, "search", query="lighthouse")
     (tmp_path / "far").rename(tmp_path / "away")
-    (tmp_path / ".agents/mcp/context_pack/derived/documents.sqlite3").unlink()
+    (places_of(tmp_path).cache / "documents.sqlite3").unlink()
     after = structured(client, "search", query="lighthouse")
     assert after["results"] == before["results"] != []
     assert after["warning"] == "documents.sqlite3 was gone; it is built anew"
@@ -459,7 +460,7 @@ def test_without_collections_or_before_a_fetch_answers_say_what_to_do(tmp_path: 
     assert "documents_sync" in structured(client, "search", query="x")["warning"]
     (synced,) = structured(client, "sync")["collections"]
     assert synced["failed"][0]["reason"].startswith("git: ")
-    assert os.listdir(tmp_path / ".agents/mcp/context_pack/derived/git")
+    assert os.listdir(places_of(tmp_path).cache / "git")
 
 
 @pytest.mark.clause("MCP-89")

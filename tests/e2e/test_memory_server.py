@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from private_folders import places_of
 from stdio_client import PATIENCE, StdioClient
 
 Spawn = Callable[..., StdioClient]
@@ -109,7 +110,7 @@ def test_a_server_that_is_killed_after_its_first_change_leaves_its_session(
     pack = first.payload("input", {"action": "create", "ttl_minutes": 5})["payload"]["id"]
     first.process.send_signal(signal.SIGKILL)
     first.wait()
-    (file,) = (tmp_path / STORE / "memory" / "sessions").glob("*.md")
+    (file,) = (places_of(tmp_path).state / "sessions").glob("*.md")
     assert "Tools called: input 1." in file.read_text("utf-8")
     assert f"Packs touched: {pack}." in file.read_text("utf-8")
 
@@ -203,7 +204,7 @@ def test_a_damaged_index_is_made_again(spawn: Spawn, tmp_path: Path) -> None:
     first = started(spawn)
     assert first.payload("context_search", {"query": "work_2"})["results"]
     first.end()
-    (tmp_path / STORE / "derived" / "memory.sqlite3").write_bytes(b"not a database" * 1000)
+    (places_of(tmp_path).cache / "memory.sqlite3").write_bytes(b"not a database" * 1000)
     again = started(spawn)
     assert again.payload("context_search", {"query": "work_2"})["results"][0]["symbol"] == "work_2"
 

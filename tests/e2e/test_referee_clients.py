@@ -20,7 +20,7 @@ import referees
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
-from stdio_client import environment
+from stdio_client import PRIVATE, environment
 
 HERE = Path(__file__).parent
 PACK = "referee-pack"
@@ -76,7 +76,8 @@ def plan(folder: Path, *, legacy: bool) -> dict[str, Any]:
         "command": sys.executable,
         "args": ["-m", "context_pack"],
         "cwd": str(folder),
-        "env": {"PYTHONPATH": environment()["PYTHONPATH"], "CONTEXT_PACK_LOG": "error"},
+        "env": {name: environment()[name] for name in ("PYTHONPATH", PRIVATE)}
+        | {"CONTEXT_PACK_LOG": "error"},
     }
     return {"server": server, "steps": [*STEPS, *([PING] if legacy else [])]}
 

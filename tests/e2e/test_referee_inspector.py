@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import referees
-from stdio_client import environment
+from stdio_client import PRIVATE, environment
 
 
 @pytest.mark.clause("MCP-40")
@@ -18,7 +18,8 @@ def test_the_inspector_finds_every_schema_portable(tmp_path: Path) -> None:
         modules / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
     )
     server = [sys.executable, "-m", "context_pack"]
-    settings = ["-e", f"PYTHONPATH={environment()['PYTHONPATH']}", "-e", "CONTEXT_PACK_LOG=off"]
+    given = {"CONTEXT_PACK_LOG": "off"} | {name: environment()[name] for name in ("PYTHONPATH", PRIVATE)}
+    settings = [word for name, value in given.items() for word in ("-e", f"{name}={value}")]
     words = ["--cli", *server, *settings, "--method", "tools/list", "--strict"]
     done = referees.referee([referees.node((22, 19)), inspector, *words], tmp_path)
     assert done.returncode == 0, done.stderr

@@ -89,7 +89,7 @@ def memory_contexts(files: dict[str, str | bytes], modified_ns: int = 0) -> Cont
 def disk_contexts(root: Path, *allowed: Path, deny: tuple[str, ...] = ()) -> ContextPorts:
     """The ports over a folder."""
     store = str(root / ".agents" / "store")
-    seen = SeenFolders(store)
+    seen = SeenFolders(str(root / ".agents" / "cache"))
     projects = DiskProjects(str(root), [str(path) for path in allowed], PathPolicy(deny), FORMAT, seen)
     return ContextPorts(projects, FORMAT, FileDerivedMemory(store, str(root), seen))
 

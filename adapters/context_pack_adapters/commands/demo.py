@@ -57,7 +57,7 @@ def run(options: Namespace, shell: Shell) -> int:
         shell.terminal.note(f"\nKept as {pack.id}: context-pack packs show {pack.id}")
         return 0
     with TemporaryDirectory(prefix="context-pack-demo-") as folder:
-        _, document = _build(shell._replace(settings=shell.settings._replace(root=folder)))
+        _, document = _build(shell._replace(settings=shell.settings._replace(root=folder, cache=folder)))
     show(document, shell)
     shell.terminal.note("\nNothing was left behind; --keep stores the pack. Next: context-pack --help")
     return 0

@@ -46,11 +46,10 @@ def perform(errand: str, settings: Settings, stop: Callable[[], bool]) -> int:
     """Do the errand under its lock; 0 at once if somebody else holds it."""
     from context_pack.kernel.errors import Code, Failure
     from context_pack_adapters.index.background import errand_lock
+    from context_pack_adapters.private_places import open_places
 
-    folder = os.path.join(settings.root, "derived")
-    os.makedirs(folder, exist_ok=True)
     try:
-        with errand_lock(folder, errand):
+        with errand_lock(str(open_places(settings).cache), errand, make=True):
             module, _, name = ERRANDS[errand].partition(":")
             work: Callable[[Settings, Callable[[], bool]], int] = getattr(import_module(module), name)
             return work(settings, stop)

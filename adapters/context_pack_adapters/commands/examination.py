@@ -9,11 +9,10 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
-from context_pack.kernel.errors import Failure
+from context_pack_adapters.commands.examination_places import Finding, examined_places
 from context_pack_adapters.commands.shell import nearest
-from context_pack_adapters.commands.trouble import words_for
+from context_pack_adapters.private_places import project_folders
 from context_pack_adapters.settings import VARIABLES, Settings
 
 OLDEST_PYTHON = (3, 11)
@@ -35,15 +34,6 @@ PACKAGES: Mapping[str, str] = {
 CHILD_SECONDS = 20
 
 
-class Finding(NamedTuple):
-    """One thing looked at: `state` is ok, warn (works less well) or broken."""
-
-    subject: str
-    state: str
-    found: str
-    mend: str | None = None
-
-
 def examine(settings: Settings) -> list[Finding]:
     """Everything worth knowing about this installation and these settings."""
     return [
@@ -51,8 +41,7 @@ def examine(settings: Settings) -> list[Finding]:
         *_packages(),
         *_grammars(),
         *_variables(settings),
-        _source_root(Path(settings.source_root)),
-        *_storage(settings),
+        *examined_places(settings),
         _ripgrep(),
         _git(),
         _keyword_index(),
@@ -71,6 +60,7 @@ def settings_shown(settings: Settings) -> dict[str, str]:
         "version": f"{__version__}, from {Path(__file__).resolve().parents[2]}",
         "source root": settings.source_root,
         "storage root": settings.root,
+        **dict(zip(("cache", "state"), project_folders(settings), strict=True)),
         "log level": settings.log_level,
         "initialize timeout": f"{settings.initialize_timeout_ms} ms",
         "largest message": f"{settings.max_message_bytes} bytes",
@@ -137,62 +127,6 @@ def _variables(settings: Settings) -> Iterator[Finding]:
             yield Finding("environment", "warn", f"{name} is not a setting{hint}", "unset it")
 
 
-def _source_root(root: Path) -> Finding:
-    """The folder that refs point into."""
-    mend = "set CONTEXT_PACK_SOURCE_ROOT, or start in the project's folder"
-    if not root.is_dir():
-        what = "is not a folder" if root.exists() else "does not exist"
-        return Finding("source root", "broken", f"{root} {what}", mend)
-    if not os.access(root, os.R_OK | os.X_OK):
-        return Finding("source root", "broken", f"{root} cannot be read", f"make it readable, or {mend}")
-    return Finding("source root", "ok", "readable")
-
-
-def _storage(settings: Settings) -> Iterator[Finding]:
-    """The folder where packs are kept, and the packs in it."""
-    root = Path(settings.root)
-    if not root.exists():
-        yield _place_for(root)
-        return
-    if not root.is_dir():
-        yield Finding("storage root", "broken", f"{root} is not a folder", "set CONTEXT_PACK_ROOT")
-        return
-    if not os.access(root, os.R_OK | os.X_OK):
-        mend = "make it readable, or set CONTEXT_PACK_ROOT"
-        yield Finding("storage root", "broken", f"{root} cannot be read", mend)
-        return
-    places = [root, *(place for place in [root / "packs"] if place.exists())]
-    if all(os.access(place, os.W_OK) for place in places):
-        yield Finding("storage root", "ok", "readable and writable")
-    else:
-        mend = "make it writable, or set CONTEXT_PACK_ROOT"
-        yield Finding("storage root", "warn", "read-only: packs can be read, not changed", mend)
-    yield _packs(settings)
-
-
-def _place_for(root: Path) -> Finding:
-    """Whether a storage root that is not there yet could be made."""
-    parent = next(place for place in root.parents if place.exists())
-    if parent.is_dir() and os.access(parent, os.W_OK | os.X_OK):
-        return Finding("storage root", "ok", "not there yet; the first pack makes it")
-    mend = "make that folder writable, or set CONTEXT_PACK_ROOT"
-    return Finding("storage root", "broken", f"cannot be made in {parent}", mend)
-
-
-def _packs(settings: Settings) -> Finding:
-    """Whether every pack file is sound."""
-    from context_pack_adapters.bootstrap import open_ports
-
-    try:
-        packs = open_ports(settings).packs.all()
-    except ImportError:
-        return Finding("packs", "warn", "not looked at: a package is missing", "mend the packages first")
-    except Failure as failure:
-        mend = "mend the files by hand or move them out of the packs folder"
-        return Finding("packs", "broken", "; ".join(map(str.strip, words_for(failure))), mend)
-    return Finding("packs", "ok", f"{len(packs)} live, all sound")
-
-
 def _ripgrep() -> Finding:
     from shutil import which
 
@@ -233,11 +167,11 @@ def _vector_index(settings: Settings) -> Finding:
         from context_pack_adapters.index.graph_leg import GRAPH_AT
         from context_pack_adapters.index.sizes import pieces_in
         from context_pack_adapters.memory_ports import INDEX
-        from context_pack_adapters.search_ports import DOCUMENTS_INDEX, derived_folder
+        from context_pack_adapters.search_ports import DOCUMENTS_INDEX
     except (ImportError, OSError):  # a package is broken, which is told already
         return Finding("hnswlib", "ok", "not installed: of use for very large projects only")
-    folder = derived_folder(settings)
-    most = max(pieces_in(folder / name) for name in (INDEX, DOCUMENTS_INDEX))
+    cache, _ = project_folders(settings)
+    most = max(pieces_in(Path(cache) / name) for name in (INDEX, DOCUMENTS_INDEX))
     found = f"not installed: of use above {GRAPH_AT:,} passages, the largest index has {most:,}"
     if most <= GRAPH_AT:
         return Finding("hnswlib", "ok", found)

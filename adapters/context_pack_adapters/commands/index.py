@@ -41,14 +41,14 @@ def run(options: Namespace, shell: Shell) -> int:
     from context_pack_adapters.commands.index_tally import achieved, expected
     from context_pack_adapters.commands.meter import Bar
     from context_pack_adapters.memory_ports import INDEX
-    from context_pack_adapters.search_ports import derived_folder
+    from context_pack_adapters.private_places import open_places
 
     memory = open_ports(shell.settings).memory
     assert memory is not None
     start = time.monotonic()
     indexer = CodeIndexer(memory.tree, memory.index)
     # Looking into an index makes one where there is none.
-    fresh = options.dry_run and not (derived_folder(shell.settings) / INDEX).exists()
+    fresh = options.dry_run and not (open_places(shell.settings).cache / INDEX).exists()
     before = {} if fresh else memory.index.known(CODE)
     plan = indexer.plan(before)
     if options.dry_run:

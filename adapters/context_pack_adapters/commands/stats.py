@@ -1,4 +1,4 @@
-"""What the tools have done in past connections to this storage root.
+"""What the tools have done in past connections to this project.
 
 A server writes a small file when a connection that called tools ends; the last 64 are kept and added up
 here. Times are milliseconds inside the server, of the most recent calls. A running server tells its own
@@ -12,7 +12,6 @@ Examples:
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from context_pack_adapters.commands.shell import Shell
 from context_pack_adapters.commands.terminal import counted
@@ -25,9 +24,10 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace, shell: Shell) -> int:
     """Add up the kept connections and print them."""
+    from context_pack_adapters.private_places import open_places
     from context_pack_adapters.stores.stats_files import StatsFiles, merge
 
-    records = StatsFiles(Path(shell.settings.root)).load()
+    records = StatsFiles(open_places(shell.settings).state).load()
     tools = merge(records).snapshot()
     if options.json:
         shell.terminal.json({"connections": len(records), "tools": tools})

@@ -125,13 +125,6 @@ def ensure_folder(folder: str) -> None:
         sync_folder(parent)
 
 
-def ensure_uncommitted_folder(folder: str) -> None:
-    """The same for a folder that keeps itself out of version control."""
-    ensure_folder(folder)
-    if not os.path.lexists(os.path.join(folder, ".gitignore")):
-        create_exclusive(folder, ".gitignore", b"*\n")
-
-
 def read_whole(path: str, max_bytes: int, dir_fd: int | None = None) -> tuple[bytes, os.stat_result]:
     """The bytes of a plain file, and its state from before they were read; `path` may start at `dir_fd`.
 

@@ -7,11 +7,9 @@ the project came with it, maybe from a stranger: a link in it must not make us w
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import suppress
 
-DEEPER = ("memory", "derived")
-"""Folders of a storage root that have folders of their own."""
+USED = ("packs", "memory", "memory/discoveries", "contexts")
+"""The folders of a storage root that are read or written; others are none of ours."""
 
 
 def linked_out(root: str, project: str) -> str | None:
@@ -22,17 +20,11 @@ def linked_out(root: str, project: str) -> str | None:
     if not _inside(root, project):
         return None
     real = os.path.realpath(project)
-    for place in (root, *_links(root)):
+    places = (os.path.join(root, name) for name in USED)
+    for place in (root, *filter(os.path.islink, places)):
         if not _inside(os.path.realpath(place), real):
             return os.path.relpath(place, project)
     return None
-
-
-def _links(root: str) -> Iterator[str]:
-    """The links in a storage root, where it has folders; what cannot be listed cannot be used either."""
-    for folder in (root, *(os.path.join(root, name) for name in DEEPER)):
-        with suppress(OSError), os.scandir(folder) as entries:
-            yield from (entry.path for entry in entries if entry.is_symlink())
 
 
 def _inside(path: str, folder: str) -> bool:

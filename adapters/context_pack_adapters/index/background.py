@@ -17,6 +17,7 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
 from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.disk.private import ensure_private_folder, private_lock
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -38,8 +39,8 @@ def errand_command() -> list[str]:
     return [sys.executable, "-P", "-m", "context_pack", "errand"]
 
 
-def errand_environment(environ: Mapping[str, str], root: str, source_root: str) -> dict[str, str]:
-    """The environment of a child: ours, with both roots as they are here and our own tree importable."""
+def errand_environment(environ: Mapping[str, str], root: str, source_root: str, cache: str) -> dict[str, str]:
+    """The environment of a child: ours, with all places as they are here and our own tree importable."""
     home = str(Path(__file__).resolve().parents[3])
     tree = (
         home
@@ -52,12 +53,15 @@ def errand_environment(environ: Mapping[str, str], root: str, source_root: str) 
         "PYTHONPATH": path,
         "CONTEXT_PACK_ROOT": root,
         "CONTEXT_PACK_SOURCE_ROOT": source_root,
+        "CONTEXT_PACK_CACHE": cache,
     }
 
 
-def errand_lock(folder: str, errand: str) -> PathLock:
-    """The lock that whoever does an errand holds."""
-    return PathLock(os.path.join(folder, f"{errand}.lock"), LOCK_SECONDS)
+def errand_lock(folder: str, errand: str, make: bool = False) -> PathLock:
+    """The lock that whoever does an errand holds, in a folder that is made if so told."""
+    if make:
+        ensure_private_folder(folder)
+    return private_lock(folder, f"{errand}.lock", LOCK_SECONDS)
 
 
 class ChildBackground:

@@ -19,9 +19,8 @@ from threading import Lock
 from typing import TypeVar
 
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.disk.atomic import ensure_uncommitted_folder
 from context_pack_adapters.disk.faults import translated
-from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.disk.private import FILE_MODE, ensure_private_folder, private_lock
 from context_pack_adapters.index.connections import Opened, identity_of
 from context_pack_adapters.index.faults import Damaged, damaged, judging, locked
 from context_pack_adapters.index.schema import (
@@ -145,10 +144,10 @@ class IndexFile:
 
     def _open(self, before: Opened | None) -> Opened:
         with translated(self.name):
-            # Derived data, which no version control should take.
-            ensure_uncommitted_folder(os.path.dirname(self._path))
+            folder = os.path.dirname(self._path)
+            ensure_private_folder(folder)
             try:
-                with PathLock(self._path + ".lock", self._timeout):
+                with private_lock(folder, f"{self.name}.lock", self._timeout):
                     return self._open_alone(before)
             except Failure as failure:
                 raise locked(self.name) if "lock" in failure.details else failure from failure
@@ -183,6 +182,8 @@ class IndexFile:
                 return "was no file"
         except FileNotFoundError:
             self._remove_logs()
+            # SQLite gives its logs the mode of the file, and the file one for everybody.
+            os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
         try:
             with judging(self.name):
                 connection = sqlite3.connect(self._path, timeout=self._timeout, isolation_level=None)

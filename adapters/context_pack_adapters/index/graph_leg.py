@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import Kind
 from context_pack_adapters.disk.locking import attempt_lock
+from context_pack_adapters.disk.private import FILE_MODE
 from context_pack_adapters.index.schema import State, state_of, vector_table
 from context_pack_adapters.index.values import from_text
 from context_pack_adapters.index.vector_leg import EmbedderRow, VectorLeg, ranges_of, rows_for
@@ -135,7 +136,7 @@ class GraphLeg:
         if not self.is_worth(generation, connection, state, embedder):
             graphs.remove(path)
             return False
-        lock = attempt_lock(path + ".lock")
+        lock = attempt_lock(path + ".lock", mode=FILE_MODE)
         if lock is None:
             return False
         try:

@@ -1,9 +1,9 @@
-"""Which files were read, how often and when: one JSON file in `{root}/access/`, written behind the reads.
+"""Which files were read, how often and when: one JSON file in the user's state, written behind the reads.
 
 A read only adds to a table in memory. A few seconds after the first, one thread adds what has gathered to the
 file, under a lock, so that several servers count together; at the end of a connection or a process the rest
-follows. Nothing here ever fails a read: what cannot be written stays in memory and is tried again. The folder
-keeps itself out of version control. Items are never dropped: those below the budget's line are archived.
+follows. Nothing here ever fails a read: what cannot be written stays in memory and is tried again. Items are
+never dropped: those below the budget's line are archived.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.instants import format_instant, parse_instant
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
-from context_pack_adapters.disk.atomic import ensure_uncommitted_folder, read_whole, write_atomic
-from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.disk.atomic import read_whole
+from context_pack_adapters.disk.private import ensure_private_folder, private_lock, write_private
 
 FORMAT = 1
 FILE, BROKEN, LOCK = "items.json", "items.broken.json", ".lock"
@@ -35,10 +35,10 @@ LARGEST_FILE = 64 * 1024 * 1024
 
 
 class AccessFiles:
-    """An `AccessLog` on disk; safe to share between threads and processes."""
+    """An `AccessLog` in `{state}/access/`; safe to share between threads and processes."""
 
-    def __init__(self, root: Path, clock: Clock, seconds: float = WRITE_SECONDS) -> None:
-        self._folder = str(root / "access")
+    def __init__(self, state: Path, clock: Clock, seconds: float = WRITE_SECONDS) -> None:
+        self._folder = str(state / "access")
         self._clock = clock
         self._seconds = seconds
         self._lock = Lock()
@@ -82,12 +82,12 @@ class AccessFiles:
                 self._gathered = dict(_merged(gathered, self._gathered.values()))
 
     def _write(self, gathered: Iterable[ContextItem]) -> None:
-        ensure_uncommitted_folder(self._folder)
-        with PathLock(os.path.join(self._folder, LOCK), LOCK_SECONDS):
+        ensure_private_folder(self._folder)
+        with private_lock(self._folder, LOCK, LOCK_SECONDS):
             items = ranked(_merged(self._load(keep_broken=True), gathered).values(), self._clock.now())
             record = {"format": FORMAT, "items": [_to_record(item) for item in items]}
             body = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-            write_atomic(self._folder, FILE, body.encode("utf-8", "surrogatepass"))
+            write_private(self._folder, FILE, body.encode("utf-8", "surrogatepass"))
 
     def _load(self, keep_broken: bool = False) -> dict[RelativePath, ContextItem]:
         """What the file says; one that cannot be understood says nothing, and is kept aside by a writer."""

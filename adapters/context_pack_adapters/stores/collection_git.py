@@ -1,6 +1,6 @@
 """A git repository as a source of documents, through the `git` command.
 
-One shallow commit is fetched into a bare repository of our own below the storage root, and read from there
+One shallow commit is fetched into a bare repository of our own in the user's cache, and read from there
 object by object: there is never a working tree, so no link is followed, no hook and no filter runs. Git is
 kept from asking questions and from every protocol but the one that was configured, and it has a time limit.
 A repository in our place that we did not make is thrown away: a project may bring one along, and git does
@@ -34,6 +34,7 @@ from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.atomic import read_whole, write_atomic
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.ignore import MAX_IGNORE_BYTES
+from context_pack_adapters.disk.private import FILE_MODE, FOLDER_MODE
 from context_pack_adapters.stores.collection_reading import MAX_DOCUMENT_BYTES, document, ruled
 from context_pack_adapters.stores.collection_tree import Item, Tree
 
@@ -98,13 +99,13 @@ class GitStore:
 
     def _make(self) -> None:
         """Make an empty repository in place of whatever is there."""
-        with translated("derived"):
+        with translated("git"):
             if self._folder.is_symlink():
                 self._folder.unlink()
             shutil.rmtree(self._folder, ignore_errors=True)
-            os.makedirs(self._folder)
+            os.mkdir(self._folder, FOLDER_MODE)
             self.run("init", "--quiet", "--bare", "--template=", str(self._folder), seconds=QUICK_SECONDS)
-            write_atomic(str(self._folder), "config", _CONFIG)
+            write_atomic(str(self._folder), "config", _CONFIG, FILE_MODE)
 
     def _take(self, *words: str) -> None:
         self.run(*words, seconds=FETCH_SECONDS)
@@ -156,6 +157,7 @@ class GitStore:
                 stderr=subprocess.PIPE,
                 env=_environment(os.environ, protocol),
                 start_new_session=True,
+                umask=0o777 - FOLDER_MODE,
             )
         except FileNotFoundError as error:
             raise _failed("there is no git command; install git") from error

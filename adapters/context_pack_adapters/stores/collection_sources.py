@@ -41,13 +41,13 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack_adapters.disk.atomic import (
     ensure_folder,
-    ensure_uncommitted_folder,
     read_whole,
     write_atomic,
 )
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.locking import PathLock
 from context_pack_adapters.disk.opening import Place, scan
+from context_pack_adapters.disk.private import ensure_private_folder
 from context_pack_adapters.stores.collection_files import FolderSource
 
 EDIT_SECONDS = 10.0
@@ -65,14 +65,18 @@ class LedPolicy(PathPolicy):
 
 
 class DiskCollections:
-    """`CollectionSources` over `context.json` files; `user_config` is the path of the user-wide one."""
+    """`CollectionSources` over `context.json` files; `user_config` is the path of the user-wide one.
+
+    Repositories are fetched into `cache`.
+    """
 
     def __init__(
-        self, source_root: Path, root: Path, policy: PathPolicy, user_config: Path | None = None
+        self, source_root: Path, root: Path, policy: PathPolicy, cache: Path, user_config: Path | None = None
     ) -> None:
         self._source_root = Path(os.path.abspath(source_root))
         self._root = Path(os.path.abspath(root))
         self._policy = policy
+        self._repositories = cache / "git"
         self._project_file = self._source_root / CONFIG_FILE
         self._user_file = user_config
         self._read: tuple[object, Catalogue] | None = None
@@ -101,10 +105,9 @@ class DiskCollections:
         if where.kind is Kind.GIT:
             from context_pack_adapters.stores.collection_git import GitSource, GitStore
 
-            derived = self._root / "derived"
-            with translated("derived"):
-                ensure_uncommitted_folder(str(derived))
-            store = GitStore(derived / "git" / f"{collection.id}.git", where, check)
+            with translated("git"):
+                ensure_private_folder(str(self._repositories))
+            store = GitStore(self._repositories / f"{collection.id}.git", where, check)
             if fetch:
                 store.fetch()
             yield GitSource(store, where, self._policy)

@@ -9,19 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 
-from context_pack_adapters.disk.atomic import ensure_uncommitted_folder
 from context_pack_adapters.disk.faults import translated
-from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.disk.private import ensure_private_folder, private_lock
 
 LONGEST_WAIT = 3600.0
 LOOK_SECONDS = 0.05
 
 
 class DiskTurns:
-    """`Turns` by locks in memory, and by lock files in the folder of derived data."""
+    """`Turns` by locks in memory, and by lock files in the user's cache."""
 
-    def __init__(self, derived: Path) -> None:
-        self._derived = derived
+    def __init__(self, cache: Path) -> None:
+        self._cache = str(cache)
         self._guard = Lock()
         self._locks: dict[str, Lock] = {}
 
@@ -38,8 +37,8 @@ class DiskTurns:
         """One process at a time."""
         file = f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.lock"
         with translated(file):
-            ensure_uncommitted_folder(str(self._derived))
-        lock = PathLock(str(self._derived / file), LONGEST_WAIT)
+            ensure_private_folder(self._cache)
+        lock = private_lock(self._cache, file, LONGEST_WAIT)
         with translated(file):
             lock.acquire(check)
         try:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Mapping
 from typing import Any
 
-from context_pack_adapters.disk.atomic import ensure_folder, read_whole, write_atomic
+from context_pack_adapters.disk.atomic import ensure_folder, read_whole, sweep_temporaries, write_atomic
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.locking import PathLock
 from context_pack_adapters.stores.context_seen import SeenFolders
@@ -50,6 +51,7 @@ class FileDerivedMemory:
         with translated(FILE):
             ensure_folder(self._folder)
             with PathLock(os.path.join(self._folder, LOCK), LOCK_SECONDS):
+                sweep_temporaries(self._folder, time.time())
                 known = self._load()
                 project = known.setdefault(self._key(root), {})
                 before = json.dumps(project, sort_keys=True)

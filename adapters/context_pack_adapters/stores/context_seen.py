@@ -1,4 +1,4 @@
-"""Fingerprints of contents that were computed before, remembered for the next process in one JSON file.
+"""Fingerprints of contents that were computed before, kept for later processes in a JSON file of the cache.
 
 A folder's fingerprint counts as long as size, times and inode of every file in it are what they were; the
 file means nothing on another machine and may be removed at any time. It is read when it is first needed and
@@ -15,12 +15,13 @@ from hashlib import sha256
 from threading import Lock
 from typing import Any
 
-from context_pack_adapters.disk.atomic import ensure_folder, read_whole, write_atomic
+from context_pack_adapters.disk.atomic import read_whole
+from context_pack_adapters.disk.private import write_private
 
 Rows = Sequence[tuple[Any, ...]]
 """The signs of a folder's files: names, sizes, times, inodes."""
 
-FOLDER, FILE = "contexts", "seen.json"
+FILE = "seen.json"
 FORMAT = 1
 MAX_BYTES = 64 * 1024 * 1024
 MOST_FOLDERS = 100_000
@@ -29,8 +30,8 @@ MOST_FOLDERS = 100_000
 class SeenFolders:
     """What is known of folders by their real paths; safe to share between threads."""
 
-    def __init__(self, storage_root: str) -> None:
-        self._folder = os.path.join(storage_root, FOLDER)
+    def __init__(self, cache: str) -> None:
+        self._folder = cache
         self._lock = Lock()
         self._known: dict[str, list[str]] | None = None
         self._new: dict[str, tuple[Rows, str]] = {}
@@ -61,8 +62,7 @@ class SeenFolders:
                 known.pop(next(iter(known)))
             body = json.dumps({"format": FORMAT, "folders": known}, indent=0)
         try:
-            ensure_folder(self._folder)
-            write_atomic(self._folder, FILE, body.encode())
+            write_private(self._folder, FILE, body.encode())
         except (OSError, UnicodeEncodeError):
             return
 

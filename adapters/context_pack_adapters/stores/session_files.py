@@ -1,11 +1,10 @@
-"""Sessions in a folder, one Markdown file each: `{root}/memory/sessions/{id}.md`.
+"""Sessions in the user's state, one Markdown file each: `{state}/sessions/{id}.md`.
 
 Noting something only changes a value in memory. A moment after the first note and then every few seconds one
 thread writes the session whole, so that a killed server leaves a session that can be read and only lacks its
 end. The first call that changes something does not wait for that thread: what it leaves may name the session,
 so the session is there before it, and again with that call before its reply. Only its own connection writes a
-session, so there is nothing to lock. Nothing here ever fails a call.
-The folder keeps itself out of version control; the newest thousand sessions are kept.
+session, so there is nothing to lock. Nothing here ever fails a call. The newest thousand sessions are kept.
 """
 
 from __future__ import annotations
@@ -22,7 +21,8 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
 from context_pack.memory.domain.discovery import is_id
 from context_pack.memory.domain.session import Session, from_record, summary, to_record
-from context_pack_adapters.disk.atomic import ensure_uncommitted_folder, read_whole, write_atomic
+from context_pack_adapters.disk.atomic import read_whole
+from context_pack_adapters.disk.private import write_private
 from context_pack_adapters.stores import front_matter
 
 SUFFIX = ".md"
@@ -34,8 +34,8 @@ MAX_FILE_BYTES = 2 * 1024 * 1024
 class SessionFiles:
     """A `SessionLog` on disk; safe to share between threads."""
 
-    def __init__(self, root: Path, clock: Clock, session_id: str, kept: int = KEPT) -> None:
-        self._folder = os.path.join(os.path.abspath(root), "memory", "sessions")
+    def __init__(self, state: Path, clock: Clock, session_id: str, kept: int = KEPT) -> None:
+        self._folder = os.path.join(os.path.abspath(state), "sessions")
         self._clock = clock
         self._kept = kept
         self._lock = Lock()
@@ -117,9 +117,8 @@ class SessionFiles:
                 self._timer.start()
 
     def _write(self, session: Session) -> None:
-        ensure_uncommitted_folder(self._folder)
         data = front_matter.render(to_record(session), summary(session) + "\n")
-        write_atomic(self._folder, session.id + SUFFIX, data)
+        write_private(self._folder, session.id + SUFFIX, data)
         self._written = True
 
     def _let_go(self) -> None:

@@ -1,8 +1,7 @@
-"""What past connections did: one small JSON file per connection in `{root}/stats/`, the newest few kept.
+"""What past connections did: one small JSON file each in `{state}/stats/`, the newest few kept.
 
 A file is written whole when a connection that called tools ends, and never changed afterwards, so there is
-nothing to lock. Statistics are worth less than anything around them: a file that cannot be read is passed
-over, and a root that does not exist yet is not made for them.
+nothing to lock. A file that cannot be read is passed over.
 """
 
 from __future__ import annotations
@@ -16,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from context_pack.toolkit.metrics import Metrics, ToolMetrics
-from context_pack_adapters.disk.atomic import ensure_uncommitted_folder, read_whole, write_atomic
+from context_pack_adapters.disk.atomic import read_whole
+from context_pack_adapters.disk.private import write_private
 
 KEPT_FILES = 64
 KEPT_DURATIONS = 200
@@ -25,26 +25,24 @@ FORMAT = 1
 
 
 class StatsFiles:
-    """The statistics of the last connections to one storage root."""
+    """The statistics of the last connections to one project."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._folder = root / "stats"
+    def __init__(self, state: Path) -> None:
+        self._folder = state / "stats"
 
     def save(self, metrics: Metrics, stamp: str, token: str) -> None:
         """Keep what one connection did, and let the oldest go.
 
         `stamp` sorts by time and `token` tells apart connections that end together. A connection without
-        calls leaves nothing, nor does one whose root does not exist.
+        calls leaves nothing.
 
         Raises:
             OSError: the file could not be written.
         """
-        if not metrics.tools or not self._root.is_dir():
+        if not metrics.tools:
             return
-        ensure_uncommitted_folder(str(self._folder))
         body = json.dumps(to_record(metrics, stamp), separators=(",", ":")).encode()
-        write_atomic(str(self._folder), f"{stamp}-{token}.json", body)
+        write_private(str(self._folder), f"{stamp}-{token}.json", body)
         for name in self._names()[:-KEPT_FILES]:
             (self._folder / name).unlink(missing_ok=True)
 

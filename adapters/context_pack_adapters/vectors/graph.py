@@ -129,6 +129,7 @@ def build(
     try:
         card = Card(origin, embedder, dimension, SPACE, size, last, effort, "")
         if effort:
+            os.close(_created(temporary))  # hnswlib keeps the mode
             index.save_index(temporary)
             card = card._replace(sha256=_flushed_sha256(temporary))
             if _loaded(temporary, card) is None:
@@ -137,7 +138,7 @@ def build(
             os.replace(temporary, path)
         else:
             remove(path)
-        with open(temporary, "w", encoding="utf-8") as file:
+        with open(_created(temporary), "w", encoding="utf-8") as file:
             json.dump(card._asdict(), file)
             file.flush()
             os.fsync(file.fileno())
@@ -238,6 +239,11 @@ def _loaded(path: str, card: Card) -> Any | None:
         return None
     index.set_ef(card.effort)  # loading resets it
     return index if index.get_current_count() == card.size else None
+
+
+def _created(path: str) -> int:
+    """A new file that nobody but the user can read."""
+    return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
 
 
 def _flushed_sha256(path: str) -> str:

@@ -1,7 +1,7 @@
 """The library door: every use case as typed, synchronous calls, without a server.
 
-A workspace owns nothing global: two of them in one process know nothing of each other, and none reads the
-environment, prints, or starts a thread. What cannot be done is raised as a `Failure`.
+A workspace owns nothing global: two of them in one process know nothing of each other, and none prints,
+starts a thread, or reads settings from the environment. What cannot be done is raised as a `Failure`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from context_pack_adapters.settings import (
     DEFAULT_MAX_SOURCE_BYTES,
     Settings,
+    given_cache,
     resolve_root,
     resolve_source_root,
     working_directory,
@@ -178,15 +179,17 @@ def open_workspace(
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES,
     embedder: str = "auto",
     user_config: Place | None = None,
+    cache: Place | None = None,
     ports: Ports | None = None,
 ) -> Workspace:
     """Open a workspace on disk, or over ports of your own.
 
     Without `source_root` it is the working directory; without `root`, packs are kept in the source root's
-    `.agents/mcp/context_pack`. Given paths are taken from the working directory; the environment is not read.
-    `deny` adds globs of names that are never read. `embedder` is `auto`, `fast`, `semantic` or a URL;
-    `user_config` is a `context.json` that is merged under the project's. Nothing is touched until the first
-    call.
+    `.agents/mcp/context_pack`. Given paths are taken from the working directory. `deny` adds globs of names
+    that are never read. `embedder` is `auto`, `fast`, `semantic` or a URL; `user_config` is a `context.json`
+    that is merged under the project's. `cache` is a folder for indexes and private state; without it they are
+    in the user's cache and state folders, and where these are is all that is read of the environment. Nothing
+    is touched until the first call.
 
     Raises:
         TypeError: both places and ports were given.
@@ -207,6 +210,7 @@ def open_workspace(
         max_source_bytes=max_source_bytes,
         embedder=embedder,
         user_config="" if user_config is None else os.path.join(here, os.fspath(user_config)),
+        cache=given_cache(os.environ) if cache is None else resolve_source_root(os.fspath(cache), here),
     )
     return Workspace(open_ports(settings), max_source_bytes)
 

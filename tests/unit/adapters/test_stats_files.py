@@ -56,26 +56,12 @@ def test_a_connection_without_calls_leaves_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("CLI-20")
-def test_a_storage_root_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    StatsFiles(tmp_path / "absent").save(metrics(), "20260101T000000Z", "aa")
-    assert not (tmp_path / "absent").exists()
-    assert StatsFiles(tmp_path / "absent").load() == []
-
-
-@pytest.mark.clause("CLI-20")
 def test_only_the_newest_files_are_kept(tmp_path: Path) -> None:
     for number in range(KEPT_FILES + 5):
         StatsFiles(tmp_path).save(metrics(), f"20260101T{number:06}Z", "aa")
     names = sorted(path.name for path in (tmp_path / "stats").glob("*.json"))
     assert len(names) == KEPT_FILES
     assert names[0] == "20260101T000005Z-aa.json"
-
-
-@pytest.mark.clause("CLI-20")
-def test_statistics_are_no_part_of_the_project_they_lie_in(tmp_path: Path) -> None:
-    StatsFiles(tmp_path).save(metrics(), "20260101T000000Z", "aa")
-    assert (tmp_path / "stats" / ".gitignore").read_text("utf-8") == "*\n"
-    assert len(StatsFiles(tmp_path).load()) == 1
 
 
 @pytest.mark.clause("CLI-20")
