@@ -1,21 +1,19 @@
 """A `.tar.gz` package as a source of documents: streamed, never unpacked.
 
 A package is hostile until read: names are confined, links, devices and sparse files are never followed or
-read, and entries, bytes and headers are bounded, so that a small file cannot become a large one in memory.
-The manifest stands at the root or one folder down; its folder is the root of the documents. Reading takes
-two passes, because the manifest may come after the files it speaks of.
+read, and everything that is read has a budget (`tar_stream`), so that a small file cannot become a large one
+in memory. The manifest stands at the root or one folder down; its folder is the root of the documents.
+Reading takes two passes, because the manifest may come after the files it speaks of.
 """
 
 from __future__ import annotations
 
-import gzip
+import math
 import os
-import tarfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 from attrs import frozen
 
@@ -24,9 +22,12 @@ from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYT
 from context_pack.documents.domain.model import Failed, Survey, Text
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import Reason
 from context_pack_adapters.disk.ignore import IGNORE_FILES, MAX_IGNORE_BYTES
+from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.stores.collection_reading import (
     MAX_DOCUMENT_BYTES,
+    WORDS,
     document,
     is_young,
     now_ns,
@@ -34,21 +35,19 @@ from context_pack_adapters.stores.collection_reading import (
     stamp_of,
 )
 from context_pack_adapters.stores.collection_tree import Item, Tree
-
-MAX_ENTRIES = 100_000
-MAX_TOTAL_BYTES = 1024 * 1024 * 1024
-MAX_HEADER_BYTES = 1024 * 1024
-FORGET_EVERY = 1000
-_LONG_HEADERS = frozenset(
-    {
-        tarfile.XHDTYPE,
-        tarfile.XGLTYPE,
-        tarfile.SOLARIS_XHDTYPE,
-        tarfile.GNUTYPE_LONGNAME,
-        tarfile.GNUTYPE_LONGLINK,
-    }
+from context_pack_adapters.stores.tar_stream import (
+    MAX_ENTRIES,
+    MAX_SECONDS,
+    MAX_TOTAL_BYTES,
+    Budget,
+    NoArchive,
+    Spent,
+    TarStream,
 )
-_PLAIN = frozenset({tarfile.REGTYPE, tarfile.AREGTYPE})
+
+MAX_KEPT_BYTES = 8 * 1024 * 1024
+"""Of all manifests and ignore files together."""
+MOST_OUTSIDE = 1000
 
 
 @frozen
@@ -108,13 +107,16 @@ class PackageSource:
         )
         if not wanted:
             return
-        with self._opened() as archive:
-            for ordinal, member in self._members(archive):
+        # Whoever takes the documents works in between: that is not the time of reading.
+        with self._opened(seconds=math.inf) as stream:
+            for ordinal, entry in enumerate(stream):
                 path = wanted.get(ordinal)
                 if path is None:
                     continue
-                data = _bytes(archive, member, MAX_DOCUMENT_BYTES)
-                yield document(path, data, signature, expected.get(path))
+                if entry.size > MAX_DOCUMENT_BYTES:
+                    yield Failed(path, WORDS[Reason.TOO_LARGE])
+                else:
+                    yield document(path, stream.read(), signature, expected.get(path))
 
     def _contents(self, signature: str) -> _Contents:
         if self._seen is None or self._seen[0] != signature:
@@ -134,129 +136,72 @@ class PackageSource:
             raise
 
     def _look(self, signature: str) -> _Contents:
-        """One pass over every header."""
+        """One pass over every entry."""
         items: dict[str, Item] = {}
         ordinals: dict[str, int] = {}
         texts: dict[str, str] = {}
         outside: list[Failed] = []
-        with self._opened() as archive:
-            for ordinal, member in self._members(archive):
-                if member.isdir():
+        kept = 0
+        with self._opened() as stream:
+            for ordinal, entry in enumerate(stream):
+                if entry.is_folder:
                     continue
                 try:
-                    path = RelativePath.lenient(member.name).value
+                    path = RelativePath.lenient(entry.name).value
                 except Failure as failure:
-                    outside.append(Failed(member.name[:200], f"outside the package: {failure.message}"))
+                    if len(outside) < MOST_OUTSIDE:
+                        outside.append(Failed(entry.name[:200], f"outside the package: {failure.message}"))
                     continue
-                items[path] = Item(signature, member.size, _not_plain(member))
+                items[path] = Item(signature, entry.size, entry.problem)
                 ordinals[path] = ordinal
                 texts.pop(path, None)
-                if items[path].problem is None and (most := _kept(path)) and member.size <= most:
-                    texts[path] = _bytes(archive, member, most).decode("utf-8", "replace")
+                if entry.problem is None and entry.size <= _most_kept(path):
+                    kept += entry.size
+                    if kept > MAX_KEPT_BYTES:
+                        raise Spent(f"its manifests and ignore files have more than {MAX_KEPT_BYTES} bytes")
+                    texts[path] = stream.read().decode("utf-8", "replace")
         root = _manifest_folder(texts)
         manifest = parse_manifest(texts[root + MANIFEST_FILE])
         return _Contents(
             root, manifest, _below(root, ordinals), _below(root, items), _below(root, texts), tuple(outside)
         )
 
-    def _members(self, archive: tarfile.TarFile) -> Iterator[tuple[int, tarfile.TarInfo]]:
-        """Every entry with its place; the archive is kept from remembering all of them."""
-        declared = 0
-        for ordinal, member in enumerate(archive):
-            declared += member.size
-            if declared > self._max_bytes:  # seen before a byte of it is unpacked
-                raise _Bomb(f"unpacked it has more than {self._max_bytes} bytes")
-            if ordinal >= self._max_entries:
-                raise self._wrong(f"it has more than {self._max_entries} entries")
-            if ordinal % FORGET_EVERY == 0:
-                self._check()
-            cast(Any, archive).members.clear()
-            yield ordinal, member
-
     @contextmanager
-    def _opened(self) -> Iterator[tarfile.TarFile]:
+    def _opened(self, seconds: float = MAX_SECONDS) -> Iterator[TarStream]:
+        real = Path(os.path.realpath(self._package))
+        opened = Rooted(real.parent, PathPolicy()).open(RelativePath(real.name))
+        if isinstance(opened, Reason):
+            raise self._missing(WORDS[opened])
+        budget = Budget(self._check, self._max_entries, self._max_bytes, seconds)
         try:
-            with (
-                open(self._package, "rb") as file,
-                gzip.GzipFile(fileobj=file) as packed,
-                tarfile.open(
-                    fileobj=cast(IO[bytes], _Bounded(packed, self._max_bytes)),
-                    mode="r|",
-                    tarinfo=_CautiousMember,
-                ) as archive,
-            ):
-                yield archive
-        except _Bomb as bomb:
-            raise self._wrong(str(bomb)) from bomb
-        except (tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile) as error:
+            with os.fdopen(opened.descriptor, "rb") as file:
+                yield TarStream(file, budget)
+        except Spent as spent:
+            raise self._wrong(str(spent)) from spent
+        except NoArchive as error:
             raise self._wrong("it is no whole .tar.gz file") from error
         except OSError as error:
-            raise self._missing(error) from error
+            raise self._missing((error.strerror or "it cannot be read").lower()) from error
 
     def _signature(self) -> str:
         try:
             return stamp_of(os.stat(self._package), now_ns())
         except OSError as error:
-            raise self._missing(error) from error
+            raise self._missing((error.strerror or "it cannot be read").lower()) from error
 
-    def _missing(self, error: OSError) -> Failure:
-        reason = (error.strerror or "it cannot be read").lower()
+    def _missing(self, reason: str) -> Failure:
         return Failure(Code.IO_ERROR, f"the package {self._package.name} cannot be read: {reason}")
 
     def _wrong(self, reason: str) -> Failure:
         return invalid(f"the package {self._package.name} cannot be used: {reason}")
 
 
-class _Bomb(Exception):
-    """More than a package may hold."""
-
-
-class _Bounded:
-    """A stream that ends in an error where it is longer than any package may be."""
-
-    def __init__(self, stream: gzip.GzipFile, most: int) -> None:
-        self._stream = stream
-        self._most = self._left = most
-
-    def read(self, size: int) -> bytes:
-        """The next bytes."""
-        data = self._stream.read(size)
-        self._left -= len(data)
-        if self._left < 0:
-            raise _Bomb(f"unpacked it has more than {self._most} bytes")
-        return data
-
-
-class _CautiousMember(tarfile.TarInfo):
-    """An entry whose long headers are bounded: the library would read any length of them into memory."""
-
-    def _proc_member(self, archive: tarfile.TarFile) -> Any:
-        if self.type in _LONG_HEADERS and self.size > MAX_HEADER_BYTES:
-            raise _Bomb("an entry has a header that is too long")
-        return super()._proc_member(archive)  # type: ignore[misc]
-
-
-def _not_plain(member: tarfile.TarInfo) -> str | None:
-    """Why an entry is no plain file."""
-    if member.type in _PLAIN and getattr(member, "sparse", None) is None:
-        return None
-    if member.issym() or member.islnk():
-        return "a link in a package is not followed"
-    return "it is not a regular file"
-
-
-def _bytes(archive: tarfile.TarFile, member: tarfile.TarInfo, most: int) -> bytes:
-    """The content of an entry whose size was checked."""
-    stream = archive.extractfile(member)
-    return b"" if stream is None else stream.read(min(member.size, most))
-
-
-def _kept(path: str) -> int:
-    """How much of an entry is kept while looking: manifests and ignore files are, up to their bounds."""
+def _most_kept(path: str) -> int:
+    """How large an entry may be to be kept while looking: manifests and ignore files are, no others."""
     name = path.rpartition("/")[2]
     if name == MANIFEST_FILE and path.count("/") <= 1:
         return MAX_MANIFEST_BYTES
-    return MAX_IGNORE_BYTES if name in IGNORE_FILES else 0
+    return MAX_IGNORE_BYTES if name in IGNORE_FILES else -1
 
 
 def _manifest_folder(texts: dict[str, str]) -> str:

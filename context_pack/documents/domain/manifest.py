@@ -20,7 +20,9 @@ from context_pack.kernel.paths import RelativePath
 
 MANIFEST_FILE = "manifest.json"
 PLAIN_GLOBS = ("**/*.{md,mdx,markdown,rst,txt}",)
-MAX_BYTES = 16 * 1024 * 1024
+MAX_BYTES = 4 * 1024 * 1024
+MOST_PARTS = 500_000
+"""Objects, lists and their members: a few bytes each in the text, some fifty in memory."""
 MOST_FILES = 200_000
 MOST_GLOBS = 200
 MOST_SHOWN = 200
@@ -53,8 +55,8 @@ def plain(name: str) -> Manifest:
 def looks_like_ours(text: str) -> bool:
     """Whether a file called `manifest.json` speaks of documents; many other things are called so."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = _loaded(text)
+    except (Failure, ValueError, RecursionError):
         # One that was ours until a comma went missing must not let in what it left out.
         return '"sources"' in text
     return isinstance(value, dict) and isinstance(value.get("sources"), dict)
@@ -67,7 +69,7 @@ def parse_manifest(text: str) -> Manifest:
         Failure: `invalid_data` for a text that is none.
     """
     try:
-        value = json.loads(text)
+        value = _loaded(text)
     except RecursionError as error:
         raise _wrong("it is nested too deep") from error
     except ValueError as error:
@@ -89,6 +91,12 @@ def parse_manifest(text: str) -> Manifest:
         return Manifest(about, tuple(glob for glob in globs if not outside[glob]), failed=failed)
     files, wrong = _files(sources["files"])
     return Manifest(about, files=files, failed=wrong)
+
+
+def _loaded(text: str) -> Any:
+    if sum(map(text.count, "[{,")) > MOST_PARTS:
+        raise _wrong("it holds too much")
+    return json.loads(text)
 
 
 def _text(value: Mapping[str, Any], name: str, required: bool = False) -> str | None:
