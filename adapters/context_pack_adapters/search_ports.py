@@ -54,7 +54,9 @@ def document_ports(
     cache, chosen = places.cache, embedders(settings)
     user = Path(settings.user_config) if settings.user_config else None
     return DocumentPorts(
-        sources=DiskCollections(Path(settings.source_root), Path(settings.root), policy, cache, user),
+        sources=DiskCollections(
+            Path(settings.source_root), Path(settings.root), policy, cache, user, settings.allowed_roots
+        ),
         turns=DiskTurns(cache),
         index=SqliteIndex(cache / DOCUMENTS_INDEX, chosen.fast, chunker=CHUNKER),
         fast=chosen.fast,

@@ -33,7 +33,11 @@ class Source(Protocol):
 
 
 class CollectionSources(Protocol):
-    """The configured collections of one project."""
+    """The configured collections of one project.
+
+    A collection of the project's own configuration lies in the project, or in a repository that the user has
+    allowed; one of the user's own configuration may be anywhere.
+    """
 
     def catalogue(self) -> Catalogue:
         """Every collection, and what is wrong with the configuration."""
@@ -44,14 +48,15 @@ class CollectionSources(Protocol):
         """The source of a collection; `fetch` brings what is far away up to date first.
 
         Raises:
-            Failure: it is not there, cannot be read or cannot be fetched.
+            Failure: it is not there, cannot be read or cannot be fetched, or the project may not name it.
         """
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
         """The collection that such an entry of the configuration would be.
 
         Raises:
-            Failure: `invalid_data` for a name or a place that cannot be one.
+            Failure: `invalid_data` for a name or a place that cannot be one, `permission_denied` for a place
+                on this disk that the project may not name.
         """
 
     def configure(self, alias: str, entry: Mapping[str, str] | None, user_wide: bool = False) -> None:
@@ -59,6 +64,16 @@ class CollectionSources(Protocol):
 
         Raises:
             Failure: the configuration cannot be edited.
+        """
+
+    def allowed(self) -> Mapping[str, bool]:
+        """The repositories that may be fetched for projects, with whether credentials may be used."""
+
+    def allow(self, address: str, credentials: bool | None) -> None:
+        """Let a repository be fetched when a project names it, with credentials or without; None: no more.
+
+        Raises:
+            Failure: the user's configuration cannot be edited.
         """
 
 

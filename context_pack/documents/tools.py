@@ -21,7 +21,7 @@ from context_pack.retrieval.mending import mended
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_BYTES
 from context_pack.toolkit.rows import fitted, weight
-from context_pack.toolkit.spec import ADDS, Answer, Tool, json_answer, tool
+from context_pack.toolkit.spec import FETCHES, Answer, Tool, json_answer, tool
 
 ENVELOPE_BYTES = 1000
 """Room for what is beside the rows, but for long names and warnings, which are counted."""
@@ -93,7 +93,7 @@ def build(shelf: Shelf, finder: Finder) -> tuple[Tool, ...]:
         make(
             "sync", "Sync collections",
             "Index what changed now, and fetch git sources.",
-            commands.Sync, serve.sync, _shape("collections"), annotations=ADDS, slow=True,
+            commands.Sync, serve.sync, _shape("collections"), annotations=FETCHES, slow=True,
         ),
     )  # fmt: skip
 

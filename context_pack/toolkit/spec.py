@@ -78,6 +78,8 @@ class Annotations:
     read_only: bool
     destructive: bool
     idempotent: bool
+    open_world: bool = False
+    """Whether it talks to others than this machine."""
 
     def wire(self) -> dict[str, Any]:
         """The annotations as MCP spells them; the title stands beside them."""
@@ -85,13 +87,14 @@ class Annotations:
             "readOnlyHint": self.read_only,
             "destructiveHint": self.destructive,
             "idempotentHint": self.idempotent,
-            "openWorldHint": False,
+            "openWorldHint": self.open_world,
         }
 
 
 READS = Annotations(read_only=True, destructive=False, idempotent=True)
 WRITES = Annotations(read_only=False, destructive=True, idempotent=False)
 ADDS = Annotations(read_only=False, destructive=False, idempotent=True)
+FETCHES = Annotations(read_only=False, destructive=False, idempotent=True, open_world=True)
 
 
 def _never(_: Mapping[str, Any]) -> bool:

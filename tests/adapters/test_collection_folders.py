@@ -184,18 +184,24 @@ def test_a_collection_may_lie_outside_but_never_where_the_policy_denies(tmp_path
     project = tmp_path / "project"
     lay(tmp_path, {"shared/a.md": "a", ".ssh/notes.md": "key"})
     project.mkdir()
-    assert list(surveyed(collections(project, "../shared")).files) == ["a.md"]
-    assert list(surveyed(collections(project, f"file://{tmp_path}/shared")).files) == ["a.md"]
+    user = tmp_path / "home/context.json"
     (project / "link").symlink_to(tmp_path / ".ssh")
-    for place in ("../.ssh", "link"):
+
+    def of_the_user(place: str) -> DiskCollections:
+        lay(user.parent, {user.name: json.dumps({"collections": {"docs": {"url": place}}})})
+        return DiskCollections(project, project / ".s", PathPolicy(), tmp_path / "cache", user)
+
+    assert list(surveyed(of_the_user("../shared")).files) == ["a.md"]
+    assert list(surveyed(of_the_user(f"file://{tmp_path}/shared")).files) == ["a.md"]
+    for denied in ("../.ssh", "../project/link"):
         with pytest.raises(Failure) as refused:
-            surveyed(collections(project, place))
+            surveyed(of_the_user(denied))
         assert refused.value.message == "the path policy denies the place of the collection"
 
 
 @pytest.mark.clause("DC-10")
 def test_a_source_that_is_not_there_is_told_without_an_absolute_path(tmp_path: Path) -> None:
-    for place in ("./nowhere", str(tmp_path / "far/nowhere"), "none/manifest.json", "none.tar.gz"):
+    for place in ("./nowhere", str(tmp_path / "nowhere"), "none/manifest.json", "none.tar.gz"):
         with pytest.raises(Failure) as refused:
             surveyed(collections(tmp_path, place))
         assert "no" in refused.value.message

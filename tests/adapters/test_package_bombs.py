@@ -11,7 +11,7 @@ import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import pytest
 from hanging import never_hanging
@@ -102,7 +102,8 @@ BOMBS: list[Callable[[IO[bytes]], None]] = [
 
 def package(folder: Path, fill: Callable[[IO[bytes]], None]) -> Path:
     path = folder / "p.tar.gz"
-    with gzip.open(path, "wb", compresslevel=1) as out:
+    with gzip.open(path, "wb", compresslevel=1) as packed_file:
+        out = cast(IO[bytes], packed_file)
         fill(out)
         out.write(entry("manifest.json", MANIFEST) + bytes(1024))
     return path

@@ -64,7 +64,7 @@ def test_every_tool_has_a_title_a_description_and_all_four_hints(listed_tools: l
         assert tool["title"].strip()
         assert tool["description"].strip()
         assert [type(tool["annotations"].get(hint)) for hint in HINTS] == [bool] * 4, tool["name"]
-        assert tool["annotations"]["openWorldHint"] is False
+        assert tool["annotations"]["openWorldHint"] is (tool["name"] == "documents_sync")
 
 
 @pytest.mark.clause("PG-04")

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 from command_line import CommandLine
-from document_trees import GUIDE, KEYS, PASTA, configure, environ, handbook, lay
+from document_trees import GUIDE, KEYS, PASTA, configure, configure_user, environ, handbook, lay
 from private_folders import places_of
 from stdio_client import Mode, StdioClient
 
@@ -204,6 +204,8 @@ def test_every_tool_says_what_it_does_and_answers_as_it_declares(asked: StdioCli
     tools = {one["name"]: one for one in asked.request("tools/list")["result"]["tools"]}
     mine = {name: one for name, one in tools.items() if name.startswith("documents_")}
     assert len(mine) == 9
+    going_out = [name for name, one in mine.items() if one["annotations"]["openWorldHint"]]
+    assert going_out == ["documents_sync"]
     reading = [name for name, one in mine.items() if one["annotations"]["readOnlyHint"]]
     assert set(mine) - set(reading) == {"documents_sync"}
     at = {"collection": "handbook", "document": "guide.md"}
@@ -425,7 +427,8 @@ def test_what_is_denied_later_is_shown_no_more_whatever_kind_of_source_it_is_in(
     committed(tmp_path / "far", files)
     pack = CommandLine(tmp_path)("docs", "pack", "./near", "-o", "packed.tar.gz", **environ(tmp_path))
     assert pack.code == 0
-    configure(tmp_path, near="./near", far=f"git+file://{tmp_path}/far", packed="./packed.tar.gz")
+    configure(tmp_path, near="./near", packed="./packed.tar.gz")
+    configure_user(tmp_path, far=f"git+file://{tmp_path}/far")
     client = started(tmp_path, spawn)
     structured(client, "sync")
     assert len(structured(client, "search", query="cellar")["results"]) == 3
@@ -438,7 +441,7 @@ def test_what_is_denied_later_is_shown_no_more_whatever_kind_of_source_it_is_in(
 @pytest.mark.clause("DC-24", "DC-26")
 def test_a_lost_index_of_a_repository_is_built_from_what_was_fetched(tmp_path: Path, spawn: Spawn) -> None:
     committed(tmp_path / "far", {"a.md": "# Far\n\nA lighthouse."})
-    configure(tmp_path, far=f"git+file://{tmp_path}/far")
+    configure_user(tmp_path, far=f"git+file://{tmp_path}/far")
     client = started(tmp_path, spawn)
     assert structured(client, "sync")["collections"][0]["added"] == 1
     before = structured(client, "search", query="lighthouse")
@@ -456,10 +459,10 @@ def test_without_collections_or_before_a_fetch_answers_say_what_to_do(tmp_path: 
     assert empty["collections"] == []
     assert "docs add" in empty["warning"]
     assert structured(client, "search", query="x")["results"] == []
-    configure(tmp_path, far=f"git+file://{tmp_path}/nowhere")
+    configure_user(tmp_path, far=f"git+file://{tmp_path}/nowhere")
     assert "documents_sync" in structured(client, "search", query="x")["warning"]
     (synced,) = structured(client, "sync")["collections"]
-    assert synced["failed"][0]["reason"].startswith("git: ")
+    assert synced["failed"][0]["reason"].endswith("there is no such repository")
     assert os.listdir(places_of(tmp_path).cache / "git")
 
 

@@ -38,10 +38,19 @@ def lay(root: Path, files: Mapping[str, str | bytes]) -> None:
 
 def configure(root: Path, **collections: Any) -> None:
     """Write `context.json`; a collection is a place, or an entry."""
+    lay(root, {"context.json": _config(collections)})
+
+
+def configure_user(root: Path, **collections: Any) -> None:
+    """Write the user's own `context.json`, where `environ` has it."""
+    lay(root / "xdg/context-pack", {"context.json": _config(collections)})
+
+
+def _config(collections: Mapping[str, Any]) -> str:
     entries = {
         alias: entry if isinstance(entry, dict) else {"url": entry} for alias, entry in collections.items()
     }
-    lay(root, {"context.json": json.dumps({"collections": entries})})
+    return json.dumps({"collections": entries})
 
 
 def handbook(root: Path) -> Path:

@@ -63,6 +63,7 @@ COMMANDS: Mapping[str, Entry] = {
     "memory forget": Entry("memory_forget", "forget discoveries"),
     "index": Entry("index", "index the code for context_search now"),
     "docs add": Entry("docs_add", "add a collection of documents to context.json"),
+    "docs allow": Entry("docs_allow", "let a repository be fetched that a project names"),
     "docs remove": Entry("docs_remove", "remove a collection of documents"),
     "docs list": Entry("docs_list", "list the collections of documents"),
     "docs sync": Entry("docs_sync", "bring collections up to date, or say what would be done"),

@@ -1,7 +1,8 @@
 """Add a document collection to context.json; what else stands in the file stays.
 
 PLACE is a folder, a manifest.json, a .tar.gz package, file://…, or git+file|https|ssh://…[#ref][?manifest=path].
-Documents are indexed by the next sync or search.
+Documents are indexed by the next sync or search. A project's own file names places inside the project, and
+repositories elsewhere that you allow (docs allow); with --user it may be any place.
 
 Examples:
   context-pack docs add handbook ./docs
@@ -13,12 +14,17 @@ Examples:
 from __future__ import annotations
 
 import os
+import shlex
 from argparse import ArgumentParser, Namespace
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.commands.docs import DONE, FAILED, open_documents, plan_body, show_plan
 from context_pack_adapters.commands.shell import Shell, Usage
 from context_pack_adapters.settings import working_directory
+
+if TYPE_CHECKING:
+    from context_pack.documents.domain.model import Collection
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -53,9 +59,18 @@ def run(options: Namespace, shell: Shell) -> int:
         if "documents" in body:
             show_plan(shell, body)
         deed = "would be added" if options.dry_run else "is added"
-        then = "; index it now: context-pack docs sync" if not options.dry_run else ""
+        then = f"; {_next_step(collection, sources.allowed())}" if not options.dry_run else ""
         shell.terminal.line(f"{options.name} {deed} as {url}{then}")
     return FAILED if body.get("failed") else DONE
+
+
+def _next_step(collection: Collection, allowed: Mapping[str, bool]) -> str:
+    from context_pack.documents.domain.permits import address_of
+
+    address = address_of(collection.where.place)
+    if collection.where.is_local or collection.user_wide or address in allowed:
+        return "index it now: context-pack docs sync"
+    return f"to have it fetched, run: context-pack docs allow {shlex.quote(address)}"
 
 
 def _url(options: Namespace, shell: Shell) -> str:
@@ -64,7 +79,7 @@ def _url(options: Namespace, shell: Shell) -> str:
     if not place or "://" in place or place.startswith("~"):
         return place
     absolute = os.path.normpath(os.path.join(working_directory(), place))
-    if options.user or os.path.isabs(place):
+    if options.user:
         return absolute
     inside = os.path.relpath(absolute, shell.settings.source_root).replace(os.sep, "/")
     return inside if inside.startswith(".") else f"./{inside}"

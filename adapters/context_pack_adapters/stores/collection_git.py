@@ -1,10 +1,9 @@
 """A git repository as a source of documents, through the `git` command.
 
 One shallow commit is fetched into a bare repository of our own in the user's cache, and read from there
-object by object: there is never a working tree, so no link is followed, no hook and no filter runs. Git is
-kept from asking questions and from every protocol but the one that was configured, and it has a time limit.
-A repository in our place that we did not make is thrown away: a project may bring one along, and git does
-what the configuration of a repository tells it to.
+object by object: there is never a working tree, so no link is followed, no hook and no filter runs. How git
+is run, and with what, is in `git_process`. A repository in our place that we did not make is thrown away: git
+does what the configuration of a repository tells it to.
 """
 
 from __future__ import annotations
@@ -12,9 +11,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
@@ -37,10 +34,8 @@ from context_pack_adapters.disk.ignore import MAX_IGNORE_BYTES
 from context_pack_adapters.disk.private import FILE_MODE, FOLDER_MODE
 from context_pack_adapters.stores.collection_reading import MAX_DOCUMENT_BYTES, document, ruled
 from context_pack_adapters.stores.collection_tree import Item, Tree
+from context_pack_adapters.stores.git_process import Git, kill
 
-FETCH_SECONDS = 300.0
-QUICK_SECONDS = 30.0
-LOOK_SECONDS = 0.2
 MAX_ENTRIES = 200_000
 CURRENT = "refs/context-pack/current"
 
@@ -48,42 +43,38 @@ _CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 _ELSEWHERE = ("commondir", "objects/info/alternates", "objects/info/http-alternates")
 """Files by which a repository takes its configuration or its objects from another place."""
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
-_SECRET = re.compile(r"//[^/@\s]+@")
-_PLACE = re.compile(r"file://[^\s'\"]+|(?<![\w:/.])/[^\s'\"]+")
-_QUIET = (
-    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0"),
-    *("-c", "maintenance.auto=false", "-c", "protocol.allow=never", "-c", "credential.interactive=false"),
-)
 
 
 class GitStore:
-    """A bare repository that holds one commit of one collection."""
+    """A bare repository that holds one commit of one collection; `trusted` fetches with credentials."""
 
-    def __init__(self, folder: Path, where: Where, check: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, folder: Path, where: Where, check: Callable[[], None] = lambda: None, trusted: bool = True
+    ) -> None:
         self._folder = folder
         self._where = where
-        self._check = check
+        self.git = Git(folder, where.place.partition(":")[0], trusted, check)
 
     def fetch(self) -> None:
         """Bring the wanted commit here.
 
         Raises:
-            Failure: `io_error`, in git's own words without secrets.
+            Failure: `io_error`, in our own words.
         """
         if not self._is_ours():
             self._make()
         ref = self._where.ref or "HEAD"
         shallow = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
         try:
-            self._take(*shallow, "--depth=1", "--", self._where.place, f"+{ref}:{CURRENT}")
+            self.git.fetch(*shallow, "--depth=1", "--", self._where.place, f"+{ref}:{CURRENT}")
         except Failure:
             if not _COMMIT.fullmatch(ref):
                 raise
             # Few servers hand out a commit by its name: fetch what leads to it.
             branches = ("+refs/heads/*:refs/all/heads/*", "+refs/tags/*:refs/all/tags/*")
-            self._take(*shallow, "--", self._where.place, *branches)
-            commit = self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-            self.run("update-ref", CURRENT, commit.decode("ascii").strip())
+            self.git.fetch(*shallow, "--", self._where.place, *branches)
+            commit = self.git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+            self.git.run("update-ref", CURRENT, commit.decode("ascii").strip())
 
     def _is_ours(self) -> bool:
         """Whether there is a repository that does only what we have told it."""
@@ -104,63 +95,18 @@ class GitStore:
                 self._folder.unlink()
             shutil.rmtree(self._folder, ignore_errors=True)
             os.mkdir(self._folder, FOLDER_MODE)
-            self.run("init", "--quiet", "--bare", "--template=", str(self._folder), seconds=QUICK_SECONDS)
+            self.git.run("init", "--quiet", "--bare", "--template=", str(self._folder))
             write_atomic(str(self._folder), "config", _CONFIG, FILE_MODE)
-
-    def _take(self, *words: str) -> None:
-        self.run(*words, seconds=FETCH_SECONDS)
 
     def commit(self) -> str | None:
         """The commit that is here; None before the first fetch."""
         if not self._is_ours():
             return None
         try:
-            found = self.run("rev-parse", "--verify", "--quiet", f"{CURRENT}^{{commit}}")
+            found = self.git.run("rev-parse", "--verify", "--quiet", f"{CURRENT}^{{commit}}")
         except Failure:
             return None
         return found.decode("ascii").strip()
-
-    def run(self, *words: str, seconds: float = QUICK_SECONDS) -> bytes:
-        """What a git command prints.
-
-        Raises:
-            Failure: `io_error` when it fails or takes too long.
-        """
-        with self.started(words, subprocess.DEVNULL) as process:
-            end = time.monotonic() + seconds
-            while True:
-                try:
-                    out, err = process.communicate(timeout=LOOK_SECONDS)
-                    break
-                except subprocess.TimeoutExpired:
-                    try:
-                        self._check()
-                    except BaseException:
-                        _kill(process)
-                        raise
-                    if time.monotonic() > end:
-                        _kill(process)
-                        raise _failed(f"git took longer than {seconds:.0f} s") from None
-        if process.returncode:
-            raise _failed(_words(err))
-        return out
-
-    def started(self, words: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
-        """A git command on this repository, under way."""
-        protocol = self._where.place.partition(":")[0]
-        allowed = ("-c", f"protocol.{protocol}.allow=always")
-        try:
-            return subprocess.Popen(
-                ["git", f"--git-dir={self._folder}", *_QUIET, *allowed, *words],
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=_environment(os.environ, protocol),
-                start_new_session=True,
-                umask=0o777 - FOLDER_MODE,
-            )
-        except FileNotFoundError as error:
-            raise _failed("there is no git command; install git") from error
 
 
 class GitSource:
@@ -205,7 +151,7 @@ class GitSource:
         """Every entry of the commit, and the object each plain file is."""
         items: dict[str, Item] = {}
         blobs: dict[str, str] = {}
-        listing = self._store.run("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
+        listing = self._store.git.run("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
         for row in listing.split(b"\0")[:-1]:
             head, _, name = row.partition(b"\t")
             mode, kind, blob, size = head.decode("ascii").split()
@@ -245,7 +191,7 @@ class GitSource:
         """The bytes of objects, one question and one answer at a time."""
         if not blobs:
             return
-        with self._store.started(("cat-file", "--batch"), subprocess.PIPE) as process:
+        with self._store.git.started(("cat-file", "--batch"), subprocess.PIPE) as process:
             try:
                 assert process.stdin is not None
                 assert process.stdout is not None
@@ -255,7 +201,7 @@ class GitSource:
                     yield _answer(process.stdout, most)
                 process.stdin.close()
             finally:
-                _kill(process)
+                kill(process)
 
 
 def _answer(stream: IO[bytes], most: int) -> bytes:
@@ -266,49 +212,6 @@ def _answer(stream: IO[bytes], most: int) -> bytes:
     if len(data) != int(head[2]) + 1:
         raise _failed("an object of the repository ends too early")
     return data[:-1]
-
-
-def _environment(environ: Mapping[str, str], protocol: str) -> dict[str, str]:
-    """The environment without what would point git elsewhere, and with what keeps it from asking."""
-    kept = {name: value for name, value in environ.items() if not _steers(name)}
-    kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
-    return {
-        **kept,
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_ASKPASS": "true",
-        "SSH_ASKPASS": "true",
-        "SSH_ASKPASS_REQUIRE": "never",
-        "GIT_ALLOW_PROTOCOL": protocol,
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_LFS_SKIP_SMUDGE": "1",
-        # Our own repository has the configuration that we wrote, whatever the user has new ones made like.
-        "GIT_DEFAULT_HASH": "sha1",
-        "GIT_DEFAULT_REF_FORMAT": "files",
-        "LC_ALL": "C",
-    }
-
-
-def _steers(name: str) -> bool:
-    kept = ("GIT_SSH", "GIT_SSL", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "GIT_HTTP")
-    return name.startswith("GIT_") and not name.startswith(kept)
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End git and the helpers it has started, unless they are done."""
-    if process.poll() is None:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
-
-
-def _words(err: bytes) -> str:
-    """The last thing that git said, in one line without secrets and without places of this machine."""
-    lines = [line.strip() for line in err.decode("utf-8", "replace").splitlines() if line.strip()]
-    told = next(
-        (line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "it failed"
-    )
-    return _PLACE.sub("the repository", _SECRET.sub("//", f"git: {told.removeprefix('fatal: ')}"))[:300]
 
 
 def _failed(reason: str) -> Failure:

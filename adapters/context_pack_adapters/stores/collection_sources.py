@@ -1,14 +1,14 @@
 """The configured collections of a project on disk: `context.json`, and the sources that it names.
 
 A path in the project's file is taken from the source root, one in the user's file from that file's folder;
-`~` is the user's home. A collection may lie outside the source root, because a user configured it; what must
-not be read is judged on the whole way to it, and inside it nothing leads out.
+`~` is the user's home. What a project may name is told by `collection_places`; a collection of the user's own
+may lie anywhere. What must not be read is judged on the whole way to it, and inside it nothing leads out.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from context_pack.documents.domain.config import (
     CONFIG_FILE,
     Config,
     Entry,
+    changed,
     edited,
     entry_of,
     merged,
@@ -34,6 +35,7 @@ from context_pack.documents.domain.manifest import (
 from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
 from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.domain.naming import collection_id
+from context_pack.documents.domain.permits import with_permit
 from context_pack.documents.domain.where import Kind, Where
 from context_pack.documents.ports import Source
 from context_pack.kernel.digest import sha256_hex
@@ -49,8 +51,10 @@ from context_pack_adapters.disk.locking import PathLock
 from context_pack_adapters.disk.opening import Place, scan
 from context_pack_adapters.disk.private import ensure_private_folder
 from context_pack_adapters.stores.collection_files import FolderSource
+from context_pack_adapters.stores.collection_places import ProjectPlaces
 
 EDIT_SECONDS = 10.0
+LINK_OUT = "it is a link that leads out of the project; put a file in its place"
 
 
 @frozen
@@ -67,11 +71,18 @@ class LedPolicy(PathPolicy):
 class DiskCollections:
     """`CollectionSources` over `context.json` files; `user_config` is the path of the user-wide one.
 
-    Repositories are fetched into `cache`.
+    Repositories are fetched into `cache`; `allowed_roots` are folders outside of the project that it may name
+    all the same.
     """
 
     def __init__(
-        self, source_root: Path, root: Path, policy: PathPolicy, cache: Path, user_config: Path | None = None
+        self,
+        source_root: Path,
+        root: Path,
+        policy: PathPolicy,
+        cache: Path,
+        user_config: Path | None = None,
+        allowed_roots: Sequence[str] = (),
     ) -> None:
         self._source_root = Path(os.path.abspath(source_root))
         self._root = Path(os.path.abspath(root))
@@ -79,22 +90,36 @@ class DiskCollections:
         self._repositories = cache / "git"
         self._project_file = self._source_root / CONFIG_FILE
         self._user_file = user_config
-        self._read: tuple[object, Catalogue] | None = None
+        self._places = ProjectPlaces(self._source_root, allowed_roots)
+        self._read: tuple[object, Catalogue, Mapping[str, bool]] | None = None
         self._useless: dict[str, tuple[str, str]] = {}
 
     def catalogue(self) -> Catalogue:
         """Every collection; read again when a file has changed."""
+        return self._configured()[0]
+
+    def allowed(self) -> Mapping[str, bool]:
+        """What the user's file allows."""
+        return self._configured()[1]
+
+    def _configured(self) -> tuple[Catalogue, Mapping[str, bool]]:
         state = (_state(self._project_file), _state(self._user_file))
         if self._read is None or self._read[0] != state:
-            project = _config(self._project_file, CONFIG_FILE)
+            project = self._project_config()
             user = _config(self._user_file, "the user's context.json")
             found = {
                 alias: self._collection(entry, user_wide)
                 for alias, (entry, user_wide) in merged(project, user).items()
             }
             name = sha256_hex(os.path.realpath(self._source_root))[:16]
-            self._read = (state, Catalogue(found, (*project.problems, *user.problems), name))
-        return self._read[1]
+            catalogue = Catalogue(found, (*project.problems, *user.problems), name)
+            self._read = (state, catalogue, user.allowed)
+        return self._read[1:]
+
+    def _project_config(self) -> Config:
+        if self._places.leads_out(str(self._project_file)):
+            return Config(problems=(f"{CONFIG_FILE}: {LINK_OUT}",))
+        return _config(self._project_file, CONFIG_FILE)
 
     @contextmanager
     def open(
@@ -105,14 +130,15 @@ class DiskCollections:
         if where.kind is Kind.GIT:
             from context_pack_adapters.stores.collection_git import GitSource, GitStore
 
+            trusted = collection.user_wide or self._places.permit(where, self.allowed())
             with translated("git"):
                 ensure_private_folder(str(self._repositories))
-            store = GitStore(self._repositories / f"{collection.id}.git", where, check)
+            store = GitStore(self._repositories / f"{collection.id}.git", where, check, trusted)
             if fetch:
                 store.fetch()
             yield GitSource(store, where, self._policy)
             return
-        place = Path(where.place)
+        place = Path(where.place if collection.user_wide else self._places.located(where.place))
         with translated(self._shown(place)):  # a place that cannot be looked at costs no other collection
             source = self._local(place, where, check)
         yield source
@@ -133,19 +159,35 @@ class DiskCollections:
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
         """The collection that such an entry of the configuration would be."""
-        return self._collection(entry_of(alias, {"url": url}), user_wide)
+        found = self._collection(entry_of(alias, {"url": url}), user_wide)
+        if not user_wide and found.where.is_local:
+            self._places.located(found.where.place)
+        return found
 
     def configure(self, alias: str, entry: Mapping[str, str] | None, user_wide: bool = False) -> None:
         """Set or remove a collection in one of the files."""
-        named = self._user_file if user_wide else self._project_file
+        self._edit(
+            self._user_file if user_wide else self._project_file, lambda text: edited(text, alias, entry)
+        )
+
+    def allow(self, address: str, credentials: bool | None) -> None:
+        """Allow a repository in the user's file."""
+        self._edit(
+            self._user_file,
+            lambda text: changed(text, lambda value: with_permit(value, address, credentials)),
+        )
+
+    def _edit(self, named: Path | None, change: Callable[[str | None], str]) -> None:
         if named is None:
             raise invalid("there is no user-wide configuration here")
+        if named == self._project_file and self._places.leads_out(str(named)):
+            raise Failure(Code.PERMISSION_DENIED, f"{CONFIG_FILE}: {LINK_OUT}")
         file = Path(os.path.realpath(named))  # a link stays one
         with translated(CONFIG_FILE):
             ensure_folder(str(file.parent))
             with PathLock(str(file.parent / f".{CONFIG_FILE}.lock"), EDIT_SECONDS) as lock:
                 text, mode = _text(file)
-                write_atomic(str(file.parent), file.name, edited(text, alias, entry).encode("utf-8"), mode)
+                write_atomic(str(file.parent), file.name, change(text).encode("utf-8"), mode)
                 lock.retire()
 
     def _collection(self, entry: Entry, user_wide: bool) -> Collection:

@@ -2,23 +2,24 @@
 
 Both files have one shape, `{"collections": {"<alias>": {"url", "description"?}}}`. The project's entries win
 over the user's. An entry that cannot be used is told and leaves the others alone; what else stands in the
-file is somebody else's, and editing keeps it.
+file is somebody else's, and editing keeps it. The user's file also holds permits (`domain.permits`).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
+from context_pack.documents.domain.permits import ALLOWED, permits_in
 from context_pack.documents.domain.where import Where, parse_where
 from context_pack.kernel.errors import Failure, invalid
 
 CONFIG_FILE = "context.json"
-MAX_BYTES = 4 * 1024 * 1024
+MAX_BYTES = 1024 * 1024
 MAX_ALIAS_CHARS = 200
 MAX_DESCRIPTION_CHARS = 10_000
 
@@ -41,6 +42,8 @@ class Config:
 
     entries: tuple[Entry, ...] = ()
     problems: tuple[str, ...] = ()
+    allowed: Mapping[str, bool] = field(factory=dict)
+    """The repositories that may be fetched for projects, with whether credentials may be used."""
 
 
 def parse_config(text: str, name: str = CONFIG_FILE) -> Config:
@@ -61,7 +64,8 @@ def parse_config(text: str, name: str = CONFIG_FILE) -> Config:
             entries.append(entry_of(alias, body))
         except Failure as failure:
             problems.append(f"{name}: collection {alias[:MAX_ALIAS_CHARS]!r}: {failure.message}")
-    return Config(tuple(entries), tuple(problems))
+    allowed, wrong = permits_in(value.get(ALLOWED, {}))
+    return Config(tuple(entries), (*problems, *(f"{name}: {words}" for words in wrong)), allowed)
 
 
 def entry_of(alias: str, body: Any) -> Entry:
@@ -104,6 +108,25 @@ def edited(text: str | None, alias: str, entry: Mapping[str, str] | None) -> str
     Raises:
         Failure: `invalid_data` for a file that cannot be edited, `not_found` is for the caller to see.
     """
+
+    def change(value: dict[str, Any]) -> None:
+        collections = value.setdefault("collections", {})
+        if entry is None:
+            collections.pop(alias, None)
+        else:
+            check_alias(alias)
+            before = collections.get(alias)
+            collections[alias] = {**(before if isinstance(before, dict) else {}), **entry}
+
+    return changed(text, change)
+
+
+def changed(text: str | None, change: Callable[[dict[str, Any]], None]) -> str:
+    """The file's text after a change to what it holds; what the change does not touch stays.
+
+    Raises:
+        Failure: `invalid_data` for a file that cannot be edited.
+    """
     value: Any = {}
     if text is not None and text.strip():
         try:
@@ -112,11 +135,5 @@ def edited(text: str | None, alias: str, entry: Mapping[str, str] | None) -> str
             raise invalid(f"{CONFIG_FILE} is not valid JSON; mend it first ({error})", "file") from error
     if not isinstance(value, dict) or not isinstance(value.get("collections", {}), dict):
         raise invalid(f"{CONFIG_FILE} does not hold collections; mend it first", "file")
-    collections = value.setdefault("collections", {})
-    if entry is None:
-        collections.pop(alias, None)
-    else:
-        check_alias(alias)
-        before = collections.get(alias)
-        collections[alias] = {**(before if isinstance(before, dict) else {}), **entry}
+    change(value)
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"

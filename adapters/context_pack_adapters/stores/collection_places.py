@@ -1,0 +1,79 @@
+"""Which places a project may name for its collections, and which only its user may.
+
+A project is not trusted: it names folders and packages below its own root, and repositories elsewhere that
+the user has allowed. Git is never pointed at a repository on this disk that a project names: such a one can
+hold links, and git quotes what they lead to. The user's own configuration may name anything.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from context_pack.documents.domain.permits import address_of
+from context_pack.documents.domain.where import Where
+from context_pack.kernel.errors import Code, Failure
+
+INSTEAD = (
+    "add it to your own configuration (context-pack docs add NAME PLACE --user), "
+    "or name its folder in CONTEXT_PACK_ALLOWED_ROOTS"
+)
+
+
+class ProjectPlaces:
+    """What the configuration of one project may name; `more` are the folders that the user adds."""
+
+    def __init__(self, source_root: Path, more: Sequence[str] = ()) -> None:
+        self._root = os.path.abspath(source_root)
+        self._more = [os.path.abspath(folder) for folder in more]
+
+    def leads_out(self, path: str) -> bool:
+        """Whether a path in the project is, or goes through, a link that leads out of it."""
+        return not _is_below(os.path.realpath(path), [os.path.realpath(self._root)])
+
+    def located(self, place: str) -> str:
+        """Where an absolute place on this disk is, without links on the way, if the project may name it.
+
+        Raises:
+            Failure: `permission_denied`, with what to do instead; nothing outside is looked at.
+        """
+        roots = [self._root, *self._more]
+        real_root, *real_more = [os.path.realpath(root) for root in roots]
+        if not _is_below(place, [*roots, real_root, *real_more]):
+            raise _refused(f"a project may name places inside itself only; {INSTEAD}")
+        real = os.path.realpath(place)
+        if _is_below(real, [real_root]):
+            return os.path.normpath(os.path.join(self._root, os.path.relpath(real, real_root)))
+        if _is_below(real, real_more):
+            return real
+        raise _refused(f"a link leads out of the project; {INSTEAD}")
+
+    def permit(self, where: Where, allowed: Mapping[str, bool]) -> bool:
+        """Whether a repository that the project names is fetched with the user's credentials.
+
+        Raises:
+            Failure: `permission_denied`, with what to do.
+        """
+        protocol, _, rest = where.place.partition("://")
+        if protocol == "file":
+            real = os.path.realpath(unquote(rest))
+            roots = [os.path.realpath(folder) for folder in self._more]
+            if _is_below(real, [os.path.realpath(self._root)]) or not _is_below(real, roots):
+                raise _refused(f"a project may not name a repository on this disk; {INSTEAD}")
+            return False
+        address = address_of(where.place)
+        if address not in allowed:
+            command = f"context-pack docs allow {shlex.quote(address)}"
+            raise _refused(f"its repository is not allowed yet; if you trust it, run: {command}")
+        return allowed[address]
+
+
+def _is_below(place: str, roots: Sequence[str]) -> bool:
+    return any(place == root or place.startswith(os.path.join(root, "")) for root in roots)
+
+
+def _refused(words: str) -> Failure:
+    return Failure(Code.PERMISSION_DENIED, words)

@@ -1,0 +1,149 @@
+"""A cloned project that somebody hostile prepared, opened with the server: nothing outside, nothing hangs."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+from document_trees import configure, environ, lay
+from stdio_client import StdioClient
+
+Spawn = Callable[..., StdioClient]
+SECRET = "only-for-the-user"
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """The clone, beside a home with a private note."""
+    lay(tmp_path / "home", {"notes.md": f"# Private\n\nThe lighthouse key is {SECRET}.\n"})
+    lay(tmp_path / "clone", {"docs/a.md": "# Open\n\nA lighthouse.\n"})
+    return tmp_path / "clone"
+
+
+def settings(clone: Path) -> dict[str, str]:
+    home = clone.parent / "home"
+    return environ(home, HOME=str(home))
+
+
+def connected(clone: Path, spawn: Spawn) -> StdioClient:
+    client = spawn(source_root=clone, env=settings(clone))
+    client.initialize()
+    return client
+
+
+def everything(client: StdioClient) -> dict[str, Any]:
+    """What the documents tools answer, by tool."""
+    asked = {
+        "sync": {},
+        "search": {"query": "lighthouse key"},
+        "list_collections": {},
+        "list_documents": {"collection": "good"},
+    }
+    return {name: client.call(f"documents_{name}", given) for name, given in asked.items()}
+
+
+@pytest.mark.clause("DC-14")
+@pytest.mark.parametrize("way", ["~", "../home", "{home}", "file://{home}", "link"])
+def test_the_home_of_the_user_is_neither_indexed_nor_served(clone: Path, spawn: Spawn, way: str) -> None:
+    (clone / "link").symlink_to(clone.parent / "home")
+    configure(clone, good="docs", bad=way.format(home=clone.parent / "home"))
+    answers = everything(connected(clone, spawn))
+    told = json.dumps(answers)
+    assert SECRET not in told
+    assert str(clone.parent) not in told
+    synced = {one["collection"]: one for one in answers["sync"]["structuredContent"]["collections"]}
+    assert (synced["good"]["added"], synced["bad"]["added"]) == (1, 0)
+    assert "docs add NAME PLACE --user" in synced["bad"]["failed"][0]["reason"]
+    assert 'collection "bad"' in answers["search"]["structuredContent"]["warning"]
+    assert answers["search"]["structuredContent"]["results"]
+    assert answers["list_documents"]["structuredContent"]["total"] == 1
+
+
+@pytest.mark.clause("DC-14")
+@pytest.mark.parametrize("name", ["p.tar.gz", "p/manifest.json", "p"])
+def test_a_pipe_in_the_place_of_a_source_makes_nothing_wait(clone: Path, spawn: Spawn, name: str) -> None:
+    (clone / "p").mkdir()
+    place = clone / name if name != "p" else clone / "p/manifest.json"
+    os.mkfifo(place)
+    configure(clone, good="docs", bad=name)
+    answers = everything(connected(clone, spawn))
+    assert answers["search"]["structuredContent"]["results"]
+    synced = {one["collection"]: one for one in answers["sync"]["structuredContent"]["collections"]}
+    assert synced["good"]["added"] == 1
+    assert name == "p" or synced["bad"]["failed"]
+
+
+@pytest.mark.clause("DC-14")
+def test_a_repository_in_the_clone_does_not_make_git_quote_private_files(clone: Path, spawn: Spawn) -> None:
+    brought = clone / "brought"
+    lay(brought, {"a.md": "# Far\n"})
+    lay(clone, {".env": f"{SECRET}\n"})
+    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "one"]):
+        named = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        subprocess.run(["git", "-C", str(brought), *named, *words], check=True)
+    (brought / ".git/shallow").symlink_to(clone / ".env")
+    configure(clone, good="docs", bad=f"git+file://{brought}")
+    answers = everything(connected(clone, spawn))
+    assert SECRET not in json.dumps(answers)
+    synced = {one["collection"]: one for one in answers["sync"]["structuredContent"]["collections"]}
+    assert "may not name a repository on this disk" in synced["bad"]["failed"][0]["reason"]
+
+
+@pytest.mark.clause("DC-15", "DC-35")
+def test_no_host_is_talked_to_before_the_user_has_allowed_it(clone: Path, spawn: Spawn) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"https://127.0.0.1:{listening.getsockname()[1]}/docs"
+        configure(clone, good="docs", far=f"git+{address}")
+        client = connected(clone, spawn)
+        synced = everything(client)["sync"]["structuredContent"]["collections"]
+        command = f"context-pack docs allow {address}"
+        assert synced[1]["failed"][0]["reason"].endswith(f"run: {command}")
+        listening.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listening.accept()
+        listening.setblocking(True)
+        assert CommandLine(clone)(*command.split()[1:], **settings(clone)).code == 0
+        client.send(
+            {"jsonrpc": "2.0", "id": "s", "method": "tools/call", "params": {"name": "documents_sync"}}
+        )
+        listening.accept()[0].close()
+        (reply,) = [client.reply("s")["result"]["structuredContent"]["collections"][1]]
+        assert reply["failed"][0]["reason"].startswith("the repository could not be fetched")
+
+
+@pytest.mark.clause("DC-35")
+def test_permits_are_given_listed_and_taken_back(clone: Path) -> None:
+    def docs(*words: str) -> Any:
+        return CommandLine(clone)("docs", *words, **settings(clone))
+
+    assert docs("allow", "--list").out.startswith("Nothing is allowed.")
+    assert docs("allow").code == 2
+    assert docs("allow", "file:///srv/x").code == 1
+    added = docs("add", "far", "git+https://example.invalid/team/docs.git#v1")
+    assert added.out.endswith("run: context-pack docs allow https://example.invalid/team/docs\n")
+    assert docs("allow", "git+https://example.invalid/team/docs.git#v1").code == 0
+    assert docs("allow", "ssh://git@example.invalid/x", "--with-credentials").out == (
+        "ssh://example.invalid/x is allowed, with your credentials\n"
+    )
+    assert docs("allow", "--list", "--json").json == {
+        "allowed": [
+            {"address": "https://example.invalid/team/docs", "credentials": False},
+            {"address": "ssh://example.invalid/x", "credentials": True},
+        ]
+    }
+    assert "docs sync" in docs("add", "far2", "git+https://example.invalid/team/docs").out
+    assert docs("allow", "--remove", "https://example.invalid/team/docs").code == 0
+    assert docs("allow", "--remove", "https://example.invalid/team/docs").code == 1
+    assert docs("allow", "--list").out.splitlines()[1:] == ["ssh://example.invalid/x  yes"]
+    kept = json.loads((clone.parent / "home/xdg/context-pack/context.json").read_text())
+    assert kept == {"allowed": {"ssh://example.invalid/x": {"credentials": True}}}
+    refused = docs("add", "home", "~/notes")
+    assert refused.code == 1
+    assert "--user" in refused.err
