@@ -11,7 +11,7 @@ from typing import NamedTuple
 from context_pack.kernel.lines import split_lines
 from context_pack.retrieval.blocks import Structure, structure
 from context_pack.retrieval.front_matter import front_matter_end, front_matter_title
-from context_pack.retrieval.inline import plain, references
+from context_pack.retrieval.inline import plain
 
 MARKDOWN = frozenset({".md", ".mdx", ".markdown"})
 
@@ -41,9 +41,8 @@ def document(text: str) -> Structure:
 
 def heading_list(found: Structure) -> list[Heading]:
     """The headings of a Markdown document."""
-    links = references(found.labels)
     return [
-        Heading(block.level, plain(block.text, links), block.start + 1)
+        Heading(block.level, plain(block.text, found.references), block.start + 1)
         for block in found.blocks
         if block.kind == "heading" and not block.depth
     ]

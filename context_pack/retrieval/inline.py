@@ -7,12 +7,12 @@ them; most headings have none of it and are never shown to the package.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from context_pack.retrieval.blocks import markdown_reader
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 _MARKUP = re.compile(r"[*_`\[\]<>&\\!]")
@@ -20,19 +20,12 @@ _MARKUP = re.compile(r"[*_`\[\]<>&\\!]")
 _LONGEST = 600
 _MOST_BRACKETS = 40
 
-References = dict[str, dict[str, str]]
 
-
-def references(labels: Iterable[str]) -> References:
-    """The links that a document defines, as `plain` wants them; where they lead does not show."""
-    return {label: {"href": "", "title": ""} for label in labels}
-
-
-def plain(source: str, references: References) -> str:
+def plain(source: str, references: Mapping[str, Any]) -> str:
     """The text of a heading's source, given the links that its document defines."""
     if len(source) > _LONGEST or not _MARKUP.search(source) or source.count("[") > _MOST_BRACKETS:
         return source.replace("\n", " ")
-    (inline,) = _reader().parseInline(source, {"references": references})
+    (inline,) = markdown_reader().parseInline(source, {"references": references})
     return _seen(inline.children or []).strip()
 
 
@@ -47,10 +40,3 @@ def _seen(tokens: list[Token]) -> str:
         elif token.type == "image":
             shown.append(_seen(token.children or []))
     return "".join(shown)
-
-
-@lru_cache(maxsize=1)
-def _reader() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt("commonmark")
