@@ -107,11 +107,13 @@ class Parsed:
 class NotParsed:
     """Why a text was not parsed, in words that fit behind the name of its file.
 
-    `partly` is what could be read of a text whose larger part makes no sense to its grammar.
+    `partly` is what could be read of a text whose larger part makes no sense to its grammar. `failed` says
+    that it should have been parsed: a language without a grammar is nobody's fault.
     """
 
     reason: str
     partly: Parsed | None = None
+    failed: bool = True
 
 
 @frozen
@@ -147,17 +149,17 @@ class NoSyntax:
 
     def parse(self, language: str, _text: str) -> NotParsed:
         """Nothing is parsed."""
-        return NotParsed(no_grammar(language))
+        return no_grammar(language)
 
     def spans(self, language: str, _text: str) -> NotParsed:
         """Nothing is parsed."""
-        return NotParsed(no_grammar(language))
+        return no_grammar(language)
 
     def occurrences(self, language: str, _text: str, _name: str) -> NotParsed:
         """Nothing is parsed."""
-        return NotParsed(no_grammar(language))
+        return no_grammar(language)
 
 
-def no_grammar(language: str) -> str:
+def no_grammar(language: str) -> NotParsed:
     """Why texts of a language are not parsed."""
-    return f"there is no grammar for {language or 'its language'}"
+    return NotParsed(f"there is no grammar for {language or 'its language'}", failed=False)

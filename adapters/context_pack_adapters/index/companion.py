@@ -17,11 +17,11 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 from threading import Lock, Thread
 from typing import IO, TYPE_CHECKING, Any
 
 from context_pack_adapters.index.preparing import Product, Task, TokenEmbedder, carry_out
+from context_pack_adapters.system import python_command, python_environment
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -127,13 +127,10 @@ def _can_help(embedder: Embedder) -> bool:
 def _start(embedder: Embedder) -> Popen[bytes]:
     import subprocess
 
-    ours = [import_module(name).__path__[0] for name in ("context_pack", "context_pack_adapters")]
-    places = [*(str(Path(place).parent) for place in ours), os.environ.get("PYTHONPATH", "")]
     made_by = f"{type(embedder).__module__}:{type(embedder).__qualname__}"
     process = subprocess.Popen(
-        # -P: the working directory is the user's project, whose modules must not pass for ours.
-        [sys.executable, "-P", "-c", _PROGRAM, made_by, embedder.id],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, dict.fromkeys(places)))},
+        python_command(_PROGRAM, made_by, embedder.id),
+        env=python_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

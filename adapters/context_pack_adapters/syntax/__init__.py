@@ -13,10 +13,10 @@ class LazySyntax:
 
     @cached_property
     def _loaded(self) -> Syntax:
+        from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
         from context_pack_adapters.syntax.kept_syntax import KeptSyntax
-        from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
 
-        return KeptSyntax(TreeSitterSyntax())
+        return KeptSyntax(GuardedSyntax())
 
     def knows(self, language: str) -> bool:
         """Whether there is a grammar for a language."""

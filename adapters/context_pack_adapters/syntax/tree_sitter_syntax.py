@@ -24,10 +24,10 @@ from context_pack_adapters.syntax.grammars import (
     QUERY_MICROS,
     Grammar,
     GrammarFailed,
-    grammar_name,
     load_grammar,
 )
 from context_pack_adapters.syntax.import_captures import Match, imports
+from context_pack_adapters.syntax.sources import grammar_name, knows
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class TreeSitterSyntax:
 
     def knows(self, language: str) -> bool:
         """Whether there is a grammar for a language."""
-        return language in COMPONENTS or grammar_name(language) is not None
+        return knows(language)
 
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text."""
@@ -116,7 +116,7 @@ def _tree(language: str, text: str) -> tuple[Grammar, Tree, bytes] | NotParsed:
         language, text = scripts_of(text)
     name = grammar_name(language)
     if name is None:
-        return NotParsed(no_grammar(language))
+        return no_grammar(language)
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > MOST_BYTES:
         return NotParsed(TOO_LONG)

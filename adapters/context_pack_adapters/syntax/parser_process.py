@@ -1,0 +1,82 @@
+"""The process that parses: started by `guarded_syntax`, given texts, ended by its own limits.
+
+Protocol: an empty line says that it is ready. A request is a line of JSON, `[call, language, size, name]`,
+and so many bytes of UTF-8; its answer is one line of JSON. A text that takes too much time or memory, or that
+a grammar crashes on, ends the process; whoever started it knows which one it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+from typing import IO
+
+from context_pack.kernel.syntax import NotParsed, Syntax
+from context_pack_adapters.syntax.records import Answer, to_record
+
+IDLE_SECONDS = 60.0
+SECONDS_EACH = 10.0
+MOST_BYTES = 2 * 1024**3
+
+
+def serve() -> None:
+    """Answer requests until there is nobody, or until nothing comes for a while."""
+    from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for those who started us
+    _limit_memory()
+    syntax = TreeSitterSyntax()
+    asked = os.fdopen(0, "rb")
+    answered = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # no stray print gets between the answers
+    _send(answered, b"")
+    while _comes(asked):
+        line = asked.readline()
+        if not line:
+            return
+        call, language, size, name = json.loads(line)
+        text = asked.read(size).decode("utf-8", "surrogatepass")
+        _limit_time(SECONDS_EACH)
+        answer = json.dumps(to_record(answer_of(syntax, call, language, text, name))).encode()
+        _limit_time(0)
+        _send(answered, answer)
+
+
+def answer_of(syntax: Syntax, call: str, language: str, text: str, name: str) -> Answer:
+    """The answer to a request."""
+    try:
+        if call == "parse":
+            return syntax.parse(language, text)
+        return syntax.spans(language, text) if call == "spans" else syntax.occurrences(language, text, name)
+    except Exception as error:
+        return NotParsed(f"parsing it failed inside ({type(error).__name__})")
+
+
+def _comes(asked: IO[bytes]) -> bool:
+    """Whether something comes before long; where waiting cannot be bounded, it always does."""
+    return sys.platform == "win32" or bool(select.select([asked], [], [], IDLE_SECONDS)[0])
+
+
+def _send(answered: IO[bytes], line: bytes) -> None:
+    answered.write(line + b"\n")
+    answered.flush()
+
+
+def _limit_time(seconds: float) -> None:
+    """From here on, never more processor time than this, 0 is no limit: it ends even a loop in a grammar."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _limit_memory() -> None:
+    """Never more memory than this, where the system can be asked so; and no dumps of it."""
+    if sys.platform != "win32":
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = MOST_BYTES if hard == resource.RLIM_INFINITY else min(MOST_BYTES, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

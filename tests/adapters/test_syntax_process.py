@@ -1,0 +1,156 @@
+"""Parsing in a process of its own: the same answers, and a text that crashes it costs itself only."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import crashing_grammar
+import pytest
+from crashing_grammar import CRASH, HANG, RAISE
+from waiting import is_alive, until
+
+from context_pack.kernel.syntax import NotParsed, Parsed, Spans
+from context_pack_adapters.syntax.guarded_syntax import CRASHED, TOOK_LONG, GuardedSyntax
+from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
+
+TEXT = '''\
+"""Größe, 漢字 and \U0001f600."""
+import os.path as p
+from a.b import c, d  # a comment
+
+
+class Keeper(Base):
+    """Keeps."""
+
+    @property
+    def size(self) -> int:
+        return len("größe")
+'''
+PARENT = """
+import sys
+sys.path[:] = {path!r}
+from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
+syntax = GuardedSyntax()
+syntax.parse("python", "x = 1")
+print(syntax.process, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def syntax() -> Iterator[GuardedSyntax]:
+    with closing(GuardedSyntax()) as made:
+        yield made
+
+
+@pytest.fixture
+def marked(syntax: GuardedSyntax, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GuardedSyntax:
+    """One whose grammar crashes on a mark."""
+    monkeypatch.setenv("PYTHONPATH", crashing_grammar.plant(tmp_path / "grammar")["PYTHONPATH"])
+    return syntax
+
+
+@pytest.mark.clause("CD-95")
+@pytest.mark.parametrize("text", [TEXT, TEXT.replace("\n", "\r\n"), "", "x = '\ud800'\n", "def f(", "\0"])
+def test_answers_are_those_of_the_parser_itself(syntax: GuardedSyntax, text: str) -> None:
+    here = TreeSitterSyntax()
+    for language in ("python", "cobol", ""):
+        assert syntax.knows(language) == here.knows(language)
+        assert syntax.parse(language, text) == here.parse(language, text)
+        assert syntax.spans(language, text) == here.spans(language, text)
+        assert syntax.occurrences(language, text, "size") == here.occurrences(language, text, "size")
+    assert isinstance(syntax.spans("python", TEXT), Spans)
+
+
+@pytest.mark.clause("CD-95")
+def test_a_text_that_crashes_its_grammar_costs_only_itself(marked: GuardedSyntax) -> None:
+    assert isinstance(marked.parse("python", "x = 1\n"), Parsed)
+    first = marked.process
+    assert marked.parse("python", f"{CRASH} = 1\n") == CRASHED
+    assert marked.spans("python", f"{CRASH} = 1\n") == CRASHED
+    assert marked.parse("python", TEXT) == TreeSitterSyntax().parse("python", TEXT)
+    assert first is not None
+    assert marked.process not in (None, first)
+    until(lambda: not is_alive(first))
+
+
+@pytest.mark.clause("CD-95")
+def test_a_text_that_never_ends_is_given_up(marked: GuardedSyntax) -> None:
+    assert isinstance(marked.parse("python", "x = 1\n"), Parsed)
+    assert marked.parse("python", f"{HANG} = 1\n") == TOOK_LONG
+    assert isinstance(marked.parse("python", "x = 1\n"), Parsed)
+
+
+@pytest.mark.clause("CD-95")
+def test_a_fault_inside_is_the_reason_of_its_text(marked: GuardedSyntax) -> None:
+    told = marked.parse("python", f"{RAISE} = 1\n")
+    process = marked.process
+    assert told == NotParsed("parsing it failed inside (ZeroDivisionError)")
+    assert isinstance(marked.parse("python", "x = 1\n"), Parsed)
+    assert marked.process == process
+
+
+@pytest.mark.clause("CD-95")
+def test_a_process_that_somebody_killed_is_no_fault_of_the_text(syntax: GuardedSyntax) -> None:
+    expected = syntax.parse("python", TEXT)
+    for _ in range(3):
+        assert syntax.process is not None
+        os.kill(syntax.process, signal.SIGKILL)
+        assert syntax.parse("python", TEXT) == expected
+
+
+@pytest.mark.clause("CD-95")
+def test_without_another_process_texts_are_parsed_here(
+    syntax: GuardedSyntax, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no python"))
+    assert syntax.parse("python", TEXT) == TreeSitterSyntax().parse("python", TEXT)
+    assert syntax.process is None
+
+
+@pytest.mark.clause("CD-96")
+@pytest.mark.parametrize("end", [None, signal.SIGKILL])
+def test_it_ends_with_whoever_started_it(end: signal.Signals | None) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT.format(path=sys.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdout is not None
+        process = int(parent.stdout.readline())
+        assert is_alive(process)
+        if end is None:
+            parent.communicate()
+        else:
+            parent.send_signal(end)
+    until(lambda: not is_alive(process))
+
+
+@pytest.mark.clause("CD-96")
+def test_it_ends_by_itself_when_nothing_comes() -> None:
+    program = (
+        f"import sys; sys.path[:] = {sys.path!r}\n"
+        "from context_pack_adapters.syntax import parser_process\n"
+        "parser_process.IDLE_SECONDS = 0.1\n"
+        "parser_process.serve()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as parser:
+        assert parser.wait(60) == 0
+
+
+def test_it_is_kept_while_texts_come_and_none_is_started_before(syntax: GuardedSyntax) -> None:
+    assert syntax.process is None
+    syntax.parse("python", TEXT)
+    process = syntax.process
+    syntax.parse("python", TEXT + "x = 1\n")
+    assert syntax.process == process
+    syntax.close()
+    assert process is not None
+    until(lambda: not is_alive(process))
+    assert isinstance(syntax.parse("python", TEXT), Parsed)
