@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterable
 
 from attrs import define, field
 from tree_sitter import Node
+
+from context_pack_adapters.syntax.comment_text import comment_text
 
 MOST_ABOVE = 200
 """How many lines above a definition may belong to it."""
@@ -96,6 +99,19 @@ class Above:
                 return begin
             start = after
         return start
+
+
+def comments_text(nodes: Iterable[Node], data: bytes, most: int) -> str:
+    """What comments or a docstring say together; no more of them is read than is kept."""
+    said: list[str] = []
+    left = most
+    for node in nodes:
+        written = data[node.start_byte : min(node.end_byte, node.start_byte + 4 * left)]
+        said.append(comment_text(written.decode("utf-8", "replace")))
+        left -= len(said[-1]) + 1
+        if left <= 0:
+            break
+    return "\n".join(said)[:most].strip()
 
 
 def last_row(node: Node) -> int:

@@ -16,8 +16,7 @@ from tree_sitter import Node
 
 from context_pack.kernel.sentences import one_line
 from context_pack.kernel.syntax import Definition, DefinitionKind
-from context_pack_adapters.syntax.above import Above, last_row
-from context_pack_adapters.syntax.comment_text import comment_text
+from context_pack_adapters.syntax.above import Above, comments_text, last_row
 from context_pack_adapters.syntax.import_captures import Match
 
 MOST_DEFINITIONS = 5_000
@@ -26,7 +25,7 @@ LONGEST_NAME = 200
 LONGEST_PREFIX = 500
 """Definitions nest without end: a prefix that is longer does not grow any more."""
 MOST_DOC_CHARS = 2_000
-_SIGNATURE_END = re.compile(r"(?:[\s:{=;]|[-=]>)++\Z")
+_SIGNATURE_END = re.compile(r"(?:[-=]>|[\s:{=;])++\Z")
 """What leads from a signature to its body."""
 
 _KINDS = {kind.value: kind for kind in DefinitionKind}
@@ -48,10 +47,11 @@ class _Candidate:
 
     def merge(self, other: _Candidate) -> None:
         """Take what another match of the same name adds."""
-        if other.pattern < self.pattern:
-            self.pattern, self.kind = other.pattern, other.kind
         if _length(other.node) > _length(self.node):
             self.node = other.node
+        if other.pattern < self.pattern:
+            self.pattern, self.kind = other.pattern, other.kind
+            self.body = other.body or self.body
         self.body = self.body or other.body
         self.owner = self.owner or other.owner
         self.docstring = self.docstring or other.docstring
@@ -118,22 +118,11 @@ def _definition(
         last_row(each.node) + 1,
         each.name.start_point.row + 1,
         _SIGNATURE_END.sub("", one_line(head, LONGEST_SIGNATURE)),
-        _doc([each.docstring] if each.docstring is not None else comments, above.data),
+        comments_text(
+            [each.docstring] if each.docstring is not None else comments, above.data, MOST_DOC_CHARS
+        ),
         depth,
     )
-
-
-def _doc(nodes: Iterable[Node], data: bytes) -> str:
-    """What comments or a docstring say together; no more of them is read than is kept."""
-    said: list[str] = []
-    left = MOST_DOC_CHARS
-    for node in nodes:
-        written = data[node.start_byte : min(node.end_byte, node.start_byte + 4 * left)]
-        said.append(comment_text(written.decode("utf-8", "replace")))
-        left -= len(said[-1]) + 1
-        if left <= 0:
-            break
-    return "\n".join(said)[:MOST_DOC_CHARS].strip()
 
 
 def _only(nodes: Sequence[Node] | None) -> Node | None:

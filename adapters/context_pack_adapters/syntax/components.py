@@ -32,8 +32,9 @@ def scripts_of(text: str) -> tuple[str, str]:
             break
         if (typed := _TYPED.search(mark["attributes"])) is not None:
             language = "tsx" if typed["language"] == "tsx" else "typescript"
-        pieces += (_blank(text[done : mark.end()]), text[mark.end() : end.start()])
-        at, done = end.end(), end.start()
+        # The end of a script ends its last statement, also where the next script is on the same line.
+        pieces += (_blank(text[done : mark.end()]), text[mark.end() : end.start()], ";")
+        at, done = end.end(), end.start() + 1
     return language, "".join((*pieces, _blank(text[done:])))
 
 

@@ -15,7 +15,7 @@ from typing import cast
 from attrs import frozen
 from tree_sitter import Language, Parser, Query, QueryCursor
 
-from context_pack_adapters.syntax.sources import SOURCES
+from context_pack_adapters.syntax.sources import SOURCES, Source
 
 SLICE_MICROS = 250_000
 """How long a parser works before it lets others go on; it is asked again, and goes on where it was."""
@@ -49,7 +49,7 @@ def load_grammar(name: str) -> Grammar:
     source = SOURCES[name]
     try:
         language = Language(getattr(import_module(source.module), source.function)())
-        text = _query_text(source.queries)
+        text = _query_text(source)
         outline, spans = Query(language, text), Query(language, text)
         _disable_strings(outline, text.encode())
         # The time limit is deprecated in favour of a callback that crashes the interpreter (0.25 and 0.26).
@@ -78,8 +78,12 @@ def _count(query: Query) -> int:
     return cast(int, query.pattern_count)
 
 
-def _query_text(name: str) -> str:
-    return (resources.files(__package__) / "queries" / f"{name}.scm").read_text("utf-8")
+def _query_text(source: Source) -> str:
+    """The patterns of a grammar, those that it shares first."""
+    names = (name for name in (source.shared, source.queries) if name)
+    return "\n".join(
+        (resources.files(__package__) / "queries" / f"{name}.scm").read_text("utf-8") for name in names
+    )
 
 
 def grammar_faults() -> dict[str, str]:

@@ -8,18 +8,19 @@ from context_pack_adapters.syntax.components import COMPONENTS
 
 
 class Source(NamedTuple):
-    """Where a grammar comes from: module, function, query file."""
+    """Where a grammar comes from: module, function, query file and the one it adds to."""
 
     module: str
     function: str
     queries: str
+    shared: str = ""
 
 
 SOURCES = {
     "python": Source("tree_sitter_python", "language", "python"),
-    "javascript": Source("tree_sitter_javascript", "language", "javascript"),
-    "typescript": Source("tree_sitter_typescript", "language_typescript", "typescript"),
-    "tsx": Source("tree_sitter_typescript", "language_tsx", "typescript"),
+    "javascript": Source("tree_sitter_javascript", "language", "javascript", "ecmascript"),
+    "typescript": Source("tree_sitter_typescript", "language_typescript", "typescript", "ecmascript"),
+    "tsx": Source("tree_sitter_typescript", "language_tsx", "typescript", "ecmascript"),
     "go": Source("tree_sitter_go", "language", "go"),
     "rust": Source("tree_sitter_rust", "language", "rust"),
     "java": Source("tree_sitter_java", "language", "java"),

@@ -16,9 +16,8 @@ from typing import TypeVar
 from tree_sitter import Node, Parser, Tree
 
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, no_grammar
-from context_pack_adapters.syntax.above import Above
+from context_pack_adapters.syntax.above import Above, comments_text
 from context_pack_adapters.syntax.captures import definitions
-from context_pack_adapters.syntax.comment_text import comment_text
 from context_pack_adapters.syntax.components import COMPONENTS, scripts_of
 from context_pack_adapters.syntax.grammars import (
     QUERY_MICROS,
@@ -34,11 +33,12 @@ T = TypeVar("T")
 MOST_BYTES = 1024 * 1024
 MOST_SECONDS = 2.0
 """How long a text may be parsed, and asked by a query."""
-MOST_TRIES = 3
+MOST_TRIES = 2
+MOST_PARTS = 20_000
 MOST_HEADS = 8
 MOST_HEAD_CHARS = 4_000
-INSTEAD = {"c": "cpp"}
-"""The grammar to try where another reads a text with errors: headers do not say which language they are."""
+INSTEAD = {"c": "cpp", "javascript": "tsx"}
+"""The grammar to try where one reads a text with errors: headers may be C++, JavaScript may have types."""
 TOO_LONG = "it is larger than 1 MiB"
 TOOK_LONG = "parsing it took too long"
 NOT_UNDERSTOOD = "its grammar cannot read it"
@@ -66,6 +66,8 @@ class TreeSitterSyntax:
             if isinstance(found, NotParsed):
                 return found
             grammar, tree, data = found
+            if _errors_without_end(tree):
+                return NotParsed(NOT_UNDERSTOOD)
             matches = _in_time(lambda: grammar.outline.matches(tree.root_node))
             if matches is None:
                 return NotParsed(TOOK_LONG)
@@ -155,17 +157,30 @@ def _understood(language: str, text: str) -> tuple[Grammar, Tree, bytes] | NotPa
     found = _tree(language, text)
     if isinstance(found, NotParsed):
         return found
-    return NotParsed(NOT_UNDERSTOOD) if _mostly_errors(found[1], found[2]) else found
+    _, tree, data = found
+    return NotParsed(NOT_UNDERSTOOD) if _errors_without_end(tree) or _mostly_errors(tree, data) else found
 
 
 def _mostly_errors(tree: Tree, data: bytes) -> bool:
     return 2 * _error_bytes(tree) > len(data) > 0
 
 
+def _errors(tree: Tree) -> list[Node]:
+    """The errors at the top of a tree."""
+    root = tree.root_node
+    if not root.has_error:
+        return []
+    return [root] if root.is_error else [each for each in root.children if each.is_error]
+
+
+def _errors_without_end(tree: Tree) -> bool:
+    """Whether an error has so many parts that a query, which looks along them from each, would not end."""
+    return any(each.child_count > MOST_PARTS for each in _errors(tree))
+
+
 def _error_bytes(tree: Tree) -> int:
     """How much of a text is in errors at the top of its tree, and in no node that the grammar could read."""
-    root = tree.root_node
-    errors = [root] if root.is_error else [each for each in root.children if each.is_error]
+    errors = _errors(tree)
     read = (each for error in errors for each in error.children if each.is_named and each.child_count)
     return sum(map(_length, errors)) - sum(_length(each) for each in read if not each.is_error)
 
@@ -196,24 +211,28 @@ def _parsed(matches: Sequence[Match], grammar: Grammar, tree: Tree, data: bytes)
         tuple(definitions(matches, above)),
         tuple(imports(matches, grammar.hows, above)),
         package,
-        tuple(_heads(heads, first)),
+        tuple(_heads(heads, first, data)),
         _error_line(tree.root_node, newer),
     )
 
 
-def _heads(nodes: Sequence[Node], first: int) -> Iterator[str]:
-    """The comments before the first code, runs of lines as one, and the docstring among them."""
+def _heads(nodes: Sequence[Node], first: int, data: bytes) -> Iterator[str]:
+    """The comments before the first code, runs of lines as one, and the docstring among them.
+
+    A first line that names an interpreter is none of them.
+    """
     runs: list[list[Node]] = []
     for node in sorted(nodes, key=lambda each: each.start_byte):
         if node.start_byte >= first or len(runs) > MOST_HEADS:
             break
+        if not node.start_byte and data.startswith(b"#!"):
+            continue
         if runs and node.start_point.row <= runs[-1][-1].end_point.row + 1:
             runs[-1].append(node)
         else:
             runs.append([node])
     for run in runs[:MOST_HEADS]:
-        data = b"\n".join(node.text or b"" for node in run[:MOST_HEAD_CHARS])[: 4 * MOST_HEAD_CHARS]
-        yield comment_text(data.decode("utf-8", "replace"))[:MOST_HEAD_CHARS]
+        yield comments_text(run, data, MOST_HEAD_CHARS)
 
 
 def _error_line(root: Node, newer: Collection[int]) -> int | None:

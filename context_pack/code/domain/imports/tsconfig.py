@@ -19,22 +19,15 @@ from attrs import frozen
 
 from context_pack.code.domain.imports.tree import TreeView, first_file, folder_of, join, nearest, within
 from context_pack.code.domain.imports.workspaces import Workspaces
-from context_pack.kernel.lexing import (
-    BLOCK_COMMENT,
-    DOUBLE_QUOTED,
-    LINE_COMMENT,
-    code,
-    comment,
-    lexer,
-)
 
 MOST_EXTENDED = 50
 MOST_REFERENCES = 20
 LONGEST_HEAD = 1000
 CONFIG_DIR = "${configDir}"
 
-_JSON = lexer(comment(LINE_COMMENT), comment(BLOCK_COMMENT), code(DOUBLE_QUOTED))
-_COMMA = re.compile(r"(\"(?:[^\"\\]|\\.)*+\"?+)|,(?=\s*+[}\]])", re.DOTALL)
+_STRING = r"(\"(?:[^\"\\]|\\.)*+\"?+)"
+_COMMENT = re.compile(rf"{_STRING}|//[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_COMMA = re.compile(rf"{_STRING}|,(?=\s*+[}}\]])", re.DOTALL)
 
 
 @frozen
@@ -193,9 +186,10 @@ def _read(path: str, view: TreeView) -> dict[str, Any]:
     text = view.text(path)
     if text is None:
         return {}
-    plain = _COMMA.sub(lambda found: found[1] or " ", _JSON.mask(text))
+    for left_out in (_COMMENT, _COMMA):
+        text = left_out.sub(lambda found: found[1] or " ", text)
     try:
-        config = json.loads(plain)
+        config = json.loads(text)
     except (ValueError, RecursionError):
         return {}
     return config if isinstance(config, dict) else {}
