@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from import_projects import LANGUAGES, project
 
-from context_pack.code.domain.imports.javascript_text import mask
 from context_pack.code.domain.imports.table import language_named
 from context_pack.code.domain.imports.tree import Unparsable, join
 from context_pack.code.usecases.read_file import FileRead, FileReader, ReadFile
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.lexing import FILL, Kind, masked
+from context_pack.kernel.lexing import Kind, masked
 from context_pack_adapters.inmemory import MemorySourceTree
 from context_pack_adapters.syntax import LazySyntax
 
@@ -107,14 +106,6 @@ def test_a_configuration_of_quotes_without_end_is_read_once() -> None:
             ReadFile(path="a.ts", include_deps=True)
         )
     assert read.external == ("other",)
-
-
-@pytest.mark.clause("CD-15")
-@given(text=st.text(), jsx=st.booleans())
-def test_masking_keeps_the_length_and_the_line_feeds_outside_strings(text: str, jsx: bool) -> None:
-    code = mask(text, jsx)
-    assert len(code) == len(text)
-    assert all(char in (text[place], " ", FILL, "\n") for place, char in enumerate(code))
 
 
 @pytest.mark.clause("CD-15")

@@ -9,10 +9,8 @@ packages of the same workspaces; else they are external. Components (Vue, Svelte
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
-from context_pack.code.domain.imports.javascript_text import mask
 from context_pack.code.domain.imports.tree import (
     Found,
     Imports,
@@ -26,7 +24,7 @@ from context_pack.code.domain.imports.tree import (
 )
 from context_pack.code.domain.imports.tsconfig import PathMapping, mapping_for
 from context_pack.code.domain.imports.workspaces import Workspaces, main_places
-from context_pack.kernel.lexing import literal
+from context_pack.kernel.syntax import Parsed
 
 TYPED = (".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
 _TS_FIRST = (
@@ -68,78 +66,30 @@ _COMPILED = {
 }
 """What a name with one ending may stand for besides itself: sources, or their types."""
 
-_TEXT = r"(?:\"(?P<d{n}>\0*+)\"|'(?P<s{n}>\0*+)'|`(?P<t{n}>\0*+)`)"
-_NAMED = re.compile(
-    r"(?<![\w$#])(?<!(?<!\.\.)\.)(?:"
-    r"import(?![\w$])\s*+(?:\(\s*+" + _TEXT.format(n=1) + r"\s*+[,)]"
-    r"|"
-    + _TEXT.format(n=2)
-    + r"|(?:(?!\b(?:im|ex)port\b)[\w$\s,*{}\0\"'])*?(?<![\w$])from\s*+"
-    + _TEXT.format(n=3)
-    + r")"
-    r"|export(?![\w$])\s*+(?:type\b\s*+)?+(?:\*\s*+(?:as\s++(?:[\w$]++|[\"']\0*+[\"'])\s*+)?+|\{[^{}]*+\}\s*+)from\s*+"
-    + _TEXT.format(n=4)
-    + r"|require\s*+\(\s*+"
-    + _TEXT.format(n=5)
-    + r"\s*+[,)])"
-)
-_NAMES = [f"{quote}{number}" for number in range(1, 6) for quote in "dst"]
-_MARKUP = re.compile(
-    r"<!--|<script\b(?P<attributes>(?:[^>\"']|\"[^\"]*+\"|'[^']*+'){0,999}+)>", re.IGNORECASE
-)
-_SCRIPT_END = re.compile(r"</script\s*+>", re.IGNORECASE)
-_IS_TYPED = re.compile(r"\blang\s*=\s*[\"']?ts\b")
+_ESCAPE = re.compile(r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|(?s:(.)))")
 
 
-def parser(*, jsx: bool) -> Callable[[str], tuple[str, ...]]:
-    """A parser for files with or without JSX."""
-    return lambda text: parse(text, jsx)
+def names(parsed: Parsed) -> tuple[str, ...]:
+    """The literal names that a text imports, in order, each once."""
+    found = (_ESCAPE.sub(_unescaped, each.specifier) for each in parsed.imports)
+    return tuple(dict.fromkeys(name for name in found if name.strip()))
 
 
-def parse(text: str, jsx: bool = True) -> tuple[str, ...]:
-    """The literal names that the text imports, in order."""
-    return tuple(dict.fromkeys(_specifiers(text, mask(text, jsx))))
+def _unescaped(escape: re.Match[str]) -> str:
+    digits = escape[1] or escape[2] or escape[3]
+    if digits is None:
+        return str(escape[4])
+    value = int(digits, 16)
+    return chr(value) if value < 0xD800 or 0xE000 <= value <= 0x10FFFF else "\0"
 
 
-def _specifiers(text: str, code: str) -> Iterator[str]:
-    for match in _NAMED.finditer(code):
-        name = next(name for name in _NAMES if match[name] is not None)
-        written = literal(text, *match.span(name))
-        if written.strip():
-            yield written
-
-
-def parse_component(text: str) -> tuple[str, ...]:
-    """The literal names that the scripts of a component import."""
-    found: dict[str, None] = {}
-    for attributes, body in _scripts(text):
-        found.update(dict.fromkeys(parse(body, jsx=_IS_TYPED.search(attributes) is None)))
-    return tuple(found)
-
-
-def _scripts(text: str) -> Iterator[tuple[str, str]]:
-    """The attributes and the body of each script that is no comment and has an end."""
-    at = 0
-    while (mark := _MARKUP.search(text, at)) is not None:
-        if mark["attributes"] is None:
-            at = text.find("-->", mark.end()) + 3
-            if at < 3:
-                return
-            continue
-        end = _SCRIPT_END.search(text, mark.end())
-        if end is None:
-            return
-        yield mark["attributes"], text[mark.end() : end.start()]
-        at = end.end()
-
-
-def resolve(specifiers: Sequence[str], path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     """Where the names lead from the file at `path`."""
     here, typed = folder_of(path), path.endswith(TYPED)
     mapping: PathMapping | None = None
     packages = Workspaces(here, view)
     found = Found()
-    for name in specifiers:
+    for name in names(parsed):
         if _is_relative(name):
             found.add(name, _from(here, name, typed, view))
             continue

@@ -35,7 +35,9 @@ def language_named(name: str) -> Language | None:
 
             return Language(None, python.resolve)
         case "javascript" | "jsx" | "typescript" | "tsx" | "vue" | "svelte":
-            return _javascript(name)
+            from context_pack.code.domain.imports import javascript
+
+            return Language(None, javascript.resolve)
         case "go":
             from context_pack.code.domain.imports import go as home
         case "rust":
@@ -55,11 +57,3 @@ def language_named(name: str) -> Language | None:
         case _:
             return None
     return Language(home.parse, home.resolve)
-
-
-def _javascript(name: str) -> Language:
-    from context_pack.code.domain.imports import javascript
-
-    if name in ("vue", "svelte"):
-        return Language(javascript.parse_component, javascript.resolve)
-    return Language(javascript.parser(jsx=name != "typescript"), javascript.resolve)
