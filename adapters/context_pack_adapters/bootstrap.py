@@ -76,7 +76,7 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
         raise Failure(Code.IO_ERROR, trouble)
     clock, ids, form = SystemClock(), SystemIds(), YamlContextFormat()
     places = open_places(settings)
-    seen = SeenFolders(str(places.cache))
+    seen = SeenFolders(places.cache)
     source_root, policy = Path(settings.source_root), PathPolicy(settings.deny)
     return Ports(
         clock=clock,

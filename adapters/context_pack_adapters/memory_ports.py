@@ -41,11 +41,11 @@ def disk_memory(
     from context_pack_adapters.stores.session_files import SessionFiles
 
     root, chosen = Path(settings.root), search_ports.embedders(settings)
-    index = SqliteIndex(places.cache / INDEX, chosen.fast, chunker=SNIPPETS)
+    index = SqliteIndex(places.cache.place.below(INDEX), chosen.fast, chunker=SNIPPETS)
     return MemoryPorts(
         discoveries=DiscoveryFiles(root),
         sessions=SessionFiles(places.state, clock, uuid_of(ids.token(16))),
-        tree=CodeFiles(Path(settings.source_root), policy, root),
+        tree=CodeFiles(Path(settings.source_root), policy, root, *places.every_project),
         index=index,
         searching=Searching(index, chosen.fast, chosen.semantic, monotonic=clock.monotonic),
         background=background,

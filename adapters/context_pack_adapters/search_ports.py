@@ -35,9 +35,8 @@ def worker(settings: Settings, places: PrivatePlaces, on_done: Done) -> ChildBac
     from context_pack_adapters.index.background import ChildBackground, errand_command, errand_environment
 
     environ = errand_environment(os.environ, settings.root, settings.source_root, places.given)
-    folder = str(places.cache)
     return ChildBackground(
-        errand_command(), environ, folder=folder, cwd=settings.source_root, on_done=on_done
+        errand_command(), environ, folder=places.cache, cwd=settings.source_root, on_done=on_done
     )
 
 
@@ -55,10 +54,16 @@ def document_ports(
     user = Path(settings.user_config) if settings.user_config else None
     return DocumentPorts(
         sources=DiskCollections(
-            Path(settings.source_root), Path(settings.root), policy, cache, user, settings.allowed_roots
+            Path(settings.source_root),
+            Path(settings.root),
+            policy,
+            cache,
+            user,
+            settings.allowed_roots,
+            places.every_project,
         ),
         turns=DiskTurns(cache),
-        index=SqliteIndex(cache / DOCUMENTS_INDEX, chosen.fast, chunker=CHUNKER),
+        index=SqliteIndex(cache.place.below(DOCUMENTS_INDEX), chosen.fast, chunker=CHUNKER),
         fast=chosen.fast,
         semantic=chosen.semantic,
         background=background,

@@ -45,7 +45,7 @@ class Subject:
     def __init__(self, root: Path, store: Path) -> None:
         form = YamlContextFormat()
         cache = open_places(Settings(str(store), str(root), cache=str(store))).cache
-        made = build(DiskProjects(str(root), [], PathPolicy(()), form, SeenFolders(str(cache))), form)
+        made = build(DiskProjects(str(root), [], PathPolicy(()), form, SeenFolders(cache)), form)
         self._registry = Registry({tool.name: tool for tool in made}, [], {}, time.monotonic)
 
     def list(self) -> dict[str, object]:

@@ -13,6 +13,7 @@ import pytest
 from stdio_client import ROOT, environment
 
 from context_pack.kernel.paths import RelativePath
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.stores.access_files import AccessFiles
 
@@ -25,7 +26,7 @@ def stored(root: Path) -> dict[str, int]:
 
 
 def log(root: Path, seconds: float = 60.0) -> AccessFiles:
-    return AccessFiles(root, FixedClock(), seconds)
+    return AccessFiles(PrivateFolder(root), FixedClock(), seconds)
 
 
 def read(files: AccessFiles, times: int = 1, path: RelativePath = A) -> None:
@@ -66,11 +67,11 @@ def test_a_new_log_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
 
 WORKER = """
 import sys
-from pathlib import Path
 from context_pack.kernel.paths import RelativePath
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.stores.access_files import AccessFiles
-files = AccessFiles(Path(sys.argv[1]), FixedClock(), 60.0)
+files = AccessFiles(PrivateFolder(sys.argv[1]), FixedClock(), 60.0)
 for number in range(20):
     files.record(RelativePath("a.py"), FixedClock().now())
     files.record(RelativePath(f"own-{sys.argv[2]}.py"), FixedClock().now())

@@ -14,6 +14,7 @@ import pytest
 from context_pack.documents.domain.model import Failed, Survey, Text
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.stores.collection_sources import DiskCollections
 
 
@@ -26,7 +27,8 @@ def lay(root: Path, files: Mapping[str, str | bytes]) -> None:
 
 def collections(root: Path, url: str = "./docs", deny: tuple[str, ...] = (), **entry: Any) -> DiskCollections:
     lay(root, {"context.json": json.dumps({"collections": {"docs": {"url": url, **entry}}})})
-    return DiskCollections(root, root / ".agents/mcp/context_pack", PathPolicy(deny), root / ".cache")
+    cache = PrivateFolder(root / ".cache")
+    return DiskCollections(root, root / ".agents/mcp/context_pack", PathPolicy(deny), cache)
 
 
 def surveyed(sources: DiskCollections, explain: bool = False) -> Survey:
@@ -189,7 +191,8 @@ def test_a_collection_may_lie_outside_but_never_where_the_policy_denies(tmp_path
 
     def of_the_user(place: str) -> DiskCollections:
         lay(user.parent, {user.name: json.dumps({"collections": {"docs": {"url": place}}})})
-        return DiskCollections(project, project / ".s", PathPolicy(), tmp_path / "cache", user)
+        cache = PrivateFolder(tmp_path / "cache")
+        return DiskCollections(project, project / ".s", PathPolicy(), cache, user)
 
     assert list(surveyed(of_the_user("../shared")).files) == ["a.md"]
     assert list(surveyed(of_the_user(f"file://{tmp_path}/shared")).files) == ["a.md"]
@@ -226,7 +229,7 @@ def test_the_user_wide_file_is_merged_under_the_projects(tmp_path: Path) -> None
     lay(tmp_path, {"home/context.json": json.dumps(user)})
     collections(project)
     sources = DiskCollections(
-        project, project / ".s", PathPolicy(), tmp_path / "c", tmp_path / "home/context.json"
+        project, project / ".s", PathPolicy(), PrivateFolder(tmp_path / "c"), tmp_path / "home/context.json"
     )
     found = sources.catalogue().collections
     assert list(found) == ["docs", "notes"]
@@ -237,7 +240,7 @@ def test_the_user_wide_file_is_merged_under_the_projects(tmp_path: Path) -> None
 @pytest.mark.clause("DC-30")
 def test_editing_the_configuration_is_atomic_and_seen_at_once(tmp_path: Path) -> None:
     sources = DiskCollections(
-        tmp_path, tmp_path / ".s", PathPolicy(), tmp_path / "c", tmp_path / "conf/context.json"
+        tmp_path, tmp_path / ".s", PathPolicy(), PrivateFolder(tmp_path / "c"), tmp_path / "conf/context.json"
     )
     sources.configure("a", {"url": "./a"})
     lay(tmp_path, {"context.json": (tmp_path / "context.json").read_text().replace("{", '{"other": 1,', 1)})

@@ -20,6 +20,7 @@ from waiting import is_alive, until
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.stores.collection_sources import DiskCollections
 
 SECRET = "TOKEN=only-for-the-user"
@@ -33,9 +34,8 @@ def collections(
     permits = {address: {"credentials": given} for address, given in (allow or {}).items()}
     user = project.parent / "config/context.json"
     lay(user.parent, {"context.json": json.dumps({"allowed": permits})})
-    return DiskCollections(
-        project, project / ".s", PathPolicy(), project.parent / "cache", user, allowed_roots
-    )
+    cache = PrivateFolder(project.parent / "cache")
+    return DiskCollections(project, project / ".s", PathPolicy(), cache, user, allowed_roots)
 
 
 def documents(sources: DiskCollections, fetch: bool = False) -> list[str]:
@@ -311,10 +311,12 @@ FETCHING = """
 import sys
 from pathlib import Path
 from context_pack.kernel.paths import PathPolicy
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.stores.collection_sources import DiskCollections
 
 project, user = map(Path, sys.argv[1:])
-sources = DiskCollections(project, project / ".s", PathPolicy(), project.parent / "cache", user)
+cache = PrivateFolder(project.parent / "cache")
+sources = DiskCollections(project, project / ".s", PathPolicy(), cache, user)
 with sources.open(sources.catalogue().collections["it"], True):
     pass
 """

@@ -13,6 +13,7 @@ from private_folders import modes
 from context_pack.documents.domain.model import Survey, Text
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.stores.collection_sources import DiskCollections
 
 
@@ -50,7 +51,7 @@ def sources(tmp_path: Path, url: str) -> DiskCollections:
     project.mkdir(exist_ok=True)
     user = tmp_path / "context.json"
     user.write_text(json.dumps({"collections": {"r": {"url": url}}}))
-    return DiskCollections(project, project / ".s", PathPolicy(), tmp_path / "cache", user)
+    return DiskCollections(project, project / ".s", PathPolicy(), PrivateFolder(tmp_path / "cache"), user)
 
 
 def looked(

@@ -19,6 +19,7 @@ from context_pack.contexts.domain.model import Context, Corrupt, judged
 from context_pack.contexts.ports import Malformed, Project, Refusal, unwatched
 from context_pack.contexts.usecases.query import Refused
 from context_pack.contexts.usecases.refresh import Order
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.stores import context_folder
 from context_pack_adapters.stores.context_seen import SeenFolders
 
@@ -496,7 +497,7 @@ def test_fingerprints_that_cannot_be_remembered_are_no_failure(root: Path) -> No
 
 @pytest.mark.clause("CX-08")
 def test_threads_may_remember_fingerprints_at_the_same_time(tmp_path: Path) -> None:
-    seen = SeenFolders(str(tmp_path))
+    seen = SeenFolders(PrivateFolder(tmp_path))
 
     def work(number: int) -> None:
         for turn in range(6):

@@ -14,12 +14,7 @@ from private_folders import modes
 from stdio_client import environment
 
 from context_pack_adapters.disk import temporary
-from context_pack_adapters.disk.private import (
-    NotPrivate,
-    ensure_private_folder,
-    private_lock,
-    write_private,
-)
+from context_pack_adapters.disk.private import PrivateFolder
 
 
 def mode(path: Path) -> int:
@@ -31,8 +26,9 @@ def mode(path: Path) -> int:
 def test_folders_files_and_locks_are_the_users_alone(tmp_path: Path, umask: int) -> None:
     before = os.umask(umask)
     try:
-        write_private(str(tmp_path / "a" / "b"), "x.json", b"{}")
-        with private_lock(str(tmp_path / "a" / "b"), "lock", 1.0):
+        folder = PrivateFolder(tmp_path / "a" / "b")
+        folder.write("x.json", b"{}")
+        with folder.lock("lock", 1.0):
             assert modes(tmp_path / "a") == {}
     finally:
         os.umask(before)
@@ -41,11 +37,11 @@ def test_folders_files_and_locks_are_the_users_alone(tmp_path: Path, umask: int)
 
 @pytest.mark.clause("PV-04")
 def test_a_looser_mode_is_repaired(tmp_path: Path) -> None:
-    folder = tmp_path / "loose"
-    folder.mkdir()
-    folder.chmod(0o777)
-    ensure_private_folder(str(folder))
-    assert mode(folder) == 0o700
+    (tmp_path / "loose" / "inner").mkdir(parents=True)
+    for folder in (tmp_path / "loose", tmp_path / "loose" / "inner"):
+        folder.chmod(0o777)
+    PrivateFolder(tmp_path / "loose").below("inner").make()
+    assert mode(tmp_path / "loose") == mode(tmp_path / "loose" / "inner") == 0o700
 
 
 @pytest.mark.clause("PV-04")
@@ -57,9 +53,10 @@ def test_what_is_no_folder_of_ours_is_refused(tmp_path: Path, what: str) -> None
         place.write_text("in the way")
     else:
         place.symlink_to(tmp_path / ("decoy" if what == "link" else "nothing"))
-    for folder in (place, place / "below" if what == "link to nothing" else place):
-        with pytest.raises(NotPrivate):
-            write_private(str(folder), "x.json", b"{}")
+    for folder in (PrivateFolder(place), PrivateFolder(place).below("deeper")):
+        with pytest.raises(OSError, match=r"Not a directory|Too many levels"):
+            folder.write("x.json", b"{}")
+        assert folder.trouble().startswith(f"{place}: ")
     assert list((tmp_path / "decoy").iterdir()) == []
     assert not (tmp_path / "nothing").exists()
 
@@ -70,8 +67,9 @@ def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "theirs"
     folder.mkdir()
     os.chown(folder, 12345, 12345)
-    with pytest.raises(NotPrivate):
-        write_private(str(folder), "x.json", b"{}")
+    with pytest.raises(PermissionError):
+        PrivateFolder(folder).write("x.json", b"{}")
+    assert PrivateFolder(folder).trouble() == f"{folder}: another user's folder"
     assert list(folder.iterdir()) == []
 
 
@@ -81,7 +79,7 @@ def test_temporary_files_of_killed_writers_go_with_a_later_write(tmp_path: Path)
     for path in (old, new):
         path.write_text("half")
     os.utime(old, (time.time() - 7200, time.time() - 7200))
-    write_private(str(tmp_path), "x.json", b"{}")
+    PrivateFolder(tmp_path).write("x.json", b"{}")
     assert sorted(os.listdir(tmp_path)) == [new.name, "x.json"]
 
 
@@ -126,7 +124,7 @@ def test_the_temporary_folder_of_a_killed_process_is_removed_by_the_next(tmp_pat
     for path in (left, live):
         (path / "index").write_text("")
         os.utime(path, (0, 0))
-    with private_lock(str(live), temporary.LOCK, 1.0):
+    with PrivateFolder(live).lock(temporary.LOCK, 1.0):
         os.utime(live, (0, 0))
         temporary.sweep_temporary_homes(str(tmp_path), time.time())
     assert not left.exists()

@@ -13,6 +13,7 @@ import pytest
 from private_folders import places_of
 from waiting import is_alive, until
 
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.index.background import (
     ChildBackground,
     errand_command,
@@ -43,8 +44,9 @@ sys.exit(errand.perform(sys.argv[1], Settings({root!r}, {root!r}, cache={root!r}
 PARENT = """
 import sys
 sys.path[:] = {path!r}
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.index.background import ChildBackground
-background = ChildBackground([sys.executable, {child!r}], {{}}, folder={folder!r})
+background = ChildBackground([sys.executable, {child!r}], {{}}, folder=PrivateFolder({folder!r}))
 assert background.start("documents")
 print("started", flush=True)
 sys.stdin.read()
@@ -64,7 +66,8 @@ class Errand:
     """A child's program and what it told."""
 
     def __init__(self, root: Path) -> None:
-        self.root, self.folder = root, root / "private" / "cache" / project_key(str(root), str(root))
+        self.root = root
+        self.folder = PrivateFolder(root / "private" / "cache" / project_key(str(root), str(root)))
         self.told = root / "told"
         self.program = root / "child.py"
         self.write()
@@ -80,7 +83,7 @@ class Errand:
 
     def background(self) -> ChildBackground:
         environ = {**os.environ, "CONTEXT_PACK_LOG": "debug"}
-        return ChildBackground([sys.executable, str(self.program)], environ, folder=str(self.folder))
+        return ChildBackground([sys.executable, str(self.program)], environ, folder=self.folder)
 
 
 @pytest.fixture
@@ -116,8 +119,8 @@ def test_an_errand_runs_once_politely_and_in_our_environment(
 def test_an_errand_that_another_process_does_is_not_started(
     errand: Errand, background: ChildBackground
 ) -> None:
-    errand.folder.mkdir(parents=True)
-    with errand_lock(str(errand.folder), "documents"):
+    errand.folder.make()
+    with errand_lock(errand.folder, "documents"):
         assert background.start("documents")
         assert not background.running("documents")
         done = subprocess.run(
@@ -146,7 +149,7 @@ def test_an_errand_that_failed_is_left_alone_for_a_while(errand: Errand, backgro
 
 
 def test_a_command_that_cannot_be_run_is_no_errand(tmp_path: Path) -> None:
-    background = ChildBackground([str(tmp_path / "no such program")], {}, folder=str(tmp_path))
+    background = ChildBackground([str(tmp_path / "no such program")], {}, folder=PrivateFolder(tmp_path))
     assert not background.start("documents")
     assert not background.running("documents")
     background.stop_all()
@@ -157,7 +160,7 @@ def test_a_command_that_cannot_be_run_is_no_errand(tmp_path: Path) -> None:
 def test_a_child_is_gone_when_its_parent_is_however_it_ends(
     errand: Errand, end: signal.Signals | None
 ) -> None:
-    text = PARENT.format(path=sys.path, child=str(errand.program), folder=str(errand.folder))
+    text = PARENT.format(path=sys.path, child=str(errand.program), folder=errand.folder.path)
     parent = subprocess.Popen(
         [sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -185,9 +188,9 @@ def test_the_hidden_command_takes_known_errands_and_ends_with_its_input(
     )
     assert wrong.returncode == 2
     assert "dishes" in wrong.stderr
-    folder = places_of(tmp_path, ROOT="store").cache
-    folder.mkdir(parents=True)
-    with errand_lock(str(folder), "documents"):
+    folder = PrivateFolder(places_of(tmp_path, ROOT="store").cache)
+    folder.make()
+    with errand_lock(folder, "documents"):
         done = subprocess.run(
             [*errand_command(), "documents"], env=environ, cwd=tmp_path, capture_output=True, timeout=60
         )

@@ -16,7 +16,8 @@ from context_pack_adapters.stores.code_files import CodeFiles, skip_reason
 
 
 def tree(root: Path) -> CodeFiles:
-    return CodeFiles(root, PathPolicy(("*.hidden",)), root / ".agents" / "store")
+    own = (root / ".agents" / "store", root / ".cache" / "ours", root.parent / "elsewhere", root)
+    return CodeFiles(root, PathPolicy(("*.hidden",)), *own)
 
 
 def settled(files: CodeFiles, last: str) -> CodeFiles:
@@ -48,6 +49,7 @@ def test_a_survey_names_what_counts_and_says_why_the_rest_is_skipped(tmp_path: P
         "ignored/b.py": "x = 1\n",
         "node_modules/c.py": "x = 1\n",
         ".agents/store/packs/pk_a.md": "x\n",
+        ".cache/ours/project/sessions/a.md": "x\n",
         ".gitignore": "ignored/\n",
     }
     for name, text in files.items():

@@ -10,6 +10,7 @@ import pytest
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.memory.domain.discovery import uuid_of
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.stores import session_files
 from context_pack_adapters.stores.session_files import SessionFiles
@@ -23,20 +24,20 @@ def folder(root: Path) -> Path:
 
 @pytest.mark.clause("ME-11")
 def test_a_session_is_on_disk_soon_after_its_first_call_and_without_an_end(tmp_path: Path) -> None:
-    log = SessionFiles(tmp_path, FixedClock(), ONE)
+    log = SessionFiles(PrivateFolder(tmp_path), FixedClock(), ONE)
     log.called("read_file")
     file = folder(tmp_path) / f"{ONE}.md"
     deadline = time.monotonic() + 30
     while not file.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    (past,) = SessionFiles(tmp_path, FixedClock(), TWO).past()
+    (past,) = SessionFiles(PrivateFolder(tmp_path), FixedClock(), TWO).past()
     assert (past.id, past.ended, past.tools) == (ONE, None, {"read_file": 1})
 
 
 @pytest.mark.clause("ME-11")
 def test_a_change_finds_the_session_on_disk_and_is_in_it_before_its_reply(tmp_path: Path) -> None:
-    log = SessionFiles(tmp_path, FixedClock(), ONE)
-    reader = SessionFiles(tmp_path, FixedClock(), TWO)
+    log = SessionFiles(PrivateFolder(tmp_path), FixedClock(), ONE)
+    reader = SessionFiles(PrivateFolder(tmp_path), FixedClock(), TWO)
     log.keep()
     assert [(past.id, past.tools) for past in reader.past()] == [(ONE, {})]
     other = threading.Thread(target=log.called, args=("read_file",))
@@ -49,48 +50,47 @@ def test_a_change_finds_the_session_on_disk_and_is_in_it_before_its_reply(tmp_pa
 @pytest.mark.clause("ME-11")
 def test_a_session_that_was_kept_early_and_called_nothing_still_ends(tmp_path: Path) -> None:
     clock = FixedClock()
-    log = SessionFiles(tmp_path, clock, ONE)
+    log = SessionFiles(PrivateFolder(tmp_path), clock, ONE)
     log.keep()
     log.end()
-    (past,) = SessionFiles(tmp_path, clock, TWO).past()
+    (past,) = SessionFiles(PrivateFolder(tmp_path), clock, TWO).past()
     assert past.ended == clock.now()
 
 
 @pytest.mark.clause("ME-11")
 def test_the_end_is_written_when_the_connection_ends(tmp_path: Path) -> None:
     clock = FixedClock()
-    log = SessionFiles(tmp_path, clock, ONE)
+    log = SessionFiles(PrivateFolder(tmp_path), clock, ONE)
     log.called("read_file")
     log.read(RelativePath("a.py"))
     clock.advance(minutes=3)
     log.end()
-    (past,) = SessionFiles(tmp_path, clock, TWO).past()
+    (past,) = SessionFiles(PrivateFolder(tmp_path), clock, TWO).past()
     assert past.ended == clock.now()
     assert "Files read: a.py." in (folder(tmp_path) / f"{ONE}.md").read_text("utf-8")
 
 
 @pytest.mark.clause("ME-10")
 def test_a_connection_that_called_nothing_leaves_nothing(tmp_path: Path) -> None:
-    SessionFiles(tmp_path, FixedClock(), ONE).end()
+    SessionFiles(PrivateFolder(tmp_path), FixedClock(), ONE).end()
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.clause("ME-11")
 @pytest.mark.parametrize("damage", [b"", b"---\nid: 1\n---\n", b"\xff\xfe", b"---\nversion: 1\n---\n"])
 def test_a_broken_session_is_passed_over(tmp_path: Path, damage: bytes) -> None:
-    log = SessionFiles(tmp_path, FixedClock(), ONE)
+    log = SessionFiles(PrivateFolder(tmp_path), FixedClock(), ONE)
     log.called("output")
     log.end()
     (folder(tmp_path) / f"{TWO}.md").write_bytes(damage)
-    assert [session.id for session in SessionFiles(tmp_path, FixedClock(), uuid_of(b"3" * 16)).past()] == [
-        ONE
-    ]
+    third = SessionFiles(PrivateFolder(tmp_path), FixedClock(), uuid_of(b"3" * 16))
+    assert [session.id for session in third.past()] == [ONE]
 
 
 @pytest.mark.clause("ME-11")
 def test_a_folder_that_cannot_be_made_fails_nobody(tmp_path: Path) -> None:
     (tmp_path / "memory").write_text("in the way")
-    log = SessionFiles(tmp_path, FixedClock(), ONE)
+    log = SessionFiles(PrivateFolder(tmp_path), FixedClock(), ONE)
     log.keep()
     log.called("output")
     log.end()
@@ -102,10 +102,10 @@ def test_the_oldest_sessions_go_when_there_are_too_many(tmp_path: Path) -> None:
     clock = FixedClock()
     for number in range(3):
         clock.advance(minutes=1)
-        log = SessionFiles(tmp_path, clock, uuid_of(bytes([number]) * 16))
+        log = SessionFiles(PrivateFolder(tmp_path), clock, uuid_of(bytes([number]) * 16))
         log.called("output")
         log.end()
-    newest = SessionFiles(tmp_path, clock, ONE, kept=2)
+    newest = SessionFiles(PrivateFolder(tmp_path), clock, ONE, kept=2)
     newest.called("output")
     newest.end()
     assert session_files.KEPT == 1000

@@ -11,6 +11,7 @@ import pytest
 
 from context_pack.code.ports import AccessLog
 from context_pack.kernel.paths import RelativePath
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.inmemory import FixedClock, MemoryAccessLog
 from context_pack_adapters.stores.access_files import AccessFiles
 
@@ -27,7 +28,7 @@ def log(request: pytest.FixtureRequest, tmp_path: Path, clock: FixedClock) -> Ac
     """An empty log of each kind."""
     if request.param == "memory":
         return MemoryAccessLog(clock)
-    files = AccessFiles(tmp_path, clock)
+    files = AccessFiles(PrivateFolder(tmp_path), clock)
     return files if request.param == "disk" else Hasty(files)
 
 

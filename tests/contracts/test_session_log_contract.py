@@ -12,6 +12,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.memory.domain.discovery import uuid_of
 from context_pack.memory.domain.session import Session, summary
 from context_pack.memory.ports import SessionLog
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.inmemory.memory import MemorySessionLog
 from context_pack_adapters.stores.session_files import SessionFiles
@@ -29,7 +30,7 @@ def connect(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
         if opened:
             opened[-1].end()  # type: ignore[attr-defined]
         clock.advance(minutes=1)
-        opened.append(SessionFiles(tmp_path, clock, uuid_of(bytes([number]) * 16)))
+        opened.append(SessionFiles(PrivateFolder(tmp_path), clock, uuid_of(bytes([number]) * 16)))
         return opened[-1]
 
     def in_memory(number: int) -> SessionLog:

@@ -232,6 +232,24 @@ def test_a_repository_that_a_project_brings_along_leads_git_nowhere(
     assert contents(project) == before
 
 
+@pytest.mark.clause("DC-05", "ME-21")
+def test_private_folders_inside_the_project_are_neither_code_nor_documents(
+    tmp_path: Path, spawn: Spawn
+) -> None:
+    """The home of the user as a project."""
+    lay(tmp_path, {"auth.py": TRUE, "notes.md": "# Notes\n\nThe lighthouse.\n"})
+    mine = {"collections": {"all": {"url": ".", "description": "Everything"}}}
+    lay(tmp_path, {"context.json": json.dumps(mine)})
+    for _ in range(2):
+        client = started(spawn, tmp_path, CONTEXT_PACK_CACHE=str(tmp_path / ".cache"))
+        found = client.payload("context_search", {"query": "Tools called"})["results"]
+        assert {each["path"] for each in found if each["source"] == "code"} <= {"auth.py", "notes.md"}
+        listed = client.payload("documents_list_documents", {"collection": "all"})["documents"]
+        assert [each["id"] for each in listed] == ["notes.md"]
+        client.end()
+    assert list((tmp_path / ".cache").rglob("sessions/*.md"))
+
+
 @pytest.mark.clause("PV-05", "CLI-21")
 def test_the_doctor_names_what_older_versions_left(project: Path) -> None:
     line = CommandLine(project)

@@ -16,6 +16,7 @@ from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack_adapters.disk.gitignore import IgnoreFile
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
 from context_pack_adapters.stores.context_format import YamlContextFormat
@@ -89,7 +90,7 @@ def memory_contexts(files: dict[str, str | bytes], modified_ns: int = 0) -> Cont
 def disk_contexts(root: Path, *allowed: Path, deny: tuple[str, ...] = ()) -> ContextPorts:
     """The ports over a folder."""
     store = str(root / ".agents" / "store")
-    seen = SeenFolders(str(root / ".agents" / "cache"))
+    seen = SeenFolders(PrivateFolder(root / ".agents" / "cache"))
     projects = DiskProjects(str(root), [str(path) for path in allowed], PathPolicy(deny), FORMAT, seen)
     return ContextPorts(projects, FORMAT, FileDerivedMemory(store, str(root), seen))
 

@@ -48,8 +48,10 @@ def perform(errand: str, settings: Settings, stop: Callable[[], bool]) -> int:
     from context_pack_adapters.index.background import errand_lock
     from context_pack_adapters.private_places import open_places
 
+    folder = open_places(settings).cache
+    folder.make()
     try:
-        with errand_lock(str(open_places(settings).cache), errand, make=True):
+        with errand_lock(folder, errand):
             module, _, name = ERRANDS[errand].partition(":")
             work: Callable[[Settings, Callable[[], bool]], int] = getattr(import_module(module), name)
             return work(settings, stop)

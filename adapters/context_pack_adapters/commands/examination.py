@@ -55,12 +55,14 @@ def settings_shown(settings: Settings) -> dict[str, str]:
     """Every setting in effect, as text."""
     from context_pack import __version__
 
+    cache, state = project_folders(settings)
     limits = ", ".join(f"{tool}={count}" for tool, count in settings.rate_limits.items()) or "off"
     return {
         "version": f"{__version__}, from {Path(__file__).resolve().parents[2]}",
         "source root": settings.source_root,
         "storage root": settings.root,
-        **dict(zip(("cache", "state"), project_folders(settings), strict=True)),
+        "cache": cache.path,
+        "state": state.path,
         "log level": settings.log_level,
         "initialize timeout": f"{settings.initialize_timeout_ms} ms",
         "largest message": f"{settings.max_message_bytes} bytes",
@@ -171,7 +173,7 @@ def _vector_index(settings: Settings) -> Finding:
     except (ImportError, OSError):  # a package is broken, which is told already
         return Finding("hnswlib", "ok", "not installed: of use for very large projects only")
     cache, _ = project_folders(settings)
-    most = max(pieces_in(Path(cache) / name) for name in (INDEX, DOCUMENTS_INDEX))
+    most = max(pieces_in(Path(cache.path) / name) for name in (INDEX, DOCUMENTS_INDEX))
     found = f"not installed: of use above {GRAPH_AT:,} passages, the largest index has {most:,}"
     if most <= GRAPH_AT:
         return Finding("hnswlib", "ok", found)

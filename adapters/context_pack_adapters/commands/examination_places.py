@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.commands.trouble import words_for
-from context_pack_adapters.private_places import project_folders, trouble_with
+from context_pack_adapters.private_places import project_folders
 from context_pack_adapters.settings import Settings
 
 FORMER = ("derived", "stats", "access", "memory/sessions", "contexts/seen.json")
@@ -95,7 +95,7 @@ def _packs(settings: Settings) -> Finding:
 def _private(settings: Settings) -> Finding:
     """The user's folders for what is derived or private."""
     cache, state = project_folders(settings)
-    trouble = trouble_with(cache) or trouble_with(state)
+    trouble = cache.trouble() or state.trouble()
     if not trouble:
         return Finding("cache and state", "ok", "for this user only")
     found = f"temporary, so that every server indexes anew: {trouble}"

@@ -48,7 +48,7 @@ def run(options: Namespace, shell: Shell) -> int:
     start = time.monotonic()
     indexer = CodeIndexer(memory.tree, memory.index)
     # Looking into an index makes one where there is none.
-    fresh = options.dry_run and not (open_places(shell.settings).cache / INDEX).exists()
+    fresh = options.dry_run and INDEX not in open_places(shell.settings).cache.names()
     before = {} if fresh else memory.index.known(CODE)
     plan = indexer.plan(before)
     if options.dry_run:

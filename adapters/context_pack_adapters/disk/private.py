@@ -10,69 +10,105 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import time
 from contextlib import suppress
 
-from context_pack_adapters.disk.atomic import sweep_temporaries, sync_folder, write_atomic
+from context_pack_adapters.disk import writing
+from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.disk.opening import AnyPlace, Handle, Place
 
 FOLDER_MODE, FILE_MODE = 0o700, 0o600
 _OTHERS = 0o077
+_ANOTHERS = "another user's folder"
 
 
-class NotPrivate(OSError):
-    """What has the name of a private folder is a link, no folder, or another user's."""
+class PrivateFolder(Folder):
+    """A folder of the user alone, made when it is first written to; safe to share between threads.
 
-
-def is_private_folder(folder: str) -> bool:
-    """Whether there is such a folder; one that others could enter is closed to them.
-
-    Raises:
-        NotPrivate: something is there that must not be used.
+    A place says which folders on the way down are ours too; of a mere path that is the last one.
     """
-    try:
-        status = os.lstat(folder)
-    except FileNotFoundError:
-        return False
-    if not stat.S_ISDIR(status.st_mode):
-        what = "a link" if stat.S_ISLNK(status.st_mode) else "not a folder"
-        raise NotPrivate(errno.ENOTDIR, what)
-    if hasattr(os, "getuid") and status.st_uid != os.getuid():
-        raise NotPrivate(errno.EPERM, "another user's folder")
+
+    def __init__(self, place: AnyPlace) -> None:
+        if not isinstance(place, Place):
+            top, name = os.path.split(os.path.abspath(place))
+            place = Place(top, (name,))
+        super().__init__(place)
+
+    @classmethod
+    def around(cls, file: AnyPlace) -> tuple[PrivateFolder, str]:
+        """The folder that a file is in, and the file's name."""
+        place = Place.of(file)
+        if len(place.inside) > 1:
+            return cls(Place(place.top, place.inside[:-1])), place.inside[-1]
+        folder, name = os.path.split(place.path)
+        return cls(folder), name
+
+    @property
+    def path(self) -> str:
+        """The absolute path, for those who can open nothing else."""
+        return self.place.path
+
+    def below(self, *names: str) -> PrivateFolder:
+        """A folder in it."""
+        return PrivateFolder(self.place.below(*names))
+
+    def make(self) -> None:
+        """Make the folder and those on the way, close them to others, and remove what killed writers left.
+
+        Raises:
+            OSError: it cannot be made, or a link, a file or another user's folder has a name on the way.
+        """
+        top, inside = self.place
+        writing.make_top(top, FOLDER_MODE)
+        for depth, name in enumerate(inside):
+            with Place(top, inside[:depth]).held() as above:
+                writing.make_folder(above, name, FOLDER_MODE)
+            with Place(top, inside[: depth + 1]).held() as folder:
+                _close_to_others(folder)
+        self.sweep()
+
+    def write(self, name: str, data: bytes, mode: int | None = FILE_MODE) -> None:
+        """Put a whole file in place of what is there; the folder is made if need be."""
+        self.make()
+        super().write(name, data, mode)
+
+    def lock(self, name: str, seconds: float) -> PathLock:
+        """The lock of that name in it, not taken yet."""
+        return PathLock(name, seconds, self.place.held, FILE_MODE)
+
+    def trouble(self) -> str:
+        """Why the folder cannot be used, in words; empty if nothing is known against it. Nothing is made."""
+        place = self.place.top
+        if not os.path.isabs(place):
+            return f"{place}: it is not an absolute path"
+        for name in self.place.inside:
+            place = os.path.join(place, name)
+            try:
+                status = os.lstat(place)
+            except FileNotFoundError:
+                break
+            except OSError as error:
+                return f"{place}: {error.strerror}"
+            if not stat.S_ISDIR(status.st_mode):
+                return f"{place}: {'a link' if stat.S_ISLNK(status.st_mode) else 'not a folder'}"
+            if not _is_the_users(status):
+                return f"{place}: {_ANOTHERS}"
+        while not os.path.lexists(place):
+            place = os.path.dirname(place)
+        if os.path.isdir(place) and os.access(place, os.W_OK | os.X_OK):
+            return ""
+        return f"{place}: it cannot be written to"
+
+
+def _close_to_others(folder: Handle) -> None:
+    """Let nobody but the user into an open folder, which must be the user's own."""
+    status = os.stat(folder)
+    if not _is_the_users(status):
+        raise PermissionError(errno.EPERM, _ANOTHERS)
     if os.name == "posix" and status.st_mode & _OTHERS:
         with suppress(OSError):  # a file system without modes
             os.chmod(folder, stat.S_IMODE(status.st_mode) & ~_OTHERS)
-    return True
 
 
-def ensure_private_folder(folder: str) -> None:
-    """Make a private folder and what is missing above it, and remove what killed writers left in it.
-
-    Raises:
-        NotPrivate: something else has its name.
-        OSError: it cannot be made.
-    """
-    if not is_private_folder(folder):
-        _make(folder)
-    sweep_temporaries(folder, time.time())
-
-
-def _make(folder: str) -> None:
-    parent = os.path.dirname(folder)
-    if not os.path.isdir(parent) and parent != folder:
-        _make(parent)
-    with suppress(FileExistsError):
-        os.mkdir(folder, FOLDER_MODE)
-        sync_folder(parent)
-    is_private_folder(folder)
-
-
-def write_private(folder: str, name: str, data: bytes) -> None:
-    """Put `data` at `folder/name` in one step; the folder is made if need be."""
-    ensure_private_folder(folder)
-    write_atomic(folder, name, data, FILE_MODE)
-
-
-def private_lock(folder: str, name: str, timeout: float) -> PathLock:
-    """A lock in a private folder, which must be there when the lock is taken."""
-    return PathLock(os.path.join(folder, name), timeout, mode=FILE_MODE)
+def _is_the_users(status: os.stat_result) -> bool:
+    return not hasattr(os, "getuid") or status.st_uid == os.getuid()

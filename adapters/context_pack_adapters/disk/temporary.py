@@ -14,9 +14,8 @@ import time
 from contextlib import suppress
 from functools import cache
 
-from context_pack_adapters.disk.atomic import TEMPORARY_AGE_SECONDS
-from context_pack_adapters.disk.locking import attempt_lock
-from context_pack_adapters.disk.private import FILE_MODE, is_private_folder, private_lock
+from context_pack_adapters.disk.private import PrivateFolder
+from context_pack_adapters.disk.writing import TEMPORARY_AGE_SECONDS
 
 PREFIX, LOCK = "context-pack-private-", ".lock"
 
@@ -27,7 +26,7 @@ class TemporaryHome:
     def __init__(self) -> None:
         self.path = tempfile.mkdtemp(prefix=PREFIX)
         self._process = os.getpid()
-        self._lock = private_lock(self.path, LOCK, 0.0)
+        self._lock = PrivateFolder(self.path).lock(LOCK, 0.0)
         self._lock.acquire()
         atexit.register(self.remove)
 
@@ -61,12 +60,11 @@ def sweep_temporary_homes(folder: str, now: float) -> None:
 
 
 def _remove_if_left(entry: os.DirEntry[str], now: float) -> None:
-    """Raises OSError for what is not a folder of this user."""
-    if now - entry.stat(follow_symlinks=False).st_mtime <= TEMPORARY_AGE_SECONDS:
+    folder = PrivateFolder(entry.path)
+    young = now - entry.stat(follow_symlinks=False).st_mtime <= TEMPORARY_AGE_SECONDS
+    if young or folder.trouble():
         return
-    if not is_private_folder(entry.path):
-        return
-    lock = attempt_lock(os.path.join(entry.path, LOCK), mode=FILE_MODE)
-    if lock is not None:
+    lock = folder.lock(LOCK, 0.0)
+    if lock.attempt():
         shutil.rmtree(entry.path, ignore_errors=True)
         lock.release()

@@ -76,23 +76,23 @@ def sync(folder: Handle) -> None:
                 raise
 
 
-def make_folder(folder: Handle, name: str) -> None:
+def make_folder(folder: Handle, name: str, mode: int = 0o777) -> None:
     """Make a folder in a folder, durably; it may exist."""
     path, start = at(folder, name)
     with suppress(FileExistsError):
-        os.mkdir(path, dir_fd=start)
+        os.mkdir(path, mode, dir_fd=start)
         sync(folder)
 
 
-def make_top(path: str) -> None:
+def make_top(path: str, mode: int = 0o777) -> None:
     """Make a folder that a person or a setting named, with its parents; it may exist."""
     if os.path.isdir(path):
         return
     parent = os.path.dirname(path)
     if parent and parent != path:
-        make_top(parent)
+        make_top(parent, mode)
     try:
-        os.mkdir(path)
+        os.mkdir(path, mode)
     except FileExistsError:
         if not os.path.isdir(path):
             raise

@@ -17,7 +17,7 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
 from context_pack_adapters.disk.locking import PathLock
-from context_pack_adapters.disk.private import ensure_private_folder, private_lock
+from context_pack_adapters.disk.private import PrivateFolder
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -57,11 +57,9 @@ def errand_environment(environ: Mapping[str, str], root: str, source_root: str, 
     }
 
 
-def errand_lock(folder: str, errand: str, make: bool = False) -> PathLock:
-    """The lock that whoever does an errand holds, in a folder that is made if so told."""
-    if make:
-        ensure_private_folder(folder)
-    return private_lock(folder, f"{errand}.lock", LOCK_SECONDS)
+def errand_lock(folder: PrivateFolder, errand: str) -> PathLock:
+    """The lock that whoever does an errand holds."""
+    return folder.lock(f"{errand}.lock", LOCK_SECONDS)
 
 
 class ChildBackground:
@@ -72,7 +70,7 @@ class ChildBackground:
         command: Sequence[str],
         environ: Mapping[str, str],
         *,
-        folder: str,
+        folder: PrivateFolder,
         cwd: str | None = None,
         on_done: Done = lambda _: None,
     ) -> None:

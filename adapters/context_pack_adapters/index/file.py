@@ -14,13 +14,13 @@ import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.disk.faults import translated
-from context_pack_adapters.disk.private import FILE_MODE, ensure_private_folder, private_lock
+from context_pack_adapters.disk.opening import AnyPlace
+from context_pack_adapters.disk.private import FILE_MODE, PrivateFolder
 from context_pack_adapters.index.connections import Opened, identity_of
 from context_pack_adapters.index.faults import Damaged, damaged, judging, locked
 from context_pack_adapters.index.schema import (
@@ -41,9 +41,9 @@ ATTEMPTS = 3
 class IndexFile:
     """The file of an index, whatever happens to it; safe for threads and for many processes."""
 
-    def __init__(self, path: Path, maker: Maker, timeout: float) -> None:
-        self.name = path.name
-        self._path = str(path)
+    def __init__(self, place: AnyPlace, maker: Maker, timeout: float) -> None:
+        self._folder, self.name = PrivateFolder.around(place)
+        self._path = os.path.join(self._folder.path, self.name)
         self._maker = maker
         self._timeout = timeout
         self._opening, self._writing = Lock(), Lock()
@@ -144,10 +144,9 @@ class IndexFile:
 
     def _open(self, before: Opened | None) -> Opened:
         with translated(self.name):
-            folder = os.path.dirname(self._path)
-            ensure_private_folder(folder)
+            self._folder.make()
             try:
-                with private_lock(folder, f"{self.name}.lock", self._timeout):
+                with self._folder.lock(f"{self.name}.lock", self._timeout):
                     return self._open_alone(before)
             except Failure as failure:
                 raise locked(self.name) if "lock" in failure.details else failure from failure

@@ -10,7 +10,6 @@ import sqlite3
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -18,6 +17,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import Entry, Known, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack_adapters.disk.faults import translated
+from context_pack_adapters.disk.opening import AnyPlace, Place
 from context_pack_adapters.index import writing
 from context_pack_adapters.index.companion import Companion
 from context_pack_adapters.index.file import IndexFile
@@ -47,7 +47,7 @@ class SqliteIndex:
 
     def __init__(
         self,
-        path: Path,
+        place: AnyPlace,
         fast: Embedder,
         *,
         chunker: str,
@@ -55,8 +55,8 @@ class SqliteIndex:
         graph_at: int = GRAPH_AT,
     ) -> None:
         self._fast = fast
-        self._file = IndexFile(path, Maker(fast.id, fast.dimension, chunker), timeout)
-        self._shared = Shared(VectorLeg(), GraphLeg(str(path), graph_at), WordCounts(), {})
+        self._file = IndexFile(place, Maker(fast.id, fast.dimension, chunker), timeout)
+        self._shared = Shared(VectorLeg(), GraphLeg(Place.of(place).path, graph_at), WordCounts(), {})
         self._wanted: dict[int, int] = {}
         self._wanting = Lock()
         self._companion = Companion(fast)

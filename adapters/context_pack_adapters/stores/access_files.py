@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import atexit
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
 from threading import Lock, Timer
 from typing import Any
 
@@ -23,8 +21,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.instants import format_instant, parse_instant
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
-from context_pack_adapters.disk.atomic import read_whole
-from context_pack_adapters.disk.private import ensure_private_folder, private_lock, write_private
+from context_pack_adapters.disk.private import PrivateFolder
 
 FORMAT = 1
 FILE, BROKEN, LOCK = "items.json", "items.broken.json", ".lock"
@@ -37,8 +34,8 @@ LARGEST_FILE = 64 * 1024 * 1024
 class AccessFiles:
     """An `AccessLog` in `{state}/access/`; safe to share between threads and processes."""
 
-    def __init__(self, state: Path, clock: Clock, seconds: float = WRITE_SECONDS) -> None:
-        self._folder = str(state / "access")
+    def __init__(self, state: PrivateFolder, clock: Clock, seconds: float = WRITE_SECONDS) -> None:
+        self._folder = state.below("access")
         self._clock = clock
         self._seconds = seconds
         self._lock = Lock()
@@ -82,18 +79,17 @@ class AccessFiles:
                 self._gathered = dict(_merged(gathered, self._gathered.values()))
 
     def _write(self, gathered: Iterable[ContextItem]) -> None:
-        ensure_private_folder(self._folder)
-        with private_lock(self._folder, LOCK, LOCK_SECONDS):
+        self._folder.make()
+        with self._folder.lock(LOCK, LOCK_SECONDS):
             items = ranked(_merged(self._load(keep_broken=True), gathered).values(), self._clock.now())
             record = {"format": FORMAT, "items": [_to_record(item) for item in items]}
             body = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-            write_private(self._folder, FILE, body.encode("utf-8", "surrogatepass"))
+            self._folder.write(FILE, body.encode("utf-8", "surrogatepass"))
 
     def _load(self, keep_broken: bool = False) -> dict[RelativePath, ContextItem]:
         """What the file says; one that cannot be understood says nothing, and is kept aside by a writer."""
-        path = os.path.join(self._folder, FILE)
         try:
-            data, _ = read_whole(path, LARGEST_FILE)
+            data, _ = self._folder.read(FILE, LARGEST_FILE)
         except FileNotFoundError:
             return {}
         except OSError:
@@ -105,7 +101,7 @@ class AccessFiles:
         except (ValueError, KeyError, TypeError, RecursionError, Failure):
             if keep_broken:
                 with suppress(OSError):
-                    os.replace(path, os.path.join(self._folder, BROKEN))
+                    self._folder.move(FILE, BROKEN)
             return {}
 
 

@@ -1,7 +1,7 @@
 """The files of the source tree that memory indexes: which there are and in which state, without reading them.
 
 What `grep_codebase` searches counts here too, but for formats that hold data and not code, and for our own
-storage. A stamp is a file's state; one that may change again without a trace (the file is younger than the
+folders. A stamp is a file's state; one that may change again without a trace (the file is younger than the
 clock's grain) is left empty, so that the file is looked at again.
 """
 
@@ -38,13 +38,15 @@ _REASONS = {
 
 
 class CodeFiles:
-    """A `CodeTree` on disk; safe to share between threads."""
+    """A `CodeTree` on disk without the folders that are our `own`; safe to share between threads."""
 
-    def __init__(self, root: Path, policy: PathPolicy, storage: Path) -> None:
+    def __init__(self, root: Path, policy: PathPolicy, *own: Path) -> None:
         self._policy = policy
         self._rooted = Rooted(root, policy)
-        own = os.path.relpath(os.path.abspath(storage), os.path.abspath(root)).replace(os.sep, "/")
-        self._own = () if own == os.curdir or own.startswith(os.pardir) else (own,)
+        ours = (os.path.relpath(os.path.abspath(folder), os.path.abspath(root)) for folder in own)
+        self._own = tuple(
+            way.replace(os.sep, "/") for way in ours if way != os.curdir and way.split(os.sep)[0] != os.pardir
+        )
 
     def survey(self, go_on: GoOn = always) -> Mapping[str, FileState] | None:
         """Every file that counts, by path; None if the walk was not allowed to its end."""

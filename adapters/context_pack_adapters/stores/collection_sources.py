@@ -49,7 +49,7 @@ from context_pack_adapters.disk.atomic import (
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.locking import PathLock
 from context_pack_adapters.disk.opening import Place, scan
-from context_pack_adapters.disk.private import ensure_private_folder
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.stores.collection_files import FolderSource
 from context_pack_adapters.stores.collection_places import ProjectPlaces
 
@@ -72,7 +72,7 @@ class DiskCollections:
     """`CollectionSources` over `context.json` files; `user_config` is the path of the user-wide one.
 
     Repositories are fetched into `cache`; `allowed_roots` are folders outside of the project that it may name
-    all the same.
+    all the same; the storage `root` and `own` hold no documents, wherever they lie.
     """
 
     def __init__(
@@ -80,14 +80,15 @@ class DiskCollections:
         source_root: Path,
         root: Path,
         policy: PathPolicy,
-        cache: Path,
+        cache: PrivateFolder,
         user_config: Path | None = None,
         allowed_roots: Sequence[str] = (),
+        own: Sequence[Path] = (),
     ) -> None:
         self._source_root = Path(os.path.abspath(source_root))
-        self._root = Path(os.path.abspath(root))
+        self._ours = [Path(os.path.abspath(folder)) for folder in (root, *own)]
         self._policy = policy
-        self._repositories = cache / "git"
+        self._repositories = cache.below("git")
         self._project_file = self._source_root / CONFIG_FILE
         self._user_file = user_config
         self._places = ProjectPlaces(self._source_root, allowed_roots)
@@ -132,8 +133,9 @@ class DiskCollections:
 
             trusted = collection.user_wide or self._places.permit(where, self.allowed())
             with translated("git"):
-                ensure_private_folder(str(self._repositories))
-            store = GitStore(self._repositories / f"{collection.id}.git", where, check, trusted)
+                self._repositories.make()
+            folder = Path(self._repositories.path) / f"{collection.id}.git"
+            store = GitStore(folder, where, check, trusted)
             if fetch:
                 store.fetch()
             yield GitSource(store, where, self._policy)
@@ -254,10 +256,9 @@ class DiskCollections:
         ]
 
     def _own(self, folder: Path) -> list[str]:
-        """Our own storage, where it lies inside the collection: it holds no documents of the user."""
-        if not self._root.is_relative_to(folder) or self._root == folder:
-            return []
-        return [self._root.relative_to(folder).as_posix()]
+        """Our own folders, where they lie inside the collection: they hold no documents of the user."""
+        inside = (own for own in self._ours if own != folder and own.is_relative_to(folder))
+        return [own.relative_to(folder).as_posix() for own in inside]
 
 
 def _denied() -> Failure:

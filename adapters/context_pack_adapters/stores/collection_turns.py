@@ -6,11 +6,10 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Lock
 
 from context_pack_adapters.disk.faults import translated
-from context_pack_adapters.disk.private import ensure_private_folder, private_lock
+from context_pack_adapters.disk.private import PrivateFolder
 
 LONGEST_WAIT = 3600.0
 LOOK_SECONDS = 0.05
@@ -19,8 +18,8 @@ LOOK_SECONDS = 0.05
 class DiskTurns:
     """`Turns` by locks in memory, and by lock files in the user's cache."""
 
-    def __init__(self, cache: Path) -> None:
-        self._cache = str(cache)
+    def __init__(self, cache: PrivateFolder) -> None:
+        self._cache = cache
         self._guard = Lock()
         self._locks: dict[str, Lock] = {}
 
@@ -37,8 +36,8 @@ class DiskTurns:
         """One process at a time."""
         file = f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.lock"
         with translated(file):
-            ensure_private_folder(self._cache)
-        lock = private_lock(self._cache, file, LONGEST_WAIT)
+            self._cache.make()
+        lock = self._cache.lock(file, LONGEST_WAIT)
         with translated(file):
             lock.acquire(check)
         try:

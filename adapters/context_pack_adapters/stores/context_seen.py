@@ -9,14 +9,12 @@ were not there.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from hashlib import sha256
 from threading import Lock
 from typing import Any
 
-from context_pack_adapters.disk.atomic import read_whole
-from context_pack_adapters.disk.private import write_private
+from context_pack_adapters.disk.private import PrivateFolder
 
 Rows = Sequence[tuple[Any, ...]]
 """The signs of a folder's files: names, sizes, times, inodes."""
@@ -30,7 +28,7 @@ MOST_FOLDERS = 100_000
 class SeenFolders:
     """What is known of folders by their real paths; safe to share between threads."""
 
-    def __init__(self, cache: str) -> None:
+    def __init__(self, cache: PrivateFolder) -> None:
         self._folder = cache
         self._lock = Lock()
         self._known: dict[str, list[str]] | None = None
@@ -62,7 +60,7 @@ class SeenFolders:
                 known.pop(next(iter(known)))
             body = json.dumps({"format": FORMAT, "folders": known}, indent=0)
         try:
-            write_private(self._folder, FILE, body.encode())
+            self._folder.write(FILE, body.encode())
         except (OSError, UnicodeEncodeError):
             return
 
@@ -73,7 +71,7 @@ class SeenFolders:
 
     def _read(self) -> dict[str, list[str]]:
         try:
-            data, _ = read_whole(os.path.join(self._folder, FILE), MAX_BYTES)
+            data, _ = self._folder.read(FILE, MAX_BYTES)
             value = json.loads(data)
         except (OSError, ValueError, RecursionError):
             return {}

@@ -9,10 +9,8 @@ session, so there is nothing to lock. Nothing here ever fails a call. The newest
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from threading import Lock, Timer, get_ident
 
 from attrs import evolve
@@ -21,8 +19,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
 from context_pack.memory.domain.discovery import is_id
 from context_pack.memory.domain.session import Session, from_record, summary, to_record
-from context_pack_adapters.disk.atomic import read_whole
-from context_pack_adapters.disk.private import write_private
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.stores import front_matter
 
 SUFFIX = ".md"
@@ -34,8 +31,8 @@ MAX_FILE_BYTES = 2 * 1024 * 1024
 class SessionFiles:
     """A `SessionLog` on disk; safe to share between threads."""
 
-    def __init__(self, state: Path, clock: Clock, session_id: str, kept: int = KEPT) -> None:
-        self._folder = os.path.join(os.path.abspath(state), "sessions")
+    def __init__(self, state: PrivateFolder, clock: Clock, session_id: str, kept: int = KEPT) -> None:
+        self._folder = state.below("sessions")
         self._clock = clock
         self._kept = kept
         self._lock = Lock()
@@ -118,7 +115,7 @@ class SessionFiles:
 
     def _write(self, session: Session) -> None:
         data = front_matter.render(to_record(session), summary(session) + "\n")
-        write_private(self._folder, session.id + SUFFIX, data)
+        self._folder.write(session.id + SUFFIX, data)
         self._written = True
 
     def _let_go(self) -> None:
@@ -127,24 +124,23 @@ class SessionFiles:
         if len(names) > self._kept:
             for session in self.past()[: len(names) - self._kept]:
                 with suppress(OSError):
-                    os.unlink(os.path.join(self._folder, session.id + SUFFIX))
+                    self._folder.remove(session.id + SUFFIX)
 
     def _names(self) -> list[str]:
         try:
-            names = os.listdir(self._folder)
+            names = self._folder.names()
         except OSError:
             return []
         return [name for name in names if name.endswith(SUFFIX) and is_id(name[: -len(SUFFIX)])]
 
     def _load(self, name: str) -> tuple[tuple[int, int], Session] | None:
         """A session with the state of its file, from memory where that is the same."""
-        path = os.path.join(self._folder, name)
         try:
-            status = os.stat(path, follow_symlinks=False)
+            status = self._folder.status(name)
             known, state = self._past.get(name), (status.st_mtime_ns, status.st_ino)
             if known is not None and known[0] == state:
                 return known
-            data, _ = read_whole(path, MAX_FILE_BYTES)
+            data, _ = self._folder.read(name, MAX_FILE_BYTES)
             return state, from_record(front_matter.parse(front_matter.split(data)))
         except (OSError, front_matter.Malformed, ValueError, KeyError, TypeError, AttributeError):
             return None

@@ -7,16 +7,14 @@ nothing to lock. A file that cannot be read is passed over.
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 from context_pack.toolkit.metrics import Metrics, ToolMetrics
-from context_pack_adapters.disk.atomic import read_whole
-from context_pack_adapters.disk.private import write_private
+from context_pack_adapters.disk.private import PrivateFolder
 
 KEPT_FILES = 64
 KEPT_DURATIONS = 200
@@ -27,8 +25,8 @@ FORMAT = 1
 class StatsFiles:
     """The statistics of the last connections to one project."""
 
-    def __init__(self, state: Path) -> None:
-        self._folder = state / "stats"
+    def __init__(self, state: PrivateFolder) -> None:
+        self._folder = state.below("stats")
 
     def save(self, metrics: Metrics, stamp: str, token: str) -> None:
         """Keep what one connection did, and let the oldest go.
@@ -42,9 +40,10 @@ class StatsFiles:
         if not metrics.tools:
             return
         body = json.dumps(to_record(metrics, stamp), separators=(",", ":")).encode()
-        write_private(str(self._folder), f"{stamp}-{token}.json", body)
+        self._folder.write(f"{stamp}-{token}.json", body)
         for name in self._names()[:-KEPT_FILES]:
-            (self._folder / name).unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                self._folder.remove(name)
 
     def load(self) -> list[Mapping[str, Any]]:
         """Every record that can be read, the oldest first."""
@@ -52,14 +51,14 @@ class StatsFiles:
 
     def _names(self) -> list[str]:
         try:
-            names = os.listdir(self._folder)
+            names = self._folder.names()
         except OSError:
             return []
         return sorted(name for name in names if name.endswith(".json") and not name.startswith("."))
 
     def _read(self, name: str) -> Mapping[str, Any] | None:
         try:
-            record = json.loads(read_whole(str(self._folder / name), LARGEST_FILE)[0])
+            record = json.loads(self._folder.read(name, LARGEST_FILE)[0])
         except (OSError, ValueError, RecursionError):
             return None
         return record if is_record(record) else None

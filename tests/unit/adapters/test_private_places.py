@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from context_pack_adapters.private_places import open_places, project_key, trouble_with, user_folders
+from context_pack_adapters.disk.opening import Place
+from context_pack_adapters.disk.private import PrivateFolder
+from context_pack_adapters.private_places import open_places, project_key, user_folders
 from context_pack_adapters.settings import Settings, read_settings
 
 HOME = {"HOME": "/home/ada"}
@@ -45,7 +47,8 @@ HOME = {"HOME": "/home/ada"}
 def test_the_folders_are_where_the_platform_wants_them(
     platform: str, environ: dict[str, str], cache: str, state: str
 ) -> None:
-    assert user_folders("", {**HOME, **environ}, platform) == (cache, state)
+    found = user_folders("", {**HOME, **environ}, platform)
+    assert tuple(place.path for place in found) == (cache, state)
 
 
 @pytest.mark.clause("PV-02")
@@ -53,8 +56,8 @@ def test_one_variable_names_a_folder_for_both(tmp_path: Path) -> None:
     settings = read_settings({"CONTEXT_PACK_CACHE": f" {tmp_path}/own/ "}, "/work/shop")
     assert settings.cache == f"{tmp_path}/own"
     places = open_places(settings, {**HOME, "XDG_CACHE_HOME": "/c"})
-    assert places.cache.parent == tmp_path / "own" / "cache"
-    assert places.state.parent == tmp_path / "own" / "state"
+    assert Path(places.cache.path).parent == tmp_path / "own" / "cache"
+    assert Path(places.state.path).parent == tmp_path / "own" / "state"
     assert not places.temporary
     assert list(tmp_path.iterdir()) == []
     home = os.path.expanduser("~")
@@ -98,16 +101,21 @@ def test_what_stands_against_a_folder_is_said_in_words(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "real" / "project").symlink_to(tmp_path)
-    assert trouble_with(str(tmp_path / "new" / "project")) == ""
-    assert trouble_with(str(tmp_path / "file" / "project")) == f"{tmp_path}/file: not a folder"
-    assert trouble_with(str(tmp_path / "link" / "project")) == f"{tmp_path}/link: a link"
-    assert trouble_with(str(tmp_path / "real" / "project")) == f"{tmp_path}/real/project: a link"
-    assert trouble_with(str(tmp_path / "file" / "deep" / "project")).startswith(f"{tmp_path}/file/deep: ")
-    assert trouble_with("~/.cache/context-pack/project") == "there is no home folder"
+
+    def trouble(top: Path, *ours: str) -> str:
+        return PrivateFolder(Place(str(top), ours)).trouble()
+
+    assert trouble(tmp_path, "new", "project") == ""
+    assert trouble(tmp_path / "link", "new") == ""
+    assert trouble(tmp_path, "file", "project") == f"{tmp_path}/file: not a folder"
+    assert trouble(tmp_path, "link", "project") == f"{tmp_path}/link: a link"
+    assert trouble(tmp_path, "real", "project") == f"{tmp_path}/real/project: a link"
+    assert trouble(tmp_path / "file", "deep", "project") == f"{tmp_path}/file/deep: Not a directory"
+    assert trouble(Path("~/.cache"), "project") == "~/.cache: it is not an absolute path"
 
 
 @pytest.mark.clause("LIB-06", "PV-02")
 def test_opening_the_places_makes_nothing(tmp_path: Path) -> None:
     settings = Settings(str(tmp_path / "store"), str(tmp_path), cache=str(tmp_path / "own"))
-    assert open_places(settings).cache.is_relative_to(tmp_path / "own")
+    assert Path(open_places(settings).cache.path).is_relative_to(tmp_path / "own")
     assert os.listdir(tmp_path) == []

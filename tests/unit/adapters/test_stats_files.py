@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.toolkit.metrics import Metrics
+from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.stores.stats_files import KEPT_DURATIONS, KEPT_FILES, StatsFiles, merge, to_record
 
 COUNTS = st.integers(0, 1000)
@@ -40,7 +41,7 @@ def metrics(calls: int = 3) -> Metrics:
 
 @pytest.mark.clause("CLI-20")
 def test_what_a_connection_did_can_be_read_again(tmp_path: Path) -> None:
-    files = StatsFiles(tmp_path)
+    files = StatsFiles(PrivateFolder(tmp_path))
     files.save(metrics(), "20260101T000000Z", "aa")
     files.save(metrics(1), "20260102T000000Z", "bb")
     assert merge(files.load()).snapshot() == {
@@ -51,14 +52,14 @@ def test_what_a_connection_did_can_be_read_again(tmp_path: Path) -> None:
 
 @pytest.mark.clause("CLI-20")
 def test_a_connection_without_calls_leaves_nothing(tmp_path: Path) -> None:
-    StatsFiles(tmp_path).save(Metrics(), "20260101T000000Z", "aa")
+    StatsFiles(PrivateFolder(tmp_path)).save(Metrics(), "20260101T000000Z", "aa")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.clause("CLI-20")
 def test_only_the_newest_files_are_kept(tmp_path: Path) -> None:
     for number in range(KEPT_FILES + 5):
-        StatsFiles(tmp_path).save(metrics(), f"20260101T{number:06}Z", "aa")
+        StatsFiles(PrivateFolder(tmp_path)).save(metrics(), f"20260101T{number:06}Z", "aa")
     names = sorted(path.name for path in (tmp_path / "stats").glob("*.json"))
     assert len(names) == KEPT_FILES
     assert names[0] == "20260101T000005Z-aa.json"
@@ -66,7 +67,7 @@ def test_only_the_newest_files_are_kept(tmp_path: Path) -> None:
 
 @pytest.mark.clause("CLI-20")
 def test_a_file_stays_small_however_long_the_connection_was(tmp_path: Path) -> None:
-    StatsFiles(tmp_path).save(metrics(5000), "20260101T000000Z", "aa")
+    StatsFiles(PrivateFolder(tmp_path)).save(metrics(5000), "20260101T000000Z", "aa")
     (path,) = (tmp_path / "stats").glob("*.json")
     record = json.loads(path.read_text("utf-8"))
     assert record["tools"]["input"]["calls"] == 5000
@@ -97,7 +98,7 @@ def test_a_file_stays_small_however_long_the_connection_was(tmp_path: Path) -> N
     ],
 )
 def test_a_file_that_makes_no_sense_is_passed_over(tmp_path: Path, content: bytes) -> None:
-    files = StatsFiles(tmp_path)
+    files = StatsFiles(PrivateFolder(tmp_path))
     files.save(metrics(), "20260101T000000Z", "aa")
     (tmp_path / "stats" / "20260102T000000Z-bb.json").write_bytes(content)
     (tmp_path / "stats" / "20260103T000000Z-cc.json").mkdir()
