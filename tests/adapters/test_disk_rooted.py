@@ -13,7 +13,7 @@ import pytest
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.disk import opening
+from context_pack_adapters.disk import beneath, opening
 from context_pack_adapters.disk.rooted import Rooted
 
 SECRET = b"outside secret"
@@ -35,10 +35,15 @@ def root(tmp_path: Path) -> Path:
     return top
 
 
-@pytest.fixture(params=["descriptors", "paths"], autouse=True)
+@pytest.fixture(params=["one call", "part by part", "paths"], autouse=True)
 def _means(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Folders held by descriptor, and by path as on a system that has no opening from descriptors."""
-    monkeypatch.setattr(opening, "BY_DESCRIPTOR", request.param == "descriptors" and opening.BY_DESCRIPTOR)
+    """Each way down: by one system call, folder by folder, and by paths as where there is nothing better."""
+    if request.param != "one call":
+        monkeypatch.setattr(opening, "opener", lambda: None)
+    elif beneath.opener() is None:
+        pytest.skip("the system has no such call")
+    if request.param == "paths":
+        monkeypatch.setattr(opening, "BY_DESCRIPTOR", False)
 
 
 @pytest.fixture

@@ -11,9 +11,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
+
+from context_pack_adapters.disk.beneath import opener
 
 Handle = int | str
 """An open folder: its descriptor, or its path where the system has no opening from descriptors."""
@@ -23,6 +25,8 @@ BY_DESCRIPTOR = {os.open, os.stat, os.unlink} <= os.supports_dir_fd and os.scand
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
+# To go through a folder, not to list it: quicker, and enough where it may be entered and not read.
+_THROUGH = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
 _FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _FILE |= _NOFOLLOW | _CLOEXEC
 
@@ -47,19 +51,22 @@ def at(folder: Handle, name: str) -> tuple[str, int | None]:
     return (name, folder) if isinstance(folder, int) else (os.path.join(folder, name), None)
 
 
-def enter_top(path: str) -> Handle:
-    """A folder that a person or a setting named; it may be a link, which is their choice."""
+def enter_top(path: str, through: bool = False) -> Handle:
+    """A folder that a person or a setting named; it may be a link, which is their choice.
+
+    One that is gone `through` cannot be listed or flushed.
+    """
     if BY_DESCRIPTOR:
-        return os.open(path, _FOLDER)
+        return os.open(path, _THROUGH if through else _FOLDER)
     if not os.path.isdir(path):
         raise NotADirectoryError(errno.ENOTDIR, "not a folder") if os.path.lexists(path) else _missing()
     return path
 
 
-def enter(folder: Handle, name: str) -> Handle:
+def enter(folder: Handle, name: str, through: bool = False) -> Handle:
     """The folder of that name in an open folder; a link is none."""
     if isinstance(folder, int):
-        return os.open(name, _FOLDER | _NOFOLLOW, dir_fd=folder)
+        return os.open(name, (_THROUGH if through else _FOLDER) | _NOFOLLOW, dir_fd=folder)
     place = os.path.join(folder, name)
     found = os.lstat(place)
     is_link = bool(getattr(found, "st_reparse_tag", False))  # a junction, on Windows
@@ -185,10 +192,7 @@ class Place(NamedTuple):
 
     def open(self) -> Handle:
         """The folder; the taker leaves it."""
-        folder = enter_top(self.top)
-        for name in self.inside:
-            folder = step(folder, name)
-        return folder
+        return way_down(self.top, self.inside)
 
     @contextmanager
     def held(self) -> Iterator[Handle]:
@@ -203,12 +207,23 @@ class Place(NamedTuple):
 AnyPlace = str | os.PathLike[str] | Place
 
 
-def step(folder: Handle, name: str) -> Handle:
-    """From an open folder into one that is in it; the one before is let go of, also if that fails."""
+def way_down(top: str, names: Sequence[str], through: bool = False) -> Handle:
+    """The folder that the names lead to from a named one; a link among them is no folder."""
+    folder = enter_top(top, through or bool(names))
     try:
-        return enter(folder, name)
-    finally:
+        if len(names) > 1 and isinstance(folder, int) and (opened := opener()) is not None:
+            flags = (_THROUGH if through else _FOLDER) | _NOFOLLOW
+            below: Handle = opened(folder, "/".join(names), flags)
+            leave(folder)
+            return below
+        for number, name in enumerate(names, 1):
+            below = enter(folder, name, through or number < len(names))
+            leave(folder)
+            folder = below
+    except BaseException:
         leave(folder)
+        raise
+    return folder
 
 
 def _check_regular(status: os.stat_result) -> None:

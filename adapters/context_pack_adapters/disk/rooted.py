@@ -31,6 +31,7 @@ from context_pack_adapters.disk.opening import (
     open_file,
     read_opened,
     status_of,
+    way_down,
 )
 
 MAX_LINKS = 40
@@ -90,7 +91,7 @@ class Rooted:
         try:
             found = self.root.open() if path is None else self._asked(path, enter)
         except OSError as error:
-            found = _reason(error)
+            found = reason_of(error)
         try:
             yield found
         finally:
@@ -105,7 +106,7 @@ class Rooted:
         except Refused as refused:
             return refused.reason
         except OSError as error:
-            return _reason(error)
+            return reason_of(error)
 
     def reach(self, parts: Parts, last: Callable[[Handle, str], T]) -> tuple[T, Parts]:
         """What `last` gives for the last part in its folder, and the parts that led there without links.
@@ -115,22 +116,36 @@ class Rooted:
             OSError: there is no such thing, or it cannot be had.
         """
         for _ in range(MAX_LINKS + 1):
-            folder = self.root.open()
-            done = 0
             try:
-                while done < len(parts) - 1:
-                    below = enter(folder, parts[done])
+                folder = way_down(self.root.top, (*self.root.inside, *parts[:-1]), through=True)
+                try:
+                    return last(folder, parts[-1]), parts
+                finally:
                     leave(folder)
-                    folder, done = below, done + 1
-                return last(folder, parts[done]), parts
             except OSError as error:
-                target = link_target(folder, parts[done]) if error.errno in _LINKED else None
-                if target is None:
+                found = self._first_link(parts) if error.errno in _LINKED else None
+                if found is None:
                     raise
-            finally:
-                leave(folder)
-            parts = self._led(parts[:done], target, parts[done + 1 :])
+            number, target = found
+            parts = self._led(parts[:number], target, parts[number + 1 :])
         raise Refused(Reason.MISSING)
+
+    def _first_link(self, parts: Parts) -> tuple[int, str] | None:
+        """The first part that is a link, and what the link says."""
+        folder = self.root.open()
+        try:
+            for number, part in enumerate(parts):
+                target = link_target(folder, part)
+                if target is not None:
+                    return number, target
+                below = enter(folder, part, through=True)
+                leave(folder)
+                folder = below
+        except OSError:
+            pass  # a file, or gone
+        finally:
+            leave(folder)
+        return None
 
     def _led(self, before: Parts, target: str, after: Parts) -> Parts:
         """The parts from the root after a link was read, checked like any path that is asked for."""
@@ -160,7 +175,8 @@ def _status(folder: Handle, name: str) -> os.stat_result:
     return found
 
 
-def _reason(error: OSError) -> Reason:
+def reason_of(error: OSError) -> Reason:
+    """Why a path cannot be read, from what the system says."""
     if error.errno in _LINKED or error.errno in (errno.ENOENT, errno.ENAMETOOLONG):
         return Reason.MISSING
     return Reason.NOT_A_FILE if isinstance(error, NotRegular) else Reason.IO

@@ -22,20 +22,18 @@ def signature(status: os.stat_result) -> Signature:
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev)
 
 
-def is_settled(found: Signature, looked_at_ns: int) -> bool:
-    """Whether every change after that look shows in the signature; `looked_at_ns` is from before the look."""
-    modified, changed = found[:2]
+def is_settled(modified_ns: int, changed_ns: int, looked_at_ns: int) -> bool:
+    """Whether every change of a file shows in its times, if it was looked at no earlier than that."""
     # Whole seconds mean a file system that counts no finer (or a chance, and then caution costs one read).
-    coarse = modified % _SECOND_NS == 0 or changed % _SECOND_NS == 0
-    return max(modified, changed) + (COARSE_GRAIN_NS if coarse else FINE_GRAIN_NS) < looked_at_ns
+    coarse = modified_ns % _SECOND_NS == 0 or changed_ns % _SECOND_NS == 0
+    return max(modified_ns, changed_ns) + (COARSE_GRAIN_NS if coarse else FINE_GRAIN_NS) < looked_at_ns
 
 
 def settled_signature(status: os.stat_result, looked_at_ns: int) -> Signature | None:
     """The signature if it can be believed later, else None."""
-    found = signature(status)
-    return found if is_settled(found, looked_at_ns) else None
+    return signature(status) if is_settled(status.st_mtime_ns, status.st_ctime_ns, looked_at_ns) else None
 
 
-def as_text(found: Signature) -> str:
-    """A signature as it is kept in an index."""
-    return ".".join(f"{number:x}" for number in found[:4])
+def as_text(status: os.stat_result) -> str:
+    """The signature as an index keeps it; without the device, whose number may be another tomorrow."""
+    return f"{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_size}.{status.st_ino}"

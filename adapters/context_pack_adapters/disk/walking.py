@@ -108,24 +108,17 @@ def visit(
         for entry in level.entries:
             path = level.prefix + entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and not _counts(entry, path, wants):
+            if not is_folder and wants is not None and not wants(path) and not entry.is_symlink():
                 continue
             if (ignored := rules.ignores(path, is_folder)) or closed(entry.name, path, is_folder):
                 passed(path, is_folder, ignored)
             elif is_folder:
                 below.append((entry.name, rules))
-            else:
+            elif entry.is_file(follow_symlinks=False) or (wants is not None and entry.is_symlink()):
                 seen(path, entry)
         return below
 
     walk(root, look, rules, shut)
-
-
-def _counts(entry: os.DirEntry[str], path: str, wants: Callable[[str], bool] | None) -> bool:
-    """Whether a file is one to show: a plain one, or a link for those who want some."""
-    if wants is None:
-        return entry.is_file(follow_symlinks=False)
-    return entry.is_symlink() or (wants(path) and entry.is_file(follow_symlinks=False))
 
 
 def files_below(

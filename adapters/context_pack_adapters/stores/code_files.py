@@ -20,7 +20,7 @@ from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
 from context_pack.memory.ports import CodeFile, FileState, GoOn, always
 from context_pack_adapters.disk.rooted import Rooted
-from context_pack_adapters.disk.signature import as_text, settled_signature, signature
+from context_pack_adapters.disk.signature import as_text, is_settled
 from context_pack_adapters.disk.walking import Passed, Seen, visit
 
 MAX_BYTES = 1024 * 1024
@@ -61,8 +61,8 @@ class CodeFiles:
         def seen(path: str, entry: os.DirEntry[str]) -> None:
             with suppress(OSError):
                 status = entry.stat(follow_symlinks=False)
-                stamp = as_text(signature(status))
-                found[path] = FileState(stamp, status.st_size, skip_reason(path, status.st_size))
+                size = status.st_size
+                found[path] = FileState(as_text(status), size, skip_reason(path, size))
 
         self._visit(seen, go_on=still)
         return None if stopped else {path: found[path] for path in sorted(found)}
@@ -102,8 +102,7 @@ class CodeFiles:
             return CodeFile("", self._stamp(path), _REASONS.get(read, "cannot be read"))
         data, status = read
         text = decode(data)
-        settled = settled_signature(status, before)
-        stamp = "" if settled is None else as_text(settled)
+        stamp = as_text(status) if is_settled(status.st_mtime_ns, status.st_ctime_ns, before) else ""
         if isinstance(text, Reason):
             return CodeFile("", stamp, _REASONS.get(text, "not text"))
         if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
@@ -113,7 +112,7 @@ class CodeFiles:
     def _stamp(self, path: str) -> str:
         """The state of a file that cannot be read."""
         status = self._rooted.status(RelativePath(path))
-        return "" if isinstance(status, Reason) else as_text(signature(status))
+        return "" if isinstance(status, Reason) else as_text(status)
 
 
 def skip_reason(path: str, size: int) -> str | None:

@@ -11,7 +11,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
-from context_pack_adapters.disk.signature import as_text, is_settled, signature
+from context_pack_adapters.disk.signature import as_text, is_settled
 
 MAX_DOCUMENT_BYTES = 10 * 1024 * 1024
 YOUNG = "~"
@@ -36,8 +36,8 @@ A_LINK = "links in it are not followed"
 
 def stamp_of(status: os.stat_result, now_ns: int) -> str:
     """The signature of a file's state; one that is too young to be trusted is marked."""
-    found = signature(status)
-    return as_text(found) if is_settled(found, now_ns) else as_text(found) + YOUNG
+    young = "" if is_settled(status.st_mtime_ns, status.st_ctime_ns, now_ns) else YOUNG
+    return as_text(status) + young
 
 
 def marked(stamp: str, expected: str | None) -> str:

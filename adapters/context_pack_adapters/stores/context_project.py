@@ -2,7 +2,7 @@
 
 The scan goes depth first through real folders only and never fails as a whole: what cannot be listed or has
 no proper name is left out and counted. A folder that is as it was when last seen is the same object again.
-Context files and sources are read through `Rooted`, or with its proof: what counts is the opened file.
+Every read and write starts at the root's place and goes down by descriptor.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 
 from attrs import evolve
 
@@ -22,11 +21,13 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
-from context_pack_adapters.disk.atomic import is_temporary, read_whole, remove_stale, write_atomic
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.gitignore import IgnoreFile
-from context_pack_adapters.disk.rooted import Rooted
-from context_pack_adapters.stores.context_folder import DiskFolder, Look, is_decodable, look, read_placed
+from context_pack_adapters.disk.opening import Handle, Place, TooLarge, enter, leave, read_file, scan
+from context_pack_adapters.disk.rooted import Refused, Rooted, reason_of
+from context_pack_adapters.disk.walking import Level, walk
+from context_pack_adapters.disk.writing import put, sweep
+from context_pack_adapters.stores.context_folder import DiskFolder, Look, is_decodable, look
 from context_pack_adapters.stores.context_policy import ScopePolicy
 from context_pack_adapters.stores.context_seen import SeenFolders
 
@@ -40,18 +41,18 @@ EASY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
 
 
 class DiskProject:
-    """A `Project` on disk; safe to share between threads. `real` is the root without links."""
+    """A `Project` on disk at a place; safe to share between threads. `root` is what callers call it."""
 
     def __init__(
-        self, root: str, real: str, policy: PathPolicy, form: ContextFormat, seen: SeenFolders
+        self, root: str, place: Place, policy: PathPolicy, form: ContextFormat, seen: SeenFolders
     ) -> None:
         self.root = root
-        self._real = real
+        self._place = place
         self._policy = ScopePolicy(policy.extra)
         self._by_path = any("/" in glob or "\\" in glob for glob in policy.extra)
         self._format, self._seen = form, seen
-        self._contexts = Rooted(Path(real), self._policy)
-        self._sources = Rooted(Path(real), policy)
+        self._contexts = Rooted(place, self._policy)
+        self._sources = Rooted(place, policy)
         self._known: dict[str, DiskFolder] = {}
         self._last: Scan | None = None
         self._entered: tuple[str, dict[str, bool]] = ("", {})
@@ -64,30 +65,31 @@ class DiskProject:
         may_enter = self._gate(ignored)
         start_ns = time.time_ns()
         known: dict[str, DiskFolder] = {}
-        waiting: list[tuple[str, str, int]] = [(ROOT_SCOPE, self._real, 0)]
-        while waiting:
-            scope, path, depth = waiting.pop()
+
+        def look_into(level: Level, depth: int) -> Iterator[tuple[str, int]]:
+            nonlocal warnings
+            scope = level.prefix[:-1] or ROOT_SCOPE
             if len(known) % FOLDERS_BETWEEN_CHECKS == 0:
                 check()
-            try:
-                seen = look(path)
-            except OSError as error:
-                if scope == ROOT_SCOPE:
-                    return None
-                warnings += not isinstance(error, FileNotFoundError)
-                continue
-            folder = self._folder(scope, path, seen, start_ns)
-            known[scope] = folder
-            warnings += folder.warnings
-            if depth >= rules.max_depth or not seen.folders:
-                continue
-            prefix = "" if scope == ROOT_SCOPE else scope + "/"
+            seen = look(level.entries)
+            known[scope] = self._folder(scope, seen, start_ns)
+            warnings += seen.warnings
+            if depth >= rules.max_depth:
+                return
             for name in seen.folders:
-                entered = may_enter(prefix + name, name)
+                entered = may_enter(level.prefix + name, name)
                 if entered:
-                    waiting.append((prefix + name, f"{path}{os.sep}{name}", depth + 1))
+                    yield name, depth + 1
                 elif entered is None:
                     warnings += 1
+
+        def shut(_: str, error: OSError) -> None:
+            nonlocal warnings
+            warnings += not isinstance(error, FileNotFoundError)
+
+        walk(self._place, look_into, 0, shut)
+        if ROOT_SCOPE not in known:
+            return None
         self._known = known
         last, folders = self._last, list(known.values())
         # Folders are equal only to themselves; `find` knows some that the last scan has not seen.
@@ -97,12 +99,13 @@ class DiskProject:
             last = self._last = evolve(last, warnings=warnings)
         return last
 
-    def _folder(self, scope: str, path: str, seen: Look, now_ns: int) -> DiskFolder:
+    def _folder(self, scope: str, seen: Look, now_ns: int) -> DiskFolder:
         """The folder as just seen: the known object if nothing has changed."""
         before = self._known.get(scope)
         if before is not None and before.is_still(seen):
             return before
-        return DiskFolder(scope, path, seen, now_ns, self._context, self._seen, before)
+        place = self._place.below(*_parts(scope))
+        return DiskFolder(scope, place, seen, now_ns, self._context, self._seen, before)
 
     def _gate(self, ignored: str) -> Callable[[str, str], bool | None]:
         """Decides for each folder whether it is entered; None is a no that counts as a warning."""
@@ -163,53 +166,54 @@ class DiskProject:
 
     def find(self, scope: str) -> DiskFolder | Refusal | None:
         """The folder that a caller's scope leads to; None when there is none."""
-        place = self._resolved(scope)
-        if isinstance(place, Refusal):
-            return place
-        real, path = place
-        try:
-            if path != ROOT_SCOPE and (not is_decodable(path) or self._policy.denies_scope(path)):
-                return None
-            seen = look(real)
-        except OSError:
-            return None
-        folder = self._folder(path, real, seen, time.time_ns())
+        found = self._looked(scope)
+        if found is None or isinstance(found, Refusal):
+            return found
+        path, seen = found
+        folder = self._folder(path, seen, time.time_ns())
         self._known[path] = folder
         return folder
 
     def inside(self, scope: str) -> Sequence[str]:
         """The scopes of the folders directly in one, as far as a scan would enter them, sorted."""
-        place = self._resolved(scope)
-        if isinstance(place, Refusal):
+        found = self._looked(scope)
+        if found is None or isinstance(found, Refusal):
             return []
-        real, path = place
-        try:
-            names = look(real).folders
-        except OSError:
-            return []
+        path, seen = found
         may_enter = self._gate(self._rules()[1])
         prefix = "" if path == ROOT_SCOPE else path + "/"
-        return sorted(prefix + name for name in names if may_enter(prefix + name, name))
+        return sorted(prefix + name for name in seen.folders if may_enter(prefix + name, name))
 
-    def _resolved(self, scope: str) -> tuple[str, str] | Refusal:
-        """Where a scope really is, absolute and from the root."""
+    def _looked(self, scope: str) -> tuple[str, Look] | Refusal | None:
+        """Where a scope leads, from the root and without links, and what is there."""
+        parts = self._spelled(scope.replace("\\", "/"))
+        if parts is None:
+            return Refusal.OUTSIDE
         try:
-            real = os.path.realpath(os.path.join(self._real, scope.replace("\\", "/")))
-        except (OSError, ValueError):  # a name that no system has, or links in a circle
+            handle, reached = self._contexts.reach(parts or ["."], enter)
+        except Refused as refused:
+            return Refusal.OUTSIDE if refused.reason is Reason.OUTSIDE else None
+        except OSError:
+            return None
+        except ValueError:  # a name that no system has
             return Refusal.NOT_A_FOLDER
-        if real == self._real:
-            return real, ROOT_SCOPE
-        inside = os.path.join(self._real, "")
-        if not real.startswith(inside):
-            return self._spelled(scope)
-        return real, real.removeprefix(inside).replace(os.sep, "/")
+        try:
+            path = "/".join(reached)
+            if path != ROOT_SCOPE and (not is_decodable(path) or self._policy.denies_scope(path)):
+                return None
+            return path, look(scan(handle))
+        except OSError:
+            return None
+        finally:
+            leave(handle)
 
-    def _spelled(self, scope: str) -> tuple[str, str] | Refusal:
-        """An absolute scope below the root as callers are shown it, when that leads there through a link."""
-        shown = os.path.join(self.root, "")
-        if self.root != self._real and scope.startswith(shown):
-            return self._resolved(scope.removeprefix(shown))
-        return Refusal.OUTSIDE
+    def _spelled(self, scope: str) -> list[str] | None:
+        """The parts of a scope from the root, be it relative or absolute; None for one that leads out."""
+        for root in (self.root, self._place.path, os.path.realpath(self._place.path)):
+            place = os.path.normpath(os.path.join(root, scope))
+            if place == root or place.startswith(os.path.join(root, "")):
+                return [part for part in place[len(root) :].split(os.sep) if part]
+        return None
 
     # -- files
 
@@ -230,52 +234,49 @@ class DiskProject:
         Raises:
             Failure: `io_error`.
         """
-        folder = self._real if scope == ROOT_SCOPE else os.path.join(self._real, *scope.split("/"))
-        if os.path.realpath(folder) != folder:
-            return False
-        path = os.path.join(folder, name)
         with translated(name):
-            mode = None
             try:
-                now, status = read_whole(path, max(len(after), MAX_CONTEXT_BYTES))
-                mode = status.st_mode
-            except FileNotFoundError:
-                now = None
-            except OSError:  # a link, a folder, something too large: not what was seen before
+                with self._place.below(*_parts(scope)).held() as folder:
+                    return self._replace(folder, name, before, after)
+            except (FileNotFoundError, NotADirectoryError):  # the folder is gone, or a link now
                 return False
-            if now != before:
-                return False
-            self._sweep(scope, folder)
-            write_atomic(folder, name, after, mode)
-        return True
 
-    def _sweep(self, scope: str, folder: str) -> None:
-        """Remove what a killed write left behind long ago."""
-        known = self._known.get(scope)
-        if known is not None and any(is_temporary(row[0]) for row in known.files):
-            now = time.time()
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    if is_temporary(entry.name) and entry.name.startswith(f".{CONTEXT_FILE}."):
-                        remove_stale(entry, now)
+    def _replace(self, folder: Handle, name: str, before: bytes | None, after: bytes) -> bool:
+        mode = None
+        try:
+            now, status = read_file(folder, name, max(len(after), MAX_CONTEXT_BYTES))
+            mode = status.st_mode
+        except FileNotFoundError:
+            now = None
+        except OSError:  # a link, a folder, something too large: not what was seen before
+            return False
+        if now != before:
+            return False
+        sweep(folder, CONTEXT_FILE)
+        put(folder, name, after, mode)
+        return True
 
     def _context(self, scope: str) -> bytes | Refusal | None:
         """The bytes of a folder's context file."""
-        inside = CONTEXT_FILE if scope == ROOT_SCOPE else f"{scope}/{CONTEXT_FILE}"
-        data = read_placed(os.path.join(self._real, inside), MAX_CONTEXT_BYTES)
-        if data is not None:
-            return data
         try:
-            found = self._contexts.read(_path(scope, CONTEXT_FILE), MAX_CONTEXT_BYTES)
-        except Failure:  # no path of ours, and not plainly in its place
-            return Refusal.UNREADABLE
-        if not isinstance(found, Reason):
-            return found[0]
+            return self._contexts.reach([*_parts(scope), CONTEXT_FILE], _context_bytes)[0]
+        except Refused as refused:
+            found = refused.reason
+        except TooLarge:
+            return Refusal.TOO_LARGE
+        except OSError as error:
+            found = reason_of(error)
         if found in (Reason.MISSING, Reason.DENIED):
             return None
-        if found is Reason.TOO_LARGE:
-            return Refusal.TOO_LARGE
         return Refusal.OUTSIDE if found is Reason.OUTSIDE else Refusal.UNREADABLE
+
+
+def _context_bytes(folder: Handle, name: str) -> bytes:
+    return read_file(folder, name, MAX_CONTEXT_BYTES)[0]
+
+
+def _parts(scope: str) -> list[str]:
+    return [] if scope == ROOT_SCOPE else scope.split("/")
 
 
 def _path(scope: str, name: str) -> RelativePath:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from context_pack.contexts.ports import ContextFormat, Refusal
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack_adapters.disk.opening import Place, enter, leave, scan
+from context_pack_adapters.disk.rooted import Refused, Rooted
 from context_pack_adapters.stores.context_policy import ScopePolicy
 from context_pack_adapters.stores.context_project import DiskProject
 from context_pack_adapters.stores.context_seen import SeenFolders
@@ -31,48 +33,56 @@ class DiskProjects:
         self._allowed = (self._source_root, *map(os.path.abspath, allowed))
         self._policy, self._scopes = policy, ScopePolicy(policy.extra)
         self._format, self._seen = form, seen
-        self._open: OrderedDict[tuple[str, str], DiskProject] = OrderedDict()
+        self._open: OrderedDict[tuple[str, Place], DiskProject] = OrderedDict()
 
     def open(self, path: str | None) -> DiskProject | Refusal:
         """The project at a path, if it lies where it may; what is outside never shows whether it exists."""
         shown = self.shown(path or "")
         try:
-            real = os.path.realpath(shown)
+            spellings = dict.fromkeys((shown, os.path.realpath(shown)))
         except (OSError, ValueError):
             return Refusal.NOT_ALLOWED
-        if not any(self._covers(os.path.realpath(root), real) for root in self._allowed):
-            return Refusal.NOT_ALLOWED
-        try:
-            os.scandir(real).close()
-        except OSError:
-            return Refusal.NOT_A_FOLDER
-        return self._kept(shown, real)
+        for root in self._allowed:
+            for spelled in spellings:
+                found = self._inside(root, spelled)
+                if isinstance(found, Place):
+                    return self._kept(shown, found)
+                if found is Refusal.NOT_A_FOLDER:
+                    return found
+        return Refusal.NOT_ALLOWED
 
     def shown(self, path: str) -> str:
         """A path as callers are shown it: absolute, not resolved."""
         return os.path.normpath(os.path.join(self._source_root, path))
 
-    def _covers(self, root: str, real: str) -> bool:
-        """Whether a resolved place is in a root and not denied there."""
-        if real == root:
-            return True
-        inside = os.path.join(root, "")
-        if not real.startswith(inside):
-            return False
+    def _inside(self, root: str, spelled: str) -> Place | Refusal:
+        """The place of a folder in an allowed root, reached without leaving it."""
+        parts = Place.of(spelled, root).inside or Place.of(spelled, os.path.realpath(root)).inside
+        if not parts and spelled not in (root, os.path.realpath(root)):
+            return Refusal.NOT_ALLOWED
         try:
-            return not self._scopes.denies(RelativePath(real.removeprefix(inside).replace(os.sep, "/")))
-        except Failure:
-            return False
+            if parts and self._scopes.denies(RelativePath("/".join(parts))):
+                return Refusal.NOT_ALLOWED
+            handle, reached = Rooted(root, self._scopes).reach(parts or ["."], enter)
+        except (Refused, Failure):
+            return Refusal.NOT_ALLOWED
+        except OSError:
+            return Refusal.NOT_A_FOLDER
+        try:
+            scan(handle)
+        except OSError:
+            return Refusal.NOT_A_FOLDER
+        finally:
+            leave(handle)
+        return Place(root, tuple(part for part in reached if part != "."))
 
-    def _made(self, shown: str, real: str) -> DiskProject:
-        return DiskProject(shown, real, self._policy, self._format, self._seen)
-
-    def _kept(self, shown: str, real: str) -> DiskProject:
+    def _kept(self, shown: str, place: Place) -> DiskProject:
         """The project with what is known of it from earlier calls."""
-        key = (shown, real)
+        key = (shown, place)
         project = self._open.get(key)
         if project is None:
-            project = self._open.setdefault(key, self._made(shown, real))
+            made = DiskProject(shown, place, self._policy, self._format, self._seen)
+            project = self._open.setdefault(key, made)
             while len(self._open) > KEPT_PROJECTS:
                 self._open.popitem(last=False)
         return project
