@@ -13,6 +13,8 @@ from context_pack.code.usecases.read_file import FileReader, ReadFile
 from context_pack_adapters.inmemory import MemorySourceTree
 from context_pack_adapters.syntax import LazySyntax
 
+SYNTAX = LazySyntax()
+"""One for all tests of a process: each has a parser process of its own."""
 PROJECTS = Path(__file__).resolve().parent.parent / "fixtures" / "imports"
 LANGUAGES = sorted(path.stem for path in PROJECTS.glob("*.txt"))
 
@@ -37,9 +39,7 @@ def project(language: str) -> dict[str, str]:
 
 def imported(files: dict[str, str], path: str) -> Imported:
     """What `read_file` says that a file imports."""
-    read = FileReader(MemorySourceTree(dict(files)), LazySyntax()).read(
-        ReadFile(path=path, include_deps=True)
-    )
+    read = FileReader(MemorySourceTree(dict(files)), SYNTAX).read(ReadFile(path=path, include_deps=True))
     assert read.external is not None
     return Imported([each.path for each in read.dependencies], list(read.external))
 

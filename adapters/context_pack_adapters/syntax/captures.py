@@ -60,23 +60,29 @@ class _Candidate:
 def definitions(matches: Iterable[Match], above: Above) -> Iterator[Definition]:
     """The definitions that the matches say, in the order of their beginnings."""
     candidates = _candidates(matches)
-    open_scopes: list[tuple[int, str, bool, int]] = []  # end, prefix inside, is a container, depth inside
+    open_scopes: list[tuple[Node, str, bool, int]] = []  # prefix inside, is a container, depth inside
     for each in sorted(candidates, key=lambda found: (found.node.start_byte, -found.node.end_byte)):
-        while open_scopes and open_scopes[-1][0] <= each.node.start_byte:
+        while open_scopes and not _is_inside(each.node, open_scopes[-1][0]):
             open_scopes.pop()
-        _, prefix, in_container, depth = open_scopes[-1] if open_scopes else (0, "", False, 0)
+        prefix, in_container, depth = open_scopes[-1][1:] if open_scopes else ("", False, 0)
         name = _text(each.name)[:LONGEST_NAME]
         owner = _text(each.owner)[:LONGEST_NAME] if each.owner is not None else ""
         qualified = f"{owner}.{name}" if owner else prefix + name
         inner = f"{qualified}." if len(qualified) < LONGEST_PREFIX else prefix
         if each.kind is None:
-            open_scopes.append((each.node.end_byte, inner, True, depth))
+            open_scopes.append((each.node, inner, True, depth))
             continue
         kind = each.kind
         if kind is DefinitionKind.FUNCTION and (in_container or owner):
             kind = DefinitionKind.METHOD
-        open_scopes.append((each.node.end_byte, inner, kind.holds_members, depth + 1))
+        has_methods = kind.holds_members and kind is not DefinitionKind.MODULE
+        open_scopes.append((each.node, inner, has_methods, depth + 1))
         yield _definition(each, kind, name, qualified, depth, above)
+
+
+def _is_inside(node: Node, other: Node) -> bool:
+    """Whether a node that begins later is part of another; the names of one statement are not."""
+    return node.start_byte < other.end_byte and node.byte_range != other.byte_range
 
 
 def _candidates(matches: Iterable[Match]) -> Iterable[_Candidate]:

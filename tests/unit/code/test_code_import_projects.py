@@ -9,13 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from import_projects import LANGUAGES, imported, plant, project
+from import_projects import LANGUAGES, SYNTAX, imported, plant, project
 
 from context_pack.code.usecases.read_file import FileReader, ReadFile
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.stores.source_tree import DiskSourceTree
-from context_pack_adapters.syntax import LazySyntax
 
 EXPECTED: dict[str, dict[str, tuple[list[str], list[str]]]] = {
     "c_family": {
@@ -456,7 +455,7 @@ def test_no_file_is_its_own_dependency_and_every_dependency_is_a_file_of_the_pro
 def test_the_tree_on_disk_gives_the_same_imports_as_the_one_in_memory(language: str, tmp_path: Path) -> None:
     files = project(language)
     plant(files, tmp_path)
-    reader = FileReader(DiskSourceTree(tmp_path, PathPolicy()), LazySyntax())
+    reader = FileReader(DiskSourceTree(tmp_path, PathPolicy()), SYNTAX)
     for path in files:
         if path in UNPARSABLE.get(language, ()):
             with pytest.raises(Failure):

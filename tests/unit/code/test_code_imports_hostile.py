@@ -9,7 +9,7 @@ import pytest
 from hanging import never_hanging
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from import_projects import LANGUAGES, project
+from import_projects import LANGUAGES, SYNTAX, project
 
 from context_pack.code.domain.imports.table import language_named
 from context_pack.code.domain.imports.tree import Unparsable, join
@@ -18,7 +18,6 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.lexing import Kind, masked
 from context_pack_adapters.inmemory import MemorySourceTree
-from context_pack_adapters.syntax import LazySyntax
 
 ENDINGS = {
     "python": "py", "javascript": "js", "jsx": "jsx", "typescript": "ts", "tsx": "tsx", "vue": "vue",
@@ -40,14 +39,14 @@ def parse_imports(name: str, text: str) -> None:
     language = language_named(name)
     assert language is not None
     if language.parse is None:
-        LazySyntax().parse(name, text)
+        SYNTAX.parse(name, text)
     else:
         language.parse(text)
 
 
 def read_imports(files: dict[str, str | bytes], path: str) -> FileRead:
     """A file of a tree in memory, read with its imports."""
-    return FileReader(MemorySourceTree(files), LazySyntax()).read(ReadFile(path=path, include_deps=True))
+    return FileReader(MemorySourceTree(files), SYNTAX).read(ReadFile(path=path, include_deps=True))
 
 
 @pytest.mark.clause("CD-15")
@@ -102,9 +101,7 @@ def test_nothing_is_looked_for_again_from_every_place_of_a_text(name: str, text:
 def test_a_configuration_of_quotes_without_end_is_read_once() -> None:
     files: dict[str, str | bytes] = {"tsconfig.json": '"\\' * 300_000, "a.ts": 'import "other";'}
     with never_hanging(20):
-        read = FileReader(MemorySourceTree(files), LazySyntax()).read(
-            ReadFile(path="a.ts", include_deps=True)
-        )
+        read = FileReader(MemorySourceTree(files), SYNTAX).read(ReadFile(path="a.ts", include_deps=True))
     assert read.external == ("other",)
 
 
@@ -150,9 +147,7 @@ def test_configurations_that_extend_each_other_again_and_again_are_read_once() -
         "b.ts": "",
     }
     with never_hanging(10):
-        read = FileReader(MemorySourceTree(files), LazySyntax()).read(
-            ReadFile(path="a.ts", include_deps=True)
-        )
+        read = FileReader(MemorySourceTree(files), SYNTAX).read(ReadFile(path="a.ts", include_deps=True))
     assert [each.path for each in read.dependencies] == ["b.ts"]
     assert read.external == ("none",)
 
@@ -179,7 +174,7 @@ def test_a_name_of_very_many_parts_leads_nowhere_and_soon(ending: str) -> None:
         text = text.replace(f"{{{mark}}}", mark.join(["ab"] * 60_000))
     files: dict[str, str | bytes] = {f"src/use.{ending}": text, "go.mod": "module m", "seen.py": ""}
     with never_hanging(20):
-        read = FileReader(MemorySourceTree(files), LazySyntax()).read(
+        read = FileReader(MemorySourceTree(files), SYNTAX).read(
             ReadFile(path=f"src/use.{ending}", include_deps=True)
         )
     assert [each.path for each in read.dependencies] == (["seen.py"] if ending == "py" else [])
@@ -205,7 +200,7 @@ def test_many_names_and_many_places_for_them_are_looked_up_soon() -> None:
     }
     for ending in ("ts", "php", "go", "c"):
         with never_hanging(20):
-            read = FileReader(MemorySourceTree(files), LazySyntax()).read(
+            read = FileReader(MemorySourceTree(files), SYNTAX).read(
                 ReadFile(path=f"a.{ending}", include_deps=True)
             )
         assert [each.path for each in read.dependencies] == [f"x/a.{ending}"]
@@ -219,7 +214,7 @@ def test_a_manifest_with_an_endless_key_says_nothing() -> None:
         "src/a.rs": "",
     }
     with never_hanging(20):
-        read = FileReader(MemorySourceTree(files), LazySyntax()).read(
+        read = FileReader(MemorySourceTree(files), SYNTAX).read(
             ReadFile(path="src/lib.rs", include_deps=True)
         )
     assert [each.path for each in read.dependencies] == ["src/a.rs"]
@@ -233,7 +228,5 @@ def test_a_file_full_of_declarations_is_looked_into_soon() -> None:
         "a/b/Real.kt": "package a.b\ninternal inline fun <T : Any> List<T>.wanted() = 1\n",
     }
     with never_hanging(20):
-        read = FileReader(MemorySourceTree(files), LazySyntax()).read(
-            ReadFile(path="a/Use.kt", include_deps=True)
-        )
+        read = FileReader(MemorySourceTree(files), SYNTAX).read(ReadFile(path="a/Use.kt", include_deps=True))
     assert [each.path for each in read.dependencies] == ["a/b/Real.kt"]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from import_projects import imported
+from import_projects import SYNTAX, imported
 
 from context_pack.code.domain.imports.javascript import names
 from context_pack.kernel.syntax import NotParsed, Parsed
-from context_pack_adapters.syntax import LazySyntax
 
 BOTH = ("typescript", "tsx")
 
 
 def parse(text: str, language: str = "tsx") -> tuple[str, ...]:
     """The names that a text imports, however little of it can be read."""
-    parsed = LazySyntax().parse(language, text)
+    parsed = SYNTAX.parse(language, text)
     if isinstance(parsed, NotParsed):
         parsed = parsed.partly or Parsed()
     return names(parsed)

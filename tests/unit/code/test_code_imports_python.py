@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from import_projects import imported
+from import_projects import SYNTAX, imported
 
 from context_pack.code.domain.imports.python import Statement, statements
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.syntax import Parsed
-from context_pack_adapters.syntax import LazySyntax
 
 
 def parse(text: str) -> list[Statement]:
     """The import statements of a text that is Python."""
-    parsed = LazySyntax().parse("python", text)
+    parsed = SYNTAX.parse("python", text)
     assert isinstance(parsed, Parsed)
     assert parsed.error_line is None
     return list(statements(parsed))

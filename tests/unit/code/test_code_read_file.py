@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from import_projects import SYNTAX
 from jsonschema import Draft202012Validator
 
 from context_pack.app import Ports, build
@@ -27,7 +28,6 @@ from context_pack_adapters.inmemory import (
     MemorySourceTree,
     SeededIds,
 )
-from context_pack_adapters.syntax import LazySyntax
 from context_pack_adapters.syntax.kept_syntax import KeptSyntax
 
 Files = dict[str, str | bytes]
@@ -45,7 +45,7 @@ class Reading:
         tree = MemorySourceTree(files, PathPolicy(deny), MODIFIED)
         packs = MemoryPackStore(self.clock, SeededIds())
         self.registry: Registry = build(
-            Ports(self.clock, tree, packs, syntax or LazySyntax(), access=self.access), rate_limits=limits
+            Ports(self.clock, tree, packs, syntax or SYNTAX, access=self.access), rate_limits=limits
         )
 
     def call(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
@@ -462,7 +462,7 @@ def test_a_withdrawn_call_stops_while_imports_are_looked_for() -> None:
     files: dict[str, str | bytes] = {f"f{number}/x.js": "" for number in range(50)}
     files["a.js"] = "".join(f'import "./f{number}/y";' for number in range(50))
     with pytest.raises(Cancelled):
-        FileReader(Listing(files), LazySyntax()).read(ReadFile(path="a.js", include_deps=True), check)
+        FileReader(Listing(files), SYNTAX).read(ReadFile(path="a.js", include_deps=True), check)
     assert len(listed) == 4
 
 
@@ -476,7 +476,7 @@ def test_a_folder_that_is_not_there_is_not_asked_for() -> None:
             return super().folder(path)
 
     names = [f'#include "lib{number}/deep/x.h"' for number in range(50)]
-    reader = FileReader(Asked({"src/a.c": "\n".join(names)}), LazySyntax())
+    reader = FileReader(Asked({"src/a.c": "\n".join(names)}), SYNTAX)
     reader.read(ReadFile(path="src/a.c", include_deps=True))
     assert sorted(asked) == ["", "src"]
 

@@ -8,45 +8,15 @@ one, and the modules on the way do not count.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from context_pack.code.domain.imports.rust_crates import Neighbourhood
 from context_pack.code.domain.imports.tree import Found, Imports, TreeView, folder_of, join, within
-from context_pack.kernel.lexing import (
-    LINE_COMMENT,
-    comment,
-    lexer,
-    nested_comment,
-    opaque,
-    string,
-)
-from context_pack.kernel.lexing import code as plain_code
+from context_pack.kernel.syntax import Import, Parsed
 
 MOST_NESTED = 64
-
-
-def _raw_end(text: str, opening: re.Match[str]) -> int:
-    closing = '"' + "#" * opening[0].count("#")
-    end = text.find(closing, opening.end())
-    return len(text) if end < 0 else end + len(closing)
-
-
-_RUST = lexer(
-    comment(LINE_COMMENT),
-    comment(r"/\*", nested_comment),
-    opaque(r"\b(?:br|cr|r)#*+\"", _raw_end),
-    string(r'"(?:[^"\\]|\\(?s:.))*+"?'),
-    opaque(r"'(?:[^'\\\n]|\\(?:u\{[0-9A-Fa-f_]*+\}|x[0-9A-Fa-f]{2}|[^\n]))'"),
-    plain_code(r"'"),
-)
-_ITEM = re.compile(
-    r"(?P<attribute>#\s*+\[[^\[\]]*+(?:\[[^\[\]]*+\][^\[\]]*+)*+\])|(?P<brace>[{}])"
-    r"|(?:pub\b\s*+(?:\([^()]*+\)\s*+)?+)?+(?:\bmod\s++(?:r#)?+(?P<mod>\w++)\s*+(?P<opens>[;{])"
-    r"|\b(?P<use>use)\s++|\bextern\s++crate\s++(?P<crate>\w++))"
-)
-_PATH = re.compile(r"\bpath\s*+=\s*+\"(\0++)\"")
 _STEP = re.compile(r"::|[{},*]|(?:r#)?+(\w++)")
 
 
@@ -71,79 +41,19 @@ class Use:
 Item = Module | Use
 
 
-def parse(text: str) -> tuple[Item, ...]:
+def _items(parsed: Parsed) -> tuple[Item, ...]:
     """Every module declaration and used path, in order."""
-    return tuple(dict.fromkeys(_items(text, _RUST.mask(text))))
+    return tuple(dict.fromkeys(item for each in parsed.imports for item in _items_of(each)))
 
 
-def _items(text: str, code: str) -> Iterator[Item]:
-    scope, attributes = _Scope(), _Attributes(code)
-    at = 0
-    while (match := _ITEM.search(code, at)) is not None:
-        at = match.end()
-        if match["attribute"]:
-            attributes.add(match)
-        elif match["brace"]:
-            scope.brace(match["brace"])
-        elif match["opens"] == "{":
-            scope.enter(match["mod"])
-        elif match["mod"]:
-            start, end = attributes.before(match)
-            named = tuple(text[slice(*found.span(1))] for found in _PATH.finditer(code, start, end))
-            yield Module(scope.inside, match["mod"], named)
-        elif match["crate"]:
-            yield Use(scope.inside, (match["crate"],), outside=True)
-        else:
-            end = code.find(";", at)
-            if end < 0:
-                return
-            yield from _tree(code[at:end], scope.inside)
-            at = end
-
-
-@define
-class _Scope:
-    """The inline modules that are open, each with the depth of its brace."""
-
-    _depth: int = 0
-    _modules: list[tuple[str, int]] = field(factory=list)
-
-    @property
-    def inside(self) -> tuple[str, ...]:
-        """Their names, the outermost first."""
-        return tuple(name for name, _ in self._modules)
-
-    def brace(self, seen: str) -> None:
-        """A brace went by."""
-        self._depth += 1 if seen == "{" else -1
-        while self._modules and self._modules[-1][1] > self._depth:
-            self._modules.pop()
-
-    def enter(self, name: str) -> None:
-        """An inline module begins; far down nobody counts them."""
-        self._depth += 1
-        if len(self._modules) < MOST_NESTED:
-            self._modules.append((name, self._depth))
-
-
-@define
-class _Attributes:
-    """Attributes that stand together; they belong to what comes right after them."""
-
-    _code: str
-    _start: int = 0
-    _end: int = 0
-
-    def add(self, attribute: re.Match[str]) -> None:
-        """One more; what stood between ends the group before it."""
-        if self._code[self._end : attribute.start()].strip():
-            self._start = attribute.start()
-        self._end = attribute.end()
-
-    def before(self, item: re.Match[str]) -> tuple[int, int]:
-        """Where the attributes of an item are."""
-        apart = self._code[self._end : item.start()].strip()
-        return (0, 0) if apart else (self._start, self._end)
+def _items_of(each: Import) -> Iterator[Item]:
+    inside, name = each.inside[:MOST_NESTED], each.specifier.removeprefix("r#")
+    if each.how == "mod":
+        yield Module(inside, name, each.names)
+    elif each.how == "crate":
+        yield Use(inside, (name,), outside=True)
+    else:
+        yield from _tree(each.specifier, inside)
 
 
 def _tree(tree: str, inside: tuple[str, ...]) -> Iterator[Use]:
@@ -183,8 +93,9 @@ def _use(inside: tuple[str, ...], prefix: tuple[str, ...], path: list[str], outs
         yield Use(inside, parts, outside)
 
 
-def resolve(items: Sequence[Item], path: str, view: TreeView) -> Imports:
-    """The files that the items lead to from the file at `path`."""
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
+    """The files that modules and used paths lead to from the file at `path`."""
+    items = _items(parsed)
     around = Neighbourhood.of(path, view)
     declared = {(item.inside, item.name) for item in items if isinstance(item, Module)}
     found = Found()

@@ -56,4 +56,4 @@ def language_named(name: str) -> Language | None:
             from context_pack.code.domain.imports import csharp as home
         case _:
             return None
-    return Language(home.parse, home.resolve)
+    return Language(getattr(home, "parse", None), home.resolve)
