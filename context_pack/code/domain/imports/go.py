@@ -7,7 +7,7 @@ The go.mod files above a file name its module and those around it; modules besid
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from context_pack.code.domain.imports.tree import (
     Found,
@@ -19,29 +19,9 @@ from context_pack.code.domain.imports.tree import (
     nearest,
     within,
 )
-from context_pack.kernel.lexing import (
-    BLOCK_COMMENT,
-    DOUBLE_QUOTED,
-    LINE_COMMENT,
-    SINGLE_QUOTED,
-    comment,
-    lexer,
-    opaque,
-    string,
-)
+from context_pack.kernel.syntax import Parsed
 
 MOST_PARTS = 100
-
-_GO = lexer(
-    comment(LINE_COMMENT),
-    comment(BLOCK_COMMENT),
-    string(DOUBLE_QUOTED),
-    string(r"`[^`]*+`?"),
-    opaque(SINGLE_QUOTED),
-)
-_PACKAGE = re.compile(r"\s*+package\s++\w++[\s;]*+")
-_IMPORT = re.compile(r"import\b\s*+(?:\(([^()]*+)\)|(?:[\w.]++\s*+)?+((?:\"\0*+\"|`\0*+`)))[\s;]*+")
-_TEXT = re.compile(r"\"\0++\"|`\0++`")
 
 _COMMENT = re.compile(r"//[^\n]*+")
 _MODULE = re.compile(r"^[ \t]*+module[ \t]++[\"`]?([^\s\"`()]++)", re.MULTILINE)
@@ -51,28 +31,23 @@ _REPLACED = re.compile(
 _USED = re.compile(r"^[ \t]*+(?:use[ \t]++)?[\"`]?(\.{1,2}(?:/[^\s\"`]*+)?)", re.MULTILINE)
 
 
-def parse(text: str) -> tuple[str, ...]:
-    """The imported packages, in order; they can only stand between the package clause and the rest."""
-    code = _GO.mask(text)
-    match = _PACKAGE.match(code)
-    names: list[str] = []
-    while match is not None and (match := _IMPORT.match(code, match.end())) is not None:
-        group = 1 if match[1] is not None else 2
-        for literal in _TEXT.finditer(code, *match.span(group)):
-            names.append(text[literal.start() + 1 : literal.end() - 1])
-    return tuple(names)
-
-
-def resolve(names: Sequence[str], path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     """The files of the packages that are in the root."""
     here = folder_of(path)
     modules: dict[str, list[str]] = {}
     for module, folder in sorted(set(_modules(here, view))):
         modules.setdefault(module, []).append(folder)
     found = Found()
-    for name in names:
+    for name in _names_in(parsed):
         found.add(name, next(_packages(name, here, modules, view), None))
     return found.imports()
+
+
+def _names_in(parsed: Parsed) -> Iterable[str]:
+    """The imported packages, each once; behind the first declaration nothing is imported."""
+    first = min((each.line for each in parsed.definitions), default=None)
+    found = (each for each in parsed.imports if first is None or each.line <= first)
+    return dict.fromkeys(each.specifier for each in found)
 
 
 def _packages(

@@ -39,7 +39,9 @@ def language_named(name: str) -> Language | None:
 
             return Language(None, javascript.resolve)
         case "go":
-            from context_pack.code.domain.imports import go as home
+            from context_pack.code.domain.imports import go
+
+            return Language(None, go.resolve)
         case "rust":
             from context_pack.code.domain.imports import rust as home
         case "java" | "kotlin":
