@@ -159,7 +159,7 @@ class FileReader:
         language = language_named(name)
         if language is None:
             return Imports()
-        view = SourceView(self.tree, MAX_BYTES, check)
+        view = SourceView(self.tree, self.syntax, MAX_BYTES, check)
         try:
             if language.parse is None:
                 return language.resolve(self._parsed(source, name), source.path.value, view)

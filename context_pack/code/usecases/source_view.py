@@ -12,8 +12,10 @@ from attrs import define, field
 
 from context_pack.code.domain.imports.tree import within
 from context_pack.kernel.errors import Failure
+from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Folder, SourceFile, SourceTree
+from context_pack.kernel.syntax import Parsed, Syntax
 
 _NOTHING = Folder()
 
@@ -23,6 +25,7 @@ class SourceView:
     """A `TreeView` over the source tree; what is no path of the tree is simply not there."""
 
     tree: SourceTree
+    syntax: Syntax
     max_bytes: int
     check: Callable[[], None] = lambda: None
     """Raises when nobody wants the answer any more; asked before each look."""
@@ -42,6 +45,14 @@ class SourceView:
         if path not in self._texts:
             self._texts[path] = self._read(path)
         return self._texts[path]
+
+    def parsed(self, path: str) -> Parsed | None:
+        """A file as its grammar reads it, even in part; the syntax port keeps what it parsed."""
+        text = self.text(path)
+        if text is None:
+            return None
+        found = self.syntax.parse(language_of(path), text)
+        return found if isinstance(found, Parsed) else found.partly
 
     def _listed(self, folder: str) -> Folder:
         found = self._folders.get(folder)

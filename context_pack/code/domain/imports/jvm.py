@@ -8,8 +8,7 @@ is looked for among the declarations of its package.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from attrs import define, field, frozen
 
@@ -25,18 +24,7 @@ from context_pack.code.domain.imports.tree import (
     name_of,
     within,
 )
-from context_pack.kernel.lexing import (
-    BLOCK_COMMENT,
-    DOUBLE_QUOTED,
-    LINE_COMMENT,
-    SINGLE_QUOTED,
-    Lexer,
-    comment,
-    lexer,
-    nested_comment,
-    opaque,
-    string,
-)
+from context_pack.kernel.syntax import Import, Parsed
 
 ENDINGS = (".java", ".kt")
 LANGUAGE_FOLDERS = ("java", "kotlin")
@@ -44,22 +32,9 @@ MOST_MODULES = 100
 MOST_DECLARING = 64
 _PLATFORM = ("java", "javax", "jakarta", "kotlin", "kotlinx", "android", "androidx", "jdk")
 
-_QUOTED = (opaque(r'"""(?s:.*?)(?:"""|\Z)'), string(DOUBLE_QUOTED), opaque(SINGLE_QUOTED))
-_JAVA = lexer(comment(LINE_COMMENT), comment(BLOCK_COMMENT), *_QUOTED)
-_KOTLIN = lexer(comment(LINE_COMMENT), comment(r"/\*", nested_comment), *_QUOTED)
-_NAME = r"[\w$`]++(?:\s*+\.\s*+[\w$`]++)*+"
-_PACKAGE = re.compile(rf"(?:^|;)[ \t]*+package\s++({_NAME})", re.MULTILINE)
-_IMPORT = re.compile(
-    r"(?:^|;)[ \t]*+import\s++(?:module\s++|(?P<static>static\s++))?+"
-    rf"(?P<name>{_NAME})(?P<all>\s*+\.\s*+\*)?+"
-    r"(?:\s++as\s++[\w`]++)?+[ \t]*+(?=[;\r\n]|\Z)",
-    re.MULTILINE,
-)
-_DECLARED = r"\b(?:fun|val|var|class|object|interface|typealias)\b[^\n=]{{0,300}}?(?<![\w$]){}(?![\w$])"
-
 
 @frozen
-class Import:
+class Wanted:
     """One import; `member` for a static one, `all` for one that ends in a star."""
 
     name: tuple[str, ...]
@@ -72,41 +47,24 @@ class Import:
         return ".".join(self.name) + (".*" if self.all else "")
 
 
-@frozen
-class Head:
-    """What a file says about itself and others."""
-
-    package: tuple[str, ...]
-    imports: tuple[Import, ...]
-
-
-def parser(*, kotlin: bool) -> Callable[[str], Head]:
-    """A parser of one of the two languages."""
-    return lambda text: parse(text, _KOTLIN if kotlin else _JAVA)
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
+    """The files that the imports of the file at `path` lead to."""
+    sources = _Sources(view, origin(folder_of(path), _parts(parsed.package)))
+    found = Found()
+    for each in dict.fromkeys(map(_wanted, parsed.imports)):
+        found.add(each.written, sources.files(each))
+    return found.imports()
 
 
-def parse(text: str, language: Lexer = _JAVA) -> Head:
-    """The package and the imports of a file."""
-    code = language.mask(text)
-    package = _PACKAGE.search(code)
-    imports = (
-        Import(_parts(found["name"]), bool(found["static"]), bool(found["all"]))
-        for found in _IMPORT.finditer(code)
-    )
-    return Head(() if package is None else _parts(package[1]), tuple(dict.fromkeys(imports)))
+def _wanted(written: Import) -> Wanted:
+    # `import module …` is newer than the grammar.
+    first, *others = _parts(written.specifier)
+    name = (first.split()[-1] if first else first, *others)
+    return Wanted(name, written.how == "static", "*" in written.names)
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    return tuple(part.strip(" \t\r\n`") for part in name.split("."))
-
-
-def resolve(head: Head, path: str, view: TreeView) -> Imports:
-    """The files that the imports of the file at `path` lead to."""
-    sources = _Sources(view, origin(folder_of(path), head.package))
-    found = Found()
-    for each in head.imports:
-        found.add(each.written, sources.files(each))
-    return found.imports()
+    return tuple(part.strip(" \t\r\n`") for part in name.split(".")) if name else ()
 
 
 @define
@@ -116,9 +74,8 @@ class _Sources:
     view: TreeView
     own: Origin
     _around: list[Origin] | None = field(default=None, init=False)
-    _masked: dict[str, str] = field(factory=dict, init=False)
 
-    def files(self, each: Import) -> list[str]:
+    def files(self, each: Wanted) -> list[str]:
         """Where an import leads: near first, then in the modules around."""
         near = [self.own, *(Origin(folder, self.own.omitted) for folder in self._sets(self.own.folder))]
         found = self._in(near, each)
@@ -128,7 +85,7 @@ class _Sources:
             self._around = [Origin(folder, self.own.omitted) for folder in self._modules()]
         return self._in(self._around, each)
 
-    def _in(self, origins: Sequence[Origin], each: Import) -> list[str]:
+    def _in(self, origins: Sequence[Origin], each: Wanted) -> list[str]:
         if each.all and not each.member:
             found = {
                 file for folder in self._packages(origins, each.name) for file in self._sources_in(folder)
@@ -175,22 +132,20 @@ class _Sources:
 
     def _declaring(self, origins: Sequence[Origin], name: tuple[str, ...]) -> list[str]:
         """The Kotlin files of a package that declare a name."""
-        folders = list(self._packages(origins, name[:-1]))
-        if not folders:
-            return []
-        declared = re.compile(_DECLARED.format(re.escape(name[-1])))
         found: dict[str, None] = {}
-        for folder in folders:
+        for folder in self._packages(origins, name[:-1]):
             files = [file for file in self._sources_in(folder) if file.endswith(".kt")]
-            for file in files[:MOST_DECLARING]:
-                text = self.view.text(file)
-                if text is None or name[-1] not in text:
-                    continue
-                if file not in self._masked:
-                    self._masked[file] = _KOTLIN.mask(text)
-                if declared.search(self._masked[file]):
-                    found[file] = None
+            found.update(
+                dict.fromkeys(each for each in files[:MOST_DECLARING] if self._declares(each, name[-1]))
+            )
         return list(found)
+
+    def _declares(self, file: str, name: str) -> bool:
+        """Whether a file declares a name at its top."""
+        parsed = self.view.parsed(file) if name in (self.view.text(file) or "") else None
+        return parsed is not None and any(
+            not each.depth and each.name.strip("`") == name for each in parsed.definitions
+        )
 
     def _sets(self, folder: str) -> Iterator[str]:
         """The source folders beside one, as in `src/main/java` and `src/test/kotlin`."""

@@ -47,7 +47,7 @@ def language_named(name: str) -> Language | None:
         case "java" | "kotlin":
             from context_pack.code.domain.imports import jvm
 
-            return Language(jvm.parser(kotlin=name == "kotlin"), jvm.resolve)
+            return Language(None, jvm.resolve)
         case "c" | "cpp" | "objectivec":
             from context_pack.code.domain.imports import c_family as home
         case "ruby":

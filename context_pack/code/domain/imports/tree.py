@@ -12,6 +12,8 @@ from typing import Protocol
 
 from attrs import define, field, frozen
 
+from context_pack.kernel.syntax import Parsed
+
 
 class TreeView(Protocol):
     """The tree as it is during one call; every question is cheap to ask twice."""
@@ -24,6 +26,9 @@ class TreeView(Protocol):
 
     def text(self, path: str) -> str | None:
         """The text of a file, or None when it cannot be read."""
+
+    def parsed(self, path: str) -> Parsed | None:
+        """A file as its grammar reads it, or None when it cannot be read or parsed."""
 
 
 class Unparsable(Exception):
