@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from attrs import define
 from tree_sitter import Node
@@ -25,7 +26,7 @@ LONGEST_NAME = 200
 LONGEST_PREFIX = 500
 """Definitions nest without end: a prefix that is longer does not grow any more."""
 MOST_DOC_CHARS = 2_000
-_SIGNATURE_END = re.compile(r"(?:[-=]>|[\s:{=;])++\Z")
+_SIGNATURE_END = re.compile(r"(?:[-=]>|[\s:{=;\\])++\Z")
 """What leads from a signature to its body."""
 
 _KINDS = {kind.value: kind for kind in DefinitionKind}
@@ -44,6 +45,7 @@ class _Candidate:
     body: Node | None
     owner: Node | None
     docstring: Node | None
+    prototype: bool
 
     def merge(self, other: _Candidate) -> None:
         """Take what another match of the same name adds."""
@@ -55,37 +57,59 @@ class _Candidate:
         self.body = self.body or other.body
         self.owner = self.owner or other.owner
         self.docstring = self.docstring or other.docstring
+        self.prototype = self.prototype and other.prototype
 
 
-def definitions(matches: Iterable[Match], above: Above) -> Iterator[Definition]:
-    """The definitions that the matches say, in the order of their beginnings."""
-    candidates = _candidates(matches)
-    open_scopes: list[tuple[Node, str, bool, int]] = []  # prefix inside, is a container, depth inside
+class _Scope(NamedTuple):
+    """What a definition means for those inside it."""
+
+    node: Node
+    prefix: str
+    has_methods: bool
+    depth: int
+
+    def is_around(self, node: Node) -> bool:
+        """Whether a node that begins later is part of it; the names of one statement are not."""
+        return node.start_byte < self.node.end_byte and node.byte_range != self.node.byte_range
+
+
+def definitions(matches: Sequence[Match], above: Above) -> list[Definition]:
+    """The definitions that the matches say, in the order of their beginnings.
+
+    A prototype counts outside of functions, where nothing else in the text has its qualified name.
+    """
+    found = list(_qualified(_candidates(matches), above))
+    written = {definition.qualified for candidate, definition in found if not candidate.prototype}
+    return [each for candidate, each in found if not candidate.prototype or each.qualified not in written]
+
+
+def _qualified(candidates: Iterable[_Candidate], above: Above) -> Iterator[tuple[_Candidate, Definition]]:
+    """The candidates in the order of their beginnings, as definitions with qualified names."""
+    around: list[_Scope] = []
     for each in sorted(candidates, key=lambda found: (found.node.start_byte, -found.node.end_byte)):
-        while open_scopes and not _is_inside(each.node, open_scopes[-1][0]):
-            open_scopes.pop()
-        prefix, in_container, depth = open_scopes[-1][1:] if open_scopes else ("", False, 0)
+        while around and not around[-1].is_around(each.node):
+            around.pop()
+        prefix, in_container, depth = around[-1][1:] if around else ("", False, 0)
+        if each.prototype and depth and not in_container:
+            continue
         name = _text(each.name)[:LONGEST_NAME]
         owner = _text(each.owner)[:LONGEST_NAME] if each.owner is not None else ""
         qualified = f"{owner}.{name}" if owner else prefix + name
         inner = f"{qualified}." if len(qualified) < LONGEST_PREFIX else prefix
         if each.kind is None:
-            open_scopes.append((each.node, inner, True, depth))
+            around.append(_Scope(each.node, inner, True, depth))
             continue
         kind = each.kind
         if kind is DefinitionKind.FUNCTION and (in_container or owner):
             kind = DefinitionKind.METHOD
-        has_methods = kind.holds_members and kind is not DefinitionKind.MODULE
-        open_scopes.append((each.node, inner, has_methods, depth + 1))
-        yield _definition(each, kind, name, qualified, depth, above)
+        if kind is not DefinitionKind.TYPE:
+            has_methods = kind.holds_members and kind is not DefinitionKind.MODULE
+            around.append(_Scope(each.node, inner, has_methods, depth + 1))
+        yield each, _definition(each, kind, name, qualified, depth, above)
 
 
-def _is_inside(node: Node, other: Node) -> bool:
-    """Whether a node that begins later is part of another; the names of one statement are not."""
-    return node.start_byte < other.end_byte and node.byte_range != other.byte_range
-
-
-def _candidates(matches: Iterable[Match]) -> Iterable[_Candidate]:
+def _candidates(matches: Sequence[Match]) -> Iterable[_Candidate]:
+    wholes = {each["part"][0].id: each["whole"][0] for _, each in matches if "whole" in each}
     found: dict[int, _Candidate] = {}
     for pattern, captures in matches:
         name = captures.get("name")
@@ -94,14 +118,18 @@ def _candidates(matches: Iterable[Match]) -> Iterable[_Candidate]:
         kind = next((each for each in captures if each in _KINDS or each == _SCOPE), None)
         if kind is None:
             continue
+        node = captures[kind][0]
+        while node.id in wholes:
+            node = wholes[node.id]
         candidate = _Candidate(
             pattern,
             _KINDS.get(kind),
-            captures[kind][0],
+            node,
             name[0],
             _only(captures.get("body")),
             _only(captures.get("owner")),
             _only(captures.get("docstring")),
+            "prototype" in captures,
         )
         known = found.setdefault(name[0].start_byte, candidate)
         if known is not candidate:
@@ -113,9 +141,6 @@ def _definition(
     each: _Candidate, kind: DefinitionKind, name: str, qualified: str, depth: int, above: Above
 ) -> Definition:
     first, comments = above.of(each.node)
-    begin = above.past_attributes(each.node.start_byte, each.name.start_byte)
-    end = each.body.start_byte if each.body is not None else each.node.end_byte
-    head = above.code(begin, min(end, begin + 4 * LONGEST_SIGNATURE))
     return Definition(
         kind,
         name,
@@ -123,12 +148,28 @@ def _definition(
         first + 1,
         last_row(each.node) + 1,
         each.name.start_point.row + 1,
-        _SIGNATURE_END.sub("", one_line(head, LONGEST_SIGNATURE)),
+        _signature(each, above),
         comments_text(
             [each.docstring] if each.docstring is not None else comments, above.data, MOST_DOC_CHARS
         ),
         depth,
     )
+
+
+def _signature(each: _Candidate, above: Above) -> str:
+    """The head of a definition in one line; what follows a body that stands before the name belongs to it."""
+    begin = above.past_attributes(each.node.start_byte, each.name.start_byte)
+    end, most = each.node.end_byte, 4 * LONGEST_SIGNATURE
+    if each.body is None:
+        return _headline(above.code(begin, min(end, begin + most)))
+    head = above.code(begin, min(each.body.start_byte, begin + most))
+    if (after := each.body.end_byte) <= each.name.start_byte:
+        head += above.code(after, min(end, after + most))
+    return _headline(head)
+
+
+def _headline(head: str) -> str:
+    return _SIGNATURE_END.sub("", one_line(head, LONGEST_SIGNATURE))
 
 
 def _only(nodes: Sequence[Node] | None) -> Node | None:

@@ -26,8 +26,9 @@ MOST_MATCHES = 65_536
 
 @frozen
 class Grammar:
-    """A language ready to parse: its parser, and its query with and without strings."""
+    """A language ready to parse: its parser, its query, and the query for comments and strings."""
 
+    language: Language
     parser: Parser
     outline: QueryCursor
     spans: QueryCursor
@@ -50,8 +51,8 @@ def load_grammar(name: str) -> Grammar:
     try:
         language = Language(getattr(import_module(source.module), source.function)())
         text = _query_text(source)
-        outline, spans = Query(language, text), Query(language, text)
-        _disable_strings(outline, text.encode())
+        outline = Query(language, text)
+        spans = Query(language, _separate_spans(outline, text.encode()))
         # The time limit is deprecated in favour of a callback that crashes the interpreter (0.25 and 0.26).
         warnings.filterwarnings("ignore", category=DeprecationWarning, module=__name__.replace(".", r"\."))
         parser = Parser(language, timeout_micros=SLICE_MICROS)
@@ -62,15 +63,19 @@ def load_grammar(name: str) -> Grammar:
     except Exception as error:
         raise GrammarFailed(name) from error
     hows = tuple(str(outline.pattern_settings(number).get("how") or "") for number in range(_count(outline)))
-    return Grammar(parser, cursors[0], cursors[1], hows)
+    return Grammar(language, parser, cursors[0], cursors[1], hows)
 
 
-def _disable_strings(query: Query, text: bytes) -> None:
-    """Leave out the patterns for strings: few callers ask where those are, and they are many."""
-    for number in range(_count(query)):
-        pattern = text[query.start_byte_for_pattern(number) : query.end_byte_for_pattern(number)]
-        if b"@string" in pattern:
-            query.disable_pattern(number)
+def _separate_spans(outline: Query, text: bytes) -> str:
+    """The patterns for comments and strings; those for strings leave the outline: they are many, few ask."""
+    patterns = []
+    for number in range(_count(outline)):
+        pattern = text[outline.start_byte_for_pattern(number) : outline.end_byte_for_pattern(number)].decode()
+        if "@comment" in pattern or "@string" in pattern:
+            patterns.append(pattern)
+        if "@string" in pattern:
+            outline.disable_pattern(number)
+    return "\n".join(patterns)
 
 
 def _count(query: Query) -> int:

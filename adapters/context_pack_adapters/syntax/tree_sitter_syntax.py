@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
 from threading import Lock
 from typing import TypeVar
 
-from tree_sitter import Node, Parser, Tree
+from tree_sitter import Node, Parser, Query, QueryCursor, Tree
 
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, no_grammar
 from context_pack_adapters.syntax.above import Above, comments_text
@@ -26,6 +27,7 @@ from context_pack_adapters.syntax.grammars import (
     load_grammar,
 )
 from context_pack_adapters.syntax.import_captures import Match, imports
+from context_pack_adapters.syntax.left_out import without_dead_code
 from context_pack_adapters.syntax.sources import grammar_name, knows
 
 T = TypeVar("T")
@@ -37,8 +39,17 @@ MOST_TRIES = 2
 MOST_PARTS = 20_000
 MOST_HEADS = 8
 MOST_HEAD_CHARS = 4_000
-INSTEAD = {"c": "cpp", "javascript": "tsx"}
-"""The grammar to try where one reads a text with errors: headers may be C++, JavaScript may have types."""
+INSTEAD = {
+    "c": {
+        "objectivec": re.compile(rb"^[ \t]*@(?:interface|protocol|class)\b", re.MULTILINE),
+        "cpp": re.compile(
+            rb"\w::\w|^[ \t]*(?:class|namespace|template|public|private|using)\b", re.MULTILINE
+        ),
+    },
+    "javascript": {"tsx": re.compile(b"")},
+}
+"""What to look for, and which grammar to try then, where one reads a text with errors: headers may be C++ or
+Objective-C, JavaScript may have types."""
 TOO_LONG = "it is larger than 1 MiB"
 TOOK_LONG = "parsing it took too long"
 NOT_UNDERSTOOD = "its grammar cannot read it"
@@ -71,7 +82,7 @@ class TreeSitterSyntax:
             matches = _in_time(lambda: grammar.outline.matches(tree.root_node))
             if matches is None:
                 return NotParsed(TOOK_LONG)
-            parsed = _parsed(matches, grammar, tree, data)
+            parsed = _parsed(without_dead_code(matches), grammar, tree, data)
             return NotParsed(NOT_UNDERSTOOD, parsed) if _mostly_errors(tree, data) else parsed
 
     def spans(self, language: str, text: str) -> Spans | NotParsed:
@@ -123,12 +134,14 @@ def _tree(language: str, text: str) -> tuple[Grammar, Tree, bytes] | NotParsed:
     if len(data) > MOST_BYTES:
         return NotParsed(TOO_LONG)
     found = _by_grammar(name, data)
-    if isinstance(found, NotParsed) or not found[1].root_node.has_error or name not in INSTEAD:
+    if isinstance(found, NotParsed) or not found[1].root_node.has_error:
         return found
-    other = _by_grammar(INSTEAD[name], data)
-    if isinstance(other, NotParsed) or _error_bytes(other[1]) >= _error_bytes(found[1]):
-        return found
-    return other
+    for other, sign in INSTEAD.get(name, {}).items():
+        if sign.search(data) is not None:
+            tried = _by_grammar(other, data)
+            if not isinstance(tried, NotParsed) and _errors(other, tried[1]) <= _errors(name, found[1]):
+                return tried
+    return found
 
 
 def _by_grammar(name: str, data: bytes) -> tuple[Grammar, Tree, bytes] | NotParsed:
@@ -183,6 +196,16 @@ def _error_bytes(tree: Tree) -> int:
     errors = _errors(tree)
     read = (each for error in errors for each in error.children if each.is_named and each.child_count)
     return sum(map(_length, errors)) - sum(_length(each) for each in read if not each.is_error)
+
+
+def _errors(grammar: str, tree: Tree) -> int:
+    """How many places of a text its grammar cannot read."""
+    return len(_error_cursor(grammar).captures(tree.root_node).get("error", ()))
+
+
+@cache
+def _error_cursor(grammar: str) -> QueryCursor:
+    return QueryCursor(Query(load_grammar(grammar).language, "(ERROR) @error"))
 
 
 def _length(node: Node) -> int:
