@@ -7,8 +7,7 @@ and is external. What `#if 0` leaves out does not count; of any other condition 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
 from attrs import frozen
@@ -24,50 +23,10 @@ from context_pack.code.domain.imports.tree import (
     join,
     within,
 )
-from context_pack.kernel.lexing import (
-    BLOCK_COMMENT,
-    DOUBLE_QUOTED,
-    SINGLE_QUOTED,
-    blank,
-    code,
-    comment,
-    lexer,
-    opaque,
-    string,
-)
+from context_pack.kernel.syntax import Import, Parsed
 
 HEADER_FOLDERS = ("include", "src", "")
 MOST_LISTED = 500
-
-
-def _raw_end(text: str, opening: re.Match[str]) -> int:
-    delimiter = opening[0][opening[0].index('"') + 1 : -1]
-    closing = f'){delimiter}"'
-    end = text.find(closing, opening.end())
-    return len(text) if end < 0 else end + len(closing)
-
-
-_C = lexer(
-    comment(r"//(?:[^\\\n]|\\\r\n|\\(?s:.))*+"),
-    comment(BLOCK_COMMENT),
-    opaque(r"\b(?:u8|[uUL])?R\"[^()\\\s\"]{0,16}+\(", _raw_end),
-    string(DOUBLE_QUOTED),
-    code(r"(?<!\w)\d(?:'?[\w.])*+"),
-    opaque(SINGLE_QUOTED),
-)
-_DIRECTIVE = re.compile(
-    r"^[ \t]*+#[ \t]*+(?:include|import|include_next)\b[ \t]*+"
-    r"(?:\"(?P<quoted>\0++)\"|<(?P<angled>[^<>\n]++)>)"
-    r"|^[ \t]*+@import\s++(?P<module>[\w.]++)",
-    re.MULTILINE,
-)
-
-
-_CONDITION = re.compile(
-    r"^[ \t]*+#[ \t]*+(?:(?P<if>ifdef|ifndef|if)|(?P<elif>elif\w*+)|else|(?P<end>endif))\b(?P<what>[^\n]*+)",
-    re.MULTILINE,
-)
-_KNOWN = re.compile(r"[ \t(]*+([01])[ \t)]*+\r?")
 
 
 @frozen
@@ -78,54 +37,29 @@ class Include:
     own: bool
 
 
-def parse(text: str) -> tuple[Include, ...]:
-    """The included names, in order."""
-    found: dict[Include, None] = {}
-    for match in _DIRECTIVE.finditer(_living(_C.mask(text))):
-        if match["quoted"] is not None:
-            found[Include(text[slice(*match.span("quoted"))].replace("\\", "/"), True)] = None
-        else:
-            found[Include((match["angled"] or match["module"]).strip(), False)] = None
-    return tuple(found)
-
-
-def _living(code: str) -> str:
-    """The code without what `#if 0`, or the other side of `#if 1`, leaves out; other conditions may hold."""
-    pieces: list[str] = []
-    living = [True]
-    taken = [False]
-    at = 0
-    for mark in _CONDITION.finditer(code):
-        pieces.append(code[at : mark.start()] if living[-1] else blank(code[at : mark.start()]))
-        at = mark.start()
-        known = _KNOWN.fullmatch(mark["what"]) if mark["if"] == "if" or mark["elif"] == "elif" else None
-        if mark["if"]:
-            living.append(living[-1] and (known is None or known[1] == "1"))
-            taken.append(known is not None and known[1] == "1")
-        elif len(living) > 1 and mark["end"]:
-            living.pop()
-            taken.pop()
-        elif len(living) > 1:
-            living[-1] = living[-2] and not taken[-1] and (known is None or known[1] == "1")
-            taken[-1] = taken[-1] or (known is not None and known[1] == "1")
-    pieces.append(code[at:] if living[-1] else blank(code[at:]))
-    return "".join(pieces)
-
-
-def resolve(includes: Sequence[Include], path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     """The files that the quoted names lead to."""
     found = Found()
     here = folder_of(path)
     usual = [here, *(within(folder, inner) for folder in ancestors(here) for inner in HEADER_FOLDERS)]
     usual = list(dict.fromkeys(usual))
     listed: dict[str, list[str]] | None = None
-    for include in includes:
+    for include in dict.fromkeys(map(_include, parsed.imports)):
         file = first_file(view, _places(include, usual))
         if file is None and include.own:
             listed = _by_content(include_folders(here, view), view) if listed is None else listed
             file = first_file(view, _places(include, listed.get(include.name.partition("/")[0], ())))
         found.add(include.name, file)
     return found.imports()
+
+
+def _include(written: Import) -> Include:
+    name = written.specifier.strip()
+    if written.how == "module":
+        return Include(name.removeprefix("@import").strip(" \t\r\n;"), False)
+    if name.startswith("<"):
+        return Include(name.strip("<>").strip(), False)
+    return Include(name.strip('"').replace("\\", "/"), True)
 
 
 def _by_content(folders: Iterable[str], view: TreeView) -> dict[str, list[str]]:

@@ -49,7 +49,9 @@ def language_named(name: str) -> Language | None:
 
             return Language(None, jvm.resolve)
         case "c" | "cpp" | "objectivec":
-            from context_pack.code.domain.imports import c_family as home
+            from context_pack.code.domain.imports import c_family
+
+            return Language(None, c_family.resolve)
         case "ruby":
             from context_pack.code.domain.imports import ruby as home
         case "php":
