@@ -16,6 +16,8 @@ from context_pack_adapters.syntax import LazySyntax
 SYNTAX = LazySyntax()
 """One for all tests of a process: each has a parser process of its own."""
 PROJECTS = Path(__file__).resolve().parent.parent / "fixtures" / "imports"
+SYNTAX = LazySyntax()
+"""One for all tests of a process: each has a parser process of its own."""
 LANGUAGES = sorted(path.stem for path in PROJECTS.glob("*.txt"))
 
 
