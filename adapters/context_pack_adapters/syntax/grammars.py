@@ -84,8 +84,8 @@ def _count(query: Query) -> int:
 
 
 def _query_text(source: Source) -> str:
-    """The patterns of a grammar, those that it shares first."""
-    names = (name for name in (source.shared, source.queries) if name)
+    """The patterns of a grammar, its own first."""
+    names = (name for name in (source.queries, source.shared) if name)
     return "\n".join(
         (resources.files(__package__) / "queries" / f"{name}.scm").read_text("utf-8") for name in names
     )

@@ -139,7 +139,9 @@ def _tree(language: str, text: str) -> tuple[Grammar, Tree, bytes] | NotParsed:
     for other, sign in INSTEAD.get(name, {}).items():
         if sign.search(data) is not None:
             tried = _by_grammar(other, data)
-            if not isinstance(tried, NotParsed) and _errors(other, tried[1]) <= _errors(name, found[1]):
+            if not isinstance(tried, NotParsed) and _error_count(other, tried[1]) <= _error_count(
+                name, found[1]
+            ):
                 return tried
     return found
 
@@ -198,7 +200,7 @@ def _error_bytes(tree: Tree) -> int:
     return sum(map(_length, errors)) - sum(_length(each) for each in read if not each.is_error)
 
 
-def _errors(grammar: str, tree: Tree) -> int:
+def _error_count(grammar: str, tree: Tree) -> int:
     """How many places of a text its grammar cannot read."""
     return len(_error_cursor(grammar).captures(tree.root_node).get("error", ()))
 
