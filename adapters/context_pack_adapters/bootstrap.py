@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from context_pack.kernel.ports import Clock, IdSource
     from context_pack.retrieval.ports import Background
     from context_pack.toolkit.registry import Finished, Registry
+    from context_pack_adapters.disk.opening import Place
     from context_pack_adapters.index.background import ChildBackground
     from context_pack_adapters.mcp.session import Session
     from context_pack_adapters.private_places import PrivatePlaces
@@ -34,13 +35,20 @@ if TYPE_CHECKING:
 
 def storage_trouble(settings: Settings) -> str | None:
     """Why nothing can be kept in the storage root, in words; None if nothing is known against it."""
-    from context_pack_adapters.disk.placing import linked_out
+    from context_pack_adapters.disk.placing import link_in_the_way
 
-    found = linked_out(settings.root, settings.source_root)
+    found = link_in_the_way(storage_place(settings))
     return found and (
-        f"{found}: a link leads out of the project, and our files with it; "
-        "remove it, or set CONTEXT_PACK_ROOT to a folder outside of the project"
+        f"{found}: it is a link, and our files are not kept behind links; "
+        "put a folder in its place, or set CONTEXT_PACK_ROOT to another folder"
     )
+
+
+def storage_place(settings: Settings) -> Place:
+    """The storage root, from the project down if it is inside."""
+    from context_pack_adapters.disk.opening import Place
+
+    return Place.of(settings.root, settings.source_root)
 
 
 def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
@@ -49,7 +57,7 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
     Without a worker, long work is done inside the calls.
 
     Raises:
-        Failure: `io_error`, if a link in the project would have us keep our files outside of it.
+        Failure: `io_error`, if a link is in the way to our files.
     """
     from pathlib import Path
 
@@ -83,13 +91,13 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
         source=DiskSourceTree(source_root, policy),
         syntax=LazySyntax(),
         search=TreeSearch(source_root, policy, settings.grep),
-        packs=FilePackStore(Path(settings.root), clock, ids),
+        packs=FilePackStore(storage_place(settings), clock, ids),
         access=AccessFiles(places.state, clock),
         bundles=FileBundleStore(source_root, policy, settings.bundles),
         contexts=ContextPorts(
             DiskProjects(settings.source_root, settings.allowed_roots, policy, form, seen),
             form,
-            FileDerivedMemory(settings.root, settings.source_root, seen),
+            FileDerivedMemory(storage_place(settings), settings.source_root, seen),
         ),
         documents=search_ports.document_ports(settings, places, policy, worker),
         memory=memory_ports.disk_memory(settings, places, clock, ids, policy, worker),
@@ -258,12 +266,10 @@ class Connection:
 
     def _pack_news(self) -> PackNews:
         if self._news is None:
-            from pathlib import Path
-
             from context_pack_adapters.stores.pack_news import PackNews
             from context_pack_adapters.system import SystemClock
 
-            self._news = PackNews(Path(self._settings.root), SystemClock(), self._tell)
+            self._news = PackNews(storage_place(self._settings), SystemClock(), self._tell)
         return self._news
 
     def _tell(self, news: News) -> None:

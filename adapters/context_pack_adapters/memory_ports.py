@@ -35,6 +35,7 @@ def disk_memory(
     from context_pack.memory.domain.entries import SNIPPETS
     from context_pack.memory.ports import MemoryPorts
     from context_pack.retrieval.searching import Searching
+    from context_pack_adapters.disk.opening import Place
     from context_pack_adapters.index.sqlite_index import SqliteIndex
     from context_pack_adapters.stores.code_files import CodeFiles
     from context_pack_adapters.stores.discovery_files import DiscoveryFiles
@@ -43,7 +44,7 @@ def disk_memory(
     root, chosen = Path(settings.root), search_ports.embedders(settings)
     index = SqliteIndex(places.cache.place.below(INDEX), chosen.fast, chunker=SNIPPETS)
     return MemoryPorts(
-        discoveries=DiscoveryFiles(root),
+        discoveries=DiscoveryFiles(Place.of(root, settings.source_root)),
         sessions=SessionFiles(places.state, clock, uuid_of(ids.token(16))),
         tree=CodeFiles(Path(settings.source_root), policy, root, *places.every_project),
         index=index,

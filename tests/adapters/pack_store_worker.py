@@ -170,7 +170,7 @@ def try_everything(root: str, pack_id: str, name: str, delete: bool = True) -> d
 
 
 def opens(root: str, action: str, *arguments: str) -> list[str]:
-    """The files of the store that one action opens, when it has been done once before."""
+    """The pack files that one action opens by name, when it has been done before; or "listing"."""
     store = opened(root)
     acts: dict[str, Callable[[], Any]] = {
         "get": lambda: store.get(arguments[0]),
@@ -184,8 +184,10 @@ def opens(root: str, action: str, *arguments: str) -> list[str]:
     seen: list[str] = []
 
     def heard(event: str, details: tuple[Any, ...]) -> None:
-        if event in ("open", "os.scandir", "os.listdir") and str(details[0]).startswith(root):
-            seen.append(os.path.relpath(str(details[0]), root))
+        if event in ("os.scandir", "os.listdir"):
+            seen.append("listing")
+        elif event == "open" and "pk_" in os.path.basename(str(details[0])):
+            seen.append(os.path.basename(str(details[0])))
 
     sys.addaudithook(heard)
     acts[action]()

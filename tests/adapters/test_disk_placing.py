@@ -1,4 +1,4 @@
-"""A storage root inside a project that came from a stranger, with links that lead out of it."""
+"""A storage root inside a project that came from a stranger, with links in the place of its folders."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from context_pack import Failure, open_workspace
-from context_pack_adapters.disk.placing import linked_out
+from context_pack_adapters.disk.opening import Place
+from context_pack_adapters.disk.placing import link_in_the_way
 
 STORAGE = ".agents/mcp/context_pack"
 LINKS = [
@@ -38,35 +39,55 @@ def link(project: Path, place: str, target: Path) -> None:
 
 @pytest.mark.clause("ST-32")
 @pytest.mark.parametrize("place", LINKS)
-def test_a_link_that_leads_out_of_the_project_is_refused_and_nothing_is_written(
-    project: Path, place: str
+@pytest.mark.parametrize("leads", ["outside", "project/kept"])
+def test_a_link_in_the_place_of_our_folders_is_refused_and_nothing_is_written(
+    project: Path, place: str, leads: str
 ) -> None:
-    link(project, place, project.parent / "outside")
-    with pytest.raises(Failure, match="leads out of the project") as caught:
+    (project / "kept").mkdir()
+    link(project, place, project.parent / leads)
+    with pytest.raises(Failure, match="it is a link") as caught:
         open_workspace(source_root=project)
-    assert str(project) not in caught.value.message
-    assert list((project.parent / "outside").iterdir()) == []
+    assert caught.value.message.startswith(f"{place}: ")
+    assert list((project.parent / leads).iterdir()) == []
 
 
 @pytest.mark.clause("ST-32")
-def test_links_that_stay_inside_and_places_of_ones_own_choice_are_fine(project: Path) -> None:
-    (project / "kept").mkdir()
-    link(project, f"{STORAGE}/packs", project / "kept")
-    assert open_workspace(source_root=project).packs.create(ttl_minutes=5).revision == 1
-    assert list((project / "kept").glob("pk_*.md"))
-    own = project.parent / "outside"
+def test_a_storage_root_of_ones_own_choice_may_be_a_link_and_hold_none(project: Path) -> None:
+    own = project.parent / "own"
+    own.symlink_to(project.parent / "outside")
+    assert open_workspace(root=own, source_root=project).packs.create(ttl_minutes=5).revision == 1
+    assert list((project.parent / "outside" / "packs").glob("pk_*.md"))
+    (project.parent / "outside" / "packs").rename(project / "kept")
     link(own, "packs", project / "kept")
-    assert linked_out(str(own), str(project)) is None
-    assert len(open_workspace(root=own, source_root=project).packs.list().items) == 1
+    with pytest.raises(Failure, match="packs: it is a link"):
+        open_workspace(root=own, source_root=project)
+
+
+@pytest.mark.clause("ST-32")
+def test_a_link_that_comes_later_is_met_in_words_and_not_followed(project: Path) -> None:
+    workspace = open_workspace(source_root=project)
+    pack = workspace.packs.create(ttl_minutes=5)
+    (project / STORAGE / "packs").rename(project.parent / "outside" / "packs")
+    link(project, f"{STORAGE}/packs", project.parent / "outside" / "packs")
+    before = sorted((project.parent / "outside").rglob("*"))
+    for action in (
+        lambda: workspace.packs.get(pack.id),
+        lambda: workspace.packs.list(),
+        lambda: workspace.packs.create(ttl_minutes=5),
+        lambda: workspace.packs.set_status(pack, status="finalized"),
+    ):
+        with pytest.raises(Failure, match="not a folder"):
+            action()
+    assert sorted((project.parent / "outside").rglob("*")) == before
 
 
 @pytest.mark.clause("ST-32")
 def test_a_project_that_is_itself_a_link_is_where_it_leads(project: Path) -> None:
     (project.parent / "alias").symlink_to(project)
-    alias = str(project.parent / "alias")
-    assert linked_out(f"{alias}/{STORAGE}", alias) is None
+    alias = project.parent / "alias"
+    assert link_in_the_way(Place.of(alias / STORAGE, alias)) is None
     link(project, STORAGE, project.parent / "outside")
-    assert linked_out(f"{alias}/{STORAGE}", alias) == STORAGE
+    assert link_in_the_way(Place.of(alias / STORAGE, alias)) == STORAGE
 
 
 @pytest.mark.clause("ST-32")
@@ -82,4 +103,4 @@ def test_a_server_says_so_and_ends(project: Path) -> None:
         check=False,
     )
     assert (ended.returncode, ended.stdout) == (1, b"")
-    assert b"packs: a link leads out of the project" in ended.stderr
+    assert b"packs: it is a link" in ended.stderr

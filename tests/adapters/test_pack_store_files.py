@@ -22,12 +22,13 @@ from sample_packs import full_pack, maker, sample_pack
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.domain.model import Pack
-from context_pack_adapters.disk.atomic import write_atomic
 from context_pack_adapters.disk.changes import watch_folder
+from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
+from context_pack_adapters.disk.signature import COARSE_GRAIN_NS, FINE_GRAIN_NS, is_settled
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.stores import pack_format
-from context_pack_adapters.stores.pack_files import COARSE_GRAIN_NS, FINE_GRAIN_NS, PackFiles
+from context_pack_adapters.stores.pack_files import PackFiles
 from context_pack_adapters.stores.pack_store import FilePackStore
 from context_pack_adapters.system import SystemIds
 
@@ -285,7 +286,7 @@ def test_who_wants_the_name_of_an_expired_pack_waits_for_its_writer_and_looks_ag
             free.release()
         # The writer was in time: what it writes now, under its lock, is a live pack again.
         live = sample_pack(dead.id, disk.clock.now(), name="the name", revision=2)
-        write_atomic(str(disk.folder), f"{dead.id}.md", pack_format.encode(live))
+        Folder(disk.folder).write(f"{dead.id}.md", pack_format.encode(live))
     wanting.join()
     assert results == [Code.NAME_CONFLICT]
     assert [pack.id for pack in disk.store.all()] == [dead.id]
@@ -378,7 +379,7 @@ def test_a_change_that_changes_nothing_writes_nothing(disk: Disk) -> None:
 @pytest.fixture(params=["told", "looking"])
 def files(request: pytest.FixtureRequest, disk: Disk) -> PackFiles:
     """The files of the store, looked at with the system's help and without it."""
-    return PackFiles(str(disk.folder), watch_folder if request.param == "told" else lambda _: None)
+    return PackFiles(Folder(disk.folder), watch_folder if request.param == "told" else lambda _: None)
 
 
 @pytest.mark.clause("ST-28")
@@ -403,7 +404,7 @@ def test_whatever_happens_to_the_files_the_next_look_shows_it(disk: Disk, files:
         if in_place:
             disk.write(pack)
         else:
-            write_atomic(str(disk.folder), f"{pack_id}.md", pack_format.encode(pack))
+            Folder(disk.folder).write(f"{pack_id}.md", pack_format.encode(pack))
         expected[pack_id] = pack
 
     for turn in range(300):
@@ -433,7 +434,7 @@ def test_whatever_happens_to_the_files_the_next_look_shows_it(disk: Disk, files:
 
 @pytest.mark.clause("ST-27")
 def test_a_look_that_fails_forgets_nothing_that_it_was_told(disk: Disk) -> None:
-    files = PackFiles(str(disk.folder))
+    files = PackFiles(Folder(disk.folder))
     first, second = disk.put(), disk.put()
     for _ in range(3):
         assert len(files.all().packs) == 2
@@ -464,12 +465,10 @@ def test_a_look_that_fails_forgets_nothing_that_it_was_told(disk: Disk) -> None:
 def test_a_signature_is_trusted_once_it_is_older_than_the_grain(
     age_ns: int, fraction: int, trusted: bool
 ) -> None:
-    from context_pack_adapters.stores.pack_files import trusted_signature
-
     read_at = 1_800_000_000_500_000_000
     moment = read_at - age_ns
     moment = moment - moment % 1_000_000_000 + fraction if fraction == 0 else moment + fraction
-    assert (trusted_signature((moment, moment, 10, 7), read_at) is not None) is trusted
+    assert is_settled(moment, moment, read_at) is trusted
 
 
 @pytest.mark.clause("ST-27")
@@ -544,9 +543,9 @@ def test_a_file_replaced_while_the_folder_is_listed_is_not_missed() -> None:
         writer = threading.Thread(target=replace)
         writer.start()
         try:
-            known = PackFiles(folder)
+            known = PackFiles(Folder(folder))
             for _ in range(3):
-                assert len(PackFiles(folder).all().broken) == len(names)
+                assert len(PackFiles(Folder(folder)).all().broken) == len(names)
                 assert len(known.all().broken) == len(names)
         finally:
             stop.set()

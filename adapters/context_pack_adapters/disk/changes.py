@@ -13,6 +13,7 @@ import os
 import weakref
 
 from context_pack_adapters.disk.inotify import LOST, Inotify, has_inotify, libc
+from context_pack_adapters.disk.opening import AnyPlace, Place
 
 # ext2 to ext4, xfs, btrfs, tmpfs, ramfs, f2fs, overlay, zfs: what `statfs` calls them.
 _OWN_FILE_SYSTEMS = frozenset(
@@ -23,7 +24,7 @@ _OWN_FILE_SYSTEMS = frozenset(
 class FolderChanges:
     """A watch on one folder, from the moment it is made; not for use by two threads at once."""
 
-    def __init__(self, folder: str, events: Inotify, identity: tuple[int, int]) -> None:
+    def __init__(self, folder: Place, events: Inotify, identity: tuple[int, int]) -> None:
         self._folder = folder
         self._events = events
         self._identity = identity
@@ -45,33 +46,39 @@ class FolderChanges:
         self._closed()
 
 
-def watch_folder(folder: str) -> FolderChanges | None:
+def watch_folder(folder: AnyPlace) -> FolderChanges | None:
     """A watch on a folder, or None where the system gives none."""
-    before = _identity(folder)
-    if before is None or not has_inotify() or not _is_own(folder):
+    place = Place.of(folder)
+    before = _identity(place)
+    if before is None or not has_inotify() or not _is_own(place):
         return None
     try:
         events = Inotify()
     except OSError:
         return None
-    if not events.watch(folder) or _identity(folder) != before:
+    if not events.watch(place) or _identity(place) != before:
         os.close(events.descriptor)
         return None
-    return FolderChanges(folder, events, before)
+    return FolderChanges(place, events, before)
 
 
-def _is_own(folder: str) -> bool:
+def _is_own(place: Place) -> bool:
     """Whether every change to this file system is made by this kernel."""
     import ctypes
 
     room = ctypes.create_string_buffer(256)
-    found: int = libc().statfs(os.fsencode(folder), room)
+    try:
+        with place.held() as folder:
+            found: int = libc().fstatfs(folder, room)
+    except OSError:
+        return False
     return found >= 0 and ctypes.c_long.from_buffer(room).value in _OWN_FILE_SYSTEMS
 
 
-def _identity(folder: str) -> tuple[int, int] | None:
+def _identity(place: Place) -> tuple[int, int] | None:
     try:
-        status = os.stat(folder)
+        with place.held() as folder:
+            status = os.stat(folder)
     except OSError:
         return None
     return (status.st_dev, status.st_ino)

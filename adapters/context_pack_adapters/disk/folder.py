@@ -46,6 +46,14 @@ class Folder:
         with self.place.held():
             pass  # a file or a link in its place is found here
 
+    def exists(self) -> bool:
+        """Whether there is such a folder."""
+        try:
+            with self.place.held():
+                return True
+        except OSError:
+            return False
+
     def names(self) -> list[str]:
         """What is in it; nothing if there is no such folder."""
         try:

@@ -12,6 +12,8 @@ import sys
 from functools import cache
 from typing import Any, NamedTuple
 
+from context_pack_adapters.disk.opening import Place
+
 MODIFY, ATTRIB, CLOSE_WRITE = 0x2, 0x4, 0x8
 MOVED_FROM, MOVED_TO, CREATE, DELETE, DELETE_SELF, MOVE_SELF = 0x40, 0x80, 0x100, 0x200, 0x400, 0x800
 UNMOUNT, OVERFLOW, IGNORED, ONLY_FOLDER = 0x2000, 0x4000, 0x8000, 0x1000000
@@ -47,16 +49,25 @@ class Inotify:
             raise OSError(ctypes.get_errno(), "inotify is not available")
         self._watched = -1
 
-    def watch(self, folder: str) -> bool:
+    def watch(self, place: Place) -> bool:
         """Move the watch to this folder; False if it cannot be watched."""
-        interest = ENTRIES | ITSELF | ONLY_FOLDER
-        watched: int = libc().inotify_add_watch(self.descriptor, os.fsencode(folder), interest)
+        watched = self.add(place)
         if watched < 0:
             return False
         if self._watched not in (-1, watched):
             libc().inotify_rm_watch(self.descriptor, self._watched)
         self._watched = watched
         return True
+
+    def add(self, place: Place) -> int:
+        """Watch this folder too, whatever has its name later; negative if it cannot be watched."""
+        try:
+            with place.held() as folder:
+                # By its descriptor: this is the folder that was entered, through no link.
+                path = os.fsencode(f"/proc/self/fd/{folder}")
+                return int(libc().inotify_add_watch(self.descriptor, path, ENTRIES | ITSELF | ONLY_FOLDER))
+        except OSError:
+            return -1
 
     def events(self) -> list[Event]:
         """The events that wait, oldest first; never blocks."""

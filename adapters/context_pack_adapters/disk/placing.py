@@ -1,31 +1,26 @@
-"""Whether a storage root inside the project stays there, whatever links the project brought along.
+"""Where the files that people share are kept, and whether a link is in the way.
 
-A storage root that somebody placed elsewhere is that person's choice, and so are the links in it. One inside
-the project came with it, maybe from a stranger: a link in it must not make us write, or read, outside.
+A storage root inside the project came with it, maybe from a stranger: from the project on, no link is
+followed. One that somebody placed elsewhere may be a link itself; what is in it may not.
 """
 
 from __future__ import annotations
 
-import os
+from contextlib import suppress
 
-USED = ("packs", "memory", "memory/discoveries", "contexts")
+from context_pack_adapters.disk.opening import Place
+from context_pack_adapters.disk.rooted import first_link
+
+USED = ((), ("packs",), ("memory", "discoveries"), ("contexts",))
 """The folders of a storage root that are read or written; others are none of ours."""
 
 
-def linked_out(root: str, project: str) -> str | None:
-    """What in a storage root inside the project leads out of it, as a path from the project; None if nothing.
-
-    Both are absolute paths.
-    """
-    if not _inside(root, project):
-        return None
-    real = os.path.realpath(project)
-    places = (os.path.join(root, name) for name in USED)
-    for place in (root, *filter(os.path.islink, places)):
-        if not _inside(os.path.realpath(place), real):
-            return os.path.relpath(place, project)
+def link_in_the_way(root: Place) -> str | None:
+    """The first link at, above or in a storage root, as a path from the place; None if there is none."""
+    top = Place(root.top)
+    for names in USED:
+        parts = (*root.inside, *names)
+        with suppress(OSError):
+            if (found := first_link(top, parts)) is not None:
+                return "/".join(parts[: found[0] + 1])
     return None
-
-
-def _inside(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(os.path.join(folder, ""))

@@ -84,6 +84,13 @@ class Rooted:
         found = self.status(path)
         return not isinstance(found, Reason) and stat.S_ISREG(found.st_mode)
 
+    def where(self, path: RelativePath) -> Place | Reason:
+        """The place of the file or folder that a path leads to, without links on the way."""
+        found = self._reached(path, _status)
+        if isinstance(found, Reason):
+            return found
+        return self.root.below(*(part for part in found[1] if part != os.curdir))
+
     @contextmanager
     def folder(self, path: RelativePath | None) -> Iterator[Handle | Reason]:
         """The folder, open while the block runs, or why it cannot be; None is the root."""
@@ -99,10 +106,14 @@ class Rooted:
                 leave(found)
 
     def _asked(self, path: RelativePath, last: Callable[[Handle, str], T]) -> T | Reason:
+        found = self._reached(path, last)
+        return found if isinstance(found, Reason) else found[0]
+
+    def _reached(self, path: RelativePath, last: Callable[[Handle, str], T]) -> tuple[T, Parts] | Reason:
         if self._policy.denies(path):
             return Reason.DENIED
         try:
-            return self.reach(path.parts, last)[0]
+            return self.reach(path.parts, last)
         except Refused as refused:
             return refused.reason
         except OSError as error:
@@ -123,29 +134,12 @@ class Rooted:
                 finally:
                     leave(folder)
             except OSError as error:
-                found = self._first_link(parts) if error.errno in _LINKED else None
+                found = first_link(self.root, parts) if error.errno in _LINKED else None
                 if found is None:
                     raise
             number, target = found
             parts = self._led(parts[:number], target, parts[number + 1 :])
         raise Refused(Reason.MISSING)
-
-    def _first_link(self, parts: Parts) -> tuple[int, str] | None:
-        """The first part that is a link, and what the link says."""
-        folder = self.root.open()
-        try:
-            for number, part in enumerate(parts):
-                target = link_target(folder, part)
-                if target is not None:
-                    return number, target
-                below = enter(folder, part, through=True)
-                leave(folder)
-                folder = below
-        except OSError:
-            pass  # a file, or gone
-        finally:
-            leave(folder)
-        return None
 
     def _led(self, before: Parts, target: str, after: Parts) -> Parts:
         """The parts from the root after a link was read, checked like any path that is asked for."""
@@ -166,6 +160,24 @@ class Rooted:
             denied = True
         if denied:
             raise Refused(Reason.DENIED)
+
+
+def first_link(root: Place, parts: Parts) -> tuple[int, str] | None:
+    """The number of the first part on a way down that is a link, and what the link says."""
+    folder = root.open()
+    try:
+        for number, part in enumerate(parts):
+            target = link_target(folder, part)
+            if target is not None:
+                return number, target
+            below = enter(folder, part, through=True)
+            leave(folder)
+            folder = below
+    except OSError:
+        pass  # a file, or gone
+    finally:
+        leave(folder)
+    return None
 
 
 def _status(folder: Handle, name: str) -> os.stat_result:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import select
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 
+from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.inotify import ATTRIB, LOST, Event, Inotify, has_inotify
+from context_pack_adapters.disk.opening import AnyPlace, Place, scan
+from context_pack_adapters.disk.signature import Signature, signature
 
 SETTLE_SECONDS = 0.02
 """Changes that follow each other this closely are reported together."""
@@ -22,7 +24,6 @@ MOST_ROUNDS = 10
 LOOK_SECONDS = 1.0
 
 Report = Callable[[frozenset[str]], None]
-Signature = tuple[int, int, int]
 Due = Callable[[], float | None]
 """In how many seconds to report, whether or not anything changes; None for never."""
 
@@ -33,14 +34,14 @@ class FolderWatch:
     What changes before `start` is reported after it. Before each wait `due` is asked, in the same thread.
     """
 
-    def __init__(self, folder: Path, report: Report, due: Due) -> None:
-        self._folder = folder
+    def __init__(self, folder: AnyPlace, report: Report, due: Due) -> None:
+        self._folder = Folder(folder)
         self._report = report
         self._due = due
         self._events = Inotify() if has_inotify() else None
         self._wakes, self._stops = os.pipe()
-        self._before = _listing(folder)
-        self._watched: Path | None = None
+        self._before = _listing(self._folder)
+        self._watched: Place | None = None
         if self._events is not None:
             self._follow(self._events)
         self._thread = threading.Thread(target=self._run, name="folder watch", daemon=True)
@@ -83,14 +84,14 @@ class FolderWatch:
             burst += events.events()
             if not select.select([events.descriptor], [], [], SETTLE_SECONDS)[0]:
                 break
-        if self._watched != self._folder or any(event.mask & LOST for event in burst):
+        if self._watched != self._folder.place or any(event.mask & LOST for event in burst):
             self._follow(events)
             return None
         names = {event.name for event in burst if event.mask & ~ATTRIB}
         for name in names:  # so that a look, when one is needed, is compared with what was last reported
             self._before.pop(name, None)
             with suppress(OSError):
-                self._before[name] = _signature(os.lstat(self._folder / name))
+                self._before[name] = signature(self._folder.status(name))
         return names
 
     def _compare(self) -> set[str]:
@@ -101,26 +102,26 @@ class FolderWatch:
     def _follow(self, events: Inotify) -> None:
         """Watch the folder itself, or its nearest ancestor that exists."""
         while True:
-            place = self._folder
-            while not events.watch(str(place)) and place.parent != place:
-                place = place.parent
+            place = next(filter(events.watch, _ways(self._folder.place)), None)
             self._watched = place
-            if place == self._folder or not self._folder.exists():
+            if place is None or place == self._folder.place or not self._folder.exists():
                 return  # else it came while its ancestor was being watched
 
 
-def _signature(status: os.stat_result) -> Signature:
-    return (status.st_mtime_ns, status.st_size, status.st_ino)
+def _ways(place: Place) -> Iterator[Place]:
+    """A folder and those it is in, up to the top of the file system."""
+    for depth in range(len(place.inside), -1, -1):
+        yield Place(place.top, place.inside[:depth])
+    above = os.path.dirname(place.top)
+    if above != place.top:
+        yield from _ways(Place(above))
 
 
-def _listing(folder: Path) -> dict[str, Signature]:
+def _listing(folder: Folder) -> dict[str, Signature]:
     """Each entry's signature; an absent folder has none."""
     found: dict[str, Signature] = {}
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                with suppress(OSError):
-                    found[entry.name] = _signature(entry.stat(follow_symlinks=False))
-    except OSError:
-        return found
+    with suppress(OSError), folder.place.held() as handle:
+        for entry in scan(handle):
+            with suppress(OSError):
+                found[entry.name] = signature(entry.stat(follow_symlinks=False))
     return found

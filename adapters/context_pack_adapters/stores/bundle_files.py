@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from context_pack.bundles.ports import BundleFiles, Discovery, Document, Flaw, Place
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack_adapters.disk import opening as disk
 from context_pack_adapters.stores.bundle_files_discovery import LIST_FILE, Search, placed
 from context_pack_adapters.stores.bundle_files_reading import DiskBundleFiles, is_missing
 
@@ -33,8 +34,8 @@ class FileBundleStore:
         self._lock = threading.Lock()
         self._list: Document | Flaw | None = None
         self._known: Discovery | None = None
-        self._folders: dict[Place, str] = {}
-        self._kept: dict[str, _Kept] = {}
+        self._folders: dict[Place, disk.Place] = {}
+        self._kept: dict[disk.Place, _Kept] = {}
 
     def discover(self, again: bool = False) -> Discovery:
         """The bundles that are known; `again` looks for them anew."""
@@ -80,7 +81,7 @@ class FileBundleStore:
                     Code.NOT_FOUND, "the bundle is no longer there; try again", {"bundleId": place.id}
                 )
             if folder not in self._kept:
-                self._kept[folder] = _Kept(DiskBundleFiles(Path(folder), self._policy))
+                self._kept[folder] = _Kept(DiskBundleFiles(folder, self._policy))
             return self._kept[folder]
 
 

@@ -8,16 +8,19 @@ names folders inside the source root only; the environment is of whoever runs th
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from context_pack.bundles.domain.manifest import MANIFEST, path_inside
 from context_pack.bundles.domain.model import Diagnostic
-from context_pack.bundles.ports import Document, Flaw, Place
+from context_pack.bundles.ports import Document, Flaw
+from context_pack.bundles.ports import Place as Bundle
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
+from context_pack_adapters.disk.opening import Place, scan
 from context_pack_adapters.disk.rooted import Rooted
 
 LIST_FILE = "bundles.yaml"
@@ -25,9 +28,9 @@ MOST_FOLDERS = 10_000
 
 
 class Located(NamedTuple):
-    """A bundle's folder, and what it wants to be called."""
+    """Where a bundle is, and what it wants to be called."""
 
-    folder: str
+    place: Place
     name: str
     shown: str
     description: str | None = None
@@ -48,8 +51,8 @@ class Search:
             folder = os.path.abspath(os.path.join(self._root, os.path.expanduser(text)))
             if os.path.basename(folder) == MANIFEST and not os.path.isdir(folder):
                 folder = os.path.dirname(folder)
-            if os.path.isfile(os.path.join(folder, MANIFEST)):
-                yield Located(folder, os.path.basename(folder), self._shown(folder))
+            if Rooted(folder, PathPolicy()).is_file(RelativePath(MANIFEST)):
+                yield Located(Place(folder), os.path.basename(folder), self._shown(folder))
             else:
                 self._complain(f"CONTEXT_PACK_BUNDLES names {self._shown(folder)}, which has no {MANIFEST}")
 
@@ -69,11 +72,10 @@ class Search:
 
     def found(self) -> Iterator[Located]:
         """Bundles in the source root and one folder down."""
-        if self._is_bundle(""):
-            yield Located(self._root, os.path.basename(self._root), ".")
-        for name in self._folders():
-            if self._is_bundle(f"{name}/"):
-                yield Located(os.path.join(self._root, name), name, name)
+        for name in ("", *self._folders()):
+            place = self._place(f"{name}/" if name else "")
+            if isinstance(place, Place):
+                yield Located(place, name or os.path.basename(self._root), name or ".")
 
     def _entry(self, entry: Any, place: str) -> Located | None:
         path = entry.get("path") if isinstance(entry, Mapping) else None
@@ -86,17 +88,16 @@ class Search:
             words = f"{place}.path is no folder inside the source root: {failure.message}"
             self._complain(words, LIST_FILE)
             return None
-        state = self._state(prefix)
-        if state is not None:
-            why = "leads out of the source root" if state is Reason.OUTSIDE else f"has no {MANIFEST}"
+        found = self._place(prefix)
+        if isinstance(found, Reason):
+            why = "leads out of the source root" if found is Reason.OUTSIDE else f"has no {MANIFEST}"
             self._complain(f"{place}.path {why}", LIST_FILE)
             return None
-        folder = os.path.join(self._root, prefix.rstrip("/"))
         own, about, tags = entry.get("id"), entry.get("description"), entry.get("tags")
         if not isinstance(own, str) or not own.strip():
-            own = os.path.basename(os.path.normpath(folder))
+            own = os.path.basename(os.path.join(self._root, prefix.rstrip("/")).rstrip("/"))
         return Located(
-            os.path.normpath(folder),
+            found,
             own,
             prefix.rstrip("/") or ".",
             about if isinstance(about, str) else None,
@@ -108,27 +109,29 @@ class Search:
         inside = path_inside(path)
         return "" if inside is None else f"{inside.value}/"
 
-    def _is_bundle(self, prefix: str) -> bool:
-        # Looked for before it is opened: in most folders there is none.
-        return os.path.lexists(os.path.join(self._root, prefix + MANIFEST)) and self._state(prefix) is None
-
-    def _state(self, prefix: str) -> Reason | None:
-        """Why there is no manifest below a prefix that may be read; None if there is one."""
+    def _place(self, prefix: str) -> Place | Reason:
+        """The place of the bundle whose manifest is below a prefix, or why there is none that may be read."""
         try:
-            opened = self._rooted.open(RelativePath(prefix + MANIFEST))
+            manifest = RelativePath(prefix + MANIFEST)
         except Failure:
             return Reason.DENIED
-        if isinstance(opened, Reason):
-            return opened
-        os.close(opened.descriptor)
-        return None
+        found = self._rooted.status(manifest)
+        if isinstance(found, Reason):
+            return found
+        if not stat.S_ISREG(found.st_mode):
+            return Reason.NOT_A_FILE
+        return self._rooted.where(RelativePath(prefix.rstrip("/"))) if prefix else self._rooted.root
 
     def _folders(self) -> list[str]:
         """The folders right in the source root, by name; too many to look at are too many to be bundles."""
         try:
-            with os.scandir(self._root) as entries:
+            with self._rooted.root.held() as folder:
                 # Links come last, so that a folder goes by its own name.
-                names = [(entry.is_symlink(), entry.name) for entry in entries if _is_folder(entry)]
+                names = [
+                    (entry.is_symlink(), entry.name)
+                    for entry in scan(folder)
+                    if entry.is_symlink() or entry.is_dir(follow_symlinks=False)
+                ]
         except OSError:
             self._complain("the source root cannot be listed")
             return []
@@ -147,13 +150,13 @@ class Search:
         self.diagnostics.append(Diagnostic("error", words, file))
 
 
-def placed(located: Sequence[Located]) -> dict[Place, str]:
+def placed(located: Sequence[Located]) -> dict[Bundle, Place]:
     """Each folder once, under an id of its own."""
-    places: dict[Place, str] = {}
+    places: dict[Bundle, Place] = {}
     ids: set[str] = set()
     folders: set[str] = set()
     for one in located:
-        real = os.path.realpath(one.folder)
+        real = os.path.realpath(one.place.path)
         if real in folders:
             continue
         folders.add(real)
@@ -163,17 +166,10 @@ def placed(located: Sequence[Located]) -> dict[Place, str]:
             number += 1
             own = f"{name}-{number}"
         ids.add(own)
-        places[Place(own, _whole(one.shown), one.description, one.tags)] = one.folder
+        places[Bundle(own, _whole(one.shown), one.description, one.tags)] = one.place
     return places
 
 
 def _whole(name: str) -> str:
     """A file name that UTF-8 can carry."""
     return name.encode("utf-8", "replace").decode("utf-8")
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False

@@ -3,8 +3,7 @@
 A file is remembered by its stat signature where that can be trusted: never while the file is so young that a
 second write could have left the signature as it is. Such a file is read again, and parsed again only if its
 bytes or its time differ. A value and its time are of the same moment: a file that changes while it is read is
-read once more. Folders are listed by descriptors that are proved to be inside; links are followed part by
-part by `disk.rooted`.
+read once more. Files and folders are opened through `disk.rooted`.
 """
 
 from __future__ import annotations
@@ -12,19 +11,18 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from context_pack.bundles.ports import Document, Flaw
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.disk.atomic import TooLarge, read_descriptor
+from context_pack_adapters.disk.opening import AnyPlace, Opened, TooLarge, read_opened, scan
 from context_pack_adapters.disk.rooted import Rooted
-from context_pack_adapters.stores.bundle_files_folder import Listed, RootedFolders
+from context_pack_adapters.disk.signature import Signature, settled_signature, signature
 from context_pack_adapters.stores.bundle_files_parsing import YAML_SUFFIXES, parse
-from context_pack_adapters.stores.pack_files import Signature, trusted_signature
 from context_pack_adapters.stores.yaml_core import Malformed
 
 MAX_FILE_BYTES = 8 * 1024 * 1024
@@ -41,6 +39,10 @@ _WORDS = {
 }
 
 
+NO_FOLDER = "there is no such folder, so the type has no entities"
+OUTSIDE = "the folder leads out of the bundle and is not read"
+
+
 class _Seen(NamedTuple):
     """What is remembered of a file; no signature means that it must be read again."""
 
@@ -52,9 +54,8 @@ class _Seen(NamedTuple):
 class DiskBundleFiles:
     """A `BundleFiles` on disk; one thread at a time loads a bundle, any may read single documents."""
 
-    def __init__(self, root: Path, policy: PathPolicy) -> None:
+    def __init__(self, root: AnyPlace, policy: PathPolicy) -> None:
         self._rooted = Rooted(root, policy)
-        self._folders = RootedFolders(root, policy)
         self._seen: dict[str, _Seen] = {}
         self._names: dict[str, list[str]] = {}
 
@@ -64,26 +65,49 @@ class DiskBundleFiles:
 
     def folder(self, path: RelativePath | None) -> Iterator[Document | Flaw] | Flaw:
         """The YAML files of a folder, by name."""
-        listed = self._folders.list(path, YAML_SUFFIXES)
+        listed = self._listed(path)
         if isinstance(listed, Flaw):
             return listed
         return self._files(listed, "" if path is None else f"{path.value}/")
 
-    def _files(self, listed: list[Listed], prefix: str) -> Iterator[Document | Flaw]:
+    def _listed(self, path: RelativePath | None) -> dict[str, Signature | None] | Flaw:
+        """The YAML files of a folder with their signatures; a link has none."""
+        with self._rooted.folder(path) as folder:
+            if isinstance(folder, Reason):
+                return self._no_folder(path, folder)
+            try:
+                return {
+                    entry.name: _signed(entry) for entry in scan(folder) if entry.name.endswith(YAML_SUFFIXES)
+                }
+            except OSError:
+                return self._no_folder(path, Reason.IO)
+
+    def _no_folder(self, path: RelativePath | None, reason: Reason) -> Flaw:
+        shown = "." if path is None else path.value
+        if reason is Reason.MISSING:
+            if path is not None and not isinstance(self._rooted.status(path), Reason):
+                return Flaw(shown, "it is not a folder")
+            return Flaw(shown, NO_FOLDER, "warning", absent=True)
+        if reason is Reason.OUTSIDE:
+            return Flaw(shown, OUTSIDE)
+        if reason is Reason.DENIED:
+            return Flaw(shown, _WORDS[Reason.DENIED])
+        return Flaw(shown, "the folder cannot be read; check its permissions")
+
+    def _files(self, names: Mapping[str, Signature | None], prefix: str) -> Iterator[Document | Flaw]:
         """Each file that was listed, and each that was known and is still there.
 
         Some file systems leave out of a listing what is replaced while it is made.
         """
-        names = {one.name: one for one in listed}
         missed = [name for name in self._names.get(prefix, ()) if name not in names]
         found: list[str] = []
         for name in sorted([*names, *missed]):
-            one, seen = names.get(name), self._seen.get(prefix + name)
-            if one is not None and seen is not None and one.signature == seen.signature is not None:
+            seen = self._seen.get(prefix + name)
+            if seen is not None and names.get(name) == seen.signature is not None:
                 file = seen.found
             else:
                 file = self._read_named(prefix + name)
-            if one is not None or not is_missing(file):
+            if name in names or not is_missing(file):
                 found.append(name)
                 yield file
         self._names[prefix] = found
@@ -105,7 +129,7 @@ class DiskBundleFiles:
             seen = self._seen.get(path.value)
             if seen is not None and seen.signature == signature(opened.status) is not None:
                 return seen.found
-            data, status = _steady(opened.descriptor)
+            data, status = _steady(opened)
         except TooLarge:
             return Flaw(path.value, _WORDS[Reason.TOO_LARGE])
         except OSError:
@@ -114,7 +138,7 @@ class DiskBundleFiles:
             os.close(opened.descriptor)
         digest = hashlib.sha256(data).digest()
         found = self._known(path.value, digest, status.st_mtime_ns) or _parsed(path, data, status.st_mtime_ns)
-        self._seen[path.value] = _Seen(trusted_signature(signature(status), before), digest, found)
+        self._seen[path.value] = _Seen(settled_signature(status, before), digest, found)
         return found
 
     def _known(self, path: str, digest: bytes, modified_ns: int) -> Document | Flaw | None:
@@ -127,24 +151,23 @@ class DiskBundleFiles:
         return Document(path, seen.found.value, modified_ns)
 
 
-def signature(status: os.stat_result) -> Signature:
-    """What tells one state of a file from another."""
-    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+def _signed(entry: os.DirEntry[str]) -> Signature | None:
+    with suppress(OSError):
+        if entry.is_file(follow_symlinks=False):
+            return signature(entry.stat(follow_symlinks=False))
+    return None
 
 
-def _steady(descriptor: int) -> tuple[bytes, os.stat_result]:
+def _steady(opened: Opened) -> tuple[bytes, os.stat_result]:
     """The bytes of a file and the state they are of."""
-    data, after = b"", os.fstat(descriptor)
+    data = b""
     for _ in range(_TRIES):
-        before = after
-        if before.st_size > MAX_FILE_BYTES:
-            raise TooLarge
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        data = read_descriptor(descriptor, before.st_size, MAX_FILE_BYTES)
-        after = os.fstat(descriptor)
-        if signature(before) == signature(after):
+        os.lseek(opened.descriptor, 0, os.SEEK_SET)
+        data = read_opened(opened, MAX_FILE_BYTES)
+        before, opened = opened, Opened(opened.descriptor, os.fstat(opened.descriptor))
+        if signature(before.status) == signature(opened.status):
             break
-    return data, after
+    return data, opened.status
 
 
 def _parsed(path: RelativePath, data: bytes, modified_ns: int) -> Document | Flaw:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Mapping
 from typing import Any
 
-from context_pack_adapters.disk.atomic import ensure_folder, read_whole, sweep_temporaries, write_atomic
 from context_pack_adapters.disk.faults import translated
-from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.disk.folder import Folder
+from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.stores.context_seen import SeenFolders
 
 FOLDER, FILE, LOCK = "contexts", "derived.json", ".derived.lock"
@@ -30,8 +29,8 @@ Digests = dict[str, dict[str, dict[str, str]]]
 class FileDerivedMemory:
     """The `DerivedMemory` on disk."""
 
-    def __init__(self, storage_root: str, source_root: str, seen: SeenFolders) -> None:
-        self._folder = os.path.join(storage_root, FOLDER)
+    def __init__(self, storage_root: AnyPlace, source_root: str, seen: SeenFolders) -> None:
+        self._folder = Folder(storage_root).below(FOLDER)
         self._source_root = os.path.realpath(source_root)
         self._known: Digests | None = None
         self._seen = seen
@@ -49,16 +48,16 @@ class FileDerivedMemory:
             Failure: `io_error` or `lock_timeout`.
         """
         with translated(FILE):
-            ensure_folder(self._folder)
-            with PathLock(os.path.join(self._folder, LOCK), LOCK_SECONDS):
-                sweep_temporaries(self._folder, time.time())
+            self._folder.make()
+            with self._folder.lock(LOCK, LOCK_SECONDS):
+                self._folder.sweep()
                 known = self._load()
                 project = known.setdefault(self._key(root), {})
                 before = json.dumps(project, sort_keys=True)
                 project.update({scope: dict(fields) for scope, fields in digests.items()})
                 if json.dumps(project, sort_keys=True) != before:
                     body = json.dumps({"format": FORMAT, "projects": known}, indent=0, sort_keys=True)
-                    write_atomic(self._folder, FILE, body.encode())
+                    self._folder.write(FILE, body.encode())
                 self._known = known
         self._seen.save()
 
@@ -72,7 +71,7 @@ class FileDerivedMemory:
 
     def _load(self) -> Digests:
         try:
-            data, _ = read_whole(os.path.join(self._folder, FILE), MAX_BYTES)
+            data, _ = self._folder.read(FILE, MAX_BYTES)
             return _checked(json.loads(data))
         except (OSError, ValueError, RecursionError):
             return {}

@@ -10,7 +10,9 @@ import select
 import time
 from collections.abc import Iterable
 
-from context_pack_adapters.disk.inotify import ENTRIES, ITSELF, ONLY_FOLDER, Inotify, has_inotify, libc
+from context_pack_adapters.disk.folder import Folder
+from context_pack_adapters.disk.inotify import Inotify, has_inotify
+from context_pack_adapters.disk.opening import Place
 
 SETTLE_SECONDS = 0.2
 """Changes that follow each other this closely are answered by one look."""
@@ -23,7 +25,7 @@ class FoldersWatch:
     """A watch on the folders of one project; not for use by two threads."""
 
     def __init__(self, root: str) -> None:
-        self._root = root
+        self._root = Place.of(root)
         self._events = _inotify()
 
     def follow(self, scopes: Iterable[str]) -> None:
@@ -31,7 +33,7 @@ class FoldersWatch:
         if self._events is None:
             return
         for scope in scopes:
-            if not self._add(os.path.join(self._root, scope)):
+            if not self._add(self._root if scope == "." else self._root.below(*scope.split("/"))):
                 # No more watches to be had: better a slow look than a folder nobody watches.
                 self.close()
                 return
@@ -54,12 +56,10 @@ class FoldersWatch:
             os.close(self._events.descriptor)
             self._events = None
 
-    def _add(self, folder: str) -> bool:
+    def _add(self, folder: Place) -> bool:
         """Watch one folder; one that has vanished is no failure."""
         assert self._events is not None
-        interest = ENTRIES | ITSELF | ONLY_FOLDER
-        found: int = libc().inotify_add_watch(self._events.descriptor, os.fsencode(folder), interest)
-        return found >= 0 or not os.path.isdir(folder)
+        return self._events.add(folder) >= 0 or not Folder(folder).exists()
 
 
 def _inotify() -> Inotify | None:

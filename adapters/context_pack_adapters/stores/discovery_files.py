@@ -7,30 +7,20 @@ them, and nothing else. What was parsed is kept by the file's state, where that 
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
-from pathlib import Path
 from typing import NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.domain.discovery import Discovery, id_of, is_id, normalised
 from context_pack.memory.ports import Recorded
-from context_pack_adapters.disk.atomic import (
-    NotRegular,
-    TooLarge,
-    ensure_folder,
-    read_whole,
-    sweep_temporaries,
-    sync_folder,
-    write_atomic,
-)
 from context_pack_adapters.disk.faults import io_failure, translated
-from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.disk.folder import Folder
+from context_pack_adapters.disk.opening import AnyPlace, NotRegular, TooLarge
+from context_pack_adapters.disk.signature import Signature, settled_signature, signature
 from context_pack_adapters.stores import discovery_format
-from context_pack_adapters.stores.pack_files import Signature, trusted_signature
 
 SUFFIX, LOCK = ".md", ".lock"
 LOCK_SECONDS = 10.0
@@ -47,8 +37,8 @@ class _Seen(NamedTuple):
 class DiscoveryFiles:
     """A `DiscoveryStore` on disk; safe to share between threads and processes."""
 
-    def __init__(self, root: Path, lock_timeout: float = LOCK_SECONDS) -> None:
-        self._folder = os.path.join(os.path.abspath(root), "memory", "discoveries")
+    def __init__(self, root: AnyPlace, lock_timeout: float = LOCK_SECONDS) -> None:
+        self._folder = Folder(root).below("memory", "discoveries")
         self._lock_timeout = lock_timeout
         self._seen: dict[str, _Seen] = {}
 
@@ -91,7 +81,7 @@ class DiscoveryFiles:
 
     def forget(self, discovery_id: str) -> Discovery | None:
         """Remove a discovery and return it, or None when its file held none."""
-        if not is_id(discovery_id) or not os.path.isdir(self._folder):
+        if not is_id(discovery_id) or not self._folder.exists():
             raise _not_found(discovery_id)
         with self._locked():
             try:
@@ -104,18 +94,12 @@ class DiscoveryFiles:
                     raise
                 known = None
             with translated(discovery_id + SUFFIX):
-                os.unlink(self._path(discovery_id))
-                sync_folder(self._folder)
+                self._folder.remove(discovery_id + SUFFIX, durably=True)
         return known
 
     def _names(self) -> list[str]:
-        try:
-            with translated("discoveries"):
-                names = os.listdir(self._folder)
-        except Failure as failure:
-            if failure.details.get("reason") == "ENOENT":
-                return []
-            raise
+        with translated("discoveries"):
+            names = self._folder.names()
         stems = (name[: -len(SUFFIX)] for name in names if name.endswith(SUFFIX))
         found = sorted(filter(is_id, stems))
         for gone in self._seen.keys() - set(found):
@@ -124,13 +108,13 @@ class DiscoveryFiles:
 
     def _load(self, discovery_id: str) -> Discovery | None:
         """What a file holds, from memory where it cannot have changed; None if there is none."""
-        path = self._path(discovery_id)
+        name = discovery_id + SUFFIX
         seen = self._seen.get(discovery_id)
         before = time.time_ns()
         try:
-            if seen is not None and _signature(os.stat(path, follow_symlinks=False)) == seen.signature:
+            if seen is not None and signature(self._folder.status(name)) == seen.signature:
                 return seen.value
-            data, status = read_whole(path, discovery_format.MAX_FILE_BYTES)
+            data, status = self._folder.read(name, discovery_format.MAX_FILE_BYTES)
         except FileNotFoundError:
             return None
         except NotRegular:
@@ -138,29 +122,26 @@ class DiscoveryFiles:
         except TooLarge:
             raise _named(discovery_id, "it is larger than any discovery") from None
         except OSError as error:
-            raise io_failure(error, discovery_id + SUFFIX) from error
+            raise io_failure(error, name) from error
         try:
             value = discovery_format.decode(data, discovery_id)
         except Failure as failure:
             raise _named(discovery_id, str(failure.details["reason"])) from None
-        signature = trusted_signature(_signature(status), before)
-        if signature is not None:
-            self._seen[discovery_id] = _Seen(signature, value)
+        settled = settled_signature(status, before)
+        if settled is not None:
+            self._seen[discovery_id] = _Seen(settled, value)
         return value
 
     def _write(self, discovery: Discovery) -> None:
         with translated(discovery.id + SUFFIX):
-            write_atomic(self._folder, discovery.id + SUFFIX, discovery_format.encode(discovery))
-        sweep_temporaries(self._folder, time.time())
-
-    def _path(self, discovery_id: str) -> str:
-        return os.path.join(self._folder, discovery_id + SUFFIX)
+            self._folder.write(discovery.id + SUFFIX, discovery_format.encode(discovery))
+        self._folder.sweep()
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         with translated("discoveries"):
-            ensure_folder(self._folder)
-            lock = PathLock(os.path.join(self._folder, LOCK), self._lock_timeout)
+            self._folder.make()
+            lock = self._folder.lock(LOCK, self._lock_timeout)
             lock.acquire()
         try:
             yield
@@ -173,10 +154,6 @@ def _renamed(discovery: Discovery, turn: int) -> Discovery:
     from attrs import evolve
 
     return evolve(discovery, id=id_of(discovery.content, turn))
-
-
-def _signature(status: os.stat_result) -> Signature:
-    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
 def _named(discovery_id: str, reason: str) -> Failure:

@@ -1,11 +1,9 @@
 """The pack files of one folder as values, read again only when they may have changed.
 
-Every file that was read is remembered by a digest of its bytes and, where it can be trusted, by its stat
-signature. A signature cannot be trusted when the file was younger than the file system's timestamp grain when
-it was read: a second write in the same tick would leave the signature as it is (the "racily clean" entries of
-git's index). Such a file is read again, which is cheap; it is parsed again only if its bytes differ. From the
-second look on, the system is asked which files changed, if it can tell; then nothing else is looked at. No
-locks, no expiry, no writing here: a file is either a pack or the reason why it is none.
+Every file that was read is remembered by a digest of its bytes and, where it can be believed, by its
+signature. A file without one is read again, which is cheap; it is parsed again only if its bytes differ. From
+the second look on, the system is asked which files changed, if it can tell; then nothing else is looked at.
+No locks, no expiry, no writing here: a file is either a pack or the reason why it is none.
 """
 
 from __future__ import annotations
@@ -20,19 +18,17 @@ from typing import NamedTuple
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.ids import is_pack_id
 from context_pack.packs.domain.model import Pack
-from context_pack_adapters.disk.atomic import NotRegular, TooLarge, is_temporary, read_whole, remove_stale
 from context_pack_adapters.disk.changes import FolderChanges, watch_folder
 from context_pack_adapters.disk.faults import io_failure, translated
+from context_pack_adapters.disk.folder import Folder
+from context_pack_adapters.disk.opening import Handle, NotRegular, Place, TooLarge, read_file, scan
+from context_pack_adapters.disk.signature import Signature, settled_signature, signature
+from context_pack_adapters.disk.writing import is_temporary, sweep
 from context_pack_adapters.stores import pack_format
 from context_pack_adapters.stores.pack_catalog import Broken, Catalog, Shelf
 
 SUFFIX = ".md"
 LOCK_SUFFIX = ".lock"
-FINE_GRAIN_NS = 20_000_000
-COARSE_GRAIN_NS = 2_000_000_000
-_SECOND_NS = 1_000_000_000
-
-Signature = tuple[int, int, int, int]
 
 
 class _Seen(NamedTuple):
@@ -49,8 +45,8 @@ class PackFiles:
     `was_looked_at` says whether the next look at all of them has an earlier one to build on.
     """
 
-    def __init__(self, folder: str, watch: Callable[[str], FolderChanges | None] = watch_folder) -> None:
-        self.folder = folder
+    def __init__(self, folder: Folder, watch: Callable[[Place], FolderChanges | None] = watch_folder) -> None:
+        self._folder = folder
         self._begin_watch = watch
         self.was_looked_at = False
         self._seen: dict[str, _Seen] = {}
@@ -60,7 +56,13 @@ class PackFiles:
 
     def read(self, pack_id: str) -> Pack | Broken | None:
         """One pack, by reading its file; None if there is none."""
-        seen = self._load(pack_id + SUFFIX)
+        try:
+            with self._folder.place.held() as folder:
+                seen = self._load(folder, pack_id + SUFFIX)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise io_failure(error, "packs") from error
         return None if seen is None else seen.value
 
     def all(self) -> Shelf:
@@ -105,7 +107,7 @@ class PackFiles:
         """Begin to be told of changes; not for the first look, which may be this process's only one."""
         self._unwatch()
         if self.was_looked_at and self._seen:
-            self._changes = self._begin_watch(self.folder)
+            self._changes = self._begin_watch(self._folder.place)
 
     def _unwatch(self) -> None:
         if self._changes is not None:
@@ -113,9 +115,10 @@ class PackFiles:
             self._changes = None
 
     def _look_at(self, names: Iterable[str]) -> None:
-        for name in names:
-            seen = self._load(name)
-            self._catalog.put(name[: -len(SUFFIX)], None if seen is None else seen.value)
+        with self._folder.place.held() as folder:
+            for name in names:
+                seen = self._load(folder, name)
+                self._catalog.put(name[: -len(SUFFIX)], None if seen is None else seen.value)
 
     def _look_at_all(self) -> None:
         found = self._sweep()
@@ -125,38 +128,43 @@ class PackFiles:
             self._catalog.put(name[: -len(SUFFIX)], seen.value)
 
     def _sweep(self) -> dict[str, _Seen]:
-        """Every pack file, by its stat signature where that can be trusted."""
+        """Every pack file, by its signature where that can be believed."""
+        try:
+            with self._folder.place.held() as folder:
+                return self._sweep_in(folder)
+        except FileNotFoundError:
+            return {}
+
+    def _sweep_in(self, folder: Handle) -> dict[str, _Seen]:
         known = self._seen
         found: dict[str, _Seen] = {}
         doubtful = set(known)
-        try:
-            entries = os.scandir(self.folder)
-        except FileNotFoundError:
-            return {}
-        with entries:
-            for entry in entries:
-                name = entry.name
-                seen = known.get(name)
-                if seen is not None and seen.signature is not None and _unchanged(entry, seen.signature):
-                    found[name] = seen
-                elif seen is not None or _is_pack_file(name):
-                    doubtful.add(name)
-                elif name.endswith(LOCK_SUFFIX):
-                    doubtful.add(name[: -len(LOCK_SUFFIX)] + SUFFIX)
-                elif is_temporary(name):
-                    remove_stale(entry, time.time())
+        left_behind = False
+        for entry in scan(folder):
+            name = entry.name
+            seen = known.get(name)
+            if seen is not None and seen.signature is not None and _unchanged(entry, seen.signature):
+                found[name] = seen
+            elif seen is not None or _is_pack_file(name):
+                doubtful.add(name)
+            elif name.endswith(LOCK_SUFFIX):
+                doubtful.add(name[: -len(LOCK_SUFFIX)] + SUFFIX)
+            elif is_temporary(name):
+                left_behind = True
         # Some file systems (tmpfs, btrfs) leave out of a listing what is replaced while it is made. So a file
         # that was known, or has the lock file that every replaced one has, is gone only if opening it fails.
         for name in doubtful - found.keys():
-            if _is_pack_file(name) and (seen := self._load(name)) is not None:
+            if _is_pack_file(name) and (seen := self._load(folder, name)) is not None:
                 found[name] = seen
+        if left_behind:
+            sweep(folder)
         return found
 
-    def _load(self, name: str) -> _Seen | None:
+    def _load(self, folder: Handle, name: str) -> _Seen | None:
         """Read a file, and parse it unless its bytes are the remembered ones."""
         before = time.time_ns()
         try:
-            data, status = read_whole(os.path.join(self.folder, name), pack_format.MAX_FILE_BYTES)
+            data, status = read_file(folder, name, pack_format.MAX_FILE_BYTES)
         except FileNotFoundError:
             self._seen.pop(name, None)
             return None
@@ -169,7 +177,7 @@ class PackFiles:
         digest = hashlib.sha256(data).digest()
         known = self._seen.get(name)
         value = known.value if known is not None and known.digest == digest else _parsed(data, name)
-        seen = _Seen(trusted_signature(_signature(status), before), digest, value)
+        seen = _Seen(settled_signature(status, before), digest, value)
         self._seen[name] = seen
         return seen
 
@@ -189,22 +197,8 @@ def _broken(failure: Failure) -> Broken:
     return Broken(failure.code, failure.message, failure.details)
 
 
-def _unchanged(entry: os.DirEntry[str], signature: Signature) -> bool:
+def _unchanged(entry: os.DirEntry[str], known: Signature) -> bool:
     try:
-        status = entry.stat(follow_symlinks=False)
+        return signature(entry.stat(follow_symlinks=False)) == known
     except FileNotFoundError:
         return False
-    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino) == signature
-
-
-def _signature(status: os.stat_result) -> Signature:
-    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-
-
-def trusted_signature(signature: Signature, read_at_ns: int) -> Signature | None:
-    """The signature, if no later write can have left it the same; None otherwise."""
-    modified, changed = signature[:2]
-    # Whole seconds mean a file system that counts no finer (or a chance, and then caution costs one read).
-    coarse = modified % _SECOND_NS == 0 or changed % _SECOND_NS == 0
-    grain = COARSE_GRAIN_NS if coarse else FINE_GRAIN_NS
-    return signature if max(modified, changed) + grain < read_at_ns else None

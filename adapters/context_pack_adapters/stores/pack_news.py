@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from pathlib import Path
 from threading import Lock
 
 from attrs import frozen
@@ -21,6 +20,8 @@ from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import is_expired
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.ports import PackStore, Waiting, patiently
+from context_pack_adapters.disk.folder import Folder
+from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.disk.watch import FolderWatch
 
 SUFFIX = ".md"
@@ -51,8 +52,8 @@ Tell = Callable[[News], None]
 class PackNews:
     """News of the packs under one storage root, for one listener."""
 
-    def __init__(self, root: Path, clock: Clock, tell: Tell) -> None:
-        self._folder = root / "packs"
+    def __init__(self, root: AnyPlace, clock: Clock, tell: Tell) -> None:
+        self._folder = Folder(root).below("packs")
         self._clock = clock
         self._tell = tell
         self._lock = Lock()
@@ -94,7 +95,7 @@ class _Known:
 class _Attention:
     """What one watch knows of the packs; everything but `begin` happens in the thread of the watch."""
 
-    def __init__(self, folder: Path, clock: Clock, tell: Tell) -> None:
+    def __init__(self, folder: Folder, clock: Clock, tell: Tell) -> None:
         self._folder = folder
         self._clock = clock
         self._tell = tell
@@ -104,7 +105,7 @@ class _Attention:
 
     def begin(self) -> FolderWatch:
         """Watch from now on; what is there now is not news."""
-        watch = FolderWatch(self._folder, self._changed, self._due)
+        watch = FolderWatch(self._folder.place, self._changed, self._due)
         self._known = dict.fromkeys(self._present(), _Known())
         self._unread = list(self._known)
         watch.start()
@@ -155,11 +156,10 @@ class _Attention:
     def _read(self, pack_id: str) -> _Known | None:
         """What the file of a pack says; None if there is none."""
         # Imported here, in the thread of the watch: whoever subscribes does not wait for it.
-        from context_pack_adapters.disk.atomic import read_whole
         from context_pack_adapters.stores import pack_format
 
         try:
-            data, _ = read_whole(str(self._folder / f"{pack_id}{SUFFIX}"), pack_format.MAX_FILE_BYTES)
+            data, _ = self._folder.read(f"{pack_id}{SUFFIX}", pack_format.MAX_FILE_BYTES)
             pack = pack_format.decode(data, pack_id)
         except FileNotFoundError:
             return None
@@ -169,7 +169,7 @@ class _Attention:
 
     def _present(self) -> list[str]:
         try:
-            names = [path.name for path in self._folder.iterdir()]
+            names = self._folder.names()
         except OSError:
             return []
         stems = (name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))

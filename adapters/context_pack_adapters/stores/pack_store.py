@@ -8,12 +8,10 @@ rule makes everything fail that has to look at all packs, and nothing else.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from pathlib import Path
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
@@ -21,15 +19,10 @@ from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.ttl import is_expired
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.ports import Waiting, patiently
-from context_pack_adapters.disk.atomic import (
-    create_exclusive,
-    ensure_folder,
-    sweep_temporaries,
-    sync_folder,
-    write_atomic,
-)
 from context_pack_adapters.disk.faults import translated
+from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
+from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.stores import pack_format
 from context_pack_adapters.stores.pack_catalog import Broken, Shelf
 from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, PackFiles
@@ -46,8 +39,10 @@ _MOST_DRAWS = 100
 class FilePackStore:
     """A `PackStore` on disk; safe to share between threads, and between processes that share the folder."""
 
-    def __init__(self, root: Path, clock: Clock, ids: IdSource, lock_timeout: float = LOCK_SECONDS) -> None:
-        self._folder = os.path.join(os.path.abspath(root), "packs")
+    def __init__(
+        self, root: AnyPlace, clock: Clock, ids: IdSource, lock_timeout: float = LOCK_SECONDS
+    ) -> None:
+        self._folder = Folder(root).below("packs")
         self._clock = clock
         self._ids = ids
         self._lock_timeout = lock_timeout
@@ -87,7 +82,7 @@ class FilePackStore:
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
         with translated("packs"):
-            ensure_folder(self._folder)
+            self._folder.make()
         if name is None:
             return self._create(make)
         if not self._files.was_looked_at:
@@ -111,8 +106,8 @@ class FilePackStore:
             if is_expired(pack.expires_at, self._clock.now()):
                 raise _not_found("id", pack_id)
             with translated(pack_id + SUFFIX):
-                mode = os.stat(self._path(pack_id + SUFFIX)).st_mode
-                write_atomic(self._folder, pack_id + SUFFIX, data, mode)
+                mode = self._folder.status(pack_id + SUFFIX).st_mode
+                self._folder.write(pack_id + SUFFIX, data, mode)
             self._files.remember(changed, data)
         self._sweep_temporaries()
         return changed
@@ -123,8 +118,7 @@ class FilePackStore:
         with self._locked(pack_id + LOCK_SUFFIX, waiting) as lock:
             check(self._read_locked(pack_id, lock))
             with translated(pack_id + SUFFIX):
-                self._remove(pack_id, lock)
-                sync_folder(self._folder)
+                self._remove(pack_id, lock, durably=True)
 
     def _read(self, pack_id: str) -> Pack:
         """What the file holds, expired or not."""
@@ -155,7 +149,7 @@ class FilePackStore:
             pack = make(fresh)
             data = pack_format.encode(pack)
             with translated(fresh + SUFFIX):
-                if create_exclusive(self._folder, fresh + SUFFIX, data):
+                if self._folder.create(fresh + SUFFIX, data):
                     self._files.remember(pack, data)
                     self._sweep_temporaries()
                     return pack
@@ -203,7 +197,7 @@ class FilePackStore:
 
     def _purge(self, pack_id: str) -> None:
         """Remove an expired pack if its lock is free; what cannot be removed now is removed another time."""
-        lock = attempt_lock(self._path(pack_id + LOCK_SUFFIX))
+        lock = attempt_lock(pack_id + LOCK_SUFFIX, self._folder.place.held)
         if lock is not None:
             with suppress(Failure):
                 try:
@@ -219,19 +213,16 @@ class FilePackStore:
             if time.monotonic() > end:
                 break
 
-    def _remove(self, pack_id: str, lock: PathLock) -> None:
+    def _remove(self, pack_id: str, lock: PathLock, durably: bool = False) -> None:
         """Remove a pack and its lock file, holding the lock; a file that has just vanished is no error."""
         with suppress(FileNotFoundError):
-            os.unlink(self._path(pack_id + SUFFIX))
+            self._folder.remove(pack_id + SUFFIX, durably)
         self._files.forget(pack_id)
         lock.retire()
 
-    def _path(self, name: str) -> str:
-        return os.path.join(self._folder, name)
-
     @contextmanager
     def _locked(self, name: str, waiting: Waiting, seconds: float | None = None) -> Iterator[PathLock]:
-        lock = PathLock(self._path(name), self._lock_timeout if seconds is None else seconds)
+        lock = self._folder.lock(name, self._lock_timeout if seconds is None else seconds)
         with translated(name):
             lock.acquire(waiting)
         try:
@@ -244,7 +235,7 @@ class FilePackStore:
         now = time.monotonic()
         if self._swept_at is None or now - self._swept_at > _SWEEP_SECONDS:
             self._swept_at = now
-            sweep_temporaries(self._folder, time.time())
+            self._folder.sweep()
 
 
 def _sorted_out(packs: Sequence[Pack], now: datetime) -> tuple[list[Pack], list[Pack]]:
