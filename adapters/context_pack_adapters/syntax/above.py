@@ -32,7 +32,9 @@ class Above:
     """Where a row begins behind the comments and attributes at its beginning."""
 
     def add(self, node: Node, *, comment: bool) -> None:
-        """One comment or attribute."""
+        """One comment or attribute; what was added before is not added again."""
+        if node.start_byte in self._ends:
+            return
         self._ends[node.start_byte] = node.end_byte
         if comment:
             self._comment_spans.append(node.byte_range)

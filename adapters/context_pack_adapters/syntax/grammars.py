@@ -13,7 +13,7 @@ from importlib import import_module, resources
 from typing import cast
 
 from attrs import frozen
-from tree_sitter import Language, Parser, Query, QueryCursor
+from tree_sitter import Language, Parser, Query, QueryCursor, Range
 
 from context_pack_adapters.syntax.sources import SOURCES, Source
 
@@ -26,14 +26,19 @@ MOST_MATCHES = 65_536
 
 @frozen
 class Grammar:
-    """A language ready to parse: its parser, its query, and the query for comments and strings."""
+    """A language ready to parse: its parser, its query, and those for comments and strings and for errors."""
 
-    language: Language
     parser: Parser
     outline: QueryCursor
     spans: QueryCursor
+    errors: QueryCursor
     hows: tuple[str, ...]
     """What `(#set! how …)` says, by the number of the pattern."""
+
+    def parser_for(self, place: Range) -> Parser:
+        """A parser that reads but one place of a text, as if it were all."""
+        _allow_time_limits()
+        return Parser(self.parser.language, included_ranges=[place], timeout_micros=SLICE_MICROS)
 
 
 class GrammarFailed(Exception):
@@ -53,17 +58,21 @@ def load_grammar(name: str) -> Grammar:
         text = _query_text(source)
         outline = Query(language, text)
         spans = Query(language, _separate_spans(outline, text.encode()))
-        # The time limit is deprecated in favour of a callback that crashes the interpreter (0.25 and 0.26).
-        warnings.filterwarnings("ignore", category=DeprecationWarning, module=__name__.replace(".", r"\."))
+        _allow_time_limits()
         parser = Parser(language, timeout_micros=SLICE_MICROS)
         cursors = [
             QueryCursor(each, match_limit=MOST_MATCHES, timeout_micros=QUERY_MICROS)
-            for each in (outline, spans)
+            for each in (outline, spans, Query(language, "(ERROR) @error"))
         ]
     except Exception as error:
         raise GrammarFailed(name) from error
     hows = tuple(str(outline.pattern_settings(number).get("how") or "") for number in range(_count(outline)))
-    return Grammar(language, parser, cursors[0], cursors[1], hows)
+    return Grammar(parser, cursors[0], cursors[1], cursors[2], hows)
+
+
+def _allow_time_limits() -> None:
+    """They are deprecated in favour of a callback that crashes the interpreter (0.25 and 0.26)."""
+    warnings.filterwarnings("ignore", category=DeprecationWarning, module=__name__.replace(".", r"\."))
 
 
 def _separate_spans(outline: Query, text: bytes) -> str:

@@ -1,60 +1,36 @@
 """The `Syntax` port on tree-sitter: bounded in size and time, one text at a time for each grammar.
 
 A parser holds the interpreter while it works, so that threads would not make it faster; the lock only keeps
-two of them from one parser. Time is what the thread itself used: a busy machine makes no text unreadable.
-Components (Vue, Svelte) are parsed as their scripts, with the rest blanked.
+two of them from one parser. Components (Vue, Svelte) are parsed as their scripts, with the rest blanked.
 """
 
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from threading import Lock
-from typing import TypeVar
 
-from tree_sitter import Node, Parser, Query, QueryCursor, Tree
+from tree_sitter import Node, Tree
 
-from context_pack.kernel.syntax import NotParsed, Parsed, Spans, no_grammar
+from context_pack.kernel.syntax import NotParsed, Parsed, Spans
 from context_pack_adapters.syntax.above import Above, comments_text
 from context_pack_adapters.syntax.captures import definitions
-from context_pack_adapters.syntax.components import COMPONENTS, scripts_of
-from context_pack_adapters.syntax.grammars import (
-    QUERY_MICROS,
-    Grammar,
-    GrammarFailed,
-    load_grammar,
-)
 from context_pack_adapters.syntax.import_captures import Match, imports
 from context_pack_adapters.syntax.left_out import without_dead_code
-from context_pack_adapters.syntax.sources import grammar_name, knows
+from context_pack_adapters.syntax.sources import knows
+from context_pack_adapters.syntax.trees import (
+    NOT_UNDERSTOOD,
+    TOOK_LONG,
+    Read,
+    error_line,
+    in_time,
+    matches_of,
+    read,
+    understood,
+)
 
-T = TypeVar("T")
-
-MOST_BYTES = 1024 * 1024
-MOST_SECONDS = 2.0
-"""How long a text may be parsed, and asked by a query."""
-MOST_TRIES = 2
-MOST_PARTS = 20_000
 MOST_HEADS = 8
 MOST_HEAD_CHARS = 4_000
-INSTEAD = {
-    "c": {
-        "objectivec": re.compile(rb"^[ \t]*@(?:interface|protocol|class)\b", re.MULTILINE),
-        "cpp": re.compile(
-            rb"\w::\w|^[ \t]*(?:class|namespace|template|public|private|using)\b", re.MULTILINE
-        ),
-    },
-    "javascript": {"tsx": re.compile(b"")},
-}
-"""What to look for, and which grammar to try then, where one reads a text with errors: headers may be C++ or
-Objective-C, JavaScript may have types."""
-TOO_LONG = "it is larger than 1 MiB"
-TOOK_LONG = "parsing it took too long"
-NOT_UNDERSTOOD = "its grammar cannot read it"
-
-MOST_ERROR_STEPS = 10_000
 MOST_OCCURRENCES = 10_000
 _NO_CODE = re.compile("string|comment|text|content|regex|heredoc|char")
 """Kinds of leaves that can spell a name without being one."""
@@ -73,26 +49,25 @@ class TreeSitterSyntax:
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text."""
         with self._lock:
-            found = _tree(language, text)
+            found = read(language, text)
             if isinstance(found, NotParsed):
                 return found
-            grammar, tree, data = found
-            if _errors_without_end(tree):
+            if found.errors_without_end:
                 return NotParsed(NOT_UNDERSTOOD)
-            matches = _in_time(lambda: grammar.outline.matches(tree.root_node))
+            matches = matches_of(found)
             if matches is None:
                 return NotParsed(TOOK_LONG)
-            parsed = _parsed(without_dead_code(matches), grammar, tree, data)
-            return NotParsed(NOT_UNDERSTOOD, parsed) if _mostly_errors(tree, data) else parsed
+            parsed = _parsed(without_dead_code(matches), found)
+            return NotParsed(NOT_UNDERSTOOD, parsed) if found.mostly_errors else parsed
 
     def spans(self, language: str, text: str) -> Spans | NotParsed:
         """Where the comments and strings of a text are."""
         with self._lock:
-            found = _understood(language, text)
+            found = understood(language, text)
             if isinstance(found, NotParsed):
                 return found
             grammar, tree, data = found
-            captures = _in_time(lambda: grammar.spans.captures(tree.root_node))
+            captures = in_time(lambda: grammar.spans.captures(tree.root_node))
             if captures is None:
                 return NotParsed(TOOK_LONG)
             comments, strings = (
@@ -103,7 +78,7 @@ class TreeSitterSyntax:
     def occurrences(self, language: str, text: str, name: str) -> Sequence[int] | NotParsed:
         """Where an identifier stands that is `name`."""
         with self._lock:
-            found = _understood(language, text)
+            found = understood(language, text)
             if isinstance(found, NotParsed):
                 return found
             _, tree, data = found
@@ -111,110 +86,8 @@ class TreeSitterSyntax:
             return [start for start, _ in _characters(data, places)]
 
 
-def _in_time(query: Callable[[], T]) -> T | None:
-    """What a query finds, or None if it takes too long; it does not say that its limit stopped it."""
-    for _ in range(MOST_TRIES):
-        begun, used = time.monotonic(), time.thread_time()
-        found = query()
-        if time.monotonic() - begun < QUERY_MICROS / 1e6:
-            return found
-        if time.thread_time() - used > MOST_SECONDS:
-            break
-    return None
-
-
-def _tree(language: str, text: str) -> tuple[Grammar, Tree, bytes] | NotParsed:
-    """The tree of a text and the grammar that made it, or why there is none."""
-    if language in COMPONENTS:
-        language, text = scripts_of(text)
-    name = grammar_name(language)
-    if name is None:
-        return no_grammar(language)
-    data = text.encode("utf-8", "surrogatepass")
-    if len(data) > MOST_BYTES:
-        return NotParsed(TOO_LONG)
-    found = _by_grammar(name, data)
-    if isinstance(found, NotParsed) or not found[1].root_node.has_error:
-        return found
-    for other, sign in INSTEAD.get(name, {}).items():
-        if sign.search(data) is not None:
-            tried = _by_grammar(other, data)
-            if not isinstance(tried, NotParsed) and _error_count(other, tried[1]) <= _error_count(
-                name, found[1]
-            ):
-                return tried
-    return found
-
-
-def _by_grammar(name: str, data: bytes) -> tuple[Grammar, Tree, bytes] | NotParsed:
-    try:
-        grammar = load_grammar(name)
-    except GrammarFailed:
-        return NotParsed(f"the grammar for {name} could not be loaded")
-    tree = _parse(grammar.parser, data)
-    return NotParsed(TOOK_LONG) if tree is None else (grammar, tree, data)
-
-
-def _parse(parser: Parser, data: bytes) -> Tree | None:
-    """The tree of a text, or None if it takes too long."""
-    used = time.thread_time()
-    while time.thread_time() - used < MOST_SECONDS:
-        try:
-            return parser.parse(data)
-        except ValueError:  # the end of a slice of time
-            continue
-    parser.reset()
-    return None
-
-
-def _understood(language: str, text: str) -> tuple[Grammar, Tree, bytes] | NotParsed:
-    """The tree of a text that is mostly what its grammar knows."""
-    found = _tree(language, text)
-    if isinstance(found, NotParsed):
-        return found
-    _, tree, data = found
-    return NotParsed(NOT_UNDERSTOOD) if _errors_without_end(tree) or _mostly_errors(tree, data) else found
-
-
-def _mostly_errors(tree: Tree, data: bytes) -> bool:
-    return 2 * _error_bytes(tree) > len(data) > 0
-
-
-def _errors(tree: Tree) -> list[Node]:
-    """The errors at the top of a tree."""
-    root = tree.root_node
-    if not root.has_error:
-        return []
-    return [root] if root.is_error else [each for each in root.children if each.is_error]
-
-
-def _errors_without_end(tree: Tree) -> bool:
-    """Whether an error has so many parts that a query, which looks along them from each, would not end."""
-    return any(each.child_count > MOST_PARTS for each in _errors(tree))
-
-
-def _error_bytes(tree: Tree) -> int:
-    """How much of a text is in errors at the top of its tree, and in no node that the grammar could read."""
-    errors = _errors(tree)
-    read = (each for error in errors for each in error.children if each.is_named and each.child_count)
-    return sum(map(_length, errors)) - sum(_length(each) for each in read if not each.is_error)
-
-
-def _error_count(grammar: str, tree: Tree) -> int:
-    """How many places of a text its grammar cannot read."""
-    return len(_error_cursor(grammar).captures(tree.root_node).get("error", ()))
-
-
-@cache
-def _error_cursor(grammar: str) -> QueryCursor:
-    return QueryCursor(Query(load_grammar(grammar).language, "(ERROR) @error"))
-
-
-def _length(node: Node) -> int:
-    return node.end_byte - node.start_byte
-
-
-def _parsed(matches: Sequence[Match], grammar: Grammar, tree: Tree, data: bytes) -> Parsed:
+def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
+    grammar, tree, data = found
     above = Above(data)
     heads: list[Node] = []
     package = ""
@@ -237,7 +110,7 @@ def _parsed(matches: Sequence[Match], grammar: Grammar, tree: Tree, data: bytes)
         tuple(imports(matches, grammar.hows, above)),
         package,
         tuple(_heads(heads, first, data)),
-        _error_line(tree.root_node, newer),
+        error_line(tree.root_node, newer),
     )
 
 
@@ -258,32 +131,6 @@ def _heads(nodes: Sequence[Node], first: int, data: bytes) -> Iterator[str]:
             runs.append([node])
     for run in runs[:MOST_HEADS]:
         yield comments_text(run, data, MOST_HEAD_CHARS)
-
-
-def _error_line(root: Node, newer: Collection[int]) -> int | None:
-    """The first line that the grammar cannot read, but for errors that its query file knows."""
-    todo = [root] if root.has_error else []
-    for _ in range(MOST_ERROR_STEPS):
-        if not todo:
-            break
-        node = todo.pop()
-        if node.is_missing:
-            return _row(node)
-        if not node.is_error:
-            todo.extend(each for each in reversed(node.children) if each.has_error or each.is_missing)
-        elif node.id not in newer:
-            return _row(next((each for each in node.children if _is_stray(each)), node))
-    return None
-
-
-def _is_stray(node: Node) -> bool:
-    """Whether a part of what cannot be read is one that stands for nothing by itself."""
-    return node.is_error or not node.is_named
-
-
-def _row(node: Node) -> int:
-    row: int = node.start_point.row
-    return row + 1
 
 
 def _identifiers(tree: Tree, data: bytes, name: bytes) -> Iterator[int]:

@@ -27,6 +27,10 @@
 (use_declaration argument: (_) @specifier (#set! how "use")) @import
 (extern_crate_declaration name: (identifier) @specifier (#set! how "crate")) @import
 
+; Macros around items, as in `cfg_if! { … }`
+(source_file (macro_invocation (token_tree . "{") @again))
+(declaration_list (macro_invocation (token_tree . "{") @again))
+
 ; What stands above or beside code
 (attribute_item) @attribute
 [(line_comment) (block_comment)] @comment
