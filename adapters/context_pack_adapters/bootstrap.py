@@ -83,13 +83,13 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
     if trouble is not None:
         raise Failure(Code.IO_ERROR, trouble)
     clock, ids, form = SystemClock(), SystemIds(), YamlContextFormat()
-    places = open_places(settings)
+    places, syntax = open_places(settings), LazySyntax()
     seen = SeenFolders(places.cache)
     source_root, policy = Path(settings.source_root), PathPolicy(settings.deny)
     return Ports(
         clock=clock,
         source=DiskSourceTree(source_root, policy),
-        syntax=LazySyntax(),
+        syntax=syntax,
         search=TreeSearch(source_root, policy, settings.grep),
         packs=FilePackStore(storage_place(settings), clock, ids),
         access=AccessFiles(places.state, clock),
@@ -100,7 +100,7 @@ def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
             FileDerivedMemory(storage_place(settings), settings.source_root, seen),
         ),
         documents=search_ports.document_ports(settings, places, policy, worker),
-        memory=memory_ports.disk_memory(settings, places, clock, ids, policy, worker),
+        memory=memory_ports.disk_memory(settings, places, clock, ids, policy, syntax, worker),
     )
 
 
@@ -122,6 +122,7 @@ def memory_ports(
     from context_pack_adapters.system import SystemClock, SystemIds
 
     time, form, policy = clock or SystemClock(), YamlContextFormat(), PathPolicy(deny)
+    syntax = LazySyntax()
 
     def hides(lines: str, scope: str) -> bool:
         return IgnoreFile(lines).verdict(scope, True) is True
@@ -132,13 +133,13 @@ def memory_ports(
     return Ports(
         clock=time,
         source=MemorySourceTree(files, policy),
-        syntax=LazySyntax(),
+        syntax=syntax,
         search=MemorySearch(files, policy),
         packs=MemoryPackStore(time, ids or SystemIds()),
         access=MemoryAccessLog(time),
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),
         documents=search_ports.memory_document_ports(files, PathPolicy(deny), judges),
-        memory=memory_in_memory(files, time, policy),
+        memory=memory_in_memory(files, time, policy, syntax),
     )
 
 

@@ -16,6 +16,7 @@ from context_pack_adapters.settings import Settings
 if TYPE_CHECKING:
     from context_pack.kernel.paths import PathPolicy
     from context_pack.kernel.ports import Clock, IdSource
+    from context_pack.kernel.syntax import Syntax
     from context_pack.memory.ports import MemoryPorts
     from context_pack.retrieval.ports import Background
 
@@ -28,6 +29,7 @@ def disk_memory(
     clock: Clock,
     ids: IdSource,
     policy: PathPolicy,
+    syntax: Syntax,
     background: Background | None,
 ) -> MemoryPorts:
     """The memory of a project on disk."""
@@ -49,12 +51,15 @@ def disk_memory(
         tree=CodeFiles(Path(settings.source_root), policy, root, *places.every_project),
         index=index,
         searching=Searching(index, chosen.fast, chosen.semantic, monotonic=clock.monotonic),
+        syntax=syntax,
         background=background,
         warning=chosen.warning,
     )
 
 
-def memory_in_memory(files: Mapping[str, str | bytes], clock: Clock, policy: PathPolicy) -> MemoryPorts:
+def memory_in_memory(
+    files: Mapping[str, str | bytes], clock: Clock, policy: PathPolicy, syntax: Syntax
+) -> MemoryPorts:
     """Memory over a mapping of files; its one session is named after its start."""
     from context_pack.kernel.digest import sha256_hex
     from context_pack.kernel.instants import format_instant
@@ -74,4 +79,5 @@ def memory_in_memory(files: Mapping[str, str | bytes], clock: Clock, policy: Pat
         tree=MemoryCodeTree(files, policy),
         index=index,
         searching=Searching(index, fast, None, monotonic=clock.monotonic),
+        syntax=syntax,
     )

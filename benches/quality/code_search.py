@@ -27,7 +27,7 @@ sys.path[:0] = [str(HERE), str(ROOT), str(ROOT / "adapters")]
 from code_questions import QUESTIONS, Question  # noqa: E402
 
 from context_pack.app import build  # noqa: E402
-from context_pack.memory.usecases.refresh import CodeIndexer  # noqa: E402
+from context_pack.memory.usecases.indexing import CodeIndexer  # noqa: E402
 from context_pack.retrieval.model import Scope  # noqa: E402
 from context_pack.toolkit.call import QuietCall  # noqa: E402
 from context_pack.toolkit.registry import Registry  # noqa: E402
@@ -80,7 +80,7 @@ def indexed(project: Path, embedder: str) -> tuple[Registry, float]:
     ports = open_ports(read_settings(variables, str(project)))
     assert ports.memory is not None
     start = perf_counter()
-    indexer = CodeIndexer(ports.memory.tree, ports.memory.index)
+    indexer = CodeIndexer.over(ports.memory)
     indexer.carry_out(indexer.plan())
     ports.memory.searching.fill(Scope(), lambda: False, lambda _: None)
     return build(ports), perf_counter() - start

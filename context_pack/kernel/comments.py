@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from context_pack.kernel.sentences import first_sentence
 
@@ -28,6 +29,11 @@ _MARKUP = re.compile(r"<!--(?P<body>.*?)-->", re.DOTALL)
 _STARS = re.compile(r"^[ \t]*\*+[ \t]?", re.MULTILINE)
 
 
+def about(comments: Iterable[str]) -> str:
+    """The first sentence of the first of these comments that says something."""
+    return next((first_sentence(words) for comment in comments if (words := said(comment))), "")
+
+
 def head_comment(text: str, extension: str) -> str:
     """The first sentence of the first comment that says something, if the file begins with one."""
     at = 0
@@ -37,9 +43,8 @@ def head_comment(text: str, extension: str) -> str:
         body, at = _comment(text, at, extension)
         if not at:
             return ""
-        said = _said(body)
-        if said:
-            return first_sentence(said)
+        if words := said(body):
+            return first_sentence(words)
     return ""
 
 
@@ -69,7 +74,7 @@ def _lines(text: str, at: int, mark: str) -> tuple[str, int]:
     return "\n".join(said), at if said else 0
 
 
-def _said(body: str) -> str:
+def said(body: str) -> str:
     """What a comment says, without decoration; nothing if it is a licence or an order to a tool."""
     lines = [
         line.strip(" \t=-*#~_/") if set(line.strip()) <= set("=-*#~_/ ") else line

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from attrs import field, frozen
 
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.syntax import Syntax
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.domain.session import Session
 from context_pack.retrieval.ports import Background, SearchIndex
@@ -150,6 +151,7 @@ class MemoryPorts:
     tree: CodeTree
     index: SearchIndex
     searching: Searching
+    syntax: Syntax
     background: Background | None = field(default=None)
     warning: str | None = None
     """What is wrong with the embedder that was asked for, if anything."""

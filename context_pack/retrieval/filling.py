@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from context_pack.retrieval.model import Progress, Scope
-from context_pack.retrieval.ports import Embedder, SearchIndex, Stop
+from context_pack.retrieval.ports import Embedder, EmbedderFailed, Kind, SearchIndex, Stop
 
 # About two seconds of work: few enough writes, and little lost when it is cut short.
 _KEPT_AT_ONCE = 64
@@ -59,8 +59,7 @@ def fill_within(
     try:
         while waiting and count:
             step = waiting[:count]
-            vectors = embedder.embed([missing[piece] for piece in step], "passage")
-            made.update(zip(step, vectors, strict=True))
+            made |= _vectors(embedder, {piece: missing[piece] for piece in step}, "passage")
             del waiting[:count]
             now = monotonic()
             count = _affordable(len(step), now - last, budget - (now - begun))
@@ -88,10 +87,23 @@ def _embed(index: SearchIndex, embedder: Embedder, todo: Mapping[int, str], stop
             if stop():
                 break
             step = pieces[at : at + _STEP]
-            made.update(zip(step, embedder.embed([todo[piece] for piece in step], "document"), strict=True))
+            made |= _vectors(embedder, {piece: todo[piece] for piece in step}, "document")
     finally:
         if made:
             index.keep(embedder.id, made)
+
+
+def _vectors(embedder: Embedder, texts: Mapping[int, str], kind: Kind) -> dict[int, object]:
+    """The vectors of these pieces; a text on which the embedder fails inside costs its own vector only."""
+    try:
+        return dict(zip(texts, embedder.embed(list(texts.values()), kind), strict=True))
+    except EmbedderFailed:
+        raise
+    except Exception:
+        if len(texts) == 1:
+            return {}
+        alone = [_vectors(embedder, {piece: text}, kind) for piece, text in texts.items()]
+        return {piece: vector for made in alone for piece, vector in made.items()}
 
 
 def _progress(index: SearchIndex, embedder: Embedder, scope: Scope) -> Progress:

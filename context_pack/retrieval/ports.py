@@ -110,6 +110,9 @@ class SearchIndex(Protocol):
     def known(self, corpus: str) -> Mapping[str, Known]:
         """What is remembered of each entry of a corpus, by key."""
 
+    def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
+        """The facts of those entries of a corpus that have some, by key."""
+
     def replace(self, entries: Iterable[Entry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
 

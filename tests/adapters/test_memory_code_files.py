@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from context_pack.kernel.paths import PathPolicy
-from context_pack.memory.usecases.refresh import CodeIndexer
+from context_pack.kernel.syntax import NoSyntax
+from context_pack.memory.usecases.indexing import CodeIndexer
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.stores.code_files import CodeFiles, skip_reason
@@ -69,7 +70,7 @@ def test_a_survey_names_what_counts_and_says_why_the_rest_is_skipped(tmp_path: P
         "package.json": None,
     }
     assert list(found) == sorted(found)
-    assert skip_reason("big.py", 1024 * 1024 + 1) == "larger than 1 MiB"
+    assert skip_reason("big.py", 2 * 1024 * 1024 + 1) == "larger than 2 MiB"
 
 
 @pytest.mark.clause("ME-21")
@@ -102,12 +103,12 @@ def test_only_what_differs_is_read_and_only_other_contents_are_indexed_again(tmp
     for number in range(3):
         (tmp_path / f"f{number}.py").write_text(f"def work_{number}(): ...\n")
     index = MemoryIndex(HashedEmbedder())
-    indexer = CodeIndexer(settled(tree(tmp_path), "f2.py"), index)
+    indexer = CodeIndexer(settled(tree(tmp_path), "f2.py"), index, NoSyntax())
     assert indexer.carry_out(indexer.plan()).done == 3
-    assert indexer.plan().changed == ()
+    assert not indexer.plan().changed
     aged(tmp_path / "f1.py")
     plan = indexer.plan()
-    assert plan.changed == ("f1.py",)
+    assert list(plan.changed) == ["f1.py"]
     before = index.known("code")["f1.py"]
     indexer.carry_out(plan)
     after = index.known("code")["f1.py"]
@@ -121,7 +122,7 @@ def test_work_that_is_stopped_keeps_what_was_read_and_goes_on_from_there(tmp_pat
     for number in range(60):
         (tmp_path / f"f{number}.py").write_text("x = 1\n")
     index = MemoryIndex(HashedEmbedder())
-    indexer = CodeIndexer(settled(tree(tmp_path), "f59.py"), index)
+    indexer = CodeIndexer(settled(tree(tmp_path), "f59.py"), index, NoSyntax())
     asked = iter(range(100))
     done = indexer.carry_out(indexer.plan(), lambda: next(asked) >= 29)
     assert (done.done, done.total) == (30, 60)

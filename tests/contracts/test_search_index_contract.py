@@ -109,6 +109,16 @@ def test_an_entry_comes_back_as_it_was_stored(index: SearchIndex) -> None:
     assert index.known("docs")[odd.key] == Known(odd.digest, odd.stamp)
 
 
+@pytest.mark.clause("IX-02", "IX-16")
+def test_facts_are_those_of_the_entries_that_have_some(index: SearchIndex) -> None:
+    told = attrs.evolve(make_entry("told", "text"), facts={"plain": "why", "failed": True})
+    index.replace([FRUIT, told, attrs.evolve(told, corpus="other")])
+    assert index.facts("docs") == {"told": {"plain": "why", "failed": True}}
+    assert index.facts("nowhere") == {}
+    index.replace([make_entry("told", "text")])
+    assert index.facts("docs") == {}
+
+
 @pytest.mark.clause("IX-02")
 def test_a_stored_entry_takes_the_place_of_the_one_with_its_name(
     index: SearchIndex, fast: ToyEmbedder

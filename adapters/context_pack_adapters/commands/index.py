@@ -34,11 +34,10 @@ def run(options: Namespace, shell: Shell) -> int:
     """Index what has changed, or say what would be."""
     import time
 
-    from context_pack.memory.domain.entries import CODE
-    from context_pack.memory.usecases.refresh import CodeIndexer
+    from context_pack.memory.usecases.indexing import CodeIndexer
     from context_pack.retrieval.ports import EmbedderFailed
     from context_pack_adapters.bootstrap import open_ports
-    from context_pack_adapters.commands.index_tally import achieved, expected
+    from context_pack_adapters.commands.index_tally import IndexState, achieved, expected, named
     from context_pack_adapters.commands.meter import Bar
     from context_pack_adapters.memory_ports import INDEX
     from context_pack_adapters.private_places import open_places
@@ -46,11 +45,11 @@ def run(options: Namespace, shell: Shell) -> int:
     memory = open_ports(shell.settings).memory
     assert memory is not None
     start = time.monotonic()
-    indexer = CodeIndexer(memory.tree, memory.index)
+    indexer = CodeIndexer.over(memory)
     # Looking into an index makes one where there is none.
     fresh = options.dry_run and INDEX not in open_places(shell.settings).cache.names()
-    before = {} if fresh else memory.index.known(CODE)
-    plan = indexer.plan(before)
+    before = IndexState() if fresh else IndexState.of(memory.index)
+    plan = indexer.plan(before.retrying)
     if options.dry_run:
         _show_plan(expected(plan, before, memory.tree), options, shell)
         return 0
@@ -60,13 +59,17 @@ def run(options: Namespace, shell: Shell) -> int:
             semantic, trouble = _embed(memory, bar), None
         except EmbedderFailed as failed:
             semantic, trouble = None, str(failed)
-    tally = achieved(plan, before, memory.index.known(CODE), memory.tree)
+    tally = achieved(plan, before, IndexState.of(memory.index), memory.tree)
     outcome: dict[str, Any] = {
         "files": tally.files,
         "indexed": len(tally.index),
         "removed": len(tally.remove),
         "skipped": len(tally.skipped),
         "reasons": tally.reasons,
+        "plain": len(tally.plain),
+        "plainReasons": tally.plain_reasons,
+        "plainFiles": named(tally.plain),
+        "failed": named(tally.failed),
         "seconds": round(time.monotonic() - start, 3),
     }
     if semantic is not None:
@@ -74,6 +77,8 @@ def run(options: Namespace, shell: Shell) -> int:
     for warning in filter(None, (trouble, memory.warning)):
         outcome["warning"] = warning
         shell.terminal.complain(warning)
+    for each in outcome["failed"]:
+        shell.terminal.complain(f"{each['path']}: {each['reason']}")
     for notice in memory.index.notices():
         shell.terminal.note(notice)
     if options.json:
@@ -98,6 +103,8 @@ def _embed(memory: MemoryPorts, bar: Bar) -> Progress | None:
 
 
 def _show_plan(tally: Tally, options: Namespace, shell: Shell) -> None:
+    from context_pack_adapters.commands.index_tally import named
+
     if options.json:
         shell.terminal.json(
             {
@@ -106,7 +113,7 @@ def _show_plan(tally: Tally, options: Namespace, shell: Shell) -> None:
                 "bytes": tally.bytes,
                 "index": list(tally.index),
                 "remove": list(tally.remove),
-                "skip": [{"path": path, "reason": reason} for path, reason in tally.named],
+                "skip": named(tally.skipped),
                 "skipped": len(tally.skipped),
                 "reasons": tally.reasons,
             }
@@ -116,9 +123,10 @@ def _show_plan(tally: Tally, options: Namespace, shell: Shell) -> None:
         shell.terminal.line(f"index   {path}")
     for path in tally.remove:
         shell.terminal.line(f"remove  {path}")
-    for path, reason in tally.named:
-        shell.terminal.line(f"skip    {path}: {reason}")
-    unnamed = len(tally.skipped) - len(tally.named)
+    skipped = named(tally.skipped)
+    for each in skipped:
+        shell.terminal.line(f"skip    {each['path']}: {each['reason']}")
+    unnamed = len(tally.skipped) - len(skipped)
     if unnamed:
         shell.terminal.line(f"skip    and {unnamed} more")
     shell.terminal.note(

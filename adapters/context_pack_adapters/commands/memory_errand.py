@@ -17,14 +17,14 @@ MOST_ROUNDS = 5
 def run(settings: Settings, stop: Callable[[], bool]) -> int:
     """Index and embed until there is nothing to do, or until `stop` says so."""
     from context_pack.memory.domain.entries import CORPORA
-    from context_pack.memory.usecases.refresh import CodeIndexer
+    from context_pack.memory.usecases.indexing import CodeIndexer
     from context_pack.retrieval.model import Scope
     from context_pack.retrieval.ports import EmbedderFailed
     from context_pack_adapters.bootstrap import open_ports
 
     memory = open_ports(settings).memory
     assert memory is not None
-    indexer = CodeIndexer(memory.tree, memory.index)
+    indexer = CodeIndexer.over(memory)
     for _ in range(MOST_ROUNDS):
         plan = indexer.plan()
         if stop() or not (plan.changed or plan.gone):

@@ -40,6 +40,11 @@ class MemoryIndex:
         entries = self._state.entries
         return {key: Known(e.digest, e.stamp) for (name, key), e in sorted(entries.items()) if name == corpus}
 
+    def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
+        """The facts of those entries of a corpus that have some, by key."""
+        entries = self._state.entries
+        return {key: e.facts for (name, key), e in sorted(entries.items()) if name == corpus and e.facts}
+
     def replace(self, entries: Iterable[Entry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
         for batch in batches(entries):

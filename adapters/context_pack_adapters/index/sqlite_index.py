@@ -28,6 +28,7 @@ from context_pack_adapters.index.schema import Maker, check_structure
 from context_pack_adapters.index.snapshot import Shared, SqliteSnapshot
 from context_pack_adapters.index.values import (
     bounded,
+    from_facts,
     from_name,
     from_text,
     is_piece,
@@ -82,6 +83,16 @@ class SqliteIndex:
                 "SELECT key, digest, stamp FROM entries WHERE corpus = ? ORDER BY key", (to_name(corpus),)
             )
             return {from_name(key): Known(from_text(digest), from_text(stamp)) for key, digest, stamp in rows}
+
+        return self._file.read(ask)
+
+    def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
+        """The facts of those entries of a corpus that have some, by key."""
+
+        def ask(connection: sqlite3.Connection) -> dict[str, Mapping[str, Any]]:
+            sql = "SELECT key, facts FROM entries WHERE corpus = ? AND facts <> '{}' ORDER BY key"
+            rows = connection.execute(sql, (to_name(corpus),))
+            return {from_name(key): from_facts(facts) for key, facts in rows}
 
         return self._file.read(ask)
 

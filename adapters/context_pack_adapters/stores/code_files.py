@@ -23,16 +23,18 @@ from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.signature import as_text, is_settled
 from context_pack_adapters.disk.walking import Passed, Seen, visit
 
-MAX_BYTES = 1024 * 1024
+MAX_BYTES = 2 * 1024 * 1024
+"""More than is parsed: the rest is still found in plain lines."""
 LONGEST_LINE = 20_000
 UNTOLD = frozenset({"", "csv", "jsonl", "diff", "gitignore", "json", "xml", "text", "mermaid"})
 """Formats whose beginning says nothing about what they hold."""
 TELLING = frozenset({"package.json", "tsconfig.json", "composer.json", "manifest.json", "pom.xml"})
 GENERATED = (".lock", ".min.js", ".min.css", ".map", ".snap", "-lock.json", "-lock.yaml", ".svg")
+TOO_LARGE = "larger than 2 MiB"
 _REASONS = {
     Reason.BINARY: "not text",
     Reason.NOT_UTF8: "not UTF-8",
-    Reason.TOO_LARGE: "larger than 1 MiB",
+    Reason.TOO_LARGE: TOO_LARGE,
     Reason.MISSING: "gone",
 }
 
@@ -120,7 +122,7 @@ def skip_reason(path: str, size: int) -> str | None:
     if reason := _by_name(path.rpartition("/")[2]):
         return reason
     if size > MAX_BYTES:
-        return "larger than 1 MiB"
+        return TOO_LARGE
     return "empty" if not size else None
 
 

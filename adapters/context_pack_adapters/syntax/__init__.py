@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache
 
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 
 
+@cache
+def _shared() -> Syntax:
+    """The one of this process: everybody has the same process parse, and knows what it parsed lately."""
+    from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
+    from context_pack_adapters.syntax.kept_syntax import KeptSyntax
+
+    return KeptSyntax(GuardedSyntax())
+
+
 class LazySyntax:
-    """A `Syntax` that loads tree-sitter with the first text: most processes that could parse never do."""
+    """A `Syntax` that starts to parse with the first text: most processes that could parse never do."""
 
-    @cached_property
+    @property
     def _loaded(self) -> Syntax:
-        from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
-        from context_pack_adapters.syntax.kept_syntax import KeptSyntax
-
-        return KeptSyntax(GuardedSyntax())
+        return _shared()
 
     def knows(self, language: str) -> bool:
         """Whether there is a grammar for a language."""

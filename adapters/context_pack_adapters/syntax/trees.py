@@ -74,7 +74,7 @@ def read(language: str, text: str) -> Read | NotParsed:
         return no_grammar(language)
     data = text.encode("utf-8", "surrogatepass")
     if len(data) > MOST_BYTES:
-        return NotParsed(TOO_LONG)
+        return NotParsed(TOO_LONG, failed=False)
     found = _by_grammar(name, data)
     if isinstance(found, NotParsed) or not found.tree.root_node.has_error:
         return found

@@ -1,62 +1,80 @@
 """Source files as entries of an index: one piece per snippet.
 
 What weighs more in a keyword search (`names`) is a symbol's qualified name, the path of its file, and what
-file and class say of themselves; all that is embedded as well.
+file and class say of themselves; all that is embedded as well. What became of a file that was not parsed or
+has no pieces is a fact of its entry: `plain` or `skipped` say why, `failed` that it should not be so.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from context_pack.kernel.comments import about
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import RelativePath, module_of
-from context_pack.memory.domain.entries import CODE, SNIPPETS
-from context_pack.memory.domain.snippets import Part, Snippet, snippets_of
-from context_pack.memory.domain.summaries import about_class, about_file
+from context_pack.kernel.syntax import NotParsed, Parsed
+from context_pack.memory.domain.entries import CODE, FAILED, PLAIN, SKIPPED, SNIPPETS
+from context_pack.memory.domain.snippets import MOST_LINES, Snippet, snippets_of
 from context_pack.retrieval.model import Entry, Piece
 
 LEAST_LINES = 4
+NO_CODE = frozenset({"markdown", "rst", "latex", "html", "yaml", "toml", "ini", "json", "xml"})
+"""Texts of which only the beginning is indexed; the rest is for `documents_search` and `grep_codebase`."""
 
 
-def code_entry(path: str, text: str, digest: str, stamp: str) -> Entry:
-    """A source file in snippets, each verbatim at its lines."""
-    lines, snippets = split_lines(text), snippets_of(path, text)
-    passages = ["\n".join(lines[snippet.start - 1 : snippet.end]) for snippet in snippets]
-    classes = {
-        snippet.name: about_class(path, passage)
-        for snippet, passage in zip(snippets, passages, strict=True)
-        if snippet.part is Part.CLASS
-    }
-    file = about_file(path, text)
-    pieces = []
-    for snippet, passage in zip(snippets, passages, strict=True):
-        # What the file and the class say of themselves is said of what is in them, but not twice of itself.
-        owner = classes.get(snippet.name.rpartition(".")[0], "")
-        about = " ".join(filter(None, (file if snippet.start > 1 else "", owner)))
-        pieces.append(
-            Piece(
-                passage,
-                snippet.start,
-                snippet.end,
-                heading=snippet.name,
-                context="\n".join(filter(None, (f"{path} {snippet.name}".strip(), about))),
-                names=" ".join(
-                    filter(None, (snippet.name, path, about if _speaks_for_file(snippet) else ""))
-                ),
-                facts={"part": snippet.part.value},
-            )
-        )
+def code_entry(path: str, text: str, digest: str, stamp: str, parsed: Parsed | NotParsed) -> Entry:
+    """A source file in snippets, each verbatim at its lines.
+
+    One that failed has no digest, so that whoever looks at it again tries again.
+    """
+    lines, language = split_lines(text), language_of(path)
+    snippets = snippets_of(lines[:MOST_LINES] if language in NO_CODE else lines, parsed)
     return Entry(
         CODE,
         path,
-        digest,
+        "" if isinstance(parsed, NotParsed) and parsed.failed else digest,
         stamp,
         title=path,
         size=len(text),
-        kind=language_of(path),
+        kind=language,
         module=module_of(RelativePath(path)),
-        pieces=tuple(pieces),
+        pieces=tuple(_pieces(path, lines, snippets, Parsed() if isinstance(parsed, NotParsed) else parsed)),
+        facts=_facts(PLAIN, parsed) if isinstance(parsed, NotParsed) else {},
     )
+
+
+def skipped_entry(path: str, stamp: str, why: NotParsed) -> Entry:
+    """A file that has nothing to find, kept without pieces so that it is not read again before it changes."""
+    return Entry(CODE, path, "", stamp, facts=_facts(SKIPPED, why))
+
+
+def _facts(outcome: str, why: NotParsed) -> dict[str, Any]:
+    return {outcome: why.reason, FAILED: True} if why.failed else {outcome: why.reason}
+
+
+def _pieces(path: str, lines: Sequence[str], snippets: Sequence[Snippet], parsed: Parsed) -> list[Piece]:
+    file = about(parsed.heads)
+    classes = {each.qualified: about([each.doc]) for each in parsed.definitions if each.kind.holds_members}
+    pieces = []
+    for snippet in snippets:
+        # What the file and the class say of themselves is said of what is in them, but not twice of itself.
+        owner = classes.get(snippet.name.rpartition(".")[0], "")
+        told = " ".join(filter(None, (file if snippet.start > 1 else "", owner)))
+        for_file = told if _speaks_for_file(snippet) else ""
+        pieces.append(
+            Piece(
+                "\n".join(lines[snippet.start - 1 : snippet.end]),
+                snippet.start,
+                snippet.end,
+                heading=snippet.name,
+                context="\n".join(filter(None, (f"{path} {snippet.name}".strip(), told))),
+                names=" ".join(filter(None, (snippet.name, *snippet.holds, path, for_file))),
+            )
+        )
+    return pieces
 
 
 def _speaks_for_file(snippet: Snippet) -> bool:

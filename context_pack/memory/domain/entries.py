@@ -1,7 +1,7 @@
 """What memory holds as entries of an index, and what it takes to show a found piece again.
 
-Corpora: `discovery`, `session`, `pack`, `code`. How a source file becomes an entry is in `code_entries`: that
-loads scanners for every language and is wanted only by whoever indexes.
+Corpora: `discovery`, `session`, `pack`, `code`. How a source file becomes an entry is in `code_entries`,
+which is wanted only by whoever indexes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from context_pack.retrieval.model import Entry, Piece
 
 DISCOVERY, SESSION, PACK, CODE = "discovery", "session", "pack", "code"
 CORPORA = (DISCOVERY, SESSION, PACK, CODE)
-SNIPPETS = "snippets/3"
+SNIPPETS = "snippets/4"
 """Another way to cut files needs another name, so that what was indexed before is cut again."""
+PLAIN, SKIPPED, FAILED = "plain", "skipped", "failed"
+"""Facts of an entry of code: why it was not parsed, why it has no pieces, and that it should have been."""
 
 
 def discovery_entry(discovery: Discovery) -> Entry:

@@ -2,13 +2,12 @@
 
 A look at the tree costs names and states only; what differs from the index is read, and indexed again if its
 content differs too. A few changed files are indexed before the answer; many are left to the background, and
-the answer says how far it is. Whoever indexes goes on from what the index knows: nothing else is remembered,
-so that a kill at any moment costs at most the batch that was under way.
+the answer says how far it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 from attrs import frozen
 
@@ -24,131 +23,20 @@ from context_pack.memory.domain.entries import (
     pack_entry,
     session_entry,
 )
-from context_pack.memory.ports import CodeTree, FileState, GoOn, MemoryPorts, PackNote, PackNotes
-from context_pack.retrieval.model import Entry, Known, Progress
-from context_pack.retrieval.ports import SearchIndex, Stop
+from context_pack.memory.ports import MemoryPorts, PackNote, PackNotes
+from context_pack.memory.usecases.indexing import CodeIndexer, CodePlan, failed_in_words
+from context_pack.retrieval.model import Entry, Progress
+from context_pack.retrieval.ports import Stop
 
 ERRAND = "memory"
-FEW_FILES, FEW_BYTES = 50, 1024 * 1024
-BATCH_FILES, BATCH_BYTES = 24, 256 * 1024
 SURVEY_SECONDS = 2.0
 MOMENT_SECONDS = 1.0
 """How long a call indexes by itself where no background can be started."""
 
 
 @frozen
-class CodePlan:
-    """What is to be done: files to read, files to forget; `total` counts every file that is indexed."""
-
-    changed: tuple[str, ...]
-    gone: tuple[str, ...]
-    bytes: int
-    total: int
-    skipped: Mapping[str, str]
-
-    @property
-    def small(self) -> bool:
-        """Whether it can be done while somebody waits."""
-        return len(self.changed) <= FEW_FILES and self.bytes <= FEW_BYTES
-
-    @property
-    def progress(self) -> Progress:
-        """How far the index is."""
-        return Progress(self.total - len(self.changed), self.total)
-
-
-@frozen
-class CodeIndexer:
-    """Brings the code of the tree into the index."""
-
-    tree: CodeTree
-    index: SearchIndex
-
-    def plan(self, known: Mapping[str, Known] | None = None) -> CodePlan:
-        """What differs between the tree and the index, or what is said to be known of it."""
-        states = self.tree.survey()
-        assert states is not None, "who may take all the time sees the whole tree"
-        return self._compared(states, known)
-
-    def plan_within(self, go_on: GoOn) -> CodePlan | None:
-        """The same, or None when the tree could not be looked at while `go_on` said yes."""
-        states = self.tree.survey(go_on)
-        return None if states is None else self._compared(states, None)
-
-    def _compared(self, states: Mapping[str, FileState], known: Mapping[str, Known] | None) -> CodePlan:
-        wanted = {path: state for path, state in states.items() if state.skipped is None}
-        known = self.index.known(CODE) if known is None else known
-        changed = tuple(path for path, state in wanted.items() if _differs(known.get(path), state))
-        return CodePlan(
-            changed,
-            tuple(path for path in known if path not in wanted),
-            sum(wanted[path].size for path in changed),
-            len(wanted),
-            {path: state.skipped for path, state in states.items() if state.skipped is not None},
-        )
-
-    def carry_out(
-        self, plan: CodePlan, stop: Stop = lambda: False, report: Callable[[Progress], None] = lambda _: None
-    ) -> Progress:
-        """Index what the plan names, in batches, until it is done or `stop` says so; how far it came."""
-        if plan.gone:
-            self.index.forget(CODE, plan.gone)
-        done = plan.total - len(plan.changed)
-        known = self.index.known(CODE)
-        for batch in _batches(self._entries(plan.changed, known), stop):
-            if entries := [each for each in batch if isinstance(each, Entry)]:
-                self.index.replace(entries)
-            if stamps := dict(each for each in batch if not isinstance(each, Entry)):
-                self.index.touch(CODE, stamps)
-            done += len(batch)
-            report(Progress(done, plan.total))
-        return Progress(done, plan.total)
-
-    def _entries(self, paths: Iterable[str], known: Mapping[str, Known]) -> Iterator[Entry | tuple[str, str]]:
-        """Each file as an entry, or as a new stamp where its content is the indexed one."""
-        # Here and not above: most processes that could index never have to.
-        from context_pack.memory.domain.code_entries import code_digest, code_entry
-
-        for path in paths:
-            file = self.tree.read(path)
-            if file.skipped is not None:
-                # Kept without pieces, so that it is not read again before it changes.
-                yield Entry(CODE, path, f"skipped: {file.skipped}", file.stamp)
-                continue
-            digest = code_digest(file.text)
-            before = known.get(path)
-            if before is not None and before.digest == digest:
-                yield path, file.stamp
-            else:
-                yield code_entry(path, file.text, digest, file.stamp)
-
-
-def _differs(known: Known | None, state: FileState) -> bool:
-    return known is None or known.stamp != state.stamp
-
-
-def _batches(
-    entries: Iterator[Entry | tuple[str, str]], stop: Stop
-) -> Iterator[list[Entry | tuple[str, str]]]:
-    """The entries in batches that are quickly written; what was read when `stop` comes is still written."""
-    batch: list[Entry | tuple[str, str]] = []
-    weight = 0
-    for entry in entries:
-        batch.append(entry)
-        weight += entry.size if isinstance(entry, Entry) else 0
-        stopped = stop()
-        if stopped or len(batch) >= BATCH_FILES or weight >= BATCH_BYTES:
-            yield batch
-            batch, weight = [], 0
-        if stopped:
-            return
-    if batch:
-        yield batch
-
-
-@frozen
 class Refreshed:
-    """How far the code is while the index is behind, and what could not be read."""
+    """How far the code is while the index is behind, and what could not be read or indexed as it should."""
 
     indexing: Progress | None
     warnings: tuple[str, ...] = ()
@@ -171,7 +59,8 @@ class Refresher:
         self._replace(DISCOVERY, map(discovery_entry, self.ports.discoveries.all()))
         self._replace(SESSION, map(session_entry, self.ports.sessions.past()))
         warnings = tuple(self._refresh_packs())
-        return Refreshed(self._refresh_code(check), warnings)
+        indexing, trouble = self._refresh_code(check)
+        return Refreshed(indexing, warnings if trouble is None else (*warnings, trouble))
 
     def _refresh_packs(self) -> Iterator[str]:
         """Packs that cannot be read are told of, not searched: the rest is worth finding without them."""
@@ -206,24 +95,25 @@ class Refresher:
 
         return indexer.plan_within(go_on)
 
-    def _refresh_code(self, check: Callable[[], None]) -> Progress | None:
-        indexer, background = CodeIndexer(self.ports.tree, self.ports.index), self.ports.background
+    def _refresh_code(self, check: Callable[[], None]) -> tuple[Progress | None, str | None]:
+        """How far the index is if it is behind, and which files something is wrong with."""
+        indexer, background = CodeIndexer.over(self.ports), self.ports.background
         plan = self._planned(indexer, check)
         if plan is None:
             assert background is not None
             background.start(ERRAND)
             known = len(self.ports.index.known(CODE))
-            return Progress(known, known)
+            return Progress(known, known), failed_in_words(indexer.failed())
         if not plan.changed and not plan.gone:
-            return None
+            return None, failed_in_words(plan.failed)
         stop = _never(check)
         if background is not None and not plan.small:
             if background.start(ERRAND):
-                return plan.progress
+                return plan.progress, failed_in_words(plan.failed)
             end = self.monotonic() + MOMENT_SECONDS
             stop = _until(self.monotonic, end, check)
         done = indexer.carry_out(plan, stop)
-        return None if done.done >= done.total else done
+        return None if done.done >= done.total else done, failed_in_words(indexer.failed())
 
 
 def _never(check: Callable[[], None]) -> Stop:

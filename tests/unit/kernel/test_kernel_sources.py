@@ -10,7 +10,6 @@ from hanging import never_hanging
 from context_pack.contexts.domain.outline.python import outline
 from context_pack.kernel.python_source import MOST_PARTS, has_endless_name, parsed, parsed_or_none
 from context_pack.kernel.toml_source import MOST_DOTS, toml_of
-from context_pack.memory.domain.snippets.python import declared
 
 ENDLESS = "import " + ".".join(["ab"] * 30_000) + "\n"
 
@@ -22,7 +21,6 @@ def test_a_name_of_too_many_parts_never_reaches_pythons_parser() -> None:
         with pytest.raises(RecursionError):
             parsed(text)
         assert parsed_or_none(text, len(text)) is None
-        assert declared(text) is None
         assert outline(text).exports == ()
 
 

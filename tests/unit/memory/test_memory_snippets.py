@@ -1,4 +1,4 @@
-"""Source files in snippets: exact lines for every language that is scanned, and order for whatever is not."""
+"""Source files in snippets: whole functions, heads of classes, the lines around them, and plain windows."""
 
 from __future__ import annotations
 
@@ -7,10 +7,21 @@ from hanging import never_hanging
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import split_lines
+from context_pack.kernel.syntax import Definition, DefinitionKind, NotParsed, Parsed
 from context_pack.memory.domain.code_entries import code_entry
-from context_pack.memory.domain.snippets import MOST_LINES, MOST_SNIPPETS, SCANNED, snippets_of
+from context_pack.memory.domain.snippets import (
+    LEAST_BETWEEN,
+    MOST_HOLDS,
+    MOST_LINES,
+    MOST_SNIPPETS,
+    Snippet,
+    snippets_of,
+)
+from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
 
+SYNTAX = TreeSitterSyntax()
 PYTHON = '''\
 """What it is for."""
 import os
@@ -37,7 +48,8 @@ async def load(
 
 
 if os.name == "posix":
-    def only_here(): ...
+    def only_here():
+        """Does."""
 '''
 TYPESCRIPT = """\
 import x from 'y'
@@ -116,6 +128,22 @@ pub(crate) async fn run<T: Into<String>>(x: T) -> Result<(), E> where T: Clone {
     Ok(())
 }
 """
+SHELL = '#!/bin/sh\nfirst() {\n  echo "}"\n}\nfunction second {\n  echo 1\n}\n'
+LUA = """\
+local Shop = {}
+
+--- Sells one.
+function Shop:sell(thing)
+  local function price()
+    return 1
+  end
+  return [[
+end
+]] .. price()
+end
+
+return Shop
+"""
 JAVA = """\
 package a.b;
 
@@ -131,281 +159,178 @@ public class Finder extends Base implements Other {
     interface Inner { void f(); }
 }
 """
-C = """\
-#include <stdio.h>
-#define X(a) { \\
-  a }
-struct point {
-  int a;
-};
-
-/* makes one */
-struct point *
-make(int x)
-{
-  if (x) { return '{'; }
-  return 0;
-}
-"""
-CPP = """\
-namespace a { namespace b {
-template <class T>
-class Box : public Base {
- public:
-  Box() : x(1) {}
-  int get() const noexcept { return x; }
-};
-int Box<int>::bar(std::map<int, int> m) {
-  return 1'000;
-}
-}}
-"""
-CSHARP = """\
-namespace X.Y {
-  /// <summary>doc</summary>
-  public class Foo : IBar {
-    public int X { get; set; }
-    public async Task<int> Run(int a, string b = "}") {
-      using (var x = y) { }
-    }
-  }
-}
-"""
-RUBY = """\
-# Says things.
-class Foo < Bar
-  attr_reader :x
-
-  # Says one.
-  def say(a)
-    if a
-      1
-    end
-  end
-end
-module M
-  def x
-  end
-end
-"""
-PHP = "<?php\nclass Foo {\n    public function bar(int $a): string {\n        return '}';\n    }\n}\n"
 KOTLIN = (
     "class Foo(val x: Int) : Bar(x) {\n    suspend fun load(id: String): Int {\n        return x\n    }\n}\n"
 )
-SWIFT = "struct V: View {\n  func go(_ a: Int) -> Int {\n    guard a > 1 else { return 0 }\n  }\n}\n"
-SHELL = '#!/bin/sh\nfirst() {\n  echo "}"\n}\nfunction second {\n  echo 1\n}\n'
 
 EXPECTED = {
     ("a.py", PYTHON): [
-        "file  1-2",
-        "class Store 4-8",
-        "function Store.name 10-12",
-        "class Store.Inner 14-14",
-        "function Store.Inner.deep 15-15",
-        "function load 18-22",
-        "function only_here 26-26",
+        " 1-2",
+        "Store 4-8",
+        "Store.name 10-12",
+        "Store.Inner 14-15",
+        "load 18-22",
+        "only_here 26-27",
     ],
     ("a.ts", TYPESCRIPT): [
-        "file  1-1",
-        "class AuthService 3-6",
-        "function AuthService.constructor 8-11",
-        "function AuthService.login 13-16",
-        "function AuthService.refresh 17-19",
-        "function helper 22-24",
-        "function main 25-27",
-        "class Options 28-30",
-        "function thing 31-33",
+        " 1-1",
+        "AuthService 3-6",
+        "AuthService.constructor 8-11",
+        "AuthService.login 13-16",
+        "AuthService.refresh 17-19",
+        "helper 22-24",
+        "main 25-27",
+        "Options 28-30",
+        "thing 31-33",
     ],
-    ("a.go", GO): ["file  1-5", "class Server 7-10", "function Serve 12-17", "function Make 19-21"],
-    ("a.rs", RUST): [
-        "file  1-1",
-        "class Thing 3-7",
-        "class Thing 9-9",
-        "function Thing.fmt 10-13",
-        "function run 15-17",
-    ],
-    ("A.java", JAVA): [
-        "file  1-1",
-        "class Finder 3-6",
-        "function Finder.find 7-11",
-        "class Finder.Inner 12-12",
-    ],
-    ("a.c", C): ["file  1-3", "class point 4-6", "function make 8-14"],
-    ("a.cpp", CPP): [
-        "file  1-1",
-        "class Box 2-3",
-        "function Box.Box 4-5",
-        "function Box.get 6-6",
-        "function bar 8-10",
-    ],
-    ("a.cs", CSHARP): ["file  1-1", "class Foo 2-4", "function Foo.Run 5-7"],
-    ("a.rb", RUBY): ["class Foo 1-3", "function Foo.say 5-10", "class M 12-12", "function M.x 13-14"],
-    ("a.php", PHP): ["file  1-1", "class Foo 2-2", "function Foo.bar 3-5"],
-    ("a.kt", KOTLIN): ["class Foo 1-1", "function Foo.load 2-4"],
-    ("a.swift", SWIFT): ["class V 1-1", "function V.go 2-4"],
-    ("a.sh", SHELL): ["function first 1-4", "function second 5-7"],
-    ("broken.py", "class A:\n    def b(self):\n        return (\n\n    def c(self): pass\nprint 'x'\n"): [
-        "class A 1-1",
-        "function A.b 2-3",
-        "function A.c 5-5",
-    ],
-    ("notes.md", "# Title\n\nText.\n" + "more\n" * 100): ["file  1-60"],
+    ("a.go", GO): [" 1-5", "Server 7-10", "Server.Serve 12-17", "Make 19-21"],
+    ("a.rs", RUST): [" 1-1", "Thing 3-7", "Thing.fmt 10-13", "run 15-17"],
+    ("a.sh", SHELL): ["first 1-4", "second 5-7"],
+    ("a.lua", LUA): [" 1-1", "Shop.sell 3-11"],
+    ("A.java", JAVA): [" 1-1", "Finder 3-6", "Finder.find 7-11", "Finder 12-13"],
+    ("a.kt", KOTLIN): ["Foo 1-1", "Foo.load 2-4"],
+    ("notes.md", "# Title\n\nText.\n" + "more\n" * 100): [" 1-60"],
     ("empty.py", ""): [],
     ("blank.py", "\n\n  \n"): [],
 }
 
 
+def cut(path: str, text: str) -> list[Snippet]:
+    """The snippets of a file, through everything that makes them."""
+    return snippets_of(split_lines(text), SYNTAX.parse(language_of(path), text))
+
+
+def shown(path: str, text: str) -> list[str]:
+    """The pieces of a file, as name and lines."""
+    entry = code_entry(path, text, "d", "s", SYNTAX.parse(language_of(path), text))
+    return [f"{piece.heading} {piece.start}-{piece.end}" for piece in entry.pieces]
+
+
 @pytest.mark.clause("ME-20")
 @pytest.mark.parametrize(("source", "expected"), EXPECTED.items(), ids=[name for name, _ in EXPECTED])
-def test_declarations_have_their_exact_lines(source: tuple[str, str], expected: list[str]) -> None:
-    found = [f"{each.part} {each.name} {each.start}-{each.end}" for each in snippets_of(*source)]
-    assert found == expected
+def test_definitions_have_their_exact_lines(source: tuple[str, str], expected: list[str]) -> None:
+    assert shown(*source) == expected
 
 
 @pytest.mark.clause("ME-20")
-def test_a_long_function_is_cut_into_pieces_under_its_name() -> None:
-    text = "def long():\n" + "    step()\n" * 150
-    found = snippets_of("a.py", text)
-    assert [(each.name, each.start, each.end) for each in found] == [
-        ("long", 1, 60),
-        ("long", 61, 120),
-        ("long", 121, 151),
+def test_a_long_function_is_cut_before_what_is_inside_it_or_at_blank_lines_under_its_name() -> None:
+    steps = "    step()\n"
+    text = f"def long():\n{steps * 40}\n{steps * 31}    def inner():\n    {steps}{steps * 50}"
+    assert [(each.name, each.start, each.end, each.holds) for each in cut("a.py", text)] == [
+        ("long", 1, 41, ()),
+        ("long", 43, 73, ()),
+        ("long", 74, 125, ("inner",)),
+    ]
+    plain = "def long():\n" + steps * 150
+    assert [(each.start, each.end) for each in cut("a.py", plain)] == [(1, 60), (61, 120), (121, 151)]
+
+
+@pytest.mark.clause("ME-20")
+def test_what_is_inside_a_function_belongs_to_it() -> None:
+    text = "def outer():\n    class Local:\n        def f(self):\n            return 1\n    return Local\n"
+    (only,) = cut("a.py", text)
+    assert (only.name, only.start, only.end, only.holds) == ("outer", 1, 5, ("Local", "f"))
+
+
+@pytest.mark.clause("ME-20")
+def test_tables_and_small_definitions_stand_in_the_lines_around_them() -> None:
+    function = "():\n    return 1\n\n"
+    text = f"def a{function}TABLE = {{\n    1: 2,\n}}\n\ndef b(): ...\n\nX = 1\n\ndef c{function}Y = 2\n"
+    found = [(each.name, each.start, each.end, each.holds) for each in cut("a.py", text)]
+    assert found == [("a", 1, 2, ()), ("", 4, 10, ("TABLE", "b", "X")), ("c", 12, 13, ())]
+
+
+@pytest.mark.clause("ME-20")
+def test_lines_between_the_members_of_a_class_go_by_its_name() -> None:
+    body = "(self):\n        return 1\n\n"
+    text = f"class A:\n    def f{body}    x = 1\n    y = 2\n    z = 3\n\n    def g{body}"
+    assert [(each.name, each.start, each.end) for each in cut("a.py", text)] == [
+        ("A", 1, 1),
+        ("A.f", 2, 3),
+        ("A", 5, 7),
+        ("A.g", 9, 10),
     ]
 
 
-@pytest.mark.clause("ME-20")
-def test_tables_between_functions_are_found_too() -> None:
-    text = "def a(): ...\n\nTABLE = {\n    1: 2,\n}\n\ndef b(): ...\n\nX = 1\n"
-    found = [(each.name, each.start, each.end) for each in snippets_of("a.py", text)]
-    assert found == [("a", 1, 1), ("", 3, 5), ("b", 7, 7)]
+@pytest.mark.clause("ME-20", "ME-25")
+def test_a_file_that_was_not_parsed_is_cut_into_windows_at_blank_lines() -> None:
+    text = "a\n" * 50 + "\n" + "b\n" * 50
+    found = snippets_of(split_lines(text), NotParsed("there is no grammar for it"))
+    assert [(each.name, each.start, each.end) for each in found] == [("", 1, 50), ("", 52, 101)]
 
 
 @pytest.mark.clause("ME-20")
 def test_pieces_stand_verbatim_at_their_lines_and_carry_symbol_and_path() -> None:
-    entry = code_entry("src/auth/service.ts", TYPESCRIPT.replace("\n", "\r\n"), "d", "s")
-    lines = split_lines(TYPESCRIPT)
+    text = PYTHON.replace("\n", "\r\n")
+    entry = code_entry("src/auth/service.py", text, "d", "s", SYNTAX.parse("python", text))
+    lines = split_lines(PYTHON)
     assert entry.module == "auth"
-    assert entry.kind == "typescript"
+    assert entry.kind == "python"
     for piece in entry.pieces:
         assert piece.text == "\n".join(lines[piece.start - 1 : piece.end])
-    login = next(piece for piece in entry.pieces if piece.heading == "AuthService.login")
-    assert "AuthService.login" in login.names
-    assert "src/auth/service.ts" in login.names
+    name = next(piece for piece in entry.pieces if piece.heading == "Store.name")
+    assert "Store.name" in name.names
+    assert "src/auth/service.py" in name.names
 
 
-SOURCE = st.lists(
-    st.sampled_from(
-        [
-            *(
-                "{",
-                "}",
-                "(",
-                ")",
-                ";",
-                "\n",
-                "\n  ",
-                '"',
-                "'",
-                "`",
-                "/*",
-                "*/",
-                "//",
-                "#",
-                "=>",
-                "\\",
-                "<",
-                ">",
-            ),
-            *(
-                "class A",
-                "function f",
-                "def g",
-                "end",
-                "impl X for",
-                "fn h",
-                "return",
-                "x",
-                ":",
-                "=",
-                "@d",
-                "\r",
-            ),
-        ]
-    ),
-    max_size=60,
-).map(" ".join)
+@pytest.mark.clause("ME-20")
+def test_what_file_and_class_say_of_themselves_is_said_of_what_is_in_them() -> None:
+    entry = code_entry("a.py", PYTHON, "d", "s", SYNTAX.parse("python", PYTHON))
+    contexts = {piece.heading: piece.context for piece in entry.pieces}
+    assert contexts["Store.name"] == "a.py Store.name\nWhat it is for. Keeps."
+    assert contexts["Store"] == "a.py Store\nWhat it is for."
+    assert contexts[""] == "a.py"
+
+
+KINDS = st.sampled_from(list(DefinitionKind))
+
+
+@st.composite
+def parsed_files(draw: st.DrawFn) -> tuple[list[str], Parsed]:
+    """Lines with definitions at any of them, also ones that no grammar would make."""
+    lines = draw(st.lists(st.sampled_from(["", "  ", "x", "    y = 1", "z" * 3_000]), max_size=200))
+    definitions = []
+    for number in range(draw(st.integers(0, 12)) if lines else 0):
+        start = draw(st.integers(1, len(lines)))
+        end = draw(st.integers(start, len(lines)))
+        line = draw(st.integers(start, end))
+        definitions.append(Definition(draw(KINDS), f"d{number}", f"d{number}", start, end, line, ""))
+    return lines, Parsed(tuple(sorted(definitions, key=lambda each: (each.start, -each.end))))
 
 
 @settings(max_examples=300)
-@given(
-    SOURCE, st.sampled_from(["x.py", "x.ts", "x.go", "x.rs", "x.c", "x.rb", "x.kt", "x.php", "x.sh", "x.lua"])
-)
-def test_whatever_a_file_holds_ranges_are_ordered_bounded_and_inside(text: str, path: str) -> None:
-    found = snippets_of(path, text)
-    count = len(split_lines(text))
+@given(parsed_files())
+def test_whatever_is_defined_where_ranges_are_ordered_bounded_and_inside(
+    file: tuple[list[str], Parsed],
+) -> None:
+    lines, parsed = file
     last = 0
-    for each in found:
-        assert last < each.start <= each.end <= count
+    for each in snippets_of(lines, parsed):
+        assert last < each.start <= each.end <= len(lines)
         assert each.end - each.start < MOST_LINES
+        assert len(each.holds) <= MOST_HOLDS
+        assert lines[each.start - 1].strip()
+        assert lines[each.end - 1].strip()
         last = each.end
 
 
-@pytest.mark.parametrize("path", ["x.ts", "x.c", "x.py", "x.rb", "x.rs"])
-@pytest.mark.parametrize(
-    "text",
-    [
-        "{" * 50_000,
-        "(" * 50_000,
-        "a " * 100_000 + "{",
-        "f(" * 20_000 + "{",
-        "x:" * 50_000 + "={",
-        "class " * 50_000,
-    ],
-)
-def test_no_text_makes_scanning_slow(path: str, text: str) -> None:
-    snippets_of(path, text)
+@settings(max_examples=100)
+@given(parsed_files())
+def test_no_line_of_a_definition_that_stands_alone_is_lost(file: tuple[list[str], Parsed]) -> None:
+    lines, parsed = file
+    lines = [line[:100] for line in lines]
+    found = {line for each in snippets_of(lines, parsed) for line in range(each.start, each.end + 1)}
+    for each in parsed.definitions:
+        if each.kind.is_callable and each.end > each.start:
+            wanted = {line for line in range(each.start, each.end + 1) if lines[line - 1].strip()}
+            assert len(wanted - found) < LEAST_BETWEEN
 
 
-def _nested_classes(depth: int) -> str:
-    return "".join(f"{' ' * number}class A:\n" for number in range(depth))
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        pytest.param("a.js", "=/[" * 100_000, id="expressions that never end"),
-        pytest.param("a.js", "=/" + "[=/]" * 60_000, id="expressions in sets of expressions"),
-        pytest.param("a.ts", (":a" * 740 + "function{};\n") * 200, id="names and signs before a function"),
-        pytest.param("a.java", "class A{" * 100_000 + "}" * 100_000, id="classes in classes"),
-        pytest.param("a.rb", _nested_classes(900) + "\n" * 600_000, id="classes above blank lines"),
-        pytest.param("a.rb", _nested_classes(900) + ")\n" * 400_000, id="classes above brackets"),
-    ],
-)
-def test_no_text_makes_scanning_endless(path: str, text: str) -> None:
+def test_a_file_of_very_many_definitions_takes_no_longer_than_its_lines() -> None:
+    count = 5_000
+    classes = tuple(
+        Definition(DefinitionKind.CLASS, "A", "A", number, 2 * count - number + 1, number, "")
+        for number in range(1, count + 1)
+    )
     with never_hanging():
-        assert len(snippets_of(path, text)) <= MOST_SNIPPETS
-
-
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("a.java", "class Abc{" * 3_000 + "}" * 3_000),
-        ("a.rb", "".join(f"{' ' * number}class {'A' * 100}\n" for number in range(300))),
-        ("a.py", f"class {'A' * 10_000}:\n" + " def a(): ...\n" * 300),
-    ],
-)
-def test_names_grow_no_faster_than_the_text(path: str, text: str) -> None:
-    assert sum(len(snippet.name) for snippet in snippets_of(path, text)) < 10 * len(text)
-
-
-def test_a_long_chain_of_conditions_is_looked_through_to_its_end() -> None:
-    chain = "if a:\n    pass\n" + "elif a:\n    pass\n" * 1_500 + "else:\n    def last(): ...\n"
-    assert "last" in {snippet.name for snippet in snippets_of("a.py", chain)}
-
-
-def test_every_language_of_the_table_is_scanned_without_a_fault() -> None:
-    from context_pack.kernel.languages import _EXTENSIONS
-
-    for language in SCANNED:
-        path = f"x.{_EXTENSIONS[language][0]}"
-        assert snippets_of(path, JAVA + RUBY), language
+        assert len(snippets_of(["x"] * 2 * count, Parsed(classes))) <= MOST_SNIPPETS

@@ -1,0 +1,94 @@
+"""Files that crash, hang or confuse a grammar, in real processes: `index`, `context_search`, drafts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import crashing_grammar
+import pytest
+from command_line import CommandLine
+from crashing_grammar import CRASH, HANG, RAISE
+from stdio_client import ROOT, StdioClient
+from waiting import until
+
+Spawn = Callable[..., StdioClient]
+RAW = "package x\n\nconst usage = `usage:\n  a\n  b\n  c\n  d\n`\n\n// f feeds\nfunc f() {\n\treturn 1\n}\n"
+CRASHED = "parsing it crashed"
+
+
+@pytest.fixture
+def marked(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A project with a file that crashes the grammar of Python, and the environment in which it does."""
+    (tmp_path / "bad.py").write_text(f'def ride_camel():\n    """Ride."""\n    return {CRASH}\n')
+    (tmp_path / "good.py").write_text('def feed_zebra():\n    """Feed."""\n    return 1\n')
+    places = crashing_grammar.plant(tmp_path_factory.mktemp("grammar"))["PYTHONPATH"].split(os.pathsep)
+    path = os.pathsep.join([places[0], str(ROOT), str(ROOT / "adapters")])
+    return {"PYTHONPATH": path, "CONTEXT_PACK_EMBEDDER": "fast", "CONTEXT_PACK_RATE_LIMITS": "off"}
+
+
+@pytest.mark.clause("ME-25")
+def test_a_raw_string_of_several_lines_costs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "b.go").write_text(RAW)
+    run = CommandLine(tmp_path)
+    done = run("index", "--json", CONTEXT_PACK_EMBEDDER="fast")
+    assert (done.code, done.json["indexed"], done.json["failed"]) == (0, 1, [])
+    found = run("call", "context_search", "query=what does f feed", CONTEXT_PACK_EMBEDDER="fast").json
+    assert [(each["symbol"], each["startLine"]) for each in found["results"][:1]] == [("f", 10)]
+
+
+@pytest.mark.clause("ME-25", "ME-26", "CD-95")
+def test_index_survives_a_crash_names_the_file_and_tries_it_again(
+    tmp_path: Path, marked: dict[str, str]
+) -> None:
+    run = CommandLine(tmp_path)
+    done = run("index", "--json", **marked)
+    assert (done.code, done.json["files"], done.json["indexed"]) == (0, 2, 2)
+    assert done.json["failed"] == done.json["plainFiles"] == [{"path": "bad.py", "reason": CRASHED}]
+    assert (done.json["plain"], done.json["plainReasons"]) == (1, {CRASHED: 1})
+    assert f"bad.py: {CRASHED}" in done.err
+    again = run("index", **marked)
+    assert again.out.startswith(f"2 files: 0 indexed, 0 removed, 0 skipped, 1 as plain lines ({CRASHED}: 1)")
+    whole = run("index", "--json", CONTEXT_PACK_EMBEDDER="fast").json
+    assert (whole["indexed"], whole["failed"]) == (1, [])
+
+
+@pytest.mark.clause("ME-25", "ME-26", "CD-95")
+@pytest.mark.parametrize("count", [0, 120], ids=["while somebody waits", "in the background"])
+def test_a_server_survives_a_crash_and_answers_with_the_rest(
+    spawn: Spawn, tmp_path: Path, marked: dict[str, str], count: int
+) -> None:
+    for number in range(count):
+        (tmp_path / f"f{number}.py").write_text(f"def work_{number}():\n    return {number}\n")
+    client = spawn(env=marked)
+    client.initialize()
+
+    def search(query: str) -> Any:
+        return client.payload("context_search", {"query": query})
+
+    until(lambda: "indexing" not in search("feed zebra"))
+    found = search("feed zebra")
+    assert found["results"][0]["symbol"] == "feed_zebra"
+    assert found["warning"] == f"not indexed as code (bad.py: {CRASHED})"
+    plain = search("ride camel")["results"][0]
+    assert (plain["path"], plain.get("symbol")) == ("bad.py", None)
+    drafted = {"action": "draft", "query": "feed zebra", "ttl_minutes": 5}
+    assert client.payload("input", drafted)["payload"]["warning"] == found["warning"]
+    assert client.error("read_file", {"path": "bad.py", "includeDeps": True})["details"] == CRASHED
+    assert client.payload("read_file", {"path": "bad.py"})["file"]["lines"] == 3
+    assert client.end()[0] == 0
+
+
+@pytest.mark.clause("ME-26", "CD-95")
+def test_texts_that_never_end_or_fail_inside_cost_themselves(tmp_path: Path, marked: dict[str, str]) -> None:
+    (tmp_path / "bad.py").unlink()
+    (tmp_path / "late.py").write_text(f"x = {HANG}\n")
+    (tmp_path / "worse.py").write_text(f"x = {RAISE}\n")
+    done = CommandLine(tmp_path)("index", "--json", **marked)
+    assert (done.code, done.json["files"]) == (0, 3)
+    assert done.json["failed"] == [
+        {"path": "late.py", "reason": "parsing it took too long"},
+        {"path": "worse.py", "reason": "parsing it failed inside (ZeroDivisionError)"},
+    ]

@@ -1,0 +1,223 @@
+"""One bad file costs itself: whatever goes wrong inside, the others are found and a warning names it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from attrs import evolve, frozen
+
+from context_pack.app import Ports, build
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
+from context_pack.memory.ports import CodeFile, CodeTree, FileState, GoOn, always
+from context_pack.memory.usecases.indexing import MOST_NAMED, CodeIndexer
+from context_pack.retrieval.filling import fill, fill_within
+from context_pack.retrieval.model import Entry, Piece, Scope
+from context_pack.retrieval.ports import EmbedderFailed, Kind
+from context_pack.toolkit.call import QuietCall
+from context_pack_adapters.bootstrap import memory_ports
+from context_pack_adapters.embed.hashed import HashedEmbedder
+from context_pack_adapters.index.memory import MemoryIndex
+from context_pack_adapters.inmemory import FixedClock, SeededIds
+
+GOOD = 'def feed_zebra():\n    """Feed the zebra."""\n    return 1\n'
+BAD = 'def ride_camel():\n    """Ride the camel."""\n    return POISON\n'
+
+
+@frozen
+class Poisoned:
+    """A `Syntax` that raises on a marked text, or says why it does not parse it."""
+
+    real: Syntax
+    said: NotParsed | None = None
+
+    def knows(self, language: str) -> bool:
+        return self.real.knows(language)
+
+    def parse(self, language: str, text: str) -> Parsed | NotParsed:
+        if "POISON" in text:
+            if self.said is None:
+                raise IndexError("string index out of range")
+            return self.said
+        return self.real.parse(language, text)
+
+    def spans(self, language: str, text: str) -> Spans | NotParsed:
+        return self.real.spans(language, text)
+
+    def occurrences(self, language: str, text: str, name: str) -> Sequence[int] | NotParsed:
+        return self.real.occurrences(language, text, name)
+
+
+@frozen
+class Unreadable:
+    """A tree that raises when a marked file is read."""
+
+    real: CodeTree
+
+    def survey(self, go_on: GoOn = always) -> Mapping[str, FileState] | None:
+        return self.real.survey(go_on)
+
+    def left_out(self) -> Mapping[str, str]:
+        return self.real.left_out()
+
+    def read(self, path: str) -> CodeFile:
+        if path == "bad.py":
+            raise RecursionError
+        return self.real.read(path)
+
+
+class Choking(HashedEmbedder):
+    """An embedder that raises on a marked text."""
+
+    id = "choking/1"
+
+    def embed(self, texts: Sequence[str], kind: Kind) -> Any:
+        if any("POISON" in text for text in texts):
+            raise FloatingPointError
+        return super().embed(texts, kind)
+
+    def embed_tokens(self, texts: Any) -> Any:
+        given = [list(words) for words in texts]
+        if any("poison" in words for words in given):
+            raise FloatingPointError
+        return super().embed_tokens(given)
+
+
+def ports_over(files: dict[str, str | bytes]) -> Ports:
+    return memory_ports(files, FixedClock(), SeededIds(), ())
+
+
+def with_memory(ports: Ports, **changes: Any) -> Ports:
+    assert ports.memory is not None
+    return evolve(ports, memory=evolve(ports.memory, **changes))
+
+
+def called(ports: Ports, tool: str, **arguments: Any) -> Any:
+    answer = build(ports).call(tool, arguments, QuietCall())
+    assert not answer.is_error, answer.text
+    return json.loads(answer.text)
+
+
+def found(ports: Ports, query: str) -> tuple[list[tuple[str, str]], str]:
+    answer = called(ports, "context_search", query=query, limit=20)
+    return [(each["path"], each.get("symbol", "")) for each in answer["results"]], answer.get("warning", "")
+
+
+@pytest.mark.clause("ME-25", "ME-26")
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (None, "parsing it failed inside (IndexError)"),
+        (NotParsed("parsing it crashed"), "parsing it crashed"),
+        (NotParsed("its grammar cannot read it"), "its grammar cannot read it"),
+    ],
+)
+def test_a_file_whose_parsing_fails_is_found_in_plain_lines(said: NotParsed | None, reason: str) -> None:
+    ports = ports_over({"bad.py": BAD, "good.py": GOOD})
+    assert ports.memory is not None
+    ports = with_memory(ports, syntax=Poisoned(ports.memory.syntax, said))
+    warning = f"not indexed as code (bad.py: {reason})"
+    for _ in range(2):
+        assert found(ports, "feed the zebra") == ([("good.py", "feed_zebra")], warning)
+        assert found(ports, "ride the camel") == ([("bad.py", "")], warning)
+    draft = called(ports, "input", action="draft", query="feed the zebra", ttl_minutes=5)["payload"]
+    assert draft["warning"] == warning
+    assert [ref["path"] for section in draft["sections"] for ref in section["refs"]] == ["good.py"]
+
+
+@pytest.mark.clause("ME-25", "ME-26")
+def test_a_language_without_a_grammar_is_no_failure() -> None:
+    text = "# Zebras\n\nFeed the zebra\n"
+    ports = ports_over({"zoo.cob": "x", "feed.sql": text})
+    assert found(ports, "feed the zebra") == ([("feed.sql", "")], "")
+
+
+@pytest.mark.clause("ME-26")
+def test_a_file_that_cannot_be_read_is_left_out_and_named_until_it_is_gone() -> None:
+    files: dict[str, str | bytes] = {"bad.py": BAD, "good.py": GOOD}
+    ports = ports_over(files)
+    assert ports.memory is not None
+    ports = with_memory(ports, tree=Unreadable(ports.memory.tree))
+    warning = "not indexed as code (bad.py: reading it failed inside (RecursionError))"
+    assert found(ports, "feed the zebra") == ([("good.py", "feed_zebra")], warning)
+    assert ports.memory is not None
+    assert CodeIndexer.over(ports.memory).plan().changed == {}, "it is not tried with every search"
+    del files["bad.py"]
+    assert found(ports, "feed the zebra") == ([("good.py", "feed_zebra")], "")
+
+
+@pytest.mark.clause("ME-26")
+def test_a_file_that_cannot_be_embedded_costs_no_other_of_its_batch() -> None:
+    ports = ports_over({"bad.py": BAD, "good.py": GOOD, "more.py": GOOD.replace("zebra", "gnu")})
+    assert ports.memory is not None
+    index = MemoryIndex(Choking())
+    indexer = CodeIndexer(ports.memory.tree, index, ports.memory.syntax)
+    assert indexer.carry_out(indexer.plan()).done == 3
+    assert indexer.failed() == {"bad.py": "indexing it failed inside (FloatingPointError)"}
+    with index.reading() as snapshot:
+        good, bad = snapshot.entry("code", "good.py"), snapshot.entry("code", "bad.py")
+    assert good is not None
+    assert bad is not None
+    assert (len(good.pieces), bad.pieces) == (1, ())
+
+
+@pytest.mark.clause("ME-26")
+def test_an_index_that_cannot_be_written_is_no_fault_of_a_file() -> None:
+    class Full(MemoryIndex):
+        def replace(self, entries: Any) -> None:
+            raise Failure(Code.IO_ERROR, "no space left")
+
+    ports = ports_over({"good.py": GOOD})
+    assert ports.memory is not None
+    indexer = CodeIndexer(ports.memory.tree, Full(HashedEmbedder()), ports.memory.syntax)
+    with pytest.raises(Failure, match="no space left"):
+        indexer.carry_out(indexer.plan())
+
+
+@pytest.mark.clause("ME-26")
+def test_a_file_that_failed_is_tried_again_when_it_changes() -> None:
+    files: dict[str, str | bytes] = {"bad.py": BAD}
+    ports = ports_over(files)
+    assert ports.memory is not None
+    ports = with_memory(ports, syntax=Poisoned(ports.memory.syntax))
+    assert "bad.py" in found(ports, "ride the camel")[1]
+    files["bad.py"] = BAD.replace("POISON", "1")
+    assert found(ports, "ride the camel") == ([("bad.py", "ride_camel")], "")
+
+
+@pytest.mark.clause("ME-26")
+def test_a_warning_names_a_few_of_many() -> None:
+    files: dict[str, str | bytes] = {f"bad{number}.py": BAD for number in range(9)}
+    ports = ports_over(files | {"good.py": GOOD})
+    assert ports.memory is not None
+    ports = with_memory(ports, syntax=Poisoned(ports.memory.syntax))
+    warning = found(ports, "feed the zebra")[1]
+    assert warning.count("bad") == MOST_NAMED
+    assert warning.endswith(f", and {9 - MOST_NAMED} more)")
+
+
+@pytest.mark.clause("ME-26")
+def test_a_text_that_a_better_embedder_cannot_take_costs_its_own_vector_only() -> None:
+    index, embedder = MemoryIndex(HashedEmbedder()), Choking()
+    pieces = [Piece(text) for text in ("zebra", "POISON", "gnu", "camel")]
+    index.replace([Entry("code", f"{at}.py", str(at), pieces=(piece,)) for at, piece in enumerate(pieces)])
+    assert fill(index, embedder, Scope(), lambda: False, lambda _: None).done == 3
+    left = index.lacking(embedder.id, Scope(), 10)
+    assert list(left.values()) == ["POISON"]
+    assert fill_within(index, embedder, left, lambda: 0.0, 1.0) == set()
+
+
+def test_an_embedder_that_says_that_it_failed_ends_the_work() -> None:
+    class Down(HashedEmbedder):
+        def embed(self, texts: Sequence[str], kind: Kind) -> Any:
+            raise EmbedderFailed("down")
+
+    index = MemoryIndex(HashedEmbedder())
+    index.replace([Entry("code", "a.py", "1", pieces=(Piece("zebra"),))])
+    embedder = Down()
+    embedder.id = "down/1"
+    with pytest.raises(EmbedderFailed):
+        fill(index, embedder, Scope(), lambda: False, lambda _: None)
