@@ -196,10 +196,13 @@ def test_a_collection_may_lie_outside_but_never_where_the_policy_denies(tmp_path
 
     assert list(surveyed(of_the_user("../shared")).files) == ["a.md"]
     assert list(surveyed(of_the_user(f"file://{tmp_path}/shared")).files) == ["a.md"]
-    for denied in ("../.ssh", "../project/link"):
-        with pytest.raises(Failure) as refused:
+    (tmp_path / "way").symlink_to(tmp_path / ".ssh")
+    for denied in ("../.ssh", "../way"):
+        with pytest.raises(Failure, match="the path policy denies the place of the collection"):
             surveyed(of_the_user(denied))
-        assert refused.value.message == "the path policy denies the place of the collection"
+    # A project's link is not followed, whoever names it.
+    with pytest.raises(Failure, match=r"there is no folder \./link"):
+        surveyed(of_the_user("../project/link"))
 
 
 @pytest.mark.clause("DC-10")
@@ -253,11 +256,35 @@ def test_editing_the_configuration_is_atomic_and_seen_at_once(tmp_path: Path) ->
         "collections": {"b": {"url": "./b", "description": "B"}},
     }
     assert sorted(os.listdir(tmp_path)) == ["conf", "context.json"]
-    (tmp_path / "context.json").rename(tmp_path / "conf/real.json")
-    (tmp_path / "context.json").symlink_to("conf/real.json")
-    sources.configure("c", {"url": "./c"})
-    assert (tmp_path / "context.json").is_symlink()
-    assert list(sources.catalogue().collections) == ["b", "c", "mine"]
+
+
+@pytest.mark.clause("DC-14")
+@pytest.mark.parametrize("kind", ["link inside", "link out", "pipe"])
+def test_a_configuration_that_is_no_plain_file_is_neither_read_nor_written(tmp_path: Path, kind: str) -> None:
+    project, user = tmp_path / "project", tmp_path / "home/context.json"
+    decoy = (project if kind == "link inside" else tmp_path) / "decoy.json"
+    text = '{"collections": {"theirs": {"url": "./theirs"}}}'
+    lay(tmp_path, {"project/a.md": "a", "home/real.json": "{}"})
+    decoy.write_text(text)
+    if kind == "pipe":
+        os.mkfifo(project / "context.json")
+    else:
+        (project / "context.json").symlink_to(decoy)
+    user.symlink_to("real.json")
+    sources = DiskCollections(project, project / ".s", PathPolicy(), PrivateFolder(tmp_path / "cache"), user)
+    assert (dict(sources.catalogue().collections), len(sources.catalogue().problems)) == ({}, 1)
+    for entry in ({"url": "./c"}, None):
+        with pytest.raises(Failure, match="no regular file") as refused:
+            sources.configure("c", entry)
+        assert refused.value.code is Code.PERMISSION_DENIED
+    assert decoy.read_text() == text
+    assert sorted(os.listdir(project)) == sorted(
+        {"a.md", "context.json", decoy.name} - {decoy.name if kind != "link inside" else ""}
+    )
+    # The user's own may be a link, and stays one.
+    sources.configure("mine", {"url": "/m"}, user_wide=True)
+    assert user.is_symlink()
+    assert "mine" in (tmp_path / "home/real.json").read_text()
 
 
 @pytest.mark.clause("DC-21")

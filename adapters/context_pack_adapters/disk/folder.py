@@ -47,11 +47,11 @@ class Folder:
             pass  # a file or a link in its place is found here
 
     def exists(self) -> bool:
-        """Whether there is such a folder."""
+        """Whether there is such a folder; something else in its place, a link too, is none."""
         try:
             with self.place.held():
                 return True
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
             return False
 
     def names(self) -> list[str]:

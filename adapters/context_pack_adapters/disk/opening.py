@@ -190,6 +190,13 @@ class Place(NamedTuple):
         """The place of a folder in it."""
         return Place(self.top, (*self.inside, *names))
 
+    def split(self) -> tuple[Place, str]:
+        """The place of the folder that this one is in, and its name there."""
+        if self.inside:
+            return Place(self.top, self.inside[:-1]), self.inside[-1]
+        above, name = os.path.split(self.top)
+        return Place(above), name
+
     def open(self) -> Handle:
         """The folder; the taker leaves it."""
         return way_down(self.top, self.inside)
@@ -208,7 +215,7 @@ AnyPlace = str | os.PathLike[str] | Place
 
 
 def way_down(top: str, names: Sequence[str], through: bool = False) -> Handle:
-    """The folder that the names lead to from a named one; a link among them is no folder."""
+    """The folder that the names lead to from a named one; a link among them is no folder (ENOTDIR)."""
     folder = enter_top(top, through or bool(names))
     try:
         if len(names) > 1 and isinstance(folder, int) and (opened := opener()) is not None:
@@ -220,8 +227,10 @@ def way_down(top: str, names: Sequence[str], through: bool = False) -> Handle:
             below = enter(folder, name, through or number < len(names))
             leave(folder)
             folder = below
-    except BaseException:
+    except BaseException as error:
         leave(folder)
+        if isinstance(error, OSError) and error.errno in (errno.ELOOP, errno.EMLINK):
+            raise NotADirectoryError(errno.ENOTDIR, "a link is in the place of a folder") from None
         raise
     return folder
 

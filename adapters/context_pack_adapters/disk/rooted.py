@@ -137,29 +137,43 @@ class Rooted:
                 found = first_link(self.root, parts) if error.errno in _LINKED else None
                 if found is None:
                     raise
-            number, target = found
-            parts = self._led(parts[:number], target, parts[number + 1 :])
+            parts = _led(self.root, parts, *found)
+            self._check("/".join(parts))
         raise Refused(Reason.MISSING)
-
-    def _led(self, before: Parts, target: str, after: Parts) -> Parts:
-        """The parts from the root after a link was read, checked like any path that is asked for."""
-        for top in (self.root.path, os.path.join(os.path.realpath(self.root.top), *self.root.inside)):
-            place = os.path.normpath(os.path.join(top, *before, target, *after))
-            if place == top:
-                return (".",)
-            inside = place.removeprefix(os.path.join(top, ""))
-            if inside != place:
-                self._check(inside.replace(os.sep, "/"))
-                return inside.split(os.sep)
-        raise Refused(Reason.OUTSIDE)
 
     def _check(self, path: str) -> None:
         try:
-            denied = self._policy.denies(RelativePath(path))
+            denied = path != os.curdir and self._policy.denies(RelativePath(path))
         except Failure:  # no path that a caller could have asked for
             denied = True
         if denied:
             raise Refused(Reason.DENIED)
+
+
+def landing(root: Place, parts: Parts) -> Place:
+    """Where a way down leads once the links in it are read; what is not there stays as it is spelled.
+
+    Raises:
+        Refused: a link leads out of the root, or the links go round.
+    """
+    for _ in range(MAX_LINKS + 1):
+        found = first_link(root, parts)
+        if found is None:
+            return root.below(*(part for part in parts if part != os.curdir))
+        parts = _led(root, parts, *found)
+    raise Refused(Reason.MISSING)
+
+
+def _led(root: Place, parts: Parts, number: int, target: str) -> Parts:
+    """The parts from the root after a link among them was read."""
+    for top in (root.path, os.path.join(os.path.realpath(root.top), *root.inside)):
+        place = os.path.normpath(os.path.join(top, *parts[:number], target, *parts[number + 1 :]))
+        if place == top:
+            return (os.curdir,)
+        inside = place.removeprefix(os.path.join(top, ""))
+        if inside != place:
+            return inside.split(os.sep)
+    raise Refused(Reason.OUTSIDE)
 
 
 def first_link(root: Place, parts: Parts) -> tuple[int, str] | None:

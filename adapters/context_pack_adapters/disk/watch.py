@@ -104,7 +104,10 @@ class FolderWatch:
         while True:
             place = next(filter(events.watch, _ways(self._folder.place)), None)
             self._watched = place
-            if place is None or place == self._folder.place or not self._folder.exists():
+            came = False
+            with suppress(OSError):
+                came = self._folder.exists()
+            if place is None or place == self._folder.place or not came:
                 return  # else it came while its ancestor was being watched
 
 

@@ -28,8 +28,8 @@ from context_pack.documents.domain.model import Failed, Survey, Text
 from context_pack.documents.domain.where import Where
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
-from context_pack_adapters.disk.atomic import read_whole, write_atomic
 from context_pack_adapters.disk.faults import translated
+from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.ignore import MAX_IGNORE_BYTES
 from context_pack_adapters.disk.private import FILE_MODE, FOLDER_MODE
 from context_pack_adapters.stores.collection_reading import MAX_DOCUMENT_BYTES, document, ruled
@@ -84,7 +84,7 @@ class GitStore:
         if not (folder / "HEAD").exists() or any(os.path.lexists(folder / name) for name in _ELSEWHERE):
             return False
         try:
-            return read_whole(str(folder / "config"), len(_CONFIG))[0] == _CONFIG
+            return Folder(folder).read("config", len(_CONFIG))[0] == _CONFIG
         except OSError:
             return False
 
@@ -96,7 +96,7 @@ class GitStore:
             shutil.rmtree(self._folder, ignore_errors=True)
             os.mkdir(self._folder, FOLDER_MODE)
             self.git.run("init", "--quiet", "--bare", "--template=", str(self._folder))
-            write_atomic(str(self._folder), "config", _CONFIG, FILE_MODE)
+            Folder(self._folder).write("config", _CONFIG, FILE_MODE)
 
     def commit(self) -> str | None:
         """The commit that is here; None before the first fetch."""

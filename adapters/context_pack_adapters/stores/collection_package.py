@@ -12,7 +12,6 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from attrs import frozen
@@ -24,7 +23,7 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.disk.ignore import IGNORE_FILES, MAX_IGNORE_BYTES
-from context_pack_adapters.disk.rooted import Rooted
+from context_pack_adapters.disk.opening import AnyPlace, Place, open_file, status_of
 from context_pack_adapters.stores.collection_reading import (
     MAX_DOCUMENT_BYTES,
     WORDS,
@@ -71,14 +70,15 @@ class PackageSource:
 
     def __init__(
         self,
-        package: Path,
+        package: AnyPlace,
         policy: PathPolicy,
         check: Callable[[], None] = lambda: None,
         max_entries: int = MAX_ENTRIES,
         max_bytes: int = MAX_TOTAL_BYTES,
         useless: dict[str, tuple[str, str]] | None = None,
     ) -> None:
-        self._package = package
+        self._package = Place.of(package)
+        self._folder, self._name = self._package.split()
         self._policy = policy
         self._check = check
         self._max_entries, self._max_bytes = max_entries, max_bytes
@@ -125,14 +125,14 @@ class PackageSource:
 
     def _looked(self, signature: str) -> _Contents:
         """One pass, unless this very file was found useless before: a bomb takes seconds each time."""
-        known = self._useless.get(str(self._package))
+        known = self._useless.get(self._package.path)
         if known is not None and known[0] == signature and not is_young(signature):
             raise invalid(known[1])
         try:
             return self._look(signature)
         except Failure as failure:
             if failure.code is Code.INVALID_DATA:
-                self._useless[str(self._package)] = (signature, failure.message)
+                self._useless[self._package.path] = (signature, failure.message)
             raise
 
     def _look(self, signature: str) -> _Contents:
@@ -168,12 +168,10 @@ class PackageSource:
 
     @contextmanager
     def _opened(self, seconds: float = MAX_SECONDS) -> Iterator[TarStream]:
-        real = Path(os.path.realpath(self._package))
-        opened = Rooted(real.parent, PathPolicy()).open(RelativePath(real.name))
-        if isinstance(opened, Reason):
-            raise self._missing(WORDS[opened])
         budget = Budget(self._check, self._max_entries, self._max_bytes, seconds)
         try:
+            with self._folder.held() as folder:
+                opened = open_file(folder, self._name)
             with os.fdopen(opened.descriptor, "rb") as file:
                 yield TarStream(file, budget)
         except Spent as spent:
@@ -181,19 +179,21 @@ class PackageSource:
         except NoArchive as error:
             raise self._wrong("it is no whole .tar.gz file") from error
         except OSError as error:
-            raise self._missing((error.strerror or "it cannot be read").lower()) from error
+            raise self._missing(error) from error
 
     def _signature(self) -> str:
         try:
-            return stamp_of(os.stat(self._package), now_ns())
+            with self._folder.held() as folder:
+                return stamp_of(status_of(folder, self._name), now_ns())
         except OSError as error:
-            raise self._missing((error.strerror or "it cannot be read").lower()) from error
+            raise self._missing(error) from error
 
-    def _missing(self, reason: str) -> Failure:
-        return Failure(Code.IO_ERROR, f"the package {self._package.name} cannot be read: {reason}")
+    def _missing(self, error: OSError) -> Failure:
+        reason = (error.strerror or "it cannot be read").lower()
+        return Failure(Code.IO_ERROR, f"the package {self._name} cannot be read: {reason}")
 
     def _wrong(self, reason: str) -> Failure:
-        return invalid(f"the package {self._package.name} cannot be used: {reason}")
+        return invalid(f"the package {self._name} cannot be used: {reason}")
 
 
 def _most_kept(path: str) -> int:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from urllib.parse import unquote
 
 from context_pack.documents.domain.permits import address_of
 from context_pack.documents.domain.where import Where
 from context_pack.kernel.errors import Code, Failure
+from context_pack_adapters.disk.opening import Place
+from context_pack_adapters.disk.rooted import Refused, landing
 
 INSTEAD = (
     "add it to your own configuration (context-pack docs add NAME PLACE --user), "
@@ -26,30 +27,26 @@ INSTEAD = (
 class ProjectPlaces:
     """What the configuration of one project may name; `more` are the folders that the user adds."""
 
-    def __init__(self, source_root: Path, more: Sequence[str] = ()) -> None:
+    def __init__(self, source_root: str, more: Sequence[str] = ()) -> None:
         self._root = os.path.abspath(source_root)
         self._more = [os.path.abspath(folder) for folder in more]
 
-    def leads_out(self, path: str) -> bool:
-        """Whether a path in the project is, or goes through, a link that leads out of it."""
-        return not _is_below(os.path.realpath(path), [os.path.realpath(self._root)])
-
-    def located(self, place: str) -> str:
+    def located(self, place: str) -> Place:
         """Where an absolute place on this disk is, without links on the way, if the project may name it.
 
         Raises:
             Failure: `permission_denied`, with what to do instead; nothing outside is looked at.
         """
-        roots = [self._root, *self._more]
-        real_root, *real_more = [os.path.realpath(root) for root in roots]
-        if not _is_below(place, [*roots, real_root, *real_more]):
-            raise _refused(f"a project may name places inside itself only; {INSTEAD}")
-        real = os.path.realpath(place)
-        if _is_below(real, [real_root]):
-            return os.path.normpath(os.path.join(self._root, os.path.relpath(real, real_root)))
-        if _is_below(real, real_more):
-            return real
-        raise _refused(f"a link leads out of the project; {INSTEAD}")
+        for root in (self._root, *self._more):
+            for spelled in (root, os.path.realpath(root)):
+                if _is_below(place, [spelled]):
+                    try:
+                        return landing(Place(root), Place.of(place, spelled).inside)
+                    except Refused:
+                        raise _refused(f"a link leads out of the project; {INSTEAD}") from None
+                    except OSError:
+                        return Place.of(place)
+        raise _refused(f"a project may name places inside itself only; {INSTEAD}")
 
     def permit(self, where: Where, allowed: Mapping[str, bool]) -> bool:
         """Whether a repository that the project names is fetched with the user's credentials.

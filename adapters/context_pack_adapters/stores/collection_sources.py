@@ -14,7 +14,6 @@ from pathlib import Path
 
 from attrs import frozen
 
-from context_pack.documents.domain import config
 from context_pack.documents.domain.config import (
     CONFIG_FILE,
     Config,
@@ -23,7 +22,6 @@ from context_pack.documents.domain.config import (
     edited,
     entry_of,
     merged,
-    parse_config,
 )
 from context_pack.documents.domain.manifest import (
     MANIFEST_FILE,
@@ -41,20 +39,15 @@ from context_pack.documents.ports import Source
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack_adapters.disk.atomic import (
-    ensure_folder,
-    read_whole,
-    write_atomic,
-)
+from context_pack.kernel.ports import Reason
 from context_pack_adapters.disk.faults import translated
-from context_pack_adapters.disk.locking import PathLock
+from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.opening import Place, scan
 from context_pack_adapters.disk.private import PrivateFolder
+from context_pack_adapters.disk.rooted import Rooted
+from context_pack_adapters.stores.collection_config import ConfigFile
 from context_pack_adapters.stores.collection_files import FolderSource
 from context_pack_adapters.stores.collection_places import ProjectPlaces
-
-EDIT_SECONDS = 10.0
-LINK_OUT = "it is a link that leads out of the project; put a file in its place"
 
 
 @frozen
@@ -85,12 +78,14 @@ class DiskCollections:
         allowed_roots: Sequence[str] = (),
         own: Sequence[Path] = (),
     ) -> None:
-        self._source_root = Path(os.path.abspath(source_root))
-        self._ours = [Path(os.path.abspath(folder)) for folder in (root, *own)]
+        self._source_root = os.path.abspath(source_root)
+        self._ours = [os.path.abspath(folder) for folder in (root, *own)]
         self._policy = policy
         self._repositories = cache.below("git")
-        self._project_file = self._source_root / CONFIG_FILE
-        self._user_file = user_config
+        self._project_file = ConfigFile(os.path.join(self._source_root, CONFIG_FILE))
+        self._user_file: ConfigFile | None = None
+        if user_config is not None:
+            self._user_file = ConfigFile(user_config, "the user's context.json", own=True)
         self._places = ProjectPlaces(self._source_root, allowed_roots)
         self._read: tuple[object, Catalogue, Mapping[str, bool]] | None = None
         self._useless: dict[str, tuple[str, str]] = {}
@@ -104,10 +99,10 @@ class DiskCollections:
         return self._configured()[1]
 
     def _configured(self) -> tuple[Catalogue, Mapping[str, bool]]:
-        state = (_state(self._project_file), _state(self._user_file))
+        state = (self._project_file.state(), self._user_file and self._user_file.state())
         if self._read is None or self._read[0] != state:
-            project = self._project_config()
-            user = _config(self._user_file, "the user's context.json")
+            project = self._project_file.read()
+            user = self._user_file.read() if self._user_file else Config()
             found = {
                 alias: self._collection(entry, user_wide)
                 for alias, (entry, user_wide) in merged(project, user).items()
@@ -116,11 +111,6 @@ class DiskCollections:
             catalogue = Catalogue(found, (*project.problems, *user.problems), name)
             self._read = (state, catalogue, user.allowed)
         return self._read[1:]
-
-    def _project_config(self) -> Config:
-        if self._places.leads_out(str(self._project_file)):
-            return Config(problems=(f"{CONFIG_FILE}: {LINK_OUT}",))
-        return _config(self._project_file, CONFIG_FILE)
 
     @contextmanager
     def open(
@@ -140,24 +130,32 @@ class DiskCollections:
                 store.fetch()
             yield GitSource(store, where, self._policy)
             return
-        place = Path(where.place if collection.user_wide else self._places.located(where.place))
+        place = self._place(where.place, collection.user_wide)
         with translated(self._shown(place)):  # a place that cannot be looked at costs no other collection
             source = self._local(place, where, check)
         yield source
 
-    def _local(self, place: Path, where: Where, check: Callable[[], None]) -> Source:
+    def _place(self, place: str, user_wide: bool) -> Place:
+        """Where a configured place is; what the user's own file names elsewhere may be a link."""
+        if not user_wide:
+            return self._places.located(place)
+        inside = Place.of(place, self._source_root)
+        return inside if inside.top == self._source_root else Place(os.path.realpath(place))
+
+    def _local(self, place: Place, where: Where, check: Callable[[], None]) -> Source:
         """The source at a place on this disk."""
         self._check_place(place)
-        if where.kind is Kind.PACKAGE and not place.is_dir():
+        is_folder = Folder(place).exists()
+        if where.kind is Kind.PACKAGE and not is_folder:
             from context_pack_adapters.stores.collection_package import PackageSource
 
             return PackageSource(place, self._policy, check, useless=self._useless)
-        folder, manifest = self._folder(place, where)
-        with Place.of(folder, self._source_root).held() as handle:
+        folder, manifest = self._folder(place, where, is_folder)
+        with folder.held() as handle:
             scan(handle)  # one that cannot be listed is not one without documents
         above = self._above(folder)
         policy = LedPolicy(self._policy.extra, above[0][1]) if above else self._policy
-        return FolderSource(Place.of(folder, self._source_root), manifest, policy, above, self._own(folder))
+        return FolderSource(folder, manifest, policy, above, self._own(folder))
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
         """The collection that such an entry of the configuration would be."""
@@ -179,18 +177,10 @@ class DiskCollections:
             lambda text: changed(text, lambda value: with_permit(value, address, credentials)),
         )
 
-    def _edit(self, named: Path | None, change: Callable[[str | None], str]) -> None:
-        if named is None:
+    def _edit(self, file: ConfigFile | None, change: Callable[[str | None], str]) -> None:
+        if file is None:
             raise invalid("there is no user-wide configuration here")
-        if named == self._project_file and self._places.leads_out(str(named)):
-            raise Failure(Code.PERMISSION_DENIED, f"{CONFIG_FILE}: {LINK_OUT}")
-        file = Path(os.path.realpath(named))  # a link stays one
-        with translated(CONFIG_FILE):
-            ensure_folder(str(file.parent))
-            with PathLock(str(file.parent / f".{CONFIG_FILE}.lock"), EDIT_SECONDS) as lock:
-                text, mode = _text(file)
-                write_atomic(str(file.parent), file.name, change(text).encode("utf-8"), mode)
-                lock.retire()
+        file.edit(change)
 
     def _collection(self, entry: Entry, user_wide: bool) -> Collection:
         """The configured entry with its place made absolute and its id."""
@@ -202,93 +192,60 @@ class DiskCollections:
         return Collection(entry.alias, name, where, entry.description, user_wide)
 
     def _resolved(self, place: str, user_wide: bool) -> str:
-        base = self._user_file.parent if user_wide and self._user_file is not None else self._source_root
+        base = self._source_root
+        if user_wide and self._user_file is not None:
+            base = os.path.dirname(self._user_file.path)
         return os.path.normpath(os.path.join(base, os.path.expanduser(place)))
 
-    def _check_place(self, place: Path) -> None:
-        """Refuse a place that must not be read, by every name on the way to where it really is."""
-        real, root = os.path.realpath(place), os.path.realpath(self._source_root)
-        inside = os.path.join(root, "")
-        parts = real.removeprefix(inside) if real.startswith(inside) else real
-        for way in (parts, str(place) if parts == real else ""):
-            names = [name for name in way.split(os.sep) if name]
-            if real != root and names and any(map(self._policy.denies_name, names)):
-                raise _denied()
-        if parts != real and real != root and self._policy.denies(RelativePath(parts.replace(os.sep, "/"))):
-            raise _denied()
+    def _check_place(self, place: Place) -> None:
+        """Refuse a place that must not be read, by every name on the way to it."""
+        inside = place.top == self._source_root
+        names = place.inside if inside else [name for name in place.path.split(os.sep) if name]
+        denied = any(map(self._policy.denies_name, names))
+        if denied or (inside and names and self._policy.denies(RelativePath("/".join(names)))):
+            raise Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
 
-    def _folder(self, place: Path, where: Where) -> tuple[Path, Manifest]:
+    def _folder(self, place: Place, where: Where, is_folder: bool) -> tuple[Place, Manifest]:
         """The folder that the documents are in, and what its manifest says."""
-        if where.kind is Kind.MANIFEST and not place.is_dir():
-            return place.parent, parse_manifest(self._manifest_text(place))
-        if not place.is_dir():
+        if where.kind is Kind.MANIFEST and not is_folder:
+            folder, name = place.split()
+            text = self._manifest_text(folder, name)
+            if text is None:
+                raise Failure(Code.NOT_FOUND, f"there is no {self._shown(place)}")
+            return folder, parse_manifest(text)
+        if not is_folder:
             raise Failure(Code.NOT_FOUND, f"there is no folder {self._shown(place)}")
-        inner = place / MANIFEST_FILE
-        if inner.is_file():
-            text = self._manifest_text(inner)
-            if looks_like_ours(text):
-                return place, parse_manifest(text)
-        return place, plain(where.name)
+        text = self._manifest_text(place, MANIFEST_FILE)
+        ours = text is not None and looks_like_ours(text)
+        return place, parse_manifest(text) if ours and text is not None else plain(where.name)
 
-    def _manifest_text(self, file: Path) -> str:
+    def _manifest_text(self, folder: Place, name: str) -> str | None:
+        """The text of a manifest; None if there is no such file."""
+        found = Rooted(folder, self._policy).read(RelativePath(name), MAX_MANIFEST_BYTES)
+        if found in (Reason.MISSING, Reason.NOT_A_FILE):
+            return None
         try:
-            data, _ = read_whole(str(file), MAX_MANIFEST_BYTES)
-            return data.decode("utf-8").removeprefix("\ufeff")
-        except FileNotFoundError as error:
-            raise Failure(Code.NOT_FOUND, f"there is no {self._shown(file)}") from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise Failure(Code.IO_ERROR, f"{self._shown(file)} cannot be read as text") from error
+            if not isinstance(found, Reason):
+                return found[0].decode("utf-8").removeprefix("\ufeff")
+        except UnicodeDecodeError:
+            pass
+        raise Failure(Code.IO_ERROR, f"{self._shown(folder.below(name))} cannot be read as text")
 
-    def _shown(self, place: Path) -> str:
+    def _shown(self, place: Place) -> str:
         """A place as callers may see it: relative to the source root, or by its last names."""
-        if place.is_relative_to(self._source_root):
-            return f"./{place.relative_to(self._source_root).as_posix()}"
-        return f"…/{place.name}"
+        if place.top == self._source_root:
+            return f"./{'/'.join(place.inside)}"
+        return f"…/{os.path.basename(place.path)}"
 
-    def _above(self, folder: Path) -> list[tuple[Place, str]]:
+    def _above(self, folder: Place) -> list[tuple[Place, str]]:
         """The folders from the source root down to the collection's, with the way from each."""
-        if folder == self._source_root or not folder.is_relative_to(self._source_root):
-            return []
-        names = folder.relative_to(self._source_root).parts
+        names = folder.inside if folder.top == self._source_root else ()
         return [
-            (Place(str(self._source_root), names[:depth]), "/".join(names[depth:]) + "/")
+            (Place(self._source_root, names[:depth]), "/".join(names[depth:]) + "/")
             for depth in range(len(names))
         ]
 
-    def _own(self, folder: Path) -> list[str]:
+    def _own(self, folder: Place) -> list[str]:
         """Our own folders, where they lie inside the collection: they hold no documents of the user."""
-        inside = (own for own in self._ours if own != folder and own.is_relative_to(folder))
-        return [own.relative_to(folder).as_posix() for own in inside]
-
-
-def _denied() -> Failure:
-    return Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
-
-
-def _state(file: Path | None) -> object:
-    if file is None:
-        return None
-    try:
-        status = os.stat(file)
-    except OSError:
-        return None
-    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-
-
-def _text(file: Path) -> tuple[str | None, int | None]:
-    """The text of a file and its mode, or nothing where it is not there."""
-    try:
-        data, status = read_whole(os.path.realpath(file), config.MAX_BYTES)
-    except FileNotFoundError:
-        return None, None
-    return data.decode("utf-8", "replace"), status.st_mode
-
-
-def _config(file: Path | None, name: str) -> Config:
-    if file is None:
-        return Config()
-    try:
-        text, _ = _text(file)
-    except OSError as error:
-        return Config(problems=(f"{name}: it cannot be read ({error.strerror or 'unknown'})",))
-    return Config() if text is None else parse_config(text, name)
+        inside = (Place.of(ours, folder.path) for ours in self._ours)
+        return ["/".join(place.inside) for place in inside if place.inside]

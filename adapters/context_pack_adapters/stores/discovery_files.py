@@ -81,8 +81,9 @@ class DiscoveryFiles:
 
     def forget(self, discovery_id: str) -> Discovery | None:
         """Remove a discovery and return it, or None when its file held none."""
-        if not is_id(discovery_id) or not self._folder.exists():
-            raise _not_found(discovery_id)
+        with translated("discoveries"):
+            if not is_id(discovery_id) or not self._folder.exists():
+                raise _not_found(discovery_id)
         with self._locked():
             try:
                 known = self._load(discovery_id)
