@@ -19,7 +19,17 @@ import pytest
 from context_pack import __version__
 
 Ask = Callable[..., dict[int, dict[str, Any]]]
-RUN_TIME = {"attrs", "cattrs", "pyyaml", "jsonschema", "referencing", "filelock", "numpy", "regex"}
+RUN_TIME = {
+    "attrs",
+    "cattrs",
+    "pyyaml",
+    "jsonschema",
+    "jsonschema-specifications",
+    "referencing",
+    "filelock",
+    "numpy",
+    "regex",
+}
 WORDS = {"snowballstemmer"}
 PAGES = {"markdown-it-py", "mmdr", "pygments"}
 GRAMMARS = "python javascript typescript go rust java kotlin c cpp objc c-sharp ruby php swift bash scala lua"

@@ -1,21 +1,29 @@
 """Patterns of a schema that cannot hang whoever uses them.
 
 A schema's patterns are ECMAScript and foreign: they may be wrong, and they may be of the kind that takes
-longer than the universe lasts. Each is compiled once with `regex`, which can stop: a search that takes longer
-than `PATIENCE` is given up, and the pattern is not used again. So a schema can cost at most that much per
-pattern, however many entities there are.
+longer than the universe lasts. Each is compiled once with `regex`, which can stop: a search is given a
+moment, then longer, each time for more steps; one that takes longer than `PATIENCE` is given up, and the
+pattern is not used again. So what patterns cost is part of what a schema may cost (`steps`).
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from attrs import define, field
+
+from context_pack.bundles.domain.steps import Steps
 
 PATIENCE = 0.2
 """Seconds that one search may take."""
 LONGEST = 5_000
 """Characters; a longer pattern is not compiled."""
+_STEPS_PER_CHAR = 10
+_TRIES = ((0.0002, 40), (0.002, 1_000), (0.02, 10_000), (PATIENCE, 100_000))
+"""Seconds that a search may take, and the steps that these cost."""
+_SLOW_FLAGS = re.compile(r"\(\?[a-zA-Z]*[fe]")
+"""Inline flags that ECMAScript does not have, and that make `regex` slow."""
 
 
 @define
@@ -25,6 +33,7 @@ class Patterns:
     `faulty` are those that are no patterns, `spent` those that took too long.
     """
 
+    steps: Steps = field(factory=Steps)
     faulty: dict[str, str] = field(factory=dict)
     spent: dict[str, None] = field(factory=dict)
     _compiled: dict[str, Any] = field(factory=dict)
@@ -34,11 +43,14 @@ class Patterns:
         compiled = self.compiled(pattern)
         if compiled is None or pattern in self.spent:
             return None
-        try:
-            return compiled.search(text, timeout=PATIENCE) is not None
-        except TimeoutError:
-            self.spent[pattern] = None
-            return None
+        for seconds, cost in _TRIES:
+            self.steps.take(cost)
+            try:
+                return compiled.search(text, timeout=seconds) is not None
+            except TimeoutError:
+                continue
+        self.spent[pattern] = None
+        return None
 
     def compiled(self, pattern: str) -> Any:
         """The compiled pattern; None for a text that is none, with the reason in `faulty`."""
@@ -52,6 +64,10 @@ class Patterns:
         if len(pattern) > LONGEST:
             self.faulty[pattern] = f"longer than {LONGEST} characters"
             return None
+        if _SLOW_FLAGS.search(pattern):
+            self.faulty[pattern] = "flags in a pattern are not supported"
+            return None
+        self.steps.take(_STEPS_PER_CHAR * len(pattern))
         try:
             return regex.compile(_ended(pattern))
         except (regex.error, OverflowError, ValueError) as error:

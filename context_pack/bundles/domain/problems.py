@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from context_pack.bundles.domain.steps import COST
 from context_pack.kernel.markdown import single_line
 
 FORBIDDEN: dict[str, Any] = {"not": {}}
@@ -58,8 +59,9 @@ def problem_words(error: Any) -> str:
         types = value if isinstance(value, list) else [value]
         return _shown(f"{place} must be {' or '.join(_NAMES.get(name, str(name)) for name in types)}")
     if rule == "enum" and isinstance(value, list):
-        return _shown(f"{place} must be one of: {', '.join(map(clipped, value))}")
-    if rule is None or (rule == "not" and value == FORBIDDEN["not"]):
+        few = ", ".join(map(clipped, value[:_SHOWN]))  # more would not be shown
+        return _shown(f"{place} must be one of: {few}")
+    if rule is None or (rule == "not" and isinstance(value, dict) and value.keys() <= {COST}):
         return _shown(f"{place} is not allowed")
     if rule in _DEMANDS:
         return _shown(f"{place} {_DEMANDS[rule].format(clipped(value))}")
@@ -68,8 +70,18 @@ def problem_words(error: Any) -> str:
 
 def clipped(value: Any) -> str:
     """A text, or a value as JSON, of bounded length."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else _beginning(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _beginning(value: Any) -> str:
+    """As much of a value as JSON as is ever shown; the rest is not spelled out."""
+    text = ""
+    for piece in json.JSONEncoder(ensure_ascii=False).iterencode(value):
+        text += piece
+        if len(text) > _SHOWN:
+            break
+    return text
 
 
 def _shown(words: str) -> str:

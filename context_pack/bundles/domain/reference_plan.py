@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from attrs import field, frozen
+from attrs import frozen
 
 from context_pack.bundles.domain.patterns import Patterns
 from context_pack.bundles.domain.schema_files import looked_up
+from context_pack.bundles.domain.steps import cost_of
 from context_pack.bundles.domain.words import title_of
 
 MARK = "x-sdd-refTargets"
@@ -53,12 +54,13 @@ class Plan:
     """Everything that a schema says about one place of the data."""
 
     roots: tuple[_Part, ...]
-    patterns: Patterns = field(factory=Patterns)
+    patterns: Patterns
+    """They also count the steps of the walk."""
 
     @classmethod
-    def of_schema(cls, schema: Any, resolver: Any) -> Plan:
+    def of_schema(cls, schema: Any, resolver: Any, patterns: Patterns) -> Plan:
         """The plan of a whole schema; of none, if the value is no schema."""
-        return cls((_Part(schema, resolver),) if isinstance(schema, Mapping) else ())
+        return cls((_Part(schema, resolver),) if isinstance(schema, Mapping) else (), patterns)
 
     def title_at(self, path: Sequence[str]) -> str | None:
         """The title of the field at a path; lists on the way are passed through."""
@@ -78,19 +80,32 @@ class Plan:
         path: tuple[str, ...] = (),
         title: str | None = None,
     ) -> None:
-        """Add the marked ids in a value."""
+        """Add the marked ids in a value.
+
+        Raises:
+            TooCostly: the steps are used up.
+        """
         if path and self._is_marked:
             found.extend(Found(place, path, title, target) for target in ids_in(value))
         if isinstance(value, Mapping):
+            self._take(1 + len(self._leading) + len(self._unnamed))
             for name, child in self._children(value):
                 child.plan.walk(value[name], found, (*place, child.number), (*path, name), child.title)
         elif isinstance(value, list) and self._has_items:
+            self._take(len(value))
             for number, item in enumerate(value):
                 self._items(number).walk(item, found, place, path, title)
 
+    def _take(self, steps: int) -> None:
+        self.patterns.steps.take(steps)
+
     @cached_property
     def _parts(self) -> tuple[_Part, ...]:
-        return tuple(_merged(self.roots))
+        found = []
+        for part in _merged(self.roots):
+            self._take(cost_of(part.schema))
+            found.append(part)
+        return tuple(found)
 
     @cached_property
     def _is_marked(self) -> bool:
@@ -152,6 +167,7 @@ class Plan:
         if not self._unnamed:
             return
         for name in value:
+            self._take(1 + len(self._unnamed))
             if name in self._fields:
                 continue
             matched = False

@@ -11,15 +11,26 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from context_pack.bundles.domain.model import Field, Reference, Relation
+from context_pack.bundles.domain.patterns import Patterns
 from context_pack.bundles.domain.reference_plan import Found, Plan, ids_in
+from context_pack.bundles.domain.steps import Steps, TooCostly
 from context_pack.bundles.domain.words import words_of
+
+TOO_LONG = "finding references by it takes too long; some are missing"
 
 
 class References:
-    """Finds the references of one type's entities."""
+    """Finds the references of one type's entities, within a budget of steps.
 
-    def __init__(self, relations: Iterable[Relation], schema: Any, resolver: Any) -> None:
-        self._plan = Plan.of_schema(schema, resolver)
+    `flaws` says when it was used up.
+    """
+
+    def __init__(
+        self, relations: Iterable[Relation], schema: Any, resolver: Any, steps: Steps | None = None
+    ) -> None:
+        self._steps = steps or Steps()
+        self._plan = Plan.of_schema(schema, resolver, Patterns(self._steps))
+        self.flaws: list[str] = []
         self._fields: dict[str, Field] = {}
         self._relations = [Field(one.from_field, self._title(one.from_field)) for one in relations]
         for relation in self._relations:
@@ -28,12 +39,15 @@ class References:
     def of(self, data: Mapping[str, Any]) -> tuple[Reference, ...]:
         """Every reference of an entity, each once."""
         found: dict[Reference, None] = {}
-        for relation in self._relations:
-            for value in _values_at(data, relation.name):
-                for target in ids_in(value):
-                    found[Reference(relation, target)] = None
         marked: list[Found] = []
-        self._plan.walk(data, marked)
+        try:
+            self._steps.begin_value()
+            for relation in self._relations:
+                for value in self._values_at(data, relation.name):
+                    found.update((Reference(relation, target), None) for target in ids_in(value))
+            self._plan.walk(data, marked)
+        except TooCostly:
+            self.flaws = [TOO_LONG]
         marked.sort(key=lambda one: one.place)
         for one in marked:
             found[Reference(self._field(".".join(one.path), one.title), one.target)] = None
@@ -47,18 +61,23 @@ class References:
 
     def _title(self, name: str) -> str:
         """What the schema calls a field that a relation declares, else its name in words."""
-        return self._plan.title_at([name]) or self._plan.title_at(name.split(".")) or words_of(name)
+        try:
+            self._steps.begin_value()
+            return self._plan.title_at([name]) or self._plan.title_at(name.split(".")) or words_of(name)
+        except TooCostly:
+            self.flaws = [TOO_LONG]
+            return words_of(name)
 
-
-def _values_at(data: Any, name: str) -> Iterator[Any]:
-    """The values of a field: the one of exactly that name, else those at its dotted path, through lists."""
-    if isinstance(data, list):
-        for item in data:
-            yield from _values_at(item, name)
-    elif isinstance(data, Mapping):
-        if name in data:
-            yield data[name]
-        else:
-            head, dot, rest = name.partition(".")
-            if dot and head in data:
-                yield from _values_at(data[head], rest)
+    def _values_at(self, data: Any, name: str) -> Iterator[Any]:
+        """The values of a field: that of exactly this name, else those at its dotted path, through lists."""
+        self._steps.take(1)
+        if isinstance(data, list):
+            for item in data:
+                yield from self._values_at(item, name)
+        elif isinstance(data, Mapping):
+            if name in data:
+                yield data[name]
+            else:
+                head, dot, rest = name.partition(".")
+                if dot and head in data:
+                    yield from self._values_at(data[head], rest)

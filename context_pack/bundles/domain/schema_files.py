@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from itertools import islice
 from typing import Any
 from urllib.parse import quote, unquote, urljoin
 
+from context_pack.bundles.domain.patterns import Patterns
 from context_pack.bundles.domain.problems import FORBIDDEN, clipped, problem_words
+from context_pack.bundles.domain.schema_rules import validator_class
+from context_pack.bundles.domain.steps import COST, MOST_FOR_SCHEMA, Steps, TooCostly, cost_of
 from context_pack.kernel.paths import RelativePath
 
 HOME = "https://bundle.invalid/"
+_STANDARD = "https://json-schema.org/draft/2020-12/schema"
 MOST_FLAWS = 3
 REFERRING = ("$ref", "$dynamicRef")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -67,9 +71,11 @@ class SchemaWorld:
     `$ref` that leads to nothing is told, and then left out, so that the rest of its schema still counts.
     """
 
-    def __init__(self, documents: Mapping[str, Any]) -> None:
-        self.flaws = {path: list(schema_flaws(value)) for path, value in documents.items()}
-        sound = {path: value for path, value in documents.items() if not self.flaws[path]}
+    def __init__(self, documents: Mapping[str, Any], check: Callable[[], None] = lambda: None) -> None:
+        self.steps = Steps()
+        self.steps.begin(check)
+        self.flaws = {path: list(schema_flaws(value, self.steps)) for path, value in documents.items()}
+        sound = {path: _usable(value, ()) for path, value in documents.items() if not self.flaws[path]}
         registry = _registry(sound)
         lost = {path: _lost_refs(value, registry, path) for path, value in sound.items()}
         for path, refs in lost.items():
@@ -87,14 +93,15 @@ def _usable(schema: Any, lost: Collection[str]) -> Any:
 
     In a bundle, draft 2020-12 is meant, whatever a file declares; and the library would leave our rules for
     its own wherever it meets a declaration. For a field that is ruled out by `false` it forgets the place.
+    Each subschema says first what a visit of it costs.
     """
     if isinstance(schema, list):
         return [_usable(item, lost) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
-    usable: dict[str, Any] = {}
+    usable: dict[str, Any] = {COST: cost_of(schema)}
     for key, value in schema.items():
-        if isinstance(value, str) and (key == "$schema" or (key in REFERRING and value in lost)):
+        if key == COST or (isinstance(value, str) and _is_useless(key, value, lost)):
             continue
         if key in _NAMED and isinstance(value, Mapping):
             usable[key] = {
@@ -105,23 +112,48 @@ def _usable(schema: Any, lost: Collection[str]) -> Any:
     return usable
 
 
-def schema_flaws(schema: Any) -> Iterator[str]:
+def _is_useless(key: str, value: str, lost: Collection[str]) -> bool:
+    """Whether a text under that key leads the library astray."""
+    return key == "$schema" or (key in REFERRING and value in lost) or (key == "$id" and not _is_uri(value))
+
+
+def _is_uri(text: str) -> bool:
+    try:
+        urljoin(HOME, text)
+    except ValueError:
+        return False
+    return True
+
+
+def schema_flaws(schema: Any, steps: Steps) -> Iterator[str]:
     """Why a value is no schema, by the standard's own schema; the first few reasons."""
     if not isinstance(schema, Mapping):
         yield "$ must be an object"
         return
     try:
-        for error in islice(_standard().iter_errors(schema), MOST_FLAWS):
+        steps.begin_value(schema, MOST_FOR_SCHEMA)
+        make = validator_class(Patterns(steps), steps)
+        standard = make({"$ref": _STANDARD}, registry=_standard())
+        for error in islice(standard.iter_errors(schema), MOST_FLAWS):
             yield problem_words(error)
     except RecursionError:
         yield "$ is nested too deep to be checked"
+    except TooCostly:
+        yield "$ is too large to be checked"
 
 
 @cache
 def _standard() -> Any:
-    from jsonschema import Draft202012Validator
+    """The standard's own schema and its parts, as we can use them."""
+    from jsonschema_specifications import REGISTRY
+    from referencing import Registry
+    from referencing.jsonschema import DRAFT202012
 
-    return Draft202012Validator(Draft202012Validator.META_SCHEMA)
+    parts = {
+        uri: REGISTRY.contents(uri) for uri in REGISTRY if uri.startswith(_STANDARD.removesuffix("schema"))
+    }
+    known = ((uri, DRAFT202012.create_resource(_usable(part, ()))) for uri, part in parts.items())
+    return Registry().with_resources(known).crawl()
 
 
 def _lost_refs(schema: Any, registry: Any, path: str) -> list[str]:
@@ -165,7 +197,7 @@ def _registry(documents: Mapping[str, Any]) -> Any:
             if meant is not None:
                 resources.setdefault(standard, meant)
                 resources.setdefault(beside, meant)
-    return Registry().with_resources(resources.items())
+    return Registry().with_resources(resources.items()).crawl()  # else each look crawls it all again
 
 
 def _base(path: str, schema: Mapping[str, Any]) -> str:

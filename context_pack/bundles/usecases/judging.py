@@ -6,7 +6,7 @@ has changed, and everything is judged again by it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attrs import frozen
@@ -43,6 +43,11 @@ class Judge:
     schema: Schema | None = None
     schema_file: str = ""
 
+    def begin(self, check: Callable[[], None]) -> None:
+        """A new load begins; `check` raises when nobody waits for it any more."""
+        if self.validation is not None:
+            self.validation.begin(check)
+
     def judge(self, found: Found) -> Judged:
         """What a file comes to."""
         name = self.kind.name
@@ -70,7 +75,7 @@ class Judge:
 
     def flaws(self) -> list[Diagnostic]:
         """What has proved wrong with the schema while entities were judged by it."""
-        flaws = [] if self.validation is None else self.validation.flaws
+        flaws = [*([] if self.validation is None else self.validation.flaws), *self.references.flaws]
         return [_schema_flaw(self.schema_file, words, self.kind.name) for words in flaws]
 
 
@@ -102,10 +107,12 @@ class SchemaSources:
         """Every file, in the order in which they were met."""
         return (*self.by_type.values(), *self.found.values())
 
-    def judges(self, layout: BundleType) -> tuple[dict[str, Judge], list[Diagnostic]]:
+    def judges(
+        self, layout: BundleType, check: Callable[[], None]
+    ) -> tuple[dict[str, Judge], list[Diagnostic]]:
         """A judge for every type, and what is wrong with the schemas."""
         documents = {path: found.value for path, found in self.found.items() if isinstance(found, Document)}
-        world = SchemaWorld(documents)
+        world = SchemaWorld(documents, check)
         flawed = dict.fromkeys(found for found in self.all if isinstance(found, Flaw))
         named = set(self.by_type.values())
         # A reference may be found by another way than the file it seems to name; if not, that is told.
@@ -118,11 +125,11 @@ class SchemaSources:
         relations = [relation for relation in layout.relations if relation.from_entity == kind.name]
         found = self.by_type.get(kind.name)
         if not isinstance(found, Document) or not isinstance(found.value, Mapping):
-            return Judge(kind, References(relations, None, None))
+            return Judge(kind, References(relations, None, None, world.steps))
         resolver = world.resolver(found.path) if found.path in world.documents else None
         return Judge(
             kind,
-            References(relations, found.value, resolver),
+            References(relations, found.value, resolver, world.steps),
             Validation(found.path, world),
             Schema(found.value),
             found.path,

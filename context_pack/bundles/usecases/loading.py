@@ -65,20 +65,31 @@ class Loaded:
     files: Mapping[tuple[str, str], Judged] = field(factory=dict)
 
 
-def load(files: BundleFiles, before: Loaded | None, name: str, pulse: Pulse) -> Loaded:
-    """The bundle in these files; `before` is what they made last time, `name` is for a bundle without one."""
+def load(
+    files: BundleFiles,
+    before: Loaded | None,
+    name: str,
+    pulse: Pulse,
+    check: Callable[[], None] = lambda: None,
+) -> Loaded:
+    """The bundle in these files; `before` is what they made last time, `name` is for a bundle without one.
+
+    `pulse` hears how many files were looked at, `check` is asked while one takes long; both may raise.
+    """
     head = read_head(files, name)
     if head.manifest is None or head.layout is None:
         return Loaded(Unloadable(head.diagnostics))
     schemas = read_schemas(files, head.layout)
     heads = (*head.sources, *schemas.all)
     if before is None or not _same(before.heads, heads):
-        judges, flaws = schemas.judges(head.layout)
+        judges, flaws = schemas.judges(head.layout, check)
         before = None
     else:
         judges, flaws = dict(before.judges), []
     troubles = (*head.diagnostics, *flaws) if before is None else before.head_diagnostics
     look = _Look(files, {} if before is None else before.files, pulse)
+    for judge in judges.values():
+        judge.begin(check)
     for judge in judges.values():
         look.at(judge)
     if before is not None and not look.fresh and len(look.judged) == len(before.files):

@@ -124,7 +124,7 @@ class Shelf:
             call.progress(count, None, f"loading {place.id}")
 
         def make(files: BundleFiles, before: Loaded | None) -> Loaded:
-            return load(files, before, place.id, pulse)
+            return load(files, before, place.id, pulse, call.check)
 
         return self.store.load(place, make, call.check).bundle
 

@@ -8,13 +8,15 @@ import jsonschema
 import pytest
 from bundle_maker import Files, bundle_files, desk_of, schema
 from hanging import never_hanging
-from hypothesis import example, given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from context_pack.bundles.domain.patterns import Patterns
 from context_pack.bundles.domain.schema_files import SchemaWorld
 from context_pack.bundles.domain.validation import Validation
 from context_pack.bundles.ports import Flaw
+from context_pack.bundles.usecases.loading import load
+from context_pack_adapters.inmemory.bundles import MemoryBundleFiles
 
 
 def bundle(of: Any, *entities: dict[str, Any], extra: Files | None = None) -> Files:
@@ -275,7 +277,7 @@ def test_a_schema_that_goes_round_and_round_is_given_up_and_told(value: dict[str
     with never_hanging():
         found = told(bundle(value, {"x": 5}))
     assert [file for file, _ in found] == ["schemas/Node.json"]
-    assert "refers to itself without end" in found[0][1]
+    assert "refers to itself without end" in found[0][1] or "takes too long" in found[0][1]
 
 
 @pytest.mark.clause("BD-15")
@@ -348,3 +350,150 @@ def test_our_rules_find_fault_where_the_library_does(of: dict[str, Any], value: 
 )
 def test_a_dollar_is_the_very_end_as_in_ecmascript(pattern: str, text: str, found: bool) -> None:
     assert Patterns().found(pattern, text) is found
+
+
+def nested(count: int, inner: Any, wrap: Any) -> Any:
+    """Something wrapped so many times."""
+    for _ in range(count):
+        inner = wrap(inner)
+    return inner
+
+
+DEEP = nested(60, 1, lambda inner: {"a": inner})
+COSTLY: dict[str, tuple[Any, Any]] = {
+    "nested unevaluated fields": (
+        {"unevaluatedProperties": nested(60, {"type": "null"}, lambda one: {"unevaluatedProperties": one})},
+        {"a": DEEP},
+    ),
+    "alternatives of alternatives": (
+        nested(
+            60,
+            {"type": "null"},
+            lambda one: {"anyOf": [{"maxProperties": 0}, {"properties": {"a": one}}], "oneOf": [{}, False]},
+        ),
+        DEEP,
+    ),
+    "all fields of all items": (
+        {"items": {"properties": {f"p{number}": True for number in range(5000)}}},
+        [{} for _ in range(100_000)],
+    ),
+    "unknown keywords": ({"items": {f"x-{number}": 1 for number in range(100_000)}}, [1] * 100_000),
+    "values in a message": ({"anyOf": [{"type": "string"}] * 3000}, {str(n): n for n in range(100_000)}),
+    "unevaluated items": ({"prefixItems": [True] * 5000, "unevaluatedItems": False}, [0] * 1_000_000),
+    "items compared with each other": ({"required": [[] if n % 2 else {} for n in range(50_000)]}, {}),
+    "anchors": (
+        {
+            "$defs": {f"d{n}": {"$anchor": f"a{n}"} for n in range(5000)},
+            "allOf": [{"$ref": f"#a{n}"} for n in range(5000)],
+        },
+        {},
+    ),
+    "many slow patterns": ({"allOf": [{"pattern": f"(a|aa)+{n}$"} for n in range(2000)]}, "a" * 80 + "!"),
+    "patterns slow to compile": (
+        {"allOf": [{"pattern": f"(?fi){n}" + r"[a-z\p{L}]" * 490} for n in range(300)]},
+        "a",
+    ),
+    "dynamic references": (
+        {
+            "$dynamicAnchor": "n",
+            "allOf": [{"properties": {"a": {"$dynamicRef": "#n"}}}] * 3,
+        },
+        DEEP,
+    ),
+}
+
+
+@pytest.mark.clause("BD-15")
+@pytest.mark.parametrize("case", COSTLY)
+def test_whatever_a_schema_asks_for_checking_ends(case: str) -> None:
+    rule, value = COSTLY[case]
+    files = bundle(schema(x=rule), {"x": value})
+    with (
+        never_hanging()
+    ):  # each of these would take many minutes, some of them longer than the universe lasts
+        body = desk_of(files).export("a")
+    assert body["data"]["targets"][0]["id"] == "a", "the entity is there, checked or not"
+
+
+@pytest.mark.clause("BD-15")
+def test_a_schema_that_is_too_costly_is_told_and_leaves_other_types_alone() -> None:
+    rule, value = COSTLY["all fields of all items"]
+    files = bundle_files(
+        {"Node": [{"id": "a", "x": value}], "Task": [{"id": "t", "y": 5}]},
+        {"Node": schema(x=rule), "Task": schema(y={"type": "string"})},
+    )
+    found = [message for file, message in told(files)]
+    assert found == [
+        "$.y must be a string",
+        "schema: checking by it takes too long; nothing more is checked",
+    ]
+
+
+@pytest.mark.clause("BD-15")
+def test_finding_references_ends_too() -> None:
+    mark = {"x-sdd-refTargets": ["Node"]}
+    of = schema(x={"items": {"properties": {f"p{number}": mark for number in range(5000)}}})
+    with never_hanging():
+        found = messages(bundle(of, {"x": [{} for _ in range(200_000)]}))
+    assert "schema: finding references by it takes too long; some are missing" in found
+
+
+@pytest.mark.clause("BD-15")
+def test_a_withdrawn_load_stops_in_the_middle_of_one_entity() -> None:
+    class Enough(Exception):
+        """The caller has gone."""
+
+    asked = 0
+
+    def check() -> None:
+        nonlocal asked
+        asked += 1
+        if asked > 3:
+            raise Enough
+
+    files = bundle(schema(x={"items": {"type": "integer"}}), {"x": [1] * 20_000})
+    with pytest.raises(Enough):
+        load(MemoryBundleFiles(files), None, "one", lambda _: None, check)
+
+
+UNEVALUATED = st.recursive(
+    st.sampled_from([True, False, {}, {"type": "integer"}, {"properties": {"a": {"type": "integer"}}}]),
+    lambda inner: st.fixed_dictionaries(
+        {},
+        optional={
+            "properties": st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+            "patternProperties": st.dictionaries(st.sampled_from(["^a", "b"]), inner, max_size=1),
+            "additionalProperties": inner,
+            "unevaluatedProperties": inner,
+            "unevaluatedItems": inner,
+            "prefixItems": st.lists(inner, min_size=1, max_size=2),
+            "items": inner,
+            "contains": inner,
+            "allOf": st.lists(inner, min_size=1, max_size=2),
+            "anyOf": st.lists(inner, min_size=1, max_size=2),
+            "oneOf": st.lists(inner, min_size=1, max_size=2),
+            "not": inner,
+            "if": inner,
+            "then": inner,
+            "else": inner,
+            "const": st.integers(0, 2),
+            "dependentSchemas": st.dictionaries(st.sampled_from("ab"), inner, max_size=1),
+            "$ref": st.just("#/$defs/other"),
+        },
+    ),
+    max_leaves=6,
+)
+
+
+@pytest.mark.clause("BD-09")
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(UNEVALUATED, UNEVALUATED, VALUES)
+def test_what_was_looked_at_is_what_the_library_says(of: Any, other: Any, value: Any) -> None:
+    document = {"properties": {"x": of}, "$defs": {"other": other}}
+    checked = Validation("s.json", SchemaWorld({"s.json": document}))
+    ours = checked.problems({"x": value})
+    try:
+        theirs = jsonschema.Draft202012Validator(document).is_valid({"x": value})
+    except RecursionError:
+        return
+    assert checked.flaws or (ours == []) is theirs
