@@ -51,7 +51,7 @@ def make_contexts(root: Path, store: Path, method: str) -> int:
     assert ports.contexts is not None
     project = ports.contexts.projects.open(None)
     assert not isinstance(project, Refusal)
-    refresher = ContextRefresher(ports.contexts.format, ports.contexts.memory, ports.clock)
+    refresher = ContextRefresher(ports.contexts.format, ports.contexts.memory, ports.clock, ports.syntax)
     outcomes = refresher.refresh(project, Order(method=Method(method)))
     assert not isinstance(outcomes, Refused)
     return len([outcome for outcome in outcomes if outcome.deed in ("made", "updated")])

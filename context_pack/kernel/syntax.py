@@ -93,13 +93,15 @@ class Parsed:
     """A source text as its grammar reads it: definitions in the order of their lines.
 
     `package` is the package or namespace that the text says it belongs to, `heads` are the comments and the
-    docstring it begins with, and `error_line` is the first line that the grammar cannot read, if any.
+    docstring it begins with, `exports` are the names that it lists as public (`__all__`, `export {…}`), and
+    `error_line` is the first line that the grammar cannot read, if any.
     """
 
     definitions: tuple[Definition, ...] = ()
     imports: tuple[Import, ...] = ()
     package: str = ""
     heads: tuple[str, ...] = ()
+    exports: tuple[str, ...] = ()
     error_line: int | None = None
 
 

@@ -23,6 +23,7 @@ from context_pack_adapters.stores.context_format import YamlContextFormat
 from context_pack_adapters.stores.context_memory import FileDerivedMemory
 from context_pack_adapters.stores.context_projects import DiskProjects
 from context_pack_adapters.stores.context_seen import SeenFolders
+from context_pack_adapters.syntax import LazySyntax
 
 FORMAT = YamlContextFormat()
 MINIMAL = """\
@@ -97,7 +98,7 @@ def disk_contexts(root: Path, *allowed: Path, deny: tuple[str, ...] = ()) -> Con
 
 def refresher(ports: ContextPorts, clock: FixedClock | None = None) -> ContextRefresher:
     """The use case over these ports, at a time that stands still."""
-    return ContextRefresher(ports.format, ports.memory, clock or FixedClock())
+    return ContextRefresher(ports.format, ports.memory, clock or FixedClock(), LazySyntax())
 
 
 class Asked:

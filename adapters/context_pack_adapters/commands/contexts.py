@@ -68,7 +68,7 @@ def open_project(options: Namespace, shell: Shell) -> Opened:
     project = ports.contexts.projects.open(path)
     if isinstance(project, Refusal):
         raise Failure(Code.NOT_FOUND, f'Failed to scan project at "{path}"')
-    refresher = ContextRefresher(ports.contexts.format, ports.contexts.memory, ports.clock)
+    refresher = ContextRefresher(ports.contexts.format, ports.contexts.memory, ports.clock, ports.syntax)
     return Opened(project, ports.contexts, refresher)
 
 

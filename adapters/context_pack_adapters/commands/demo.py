@@ -69,7 +69,8 @@ def _build(shell: Shell) -> tuple[Pack, str]:
     from context_pack_adapters.commands.survey import survey
 
     root = shell.settings.source_root
-    found = survey(root, open_ports(shell.settings).source)
+    ports = open_ports(shell.settings)
+    found = survey(ports.source, ports.syntax)
     name = printable(os.path.basename(root)) or "this folder"
     with shell.workspace() as workspace:
         pack = workspace.packs.create(

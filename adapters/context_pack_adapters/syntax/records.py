@@ -35,6 +35,7 @@ def to_record(answer: Answer) -> dict[str, Any]:
             "imports": list(map(_import, answer.imports)),
             "package": answer.package,
             "heads": answer.heads,
+            "exports": answer.exports,
             "error_line": answer.error_line,
         }
     if isinstance(answer, Spans):
@@ -53,6 +54,7 @@ def from_record(record: dict[str, Any]) -> Any:
             ),
             record["package"],
             tuple(record["heads"]),
+            tuple(record["exports"]),
             record["error_line"],
         )
     if "not_parsed" in record:

@@ -13,7 +13,7 @@ from threading import Lock
 from tree_sitter import Node, Tree
 
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans
-from context_pack_adapters.syntax.above import Above, comments_text
+from context_pack_adapters.syntax.above import Above, comments_text, last_row
 from context_pack_adapters.syntax.captures import definitions
 from context_pack_adapters.syntax.import_captures import Match, imports
 from context_pack_adapters.syntax.left_out import without_dead_code
@@ -92,6 +92,7 @@ def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
     heads: list[Node] = []
     package = ""
     newer: set[int] = set()
+    exports: dict[str, None] = {}
     first = len(data)
     for _, captures in matches:
         for node in captures.get("comment", ()):
@@ -101,8 +102,9 @@ def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
             above.add(node, comment=False)
         heads.extend(captures.get("head", ()))
         newer.update(node.id for node in captures.get("newer", ()))
+        exports.update(dict.fromkeys(map(_text, captures.get("exported", ()))))
         if not package and (named := captures.get("package")):
-            package = (named[0].text or b"").decode("utf-8", "replace")
+            package = _text(named[0])
         if "name" in captures or "import" in captures:
             first = min(first, *(node.start_byte for nodes in captures.values() for node in nodes))
     return Parsed(
@@ -110,12 +112,17 @@ def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
         tuple(imports(matches, grammar.hows, above)),
         package,
         tuple(_heads(heads, first, data)),
+        tuple(exports),
         error_line(tree.root_node, newer),
     )
 
 
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
 def _heads(nodes: Sequence[Node], first: int, data: bytes) -> Iterator[str]:
-    """The comments before the first code, runs of lines as one, and the docstring among them.
+    """The comments before the first code, runs of line comments as one, and the docstring among them.
 
     A first line that names an interpreter is none of them.
     """
@@ -125,12 +132,18 @@ def _heads(nodes: Sequence[Node], first: int, data: bytes) -> Iterator[str]:
             break
         if not node.start_byte and data.startswith(b"#!"):
             continue
-        if runs and node.start_point.row <= runs[-1][-1].end_point.row + 1:
+        if runs and _continues(runs[-1][-1], node):
             runs[-1].append(node)
         else:
             runs.append([node])
     for run in runs[:MOST_HEADS]:
         yield comments_text(run, data, MOST_HEAD_CHARS)
+
+
+def _continues(one: Node, other: Node) -> bool:
+    """Whether two comments are lines of one text."""
+    apart = other.start_point.row - last_row(one)
+    return apart <= 1 and not any(_text(each).startswith(("/*", "<!--")) for each in (one, other))
 
 
 def _identifiers(tree: Tree, data: bytes, name: bytes) -> Iterator[int]:

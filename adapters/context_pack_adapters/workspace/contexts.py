@@ -27,7 +27,7 @@ class Contexts:
         self._projects = contexts.projects
         self._lister = ContextLister(contexts.projects, contexts.format)
         self._queries = ContextQueries(contexts.projects, contexts.format)
-        self._refresher = ContextRefresher(contexts.format, contexts.memory, ports.clock)
+        self._refresher = ContextRefresher(contexts.format, contexts.memory, ports.clock, ports.syntax)
 
     def list(self, *, path: str | None = None) -> Listing:
         """Every folder that has, or should have, a context."""

@@ -52,6 +52,7 @@ from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock
+from context_pack.kernel.syntax import Syntax
 
 DIGEST_DIGITS = 16
 FOLDERS_BETWEEN_SAVES = 200
@@ -103,6 +104,7 @@ class ContextRefresher:
     format: ContextFormat
     memory: DerivedMemory
     clock: Clock
+    syntax: Syntax
 
     def refresh(
         self, project: Project, order: Order, check: Check = unwatched, progress: Progress = silent
@@ -135,7 +137,7 @@ class _Round:
 
     def __attrs_post_init__(self) -> None:
         self.reader = ContextReader(self.tools.format)
-        self.surveyor = Surveyor(self.project, self.scan, self.reader)
+        self.surveyor = Surveyor(self.project, self.scan, self.reader, self.tools.syntax)
 
     def run(self, named: Folder | None, progress: Progress) -> Sequence[Outcome]:
         """Every kept folder in a subtree, the innermost first, so that a parent can tell of its children."""

@@ -15,6 +15,7 @@ from context_pack.contexts.domain.scan import kept, parent_of
 from context_pack.contexts.ports import Folder, Project, Scan
 from context_pack.contexts.usecases.reading import ContextReader
 from context_pack.kernel.languages import language_of
+from context_pack.kernel.syntax import Syntax
 
 SOURCE_FOLDERS = ("src", "lib", "packages", "app")
 
@@ -22,8 +23,8 @@ SOURCE_FOLDERS = ("src", "lib", "packages", "app")
 class Surveyor:
     """Gathers subjects to write about, for one pass over a project."""
 
-    def __init__(self, project: Project, scan: Scan, reader: ContextReader) -> None:
-        self._project, self._scan, self._reader = project, scan, reader
+    def __init__(self, project: Project, scan: Scan, reader: ContextReader, syntax: Syntax) -> None:
+        self._project, self._scan, self._reader, self._syntax = project, scan, reader, syntax
         self._told: dict[str, str] = {}
         self._manifests: dict[str, Manifest | None] = {}
 
@@ -50,7 +51,9 @@ class Surveyor:
 
     def _source(self, scope: str, name: str) -> Source:
         text = self._project.text(scope, name)
-        return Source(name, text, Outline() if text is None else outline_of(name, text))
+        if text is None:
+            return Source(name, None, Outline())
+        return Source(name, text, outline_of(name, text, self._syntax.parse(language_of(name), text)))
 
     def _child(self, folder: Folder) -> Child:
         return Child(folder.scope.rpartition("/")[2], self.summary(folder), len(folder.sources))

@@ -10,6 +10,7 @@ import pytest
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.commands.survey import LONGEST, LONGEST_README, Place, Survey, survey
 from context_pack_adapters.stores.source_tree import DiskSourceTree
+from context_pack_adapters.syntax import LazySyntax
 
 
 def write(root: Path, name: str, content: str) -> None:
@@ -19,7 +20,7 @@ def write(root: Path, name: str, content: str) -> None:
 
 
 def see(root: Path) -> Survey:
-    return survey(str(root), DiskSourceTree(root, PathPolicy()))
+    return survey(DiskSourceTree(root, PathPolicy()), LazySyntax())
 
 
 @pytest.mark.clause("CLI-31")
@@ -81,7 +82,7 @@ def test_secrets_generated_folders_and_links_out_are_not_shown(tmp_path: Path) -
     os.symlink(tmp_path / "outside.py", root / "main.py")
     found = see(root)
     assert (found.readme, found.entry, found.definition) == (None, None, None)
-    assert found.top == ["keys/"]
+    assert found.top == []
 
 
 @pytest.mark.clause("CLI-31")

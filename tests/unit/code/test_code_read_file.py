@@ -212,7 +212,7 @@ def test_a_byte_order_mark_is_counted_and_not_shown() -> None:
         ({"path": "a.py", "includeDeps": 1}, "$.includeDeps"),
         ({"path": "a.py", "maxDepth": 2}, "$.maxDepth"),
         ({"path": "a.py", "maxDepth": -1}, "$.maxDepth"),
-        ({"path": "a.py", "maxDepth": 1.0}, "$.maxDepth"),
+        ({"path": "a.py", "maxDepth": 0.5}, "$.maxDepth"),
         ({"path": "a.py", "startLine": 0}, "$.startLine"),
         ({"path": "a.py", "endLine": 0}, "$.endLine"),
         ({"path": "a.py", "startLine": "1"}, "$.startLine"),

@@ -19,11 +19,19 @@ from context_pack.contexts.domain.recognition import Known, looks_generated
 from context_pack.contexts.ports import Refusal
 from context_pack.contexts.usecases.refresh import Order
 from context_pack.kernel.languages import language_of
+from context_pack.kernel.syntax import NotParsed
+from context_pack_adapters.syntax import LazySyntax
+
+SYNTAX = LazySyntax()
+
+
+def source(name: str, text: str) -> Source:
+    return Source(name, text, outline_of(name, text, SYNTAX.parse(language_of(name), text)))
 
 
 def subject(scope: str = "src", children: tuple[Child, ...] = (), **files: str) -> Subject:
     named = {name.replace("__", "."): text for name, text in files.items()}
-    sources = [Source(name, text, outline_of(name, text)) for name, text in sorted(named.items())]
+    sources = [source(name, text) for name, text in sorted(named.items())]
     return Subject(scope, sources, frozenset(named), children)
 
 
@@ -241,7 +249,7 @@ def test_what_we_generate_looks_generated() -> None:
     for scope, record in made(dict(files)).items():
         prefix = "" if scope == "." else f"{scope}/"
         texts = {path.removeprefix(prefix): text for path, text in files.items() if path.startswith(prefix)}
-        sources = [Source(n, str(t), outline_of(n, str(t))) for n, t in texts.items() if "/" not in n]
+        sources = [source(name, str(text)) for name, text in texts.items() if "/" not in name]
         children = tuple(
             Child(e["name"].rstrip("/"), e["summary"], 0) for e in record.get("subdirectories", ())
         )
@@ -252,7 +260,7 @@ def test_what_we_generate_looks_generated() -> None:
 
 def test_stock_purposes_are_recognised_and_others_not() -> None:
     for name in ("package.json", "a.py", "a.ts", "test_a.py", "x.tf", "Dockerfile", "a.unknown"):
-        assert is_stock(purpose_of(name, outline_of(name, ""))), (name, language_of(name))
+        assert is_stock(purpose_of(name, outline_of(name, "", NotParsed("")))), (name, language_of(name))
 
 
 @pytest.mark.clause("CX-42")

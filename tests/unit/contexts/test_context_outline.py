@@ -8,9 +8,18 @@ from hanging import never_hanging
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.contexts.domain.outline import outline_of
-from context_pack.contexts.domain.outline.prose import paragraph_of, title_of
+from context_pack.contexts.domain import outline
+from context_pack.contexts.domain.outline import Outline
+from context_pack.contexts.domain.prose import paragraph_of, title_of
+from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import first_sentence, one_line
+from context_pack_adapters.syntax import LazySyntax
+
+SYNTAX = LazySyntax()
+
+
+def outline_of(name: str, text: str) -> Outline:
+    return outline.outline_of(name, text, SYNTAX.parse(language_of(name), text))
 
 
 def signatures(name: str, text: str) -> list[str]:
@@ -44,8 +53,8 @@ def _private(): ...
     found = outline_of("invoice.py", text)
     assert found.about == "Invoices of the shop."
     assert [export.signature for export in found.exports] == [
-        "def make(number: str, *, due: int=3) -> 'Invoice'",
-        "async def send(invoice: 'Invoice') -> bool",
+        'def make(number: str, *, due: int = 3) -> "Invoice"',
+        'async def send(invoice: "Invoice") -> bool',
         "class Invoice(Base, Generic[T])",
     ]
     assert [export.about for export in found.exports] == ["Make one.", "", "An invoice."]

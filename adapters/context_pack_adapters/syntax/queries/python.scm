@@ -15,6 +15,11 @@
   (#set! how "from")) @import
 (import_from_statement module_name: (_) @specifier (wildcard_import) @imported (#set! how "from")) @import
 
+; Names that are listed as public
+(module (expression_statement (assignment
+  left: (identifier) @list (#eq? @list "__all__")
+  right: [(list (string (string_content) @exported)) (tuple (string (string_content) @exported))])))
+
 ; What stands above or beside code
 (decorator) @attribute
 (comment) @comment

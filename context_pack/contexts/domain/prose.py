@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from context_pack.contexts.domain.outline.model import Outline
 from context_pack.kernel.sentences import first_sentence, one_line
 
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -42,11 +41,6 @@ def paragraph_of(text: str) -> str:
         elif gathered:
             break
     return first_sentence(" ".join(gathered))
-
-
-def outline(text: str) -> Outline:
-    """The title of a text, else what it begins with."""
-    return Outline(title_of(text) or paragraph_of(text))
 
 
 def _lines(text: str) -> list[str]:
