@@ -20,6 +20,8 @@ PROSE = frozenset({"markdown", "rst", "text"})
 SILENT = frozenset({"json"})
 """Formats that cannot say anything about themselves."""
 SCRIPTS = frozenset({"javascript", "jsx", "typescript", "tsx", "vue", "svelte"})
+COMPONENTS = frozenset({"vue", "svelte"})
+"""Markup with scripts in it; what it begins with is no comment of the script."""
 WITH_PUBLIC_MEMBERS = frozenset({"java", "csharp", "kotlin", "swift", "scala"})
 WITH_CONSTANTS = SCRIPTS | {"go", "rust"}
 
@@ -57,7 +59,8 @@ def outline_of(name: str, text: str, parsed: Parsed | NotParsed) -> Outline:
         each.name: each for each in reversed([*_defined(parsed, language), *_listed(parsed, language)])
     }
     taken = (path for each in parsed.imports for path in _imported(each, language))
-    return Outline(about(parsed.heads), tuple(reversed(exports.values())), tuple(dict.fromkeys(taken)))
+    said = about(parsed.heads) or (head_comment(text, language) if language in COMPONENTS else "")
+    return Outline(said, tuple(reversed(exports.values())), tuple(dict.fromkeys(taken)))
 
 
 def _defined(parsed: Parsed, language: str) -> Iterator[Export]:

@@ -96,3 +96,14 @@
 (hash_bang_line) @comment
 (string) @string
 (template_string) @string
+
+; Names that are exported by lists and assignments
+(export_specifier !alias name: (identifier) @exported)
+(export_specifier alias: (identifier) @exported)
+(expression_statement (assignment_expression
+  left: (member_expression) @_exports
+  right: (object [(shorthand_property_identifier) @exported (pair key: (property_identifier) @exported)]))
+  (#eq? @_exports "module.exports"))
+(expression_statement (assignment_expression
+  left: (member_expression object: (_) @_object property: (property_identifier) @exported))
+  (#any-of? @_object "exports" "module.exports"))

@@ -1,0 +1,16 @@
+; Definitions
+(class_declaration name: (identifier) @name body: (_)? @body) @class
+(record_declaration name: (identifier) @name body: (_)? @body) @class
+(struct_declaration name: (identifier) @name body: (_)? @body) @struct
+(interface_declaration name: (identifier) @name body: (_)? @body) @interface
+(enum_declaration name: (identifier) @name body: (_)? @body) @enum
+(method_declaration name: (identifier) @name body: (_)? @body) @method
+(constructor_declaration name: (identifier) @name body: (_)? @body) @method
+(destructor_declaration name: (identifier) @name body: (_)? @body) @method
+(local_function_statement name: (identifier) @name body: (_)? @body) @function
+(delegate_declaration name: (identifier) @name) @type
+
+; What stands above or beside code
+(attribute_list) @attribute
+(comment) @comment
+[(string_literal) (verbatim_string_literal) (raw_string_literal) (interpolated_string_expression) (character_literal)] @string

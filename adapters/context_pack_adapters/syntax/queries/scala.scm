@@ -1,0 +1,17 @@
+; Definitions
+(function_definition name: (_) @name body: (_)? @body) @function
+(function_declaration name: (_) @name) @function
+(class_definition name: (_) @name body: (_)? @body) @class
+(object_definition name: (_) @name body: (_)? @body) @class
+(trait_definition name: (_) @name body: (_)? @body) @trait
+(enum_definition name: (_) @name body: (_)? @body) @enum
+(type_definition name: (_) @name) @type
+
+; Imports
+(import_declaration path: (_) @specifier) @import
+(package_clause name: (_) @package)
+
+; What stands above or beside code
+(annotation) @attribute
+[(comment) (block_comment)] @comment
+[(string) (interpolated_string)] @string
