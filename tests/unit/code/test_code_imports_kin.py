@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from import_projects import imported
+from import_projects import SYNTAX, imported
 
 from context_pack.code.domain.imports import php
+from context_pack.kernel.syntax import Parsed
 
 SHOP = {
     "package.json": json.dumps({"private": True, "workspaces": ["packages/*", "apps/web", "tools/**"]}),
@@ -101,7 +102,9 @@ class Post extends Model implements Named
 
 @pytest.mark.clause("CD-24")
 def test_the_traits_of_a_class_count_by_their_full_names() -> None:
-    head = php.parse(PHP)
+    parsed = SYNTAX.parse("php", PHP)
+    assert isinstance(parsed, Parsed)
+    head = php.head_of(parsed)
     assert head.classes == ("App\\Traits\\HasTags", "App\\Contracts\\Named", "App\\Contracts\\Dated")
     assert head.traits == (
         "App\\Traits\\HasTags",

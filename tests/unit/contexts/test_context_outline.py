@@ -133,7 +133,7 @@ def test_common_javascript_modules_tell_what_they_export() -> None:
             '// Package m does it.\npackage m\n\nimport (\n\t"fmt"\n\tx "a.b/c"\n)\n\ntype Engine struct {\n}\n'
             "func (e *Engine) Run(n int) error {\n}\nfunc lower() {}\nfunc New() *Engine {\n}\n",
             "Package m does it.",
-            ["type Engine", "func (e *Engine) Run(n int) error", "func New() *Engine"],
+            ["type Engine struct", "func (e *Engine) Run(n int) error", "func New() *Engine"],
             ("fmt", "a.b/c"),
         ),
         (
@@ -151,9 +151,9 @@ def test_common_javascript_modules_tell_what_they_export() -> None:
             ("a.b.C",),
         ),
         ("a.kt", "// Cart\nfun add(a: Int): Int = 1\nclass Cart\n", "Cart", ["fun add(a: Int): Int", "class Cart"], ()),
-        ("a.rb", "# Cart.\nrequire_relative 'x'\nclass Cart\nend\n", "Cart.", ["class Cart"], ("x",)),
+        ("a.rb", "# Cart.\nrequire_relative 'x'\nclass Cart\n  def x; end\nend\n", "Cart.", ["class Cart"], ("x",)),
         ("a.php", "<?php\n// Cart.\nuse A\\B;\nfinal class Cart {}\n", "Cart.", ["final class Cart"], ("A\\B",)),
-        ("a.h", '// Cart.\n#include "x.h"\nint add(int a);\nstruct cart {\n', "Cart.", ["int add(int a)", "struct cart"], ("x.h",)),
+        ("a.h", '// Cart.\n#include "x.h"\nint add(int a);\nstruct cart { int n; };\n', "Cart.", ["int add(int a)", "struct cart"], ("x.h",)),
         ("a.sh", "#!/bin/sh\n# Builds.\n\nmain() {\n  :\n}\n", "Builds.", ["main()"], ()),
         ("a.lua", "-- Cart.\n\nfunction m.add(a) return a end\n", "Cart.", ["function m.add(a)"], ()),
         ("a.sql", "-- Tables.\nCREATE TABLE IF NOT EXISTS users (\n", "Tables.", [], ()),

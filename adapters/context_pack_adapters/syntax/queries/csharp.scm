@@ -14,3 +14,10 @@
 (attribute_list) @attribute
 (comment) @comment
 [(string_literal) (verbatim_string_literal) (raw_string_literal) (interpolated_string_expression) (character_literal)] @string
+
+; Imports: "type" ones name a type, statically or by another name
+(using_directive "static" [(identifier) (qualified_name) (alias_qualified_name)] @specifier (#set! how "type")) @import
+(using_directive name: (_) [(identifier) (qualified_name) (alias_qualified_name) (generic_name)] @specifier . ";" (#set! how "type")) @import
+(using_directive !name [(identifier) (qualified_name) (alias_qualified_name)] @specifier) @import
+(namespace_declaration name: (_) @package)
+(file_scoped_namespace_declaration name: (_) @package)

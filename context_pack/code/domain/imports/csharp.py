@@ -14,46 +14,13 @@ from attrs import define, frozen
 
 from context_pack.code.domain.imports.namespaces import Origin, folders_of, origin
 from context_pack.code.domain.imports.tree import Found, Imports, TreeView, ancestors, folder_of, within
-from context_pack.kernel.lexing import (
-    BLOCK_COMMENT,
-    DOUBLE_QUOTED,
-    LINE_COMMENT,
-    SINGLE_QUOTED,
-    comment,
-    interpolated,
-    lexer,
-    opaque,
-    string,
-)
+from context_pack.kernel.syntax import Parsed
 
 MOST_LOOKED_INTO = 200
 MOST_PARTS = 30
 """A name of more parts is not looked for."""
 
-
-def _raw_end(text: str, opening: re.Match[str]) -> int:
-    quotes = opening[0].lstrip("$@")
-    end = text.find(quotes, opening.end())
-    while end >= 0 and text[end + len(quotes) : end + len(quotes) + 1] == '"':
-        end += 1
-    return len(text) if end < 0 else end + len(quotes)
-
-
-_CSHARP = lexer(
-    comment(LINE_COMMENT),
-    comment(BLOCK_COMMENT),
-    comment(r"^[ \t]*+#[^\n]*+"),
-    opaque(r'\$*+"{3,}+', _raw_end),
-    opaque(r'(?:@\$?|\$@)"(?:[^"]|"")*+"?'),
-    opaque(r'\$"', interpolated('"', "{")),
-    string(DOUBLE_QUOTED),
-    opaque(SINGLE_QUOTED),
-)
-_USING = re.compile(
-    r"(?<![\w.])(?:global\s++)?+using\s++(?P<static>static\s++)?+(?:(?P<alias>@?\w++)\s*+=\s*+)?+"
-    r"(?:global\s*+::\s*+)?+(?P<name>@?\w++(?:\s*+\.\s*+@?\w++)*+)\s*+(?:<[^;(){}]*+(?<=>))?+\s*+;"
-)
-_NAMESPACE = re.compile(r"(?<![\w.])namespace\s++(@?\w++(?:\s*+\.\s*+@?\w++)*+)\s*+[;{]")
+_TYPE_ARGUMENTS = re.compile(r"<[^;]*+")
 _DECLARES = r"^[ \t]*+namespace[ \t]++{}[ \t]*+(?:[;{{]|//|/\*|\r?$)"
 _ROOT_NAMESPACE = re.compile(r"<RootNamespace>\s*([\w.]+)\s*</RootNamespace>")
 
@@ -79,22 +46,22 @@ class Head:
     usings: tuple[Using, ...]
 
 
-def parse(text: str) -> Head:
+def _head(parsed: Parsed) -> Head:
     """The first namespace and the usings of a file."""
-    code = _CSHARP.mask(text)
-    own = _NAMESPACE.search(code)
     usings = (
-        Using(_parts(each["name"]), bool(each["static"] or each["alias"])) for each in _USING.finditer(code)
+        Using(_parts(_TYPE_ARGUMENTS.sub("", each.specifier).rpartition("::")[2]), each.how == "type")
+        for each in parsed.imports
     )
-    return Head(() if own is None else _parts(own[1]), tuple(dict.fromkeys(usings)))
+    return Head(_parts(parsed.package) if parsed.package else (), tuple(dict.fromkeys(usings)))
 
 
 def _parts(name: str) -> tuple[str, ...]:
     return tuple(part.strip().removeprefix("@") for part in name.split("."))
 
 
-def resolve(head: Head, path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     """The files that the usings of the file at `path` lead to."""
+    head = _head(parsed)
     projects = _Projects(view, tuple(dict.fromkeys(_origins(head, folder_of(path), view))))
     found = Found()
     for using in head.usings:

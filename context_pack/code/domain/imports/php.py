@@ -25,49 +25,16 @@ from context_pack.code.domain.imports.tree import (
     nearest,
     within,
 )
-from context_pack.kernel.lexing import (
-    BLOCK_COMMENT,
-    FILL,
-    closed_string,
-    comment,
-    interpolated,
-    lexer,
-    literal,
-    opaque,
-    string,
-)
+from context_pack.kernel.syntax import Import, Parsed
 
 MOST_PARTS = 100
 _SLASH = "\\"
-_LABEL = re.compile(r"\w+")
-
-
-def _heredoc_end(text: str, opening: re.Match[str]) -> int:
-    label = _LABEL.findall(opening[0])[-1]
-    found = re.compile(rf"^[ \t]*+{label}\b", re.MULTILINE).search(text, opening.end())
-    return -1 if found is None else found.end()
-
-
-_PHP = lexer(
-    opaque(r"\?>(?s:.*?)(?:<\?(?:php\b|=)|\Z)"),
-    comment(r"(?://|#(?!\[))(?:[^\n?]|\?(?!>))*+"),
-    comment(BLOCK_COMMENT),
-    opaque(r"<<<[ \t]*+[\"']?[A-Za-z_]\w*+[\"']?\r?\n", _heredoc_end),
-    closed_string("'", r"[^'\\]|\\(?s:.)"),
-    string(r'"(?:[^"\\{$]|\\(?s:.)|\{(?!\$)|\$(?!\{))*+"'),
-    opaque(r'"', interpolated('"', "{$", "${")),
-    opaque(r"`", interpolated("`", "{$", "${")),
-)
-_OPEN = re.compile(r"<\?(?:php\b|=)", re.IGNORECASE)
-_REQUIRE = re.compile(
-    r"(?<![\w$>:\\])(?:require|include)(?:_once)?\b\s*+\(?+\s*+"
-    r"(?:(?P<here>__DIR__)\s*+\.\s*+|dirname\s*+\(\s*+(?P<from>__FILE__|__DIR__)\s*+(?:,\s*+(?P<up>\d)\s*+)?+\)\s*+\.\s*+)?+"
-    r"(?:\"(?P<double>\0++)\"|'(?P<single>\0++)')\s*+(?=[);,\0]|\Z)",
+_BUILT = re.compile(
+    r"(?:(?P<here>__DIR__)|dirname\s*+\(\s*+(?P<from>__FILE__|__DIR__)\s*+(?:,\s*+(?P<up>\d)\s*+)?+\))\s*+\.\s*+"
+    r"(?:\"(?P<double>[^\"\\$]*+)\"|'(?P<single>[^'\\]*+)')",
     re.IGNORECASE,
 )
-_SCOPE = re.compile(
-    r"[{}]|(?<![\w$>:\\])(?P<word>use|namespace)\s++(?P<what>[\w\\][^;{}()]*+)(?P<group>\{[^{}]*+\})?+", re.I
-)
+_USE = re.compile(r"use\s++(?P<what>[^;{]*+)(?P<group>\{[^{}]*+\})?+", re.IGNORECASE)
 _ALIAS = re.compile(r"\s+as\s+(\w+)\s*\Z", re.IGNORECASE)
 _NAME = re.compile(r"\\?[^\W\d]\w*+(?:\\\w++)*+")
 _MEMBER = re.compile(r"\A(?:function|const)\s+", re.IGNORECASE)
@@ -91,56 +58,40 @@ class Head:
     traits: tuple[str, ...] = ()
 
 
-def parse(text: str) -> Head:
-    """The namespace, the required files and the used classes of a file."""
-    opening = _OPEN.search(text)
-    if opening is None:
-        return Head((), (), ())
-    start = opening.end()
-    code = FILL * start + _PHP.mask(text[start:])
-    files = tuple(dict.fromkeys(_files(text, code)))
-    namespace, classes, traits = _names(code)
-    return Head(namespace, files, classes, traits)
-
-
-def _files(text: str, code: str) -> Iterator[Required]:
-    for match in _REQUIRE.finditer(code):
-        group = "double" if match["double"] is not None else "single"
-        up = None
-        if match["here"] or match["from"]:
-            above = int(match["up"] or 1)
-            up = 0 if match["here"] else above if match["from"].upper() == "__DIR__" else above - 1
-        name = literal(text, *match.span(group))
-        if group == "single" or "$" not in name:
-            yield Required(name, up)
-
-
-def _names(code: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """The first namespace, what is used outside of classes and functions, and the traits of classes."""
+def head_of(parsed: Parsed) -> Head:
+    """The namespace, the required files, the used classes and the traits of a file."""
     namespace: tuple[str, ...] | None = None
     here: tuple[str, ...] = ()
+    files: dict[Required, None] = {}
     used: dict[str, None] = {}
     traits: dict[str, None] = {}
     aliases: dict[str, str] = {}
-    depth = outer = at = 0
-    while (match := _SCOPE.search(code, at)) is not None:
-        at = match.end()
-        if match[0] in "{}":
-            depth += 1 if match[0] == "{" else -1
-        elif match["word"].lower() == "namespace":
-            own = tuple(part for part in match["what"].strip().split("\\") if part)
-            namespace = own if namespace is None else namespace
-            here, aliases = own, {}
-            braced = match["group"] is not None or code[at : at + 1] == "{"
-            outer = depth + 1 if braced else depth
-            at = match.end("what")
-        elif depth <= outer:
+    for each in parsed.imports:
+        if each.how == "namespace":
+            here, aliases = tuple(part.strip() for part in each.specifier.split(_SLASH)), {}
+            namespace = here if namespace is None else namespace
+        elif each.how in ("file", "built"):
+            files.update(dict.fromkeys(_required(each)))
+        elif (match := _USE.match(each.specifier)) is None:
+            continue
+        elif each.how == "use":
             for alias, name in _used(match["what"], match["group"]):
                 used[name] = None
                 aliases[alias.lower()] = name
         else:
             traits.update(dict.fromkeys(_full(name, here, aliases) for name in _traits(match["what"])))
-    return namespace or (), tuple(used), tuple(traits)
+    return Head(namespace or (), tuple(files), tuple(used), tuple(traits))
+
+
+def _required(each: Import) -> Iterator[Required]:
+    """The file that an expression names, if it names one by itself or from the folder of the file."""
+    if each.how == "file":
+        if "$" not in each.specifier:
+            yield Required(each.specifier, None)
+    elif (match := _BUILT.fullmatch(each.specifier.strip())) is not None:
+        above = int(match["up"] or 1)
+        up = 0 if match["here"] else above if match["from"].upper() == "__DIR__" else above - 1
+        yield Required(match["double"] or match["single"] or "", up)
 
 
 def _used(what: str, group: str | None) -> Iterator[tuple[str, str]]:
@@ -170,8 +121,9 @@ def _full(name: str, here: tuple[str, ...], aliases: Mapping[str, str]) -> str:
     return f"{known}{slash}{rest}" if known is not None else "\\".join((*here, name))
 
 
-def resolve(head: Head, path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     """The files that the names lead to."""
+    head = head_of(parsed)
     here = folder_of(path)
     found = Found()
     for required in head.files:
