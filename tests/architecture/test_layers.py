@@ -21,7 +21,6 @@ SHARED_ROOMS = {"kernel", "toolkit", "retrieval"}
 ONE_ROOM_SO_FAR: dict[str, str] = {
     "revision": "packs have revisions now; the discoveries of the memory room will",
     "lexing": "the last scanners of imports use it, and go with them",
-    "python_source": "the outlines of contexts use it until they are parsed",
 }
 
 READS_THE_WORLD = {"open", "print", "input", "eval", "exec", "compile", "breakpoint", "__import__"}
