@@ -101,6 +101,21 @@ def test_only_a_fetch_sees_new_commits_and_refs_stay_where_they_are(tmp_path: Pa
     assert looked(sources(tmp_path, fixed[:-30]))[1]["docs/guide.md"] == "# Guide one"
 
 
+@pytest.mark.clause("PV-07", "DC-13")
+def test_what_a_killed_git_left_stops_no_later_fetch(tmp_path: Path, repository: Path) -> None:
+    found = sources(tmp_path, f"git+file://{repository}#main")
+    looked(found)
+    (store,) = (tmp_path / "cache/git").iterdir()
+    left = ["shallow.lock", "refs/context-pack/current.lock", "objects/pack/tmp_pack_a1"]
+    for name in left:
+        (store / name).touch()
+    (store / "objects/tmp_objdir-incoming-a1/pack").mkdir(parents=True)
+    (repository / "docs/guide.md").write_text("# Guide two")
+    git(repository, "commit", "--quiet", "-am", "two")
+    assert looked(found)[1]["docs/guide.md"] == "# Guide two"
+    assert [name for name in [*left, "objects/tmp_objdir-incoming-a1"] if (store / name).exists()] == []
+
+
 @pytest.mark.clause("DC-13")
 @pytest.mark.parametrize("way", ["config", "commondir", "link"])
 def test_a_repository_that_the_project_brings_along_is_not_used(

@@ -42,6 +42,7 @@ CURRENT = "refs/context-pack/current"
 _CONFIG = b"[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 _ELSEWHERE = ("commondir", "objects/info/alternates", "objects/info/http-alternates")
 """Files by which a repository takes its configuration or its objects from another place."""
+_LEFT = ("*.lock", "refs/**/*.lock", "objects/tmp_*", "objects/*/tmp_*")
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
 
 
@@ -56,12 +57,14 @@ class GitStore:
         self.git = Git(folder, where.place.partition(":")[0], trusted, check)
 
     def fetch(self) -> None:
-        """Bring the wanted commit here.
+        """Bring the wanted commit here; for one who has the collection alone among processes.
 
         Raises:
             Failure: `io_error`, in our own words.
         """
-        if not self._is_ours():
+        if self._is_ours():
+            self._sweep()
+        else:
             self._make()
         ref = self._where.ref or "HEAD"
         shallow = ("fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
@@ -97,6 +100,15 @@ class GitStore:
             os.mkdir(self._folder, FOLDER_MODE)
             self.git.run("init", "--quiet", "--bare", "--template=", str(self._folder))
             Folder(self._folder).write("config", _CONFIG, FILE_MODE)
+
+    def _sweep(self) -> None:
+        """Remove what a killed git left: locks, which stop every later fetch, and halves of packs."""
+        for pattern in _LEFT:
+            for path in self._folder.glob(pattern):
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
 
     def commit(self) -> str | None:
         """The commit that is here; None before the first fetch."""
