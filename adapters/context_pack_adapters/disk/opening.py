@@ -235,6 +235,24 @@ def way_down(top: str, names: Sequence[str], through: bool = False) -> Handle:
     return folder
 
 
+def first_link(root: Place, parts: Sequence[str]) -> tuple[int, str] | None:
+    """The number of the first part on a way down that is a link, and what the link says."""
+    folder = root.open()
+    try:
+        for number, part in enumerate(parts):
+            target = link_target(folder, part)
+            if target is not None:
+                return number, target
+            below = enter(folder, part, through=True)
+            leave(folder)
+            folder = below
+    except OSError:
+        pass  # a file, or gone
+    finally:
+        leave(folder)
+    return None
+
+
 def _check_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise NotRegular(errno.ELOOP if stat.S_ISLNK(status.st_mode) else errno.EINVAL, "not a regular file")

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from context_pack_adapters.disk.opening import Place
-from context_pack_adapters.disk.rooted import first_link
+from context_pack_adapters.disk.opening import Place, first_link
 
 USED = ((), ("packs",), ("memory", "discoveries"), ("contexts",))
 """The folders of a storage root that are read or written; others are none of ours."""

@@ -26,8 +26,8 @@ from context_pack_adapters.disk.opening import (
     Place,
     TooLarge,
     enter,
+    first_link,
     leave,
-    link_target,
     open_file,
     read_opened,
     status_of,
@@ -174,24 +174,6 @@ def _led(root: Place, parts: Parts, number: int, target: str) -> Parts:
         if inside != place:
             return inside.split(os.sep)
     raise Refused(Reason.OUTSIDE)
-
-
-def first_link(root: Place, parts: Parts) -> tuple[int, str] | None:
-    """The number of the first part on a way down that is a link, and what the link says."""
-    folder = root.open()
-    try:
-        for number, part in enumerate(parts):
-            target = link_target(folder, part)
-            if target is not None:
-                return number, target
-            below = enter(folder, part, through=True)
-            leave(folder)
-            folder = below
-    except OSError:
-        pass  # a file, or gone
-    finally:
-        leave(folder)
-    return None
 
 
 def _status(folder: Handle, name: str) -> os.stat_result:
