@@ -14,8 +14,6 @@ from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from context_pack.app import Ports
     from context_pack.documents.domain.model import About, Survey
     from context_pack.documents.domain.model import Failed as DocumentFailed
@@ -150,13 +148,11 @@ def watch_folders(root: str) -> FoldersWatch:
     return FoldersWatch(root)
 
 
-def write_package(
-    target: Path, about: About, source: Source, survey: Survey
-) -> tuple[int, tuple[DocumentFailed, ...]]:
-    """Write the documents of a source as a package."""
+def package_of(about: About, source: Source, survey: Survey) -> tuple[bytes, int, tuple[DocumentFailed, ...]]:
+    """The documents of a source as a package."""
     from context_pack_adapters.stores import collection_packing
 
-    return collection_packing.write_package(target, about, source, survey)
+    return collection_packing.package_of(about, source, survey)
 
 
 def load_registry(settings: Settings, log: Log) -> Registry:

@@ -50,6 +50,6 @@ def run(options: Namespace, shell: Shell) -> int:
     if options.output in (None, "-"):
         shell.terminal.raw(text)
         return 0
-    write(options.output, text, replace=options.force)
+    write(options.output, text.encode("utf-8", "backslashreplace"), replace=options.force)
     shell.terminal.line(options.output)
     return 0

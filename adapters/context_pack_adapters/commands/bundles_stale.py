@@ -20,6 +20,7 @@ from attrs import evolve
 from context_pack_adapters.commands.bundles import open_shelf
 from context_pack_adapters.commands.shell import Shell, Usage
 
+MOST_BYTES = 1024 * 1024 * 1024
 ENVELOPE_DEPTH = 10
 """How much deeper a value lies in an export than in its file, and some."""
 COLOURS = {"newer": "yellow", "changed": "yellow", "gone": "red", "new": "green"}
@@ -71,14 +72,11 @@ def run(options: Namespace, shell: Shell) -> int:
 
 def _parsed(file: str) -> object:
     """The value in the file; JSON is read as JSON, because it is often large."""
+    from context_pack_adapters.disk.named import read_named
     from context_pack_adapters.stores.bundle_files_parsing import parse
     from context_pack_adapters.stores.yaml_core import MAX_DEPTH, Malformed
 
-    if file == "-":
-        data = sys.stdin.buffer.read()
-    else:
-        with open(file, "rb") as stream:
-            data = stream.read()
+    data = sys.stdin.buffer.read() if file == "-" else read_named(file, MOST_BYTES)
     name = "export.json" if data.lstrip()[:1] == b"{" else "export.yaml"
     try:
         return parse(data, name, MAX_DEPTH + ENVELOPE_DEPTH)

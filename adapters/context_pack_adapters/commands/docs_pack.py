@@ -48,7 +48,8 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace, shell: Shell) -> int:
     """Write the package, whole or not at all."""
     from context_pack.documents.domain.model import About
-    from context_pack_adapters.bootstrap import write_package
+    from context_pack_adapters.bootstrap import package_of
+    from context_pack_adapters.commands.packs_export import write
 
     documents = open_documents(shell)
     collection = _collection(documents, options.source)
@@ -65,18 +66,19 @@ def run(options: Namespace, shell: Shell) -> int:
             options.description or survey.about.description,
         )
         target = Path(working_directory(), options.output or f"{about.name}-{about.version}.tar.gz")
-        if os.path.lexists(target) and not options.force:
-            raise Usage(f"{target.name} is there already; --force replaces it")
         if not target.parent.is_dir():
             raise Usage(f"the folder for {target.name} does not exist; make it first")
-        packed, failed = write_package(target, about, source, survey)
+        if os.path.lexists(target) and not options.force:  # before anything is packed
+            raise Usage(f"{target.name} is there already; --force replaces it")
+        data, packed, failed = package_of(about, source, survey)
+        write(str(target), data, replace=options.force)
     every = (*survey.failed, *failed)
     if options.json:
         told = [{"document": one.document, "reason": one.reason} for one in every]
-        size = target.stat().st_size
-        shell.terminal.json({"package": str(target), "documents": packed, "bytes": size, "failed": told})
+        body = {"package": str(target), "documents": packed, "bytes": len(data), "failed": told}
+        shell.terminal.json(body)
     else:
-        shell.terminal.line(f"{target.name}: {packed} documents, {target.stat().st_size} bytes")
+        shell.terminal.line(f"{target.name}: {packed} documents, {len(data)} bytes")
         show_failed(shell, every)
     return FAILED if every else DONE
 

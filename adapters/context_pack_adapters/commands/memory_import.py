@@ -15,12 +15,16 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.commands.memory import TYPES, open_memory, tell
 from context_pack_adapters.commands.shell import Shell, Usage
+
+if TYPE_CHECKING:
+    from context_pack_adapters.disk.opening import Place
 
 SUFFIXES = (".md", ".markdown", ".mdx")
 MOST_BYTES = 4 * 1024 * 1024
@@ -41,9 +45,9 @@ def run(options: Namespace, shell: Shell) -> int:
     rows: list[dict[str, Any]] = []
     failed = False
     rehearsed: set[str] = set()
-    for file in files:
+    for file, read in files:
         try:
-            rows += _imported(file, options, shell, rehearsed)
+            rows += _imported(file, read().decode("utf-8-sig"), options, shell, rehearsed)
         except (OSError, UnicodeDecodeError, Failure) as error:
             failed = True
             reason = _reason(error)
@@ -52,25 +56,53 @@ def run(options: Namespace, shell: Shell) -> int:
     return 1 if failed else 0
 
 
-def _markdown(path: str) -> Iterator[str]:
-    if os.path.isdir(path):
-        for folder, folders, names in os.walk(path):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
-    elif os.path.exists(path):
-        yield path
-    else:
-        raise Usage(f"{path}: there is no such file or folder")
+def _markdown(path: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """The Markdown files that a path means, each with how to read it; no link in a folder is followed."""
+    from context_pack_adapters.disk.named import read_named
+    from context_pack_adapters.disk.opening import Place
+
+    if not os.path.isdir(path):
+        if not os.path.exists(path):
+            raise Usage(f"{path}: there is no such file or folder")
+        yield path, lambda: read_named(path, MOST_BYTES)
+        return
+    for inside in _names(path):
+        place, name = Place.of(path).below(*inside.split("/")).split()
+        yield os.path.join(path, inside), partial(_read, place, name)
 
 
-def _imported(file: str, options: Namespace, shell: Shell, rehearsed: set[str]) -> Iterator[dict[str, Any]]:
+def _read(place: Place, name: str) -> bytes:
+    from context_pack_adapters.disk.folder import Folder
+
+    return Folder(place).read(name, MOST_BYTES)[0]
+
+
+def _names(root: str) -> list[str]:
+    """The Markdown files below a folder, those in hidden folders left out."""
+    from context_pack_adapters.disk.walking import Level, walk
+
+    found: list[str] = []
+
+    def look(level: Level, _: None) -> Iterator[tuple[str, None]]:
+        for entry in sorted(level.entries, key=lambda entry: entry.name):
+            if entry.is_dir(follow_symlinks=False):
+                if not entry.name.startswith("."):
+                    yield entry.name, None
+            elif entry.name.endswith(SUFFIXES) and entry.is_file(follow_symlinks=False):
+                found.append(level.prefix + entry.name)
+
+    walk(root, look, None)
+    return found
+
+
+def _imported(
+    file: str, text: str, options: Namespace, shell: Shell, rehearsed: set[str]
+) -> Iterator[dict[str, Any]]:
     """What becomes of each note of a file; `rehearsed` are the ids that a dry run would have recorded."""
     from context_pack.memory.domain.discovery import DiscoveryType
     from context_pack.memory.domain.notes import Note, notes_in
     from context_pack.memory.usecases.record import ContextRecord
 
-    with open(file, encoding="utf-8-sig", newline="") as stream:
-        text = stream.read(MOST_BYTES)
     kind = None if options.type is None else DiscoveryType(options.type)
     _, recorder = open_memory(shell)
     for note in notes_in(text, os.path.basename(file), kind):

@@ -18,7 +18,6 @@ import os
 import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from context_pack_adapters.commands.shell import Shell, Usage
@@ -50,7 +49,7 @@ def run(options: Namespace, shell: Shell) -> int:
         shell.terminal.raw(text)
         return 0
     path = destination(options.output or "", f"{file_stem(pack)}{suffix}")
-    write(path, text, replace=options.force)
+    write(path, text.encode("utf-8", "backslashreplace"), replace=options.force)
     shell.terminal.line(path)
     return 0
 
@@ -92,46 +91,18 @@ def destination(output: str, name: str) -> str:
     return output
 
 
-def write(path: str, text: str, *, replace: bool) -> None:
-    """Write a text file; an existing one only if it may be replaced, and then in one step.
+def write(path: str, data: bytes, *, replace: bool) -> None:
+    """Write a file whole; an existing one only if it may be replaced, and then in one step.
 
     Raises:
         Usage: the file is there and may not be replaced.
         OSError: it cannot be written; names `path`, and leaves what was there.
     """
-    data = text.encode("utf-8", "backslashreplace")
+    from context_pack_adapters.disk.named import write_named
+
     try:
-        if replace and os.path.exists(path) and not os.path.isfile(path):
-            _write(path, data, "wb")  # a device or a pipe takes the text; it is not to be replaced
-        elif replace:
-            _replace(path, data)
-        else:
-            _write(path, data, "xb")
-    except FileExistsError:
-        raise Usage(f"{path} exists; --force replaces it") from None
+        written = write_named(path, data, replace)
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from None
-
-
-def _write(path: str, data: bytes, mode: str) -> None:
-    """Write everything; of a new file (`xb`) no part is left behind when that fails."""
-    with open(path, mode) as file:
-        try:
-            file.write(data)
-            file.flush()
-        except OSError:
-            if mode == "xb":
-                os.unlink(path)
-            raise
-
-
-def _replace(path: str, data: bytes) -> None:
-    """Put a whole file in the place of what is there."""
-    beside = os.path.join(os.path.dirname(path), f".{os.urandom(8).hex()}.tmp")
-    try:
-        _write(beside, data, "xb")
-        os.replace(beside, path)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(beside)
-        raise
+    if not written:
+        raise Usage(f"{path} exists; --force replaces it")

@@ -99,13 +99,17 @@ def readable_packs(shell: Shell, workspace: Workspace, status: str | None = None
     Raises:
         Failure: the store cannot be read at all.
     """
+    from context_pack_adapters.bootstrap import storage_place
+    from context_pack_adapters.disk.folder import Folder
+
     try:
         return Found([pack["id"] for pack in every_pack(workspace, status=status)], {})
     except Failure as failure:
         if failure.code not in {Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED}:
             raise
     found = Found([], {})
-    names = sorted(os.path.splitext(name) for name in os.listdir(shell.packs_folder))
+    folder = Folder(storage_place(shell.settings).below("packs"))
+    names = sorted(map(os.path.splitext, folder.names()))
     for pack_id in (stem for stem, suffix in names if suffix == ".md" and is_pack_id(stem)):
         try:
             pack = ask(workspace, action="get", id=pack_id)

@@ -1,26 +1,20 @@
-"""Writing a package: the same documents always make the same bytes, whoever packs them and when."""
+"""Making a package: the same documents always make the same bytes, whoever packs them and when."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import json
-import os
 import tarfile
-from pathlib import Path
 
 from context_pack.documents.domain.manifest import MANIFEST_FILE
 from context_pack.documents.domain.model import About, Failed, Survey
 from context_pack.documents.ports import Source
 from context_pack.kernel.digest import sha256_hex
-from context_pack_adapters.disk.atomic import write_atomic
-from context_pack_adapters.disk.faults import translated
 
 
-def write_package(
-    target: Path, about: About, source: Source, survey: Survey
-) -> tuple[int, tuple[Failed, ...]]:
-    """Write the documents of a source and their manifest; how many there are, and which failed."""
+def package_of(about: About, source: Source, survey: Survey) -> tuple[bytes, int, tuple[Failed, ...]]:
+    """A package of the documents of a source and their manifest; how many there are, and which failed."""
     bodies: dict[str, bytes] = {}
     failed: list[Failed] = []
     for found in source.read(sorted(survey.files)):
@@ -30,10 +24,7 @@ def write_package(
             failed.append(Failed(found.document, "its name is the manifest's"))
         else:
             bodies[found.document] = found.text.encode("utf-8")
-    data = packed(about, bodies)
-    with translated(target.name):
-        write_atomic(os.path.dirname(os.path.abspath(target)), target.name, data)
-    return len(bodies), tuple(failed)
+    return packed(about, bodies), len(bodies), tuple(failed)
 
 
 def packed(about: About, bodies: dict[str, bytes]) -> bytes:

@@ -1,0 +1,48 @@
+"""Files that a person names on the command line: read whole, written whole in one step.
+
+Such a path may lie anywhere and go through links: that is the person's choice. Raises plain OSError.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from context_pack_adapters.disk.folder import Folder
+from context_pack_adapters.disk.opening import Place
+
+
+def read_named(path: str, max_bytes: int) -> bytes:
+    """The bytes of a regular file.
+
+    Raises:
+        NotRegular: a folder, a pipe or a device.
+        TooLarge: more than `max_bytes`.
+    """
+    place, name = Place.of(os.path.realpath(path)).split()
+    return Folder(place).read(name, max_bytes)[0]
+
+
+def write_named(path: str, data: bytes, replace: bool) -> bool:
+    """Write a file whole; False if the name is taken and may not be replaced.
+
+    A pipe or a device is written into, where replacing is allowed; a link is replaced, and not its target.
+    """
+    place, name = Place.of(path).split()
+    if not replace:
+        return Folder(place).create(name, data)
+    if _takes_bytes(path):
+        with open(path, "wb") as stream:
+            stream.write(data)
+    else:
+        Folder(place).write(name, data)
+    return True
+
+
+def _takes_bytes(path: str) -> bool:
+    """Whether there is something that is written into: no file, no folder, no link to one."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
