@@ -169,7 +169,7 @@ def test_javascript_imports_package_and_head() -> None:
     found = parsed("javascript", JAVASCRIPT)
     assert (found.package, found.heads, found.error_line) == (
         "",
-        ("Sold under terms.\nTools of the shop.",),
+        ("Sold under terms.", "Tools of the shop."),
         None,
     )
 

@@ -143,7 +143,11 @@ def _heads(nodes: Sequence[Node], first: int, data: bytes) -> Iterator[str]:
 def _continues(one: Node, other: Node) -> bool:
     """Whether two comments are lines of one text."""
     apart = other.start_point.row - last_row(one)
-    return apart <= 1 and not any(_text(each).startswith(("/*", "<!--")) for each in (one, other))
+    return (
+        apart <= 1
+        and one.type == other.type
+        and not any(_text(each).startswith(("/*", "<!--")) for each in (one, other))
+    )
 
 
 def _identifiers(tree: Tree, data: bytes, name: bytes) -> Iterator[int]:

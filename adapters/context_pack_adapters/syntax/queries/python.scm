@@ -4,7 +4,10 @@
 (class_definition name: (identifier) @name body: (block . (expression_statement . (string) @docstring)? ) @body) @class
 (decorated_definition definition: (class_definition name: (identifier) @name body: (_) @body)) @class
 (module (expression_statement (assignment left: (identifier) @name right: (_) @body)) @constant)
-(type_alias_statement left: (type (identifier) @name) right: (_) @body) @type
+(module (expression_statement (assignment left: (pattern_list (identifier) @name) right: (_) @body)) @constant)
+(type_alias_statement
+  left: (type [(identifier) @name (generic_type . (identifier) @name)])
+  right: (_) @body) @type
 
 ; Imports: "import" names modules, "from" takes names out of one
 (import_statement name: (dotted_name) @specifier (#set! how "import")) @import
