@@ -34,6 +34,8 @@ MOST_HEAD_CHARS = 4_000
 MOST_OCCURRENCES = 10_000
 _NO_CODE = re.compile("string|comment|text|content|regex|heredoc|char")
 """Kinds of leaves that can spell a name without being one."""
+_NO_BEGINNINGS = bytes(range(0x80, 0xC0))
+"""Bytes that continue a character; a node may end inside one that is no valid UTF-8."""
 
 
 class TreeSitterSyntax:
@@ -182,8 +184,8 @@ def _characters(data: bytes, ranges: Sequence[tuple[int, int]]) -> tuple[tuple[i
     found = []
     at = counted = 0
     for start, end in ranges:
-        begin = counted + len(data[at:start].decode("utf-8", "surrogatepass"))
-        counted = begin + len(data[start:end].decode("utf-8", "surrogatepass"))
+        begin = counted + len(data[at:start].translate(None, _NO_BEGINNINGS))
+        counted = begin + len(data[start:end].translate(None, _NO_BEGINNINGS))
         at = end
         found.append((begin, counted))
     return tuple(found)

@@ -76,7 +76,7 @@ def read(language: str, text: str) -> Read | NotParsed:
     if len(data) > MOST_BYTES:
         return NotParsed(TOO_LONG, failed=False)
     found = _by_grammar(name, data)
-    if isinstance(found, NotParsed) or not found.tree.root_node.has_error:
+    if isinstance(found, NotParsed) or not found.tree.root_node.has_error or found.errors_without_end:
         return found
     for other, sign in INSTEAD.get(name, {}).items():
         if sign.search(data) is not None:
@@ -174,6 +174,8 @@ def _error_bytes(tree: Tree) -> int:
 
 def _error_count(found: Read) -> int:
     """How many places of a text its grammar cannot read; too many to count are more than any."""
+    if found.errors_without_end:
+        return sys.maxsize
     captures = in_time(partial(found.grammar.errors.captures, found.tree.root_node))
     return sys.maxsize if captures is None else len(captures.get("error", ()))
 

@@ -1,0 +1,149 @@
+"""What every way to parse code promises: the parser itself, in another process, and with a memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hanging import never_hanging
+
+from context_pack.kernel.syntax import DefinitionKind, NoSyntax, NotParsed, Parsed, Spans, Syntax
+from context_pack_adapters.syntax import LazySyntax
+from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
+from context_pack_adapters.syntax.kept_syntax import KeptSyntax
+from context_pack_adapters.syntax.sources import SOURCES, Source
+from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
+
+SMALL = {
+    "python": ('"""Größe."""\nimport a.b\n# naïve: area\ndef area(x):\n    return f"area {area}"\n', "area"),
+    "javascript": ("import 'a';\n// area\nfunction area(x) { return `area ${area}` + /area/; }\n", "area"),
+    "vue": ("<p>area</p><script>\nimport 'a'\nfunction area() { return 'area'; }\n</script>\n", "area"),
+    "go": ('package a\n\nimport "b"\n\n// area is\nfunc area() { area("area") }\n', "area"),
+    "rust": ('use b::c;\n/// area\nfn area() { area(r#"area"#); }\n', "area"),
+}
+
+
+@pytest.fixture(params=["parser", "process", "kept", "lazy"])
+def syntax(request: pytest.FixtureRequest) -> Iterator[Syntax]:
+    """Each way to parse."""
+    if request.param == "process":
+        guarded = GuardedSyntax()
+        yield guarded
+        guarded.close()
+    elif request.param == "lazy":
+        yield LazySyntax()
+    else:
+        yield TreeSitterSyntax() if request.param == "parser" else KeptSyntax(TreeSitterSyntax(), most=2)
+
+
+@pytest.mark.clause("CD-97")
+@pytest.mark.parametrize("language", sorted(SMALL))
+def test_a_text_has_one_definition_and_one_import_however_it_is_parsed(syntax: Syntax, language: str) -> None:
+    text, name = SMALL[language]
+    assert syntax.knows(language)
+    parsed = syntax.parse(language, text)
+    assert isinstance(parsed, Parsed)
+    assert [(each.kind, each.qualified) for each in parsed.definitions] == [(DefinitionKind.FUNCTION, name)]
+    assert len(parsed.imports) == 1
+    assert parsed.error_line is None
+    assert parsed == syntax.parse(language, text)
+
+
+@pytest.mark.clause("CD-97")
+def test_spans_and_places_count_characters_and_not_bytes(syntax: Syntax) -> None:
+    text, name = SMALL["python"]
+    spans = syntax.spans("python", text)
+    assert isinstance(spans, Spans)
+    assert [text[slice(*each)] for each in spans.comments] == ["# naïve: area"]
+    assert [text[slice(*each)] for each in spans.strings] == ['"""Größe."""', 'f"area {area}"']
+    assert list(found(syntax, "python", text, name)) == [text.index("area("), text.rindex("area")]
+
+
+@pytest.mark.clause("CD-97")
+@pytest.mark.parametrize(("language", "count"), [("javascript", 2), ("vue", 1), ("go", 2), ("rust", 2)])
+def test_a_name_is_found_outside_of_comments_strings_and_patterns(
+    syntax: Syntax, language: str, count: int
+) -> None:
+    text, name = SMALL[language]
+    assert len(found(syntax, language, text, name)) == count
+    assert found(syntax, language, text, "are") == []
+    assert found(syntax, language, text, "a|r") == []
+
+
+@pytest.mark.clause("CD-98")
+def test_what_is_not_parsed_says_why(syntax: Syntax) -> None:
+    assert not syntax.knows("cobol")
+    for text, language, reason in [
+        ("x", "cobol", "there is no grammar for cobol"),
+        ("#" * (1024 * 1024 + 1), "python", "it is larger than 1 MiB"),
+        ("[" * 50_000, "python", "its grammar cannot read it"),
+    ]:
+        for answer in (
+            syntax.parse(language, text),
+            syntax.spans(language, text),
+            syntax.occurrences(language, text, "x"),
+        ):
+            assert isinstance(answer, NotParsed)
+            assert answer.reason == reason
+
+
+@pytest.mark.clause("CD-98")
+def test_of_what_is_mostly_errors_the_rest_is_told(syntax: Syntax) -> None:
+    answer = syntax.parse("javascript", "import 'a';\n" + "= ) ( =\n" * 20)
+    assert isinstance(answer, NotParsed)
+    assert answer.reason == "its grammar cannot read it"
+    assert answer.partly is not None
+    assert [each.specifier for each in answer.partly.imports] == ["a"]
+    assert answer.partly.error_line == 2
+
+
+@pytest.mark.clause("CD-98")
+@pytest.mark.parametrize(
+    "source", [Source("no_such_grammar", "language", "go"), Source("json", "loads", "go")]
+)
+def test_a_grammar_that_cannot_be_loaded_costs_its_language_only(
+    monkeypatch: pytest.MonkeyPatch, source: Source
+) -> None:
+    monkeypatch.setitem(SOURCES, "broken", source)
+    answer = TreeSitterSyntax().parse("broken", "x")
+    assert answer == NotParsed("the grammar for broken could not be loaded")
+    assert isinstance(TreeSitterSyntax().parse("python", "x"), Parsed)
+
+
+@pytest.mark.clause("CD-98")
+def test_without_a_parser_nothing_is_parsed_and_that_is_said() -> None:
+    syntax = NoSyntax()
+    answers = (syntax.parse("go", ""), syntax.spans("go", ""), syntax.occurrences("go", "", "x"))
+    assert {answer.reason for answer in answers} == {"there is no grammar for go"}
+    assert not syntax.knows("go")
+
+
+HOSTILE = [
+    "(" * 60_000,
+    "{[(" * 20_000 + ")]}" * 20_000,
+    "a" * 1_000_000,
+    "a " * 60_000,
+    "\0" * 5_000,
+    "x = '\ud800\udfff'\n" * 5_000,
+    "é\u2028\ufeff" * 5_000,
+    "/**/" * 20_000 + "x",
+    "'\\" * 30_000,
+    "x = 1;" * 20_000,
+]
+
+
+@pytest.mark.clause("CD-15", "CD-98")
+@pytest.mark.parametrize("language", sorted(SOURCES))
+def test_no_text_makes_a_grammar_hang_or_raise(language: str) -> None:
+    parser = TreeSitterSyntax()
+    for text in HOSTILE:
+        with never_hanging(120):  # two seconds of its own each; a square or a loop would go on for hours
+            assert isinstance(parser.parse(language, text), Parsed | NotParsed)
+            assert isinstance(parser.spans(language, text), Spans | NotParsed)
+
+
+def found(syntax: Syntax, language: str, text: str, name: str) -> list[int]:
+    """Where a name stands in a text that is parsed."""
+    places = syntax.occurrences(language, text, name)
+    assert not isinstance(places, NotParsed)
+    return list(places)
