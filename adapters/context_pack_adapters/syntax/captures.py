@@ -93,7 +93,7 @@ def _qualified(candidates: Iterable[_Candidate], above: Above) -> Iterator[tuple
         if each.prototype and depth and not in_container:
             continue
         name = _text(each.name)[:LONGEST_NAME]
-        owner = _text(each.owner)[:LONGEST_NAME] if each.owner is not None else ""
+        owner = _text(each.owner)[:LONGEST_NAME].replace("::", ".")
         qualified = f"{owner}.{name}" if owner else prefix + name
         inner = f"{qualified}." if len(qualified) < LONGEST_PREFIX else prefix
         if each.kind is None:

@@ -1,38 +1,31 @@
 ; Definitions
-(function_definition name: (name) @name body: (_) @body) @function
-(method_declaration name: (name) @name body: (_)? @body) @method
 (class_declaration name: (name) @name body: (_) @body) @class
 (interface_declaration name: (name) @name body: (_) @body) @interface
 (trait_declaration name: (name) @name body: (_) @body) @trait
 (enum_declaration name: (name) @name body: (_) @body) @enum
-(program (const_declaration (const_element . (name) @name) @constant))
+(function_definition name: (name) @name body: (_) @body) @function
+(method_declaration name: (name) @name body: (_)? @body) @method
+(program (const_declaration (const_element . (name) @name . (_) @body)) @constant)
+
+; Names: "use" with what it is called here, "group" with what is taken from a namespace, "trait" of a class
+(namespace_use_declaration
+  (namespace_use_clause . [(name) (qualified_name)] @specifier alias: (_)? @imported) (#set! how "use")) @import
+(namespace_use_declaration
+  (namespace_name) @specifier body: (namespace_use_group (namespace_use_clause) @imported) (#set! how "group")) @import
+(use_declaration [(name) (qualified_name) (relative_name)] @specifier (#set! how "trait")) @import
+(namespace_definition name: (namespace_name) @package)
+
+; Files: literal names, alone or behind where they start
+(_ ["require" "require_once" "include" "include_once"] . [
+    [(string . (string_content) @specifier .) (encapsed_string . (string_content) @specifier .)]
+    (parenthesized_expression . [(string . (string_content) @specifier .) (encapsed_string . (string_content) @specifier .)])
+    (binary_expression left: (_) @imported
+      right: [(string . (string_content) @specifier .) (encapsed_string . (string_content) @specifier .)])
+    (parenthesized_expression . (binary_expression left: (_) @imported
+      right: [(string . (string_content) @specifier .) (encapsed_string . (string_content) @specifier .)]))
+  ] (#set! how "file")) @import
 
 ; What stands above or beside code
 (attribute_list) @attribute
 (comment) @comment
-[(string) (encapsed_string) (heredoc) (nowdoc)] @string
-
-; Imports: "use" and "trait" statements as written, the "namespace" they stand in, and required files: a literal
-; "file", or one that is "built" of a folder and a literal
-(namespace_use_declaration (#set! how "use")) @import @specifier
-(use_declaration (#set! how "trait")) @import @specifier
-(namespace_definition name: (namespace_name) @specifier (#set! how "namespace")) @import
-(namespace_definition name: (namespace_name) @package)
-([(require_expression [(string) (encapsed_string)] @specifier)
-  (require_once_expression [(string) (encapsed_string)] @specifier)
-  (include_expression [(string) (encapsed_string)] @specifier)
-  (include_once_expression [(string) (encapsed_string)] @specifier)
-  (require_expression (parenthesized_expression [(string) (encapsed_string)] @specifier))
-  (require_once_expression (parenthesized_expression [(string) (encapsed_string)] @specifier))
-  (include_expression (parenthesized_expression [(string) (encapsed_string)] @specifier))
-  (include_once_expression (parenthesized_expression [(string) (encapsed_string)] @specifier))] @import
-  (#set! how "file"))
-([(require_expression (binary_expression) @specifier)
-  (require_once_expression (binary_expression) @specifier)
-  (include_expression (binary_expression) @specifier)
-  (include_once_expression (binary_expression) @specifier)
-  (require_expression (parenthesized_expression (binary_expression) @specifier))
-  (require_once_expression (parenthesized_expression (binary_expression) @specifier))
-  (include_expression (parenthesized_expression (binary_expression) @specifier))
-  (include_once_expression (parenthesized_expression (binary_expression) @specifier))] @import
-  (#set! how "built"))
+[(string) (encapsed_string) (heredoc) (nowdoc) (shell_command_expression)] @string
