@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from import_projects import SYNTAX, imported
-
-from context_pack.code.domain.imports import php
-from context_pack.kernel.syntax import Parsed
+from import_projects import imported
 
 SHOP = {
     "package.json": json.dumps({"private": True, "workspaces": ["packages/*", "apps/web", "tools/**"]}),
@@ -101,34 +98,25 @@ class Post extends Model implements Named
 
 
 @pytest.mark.clause("CD-24")
-def test_the_traits_of_a_class_count_by_their_full_names() -> None:
-    parsed = SYNTAX.parse("php", PHP)
-    assert isinstance(parsed, Parsed)
-    head = php.head_of(parsed)
-    assert head.classes == ("App\\Traits\\HasTags", "App\\Contracts\\Named", "App\\Contracts\\Dated")
-    assert head.traits == (
-        "App\\Traits\\HasTags",
-        "App\\Models\\SoftDeletes",
-        "Vendor\\Kit\\Counts",
-        "App\\Models\\Concerns\\Sorts",
-        "App\\Models\\Local",
-    )
-
-
-@pytest.mark.clause("CD-24")
-def test_a_trait_beside_its_class_is_found() -> None:
+def test_the_traits_of_a_class_count_by_their_full_names_where_there_is_a_file() -> None:
     files = {
-        "composer.json": json.dumps({"autoload": {"psr-4": {"App\\": "app/"}}}),
+        "composer.json": json.dumps({"autoload": {"psr-4": {"App\\": "app/", "Vendor\\Kit\\": "kit/"}}}),
         "app/Models/Post.php": PHP,
         "app/Models/SoftDeletes.php": "<?php",
         "app/Traits/HasTags.php": "<?php",
         "app/Models/Concerns/Sorts.php": "<?php",
+        "app/Models/Local.php": "<?php",
+        "kit/Counts.php": "<?php",
     }
-    assert imported(files, "app/Models/Post.php").paths == [
+    found = imported(files, "app/Models/Post.php")
+    assert found.paths == [
         "app/Models/Concerns/Sorts.php",
+        "app/Models/Local.php",
         "app/Models/SoftDeletes.php",
         "app/Traits/HasTags.php",
+        "kit/Counts.php",
     ]
+    assert found.external == ["App\\Contracts\\Dated", "App\\Contracts\\Named"]
 
 
 C = """\

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from attrs import define, frozen
+from attrs import define
 
 from context_pack.code.domain.imports.namespaces import Origin, folders_of, origin
 from context_pack.code.domain.imports.tree import Found, Imports, TreeView, ancestors, folder_of, within
@@ -19,64 +19,34 @@ from context_pack.kernel.syntax import Parsed
 MOST_LOOKED_INTO = 200
 MOST_PARTS = 30
 """A name of more parts is not looked for."""
-
-_TYPE_ARGUMENTS = re.compile(r"<[^;]*+")
 _DECLARES = r"^[ \t]*+namespace[ \t]++{}[ \t]*+(?:[;{{]|//|/\*|\r?$)"
 _ROOT_NAMESPACE = re.compile(r"<RootNamespace>\s*([\w.]+)\s*</RootNamespace>")
 
 
-@frozen
-class Using:
-    """One using; `type` when it names a type, statically or by another name."""
-
-    name: tuple[str, ...]
-    type: bool
-
-    @property
-    def written(self) -> str:
-        """The name as it was written."""
-        return ".".join(self.name)
-
-
-@frozen
-class Head:
-    """What a file says about itself and others."""
-
-    namespace: tuple[str, ...]
-    usings: tuple[Using, ...]
-
-
-def _head(parsed: Parsed) -> Head:
-    """The first namespace and the usings of a file."""
-    usings = (
-        Using(_parts(_TYPE_ARGUMENTS.sub("", each.specifier).rpartition("::")[2]), each.how == "type")
-        for each in parsed.imports
-    )
-    return Head(_parts(parsed.package) if parsed.package else (), tuple(dict.fromkeys(usings)))
-
-
-def _parts(name: str) -> tuple[str, ...]:
-    return tuple(part.strip().removeprefix("@") for part in name.split("."))
-
-
 def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     """The files that the usings of the file at `path` lead to."""
-    head = _head(parsed)
-    projects = _Projects(view, tuple(dict.fromkeys(_origins(head, folder_of(path), view))))
+    namespace = _parts(parsed.package)
+    projects = _Projects(view, tuple(dict.fromkeys(_origins(namespace, folder_of(path), view))))
     found = Found()
-    for using in head.usings:
-        if len(using.name) > MOST_PARTS:
-            found.add(using.written, None)
+    for name, how in dict.fromkeys((_parts(using.specifier), using.how) for using in parsed.imports):
+        if len(name) > MOST_PARTS:
+            found.add(".".join(name), None)
             continue
-        files = projects.type_files(using.name) if using.type else []
-        found.add(using.written, files or projects.namespace_files(using.name))
+        files = projects.type_files(name) if how == "type" else []
+        found.add(".".join(name), files or projects.namespace_files(name))
     return found.imports()
 
 
-def _origins(head: Head, here: str, view: TreeView) -> Iterator[Origin]:
+def _parts(name: str) -> tuple[str, ...]:
+    """The parts of a name, without the arguments of a generic type."""
+    plain = name.partition("<")[0].rpartition("::")[2]
+    return tuple(part.strip().removeprefix("@") for part in plain.split(".")) if plain else ()
+
+
+def _origins(namespace: tuple[str, ...], here: str, view: TreeView) -> Iterator[Origin]:
     """The folders that names may begin in, the surest first."""
-    if head.namespace:
-        yield origin(here, head.namespace, dotted=True)
+    if namespace:
+        yield origin(here, namespace, dotted=True)
     for folder in ancestors(here):
         project = min((name for name in view.files(folder) if name.endswith(".csproj")), default=None)
         if project is not None:

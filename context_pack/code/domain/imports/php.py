@@ -2,19 +2,19 @@
 
 A file may be named by itself or from `__DIR__` and `dirname(…)`. A class is looked for where the nearest
 composer.json maps its namespace; without such a map, from where the file's own namespace begins. The traits
-of a class count where they lead to a file. Text outside `<?php … ?>` is no code.
+of a class count where they lead to a file.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 
-from context_pack.code.domain.imports.namespaces import origin
+from context_pack.code.domain.imports.namespaces import Origin, origin
 from context_pack.code.domain.imports.tree import (
     Found,
     Imports,
@@ -29,125 +29,88 @@ from context_pack.kernel.syntax import Import, Parsed
 
 MOST_PARTS = 100
 _SLASH = "\\"
-_BUILT = re.compile(
-    r"(?:(?P<here>__DIR__)|dirname\s*+\(\s*+(?P<from>__FILE__|__DIR__)\s*+(?:,\s*+(?P<up>\d)\s*+)?+\))\s*+\.\s*+"
-    r"(?:\"(?P<double>[^\"\\$]*+)\"|'(?P<single>[^'\\]*+)')",
-    re.IGNORECASE,
+_START = re.compile(
+    r"__DIR__|dirname\s*\(\s*(?P<from>__FILE__|__DIR__)\s*(?:,\s*(?P<up>\d)\s*)?\)", re.IGNORECASE
 )
-_USE = re.compile(r"use\s++(?P<what>[^;{]*+)(?P<group>\{[^{}]*+\})?+", re.IGNORECASE)
-_ALIAS = re.compile(r"\s+as\s+(\w+)\s*\Z", re.IGNORECASE)
-_NAME = re.compile(r"\\?[^\W\d]\w*+(?:\\\w++)*+")
-_MEMBER = re.compile(r"\A(?:function|const)\s+", re.IGNORECASE)
-
-
-@frozen
-class Required:
-    """One required file; `up` is how many folders above the file it starts, None where that is not said."""
-
-    name: str
-    up: int | None
-
-
-@frozen
-class Head:
-    """What a file says about itself and others."""
-
-    namespace: tuple[str, ...]
-    files: tuple[Required, ...]
-    classes: tuple[str, ...]
-    traits: tuple[str, ...] = ()
-
-
-def head_of(parsed: Parsed) -> Head:
-    """The namespace, the required files, the used classes and the traits of a file."""
-    namespace: tuple[str, ...] | None = None
-    here: tuple[str, ...] = ()
-    files: dict[Required, None] = {}
-    used: dict[str, None] = {}
-    traits: dict[str, None] = {}
-    aliases: dict[str, str] = {}
-    for each in parsed.imports:
-        if each.how == "namespace":
-            here, aliases = tuple(part.strip() for part in each.specifier.split(_SLASH)), {}
-            namespace = here if namespace is None else namespace
-        elif each.how in ("file", "built"):
-            files.update(dict.fromkeys(_required(each)))
-        elif (match := _USE.match(each.specifier)) is None:
-            continue
-        elif each.how == "use":
-            for alias, name in _used(match["what"], match["group"]):
-                used[name] = None
-                aliases[alias.lower()] = name
-        else:
-            traits.update(dict.fromkeys(_full(name, here, aliases) for name in _traits(match["what"])))
-    return Head(namespace or (), tuple(files), tuple(used), tuple(traits))
-
-
-def _required(each: Import) -> Iterator[Required]:
-    """The file that an expression names, if it names one by itself or from the folder of the file."""
-    if each.how == "file":
-        if "$" not in each.specifier:
-            yield Required(each.specifier, None)
-    elif (match := _BUILT.fullmatch(each.specifier.strip())) is not None:
-        above = int(match["up"] or 1)
-        up = 0 if match["here"] else above if match["from"].upper() == "__DIR__" else above - 1
-        yield Required(match["double"] or match["single"] or "", up)
-
-
-def _used(what: str, group: str | None) -> Iterator[tuple[str, str]]:
-    """The names of one `use`, here and in full; functions and constants have no file of their own name."""
-    prefix = what if group is not None else ""
-    for part in (group[1:-1] if group is not None else what).split(","):
-        written = (prefix + part.strip()).strip()
-        alias = _ALIAS.search(written)
-        name = _MEMBER.sub("", _ALIAS.sub("", written).strip()).strip("\\ \t\r\n")
-        if part.strip() and name:
-            yield (alias[1] if alias else name.rpartition("\\")[2]), name
-
-
-def _traits(what: str) -> Iterator[str]:
-    """The names in the `use` of a class."""
-    return (name for part in what.split(",") if _NAME.fullmatch(name := part.strip()))
-
-
-def _full(name: str, here: tuple[str, ...], aliases: Mapping[str, str]) -> str:
-    """The full name of a class as it is written in a namespace."""
-    if name.startswith("\\"):
-        return name.strip("\\")
-    first, slash, rest = name.partition("\\")
-    if first.lower() == "namespace" and slash:
-        return "\\".join((*here, rest))
-    known = aliases.get(first.lower())
-    return f"{known}{slash}{rest}" if known is not None else "\\".join((*here, name))
+_TAKEN = re.compile(
+    r"(?:(?:function|const)\s+)?(?P<name>[^\s]+)(?:\s+as\s+(?P<alias>\w+))?\s*\Z", re.IGNORECASE
+)
 
 
 def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     """The files that the names lead to."""
-    head = head_of(parsed)
     here = folder_of(path)
     found = Found()
-    for required in head.files:
-        found.add(required.name, first_file(view, _places(required, here)))
-    if head.classes or head.traits:
-        maps = _psr4(here, view)
-        start = origin(here, head.namespace)
-        for name in (*head.classes, *head.traits):
-            candidates = [*_mapped(name, maps)]
-            if not maps:
-                spelled = start.spelled(tuple(name.split("\\")))
-                candidates += [within(start.folder, "/".join(parts)) + ".php" for parts in spelled if parts]
-            file = first_file(view, candidates)
-            if file is not None or name in head.classes:  # a trait of elsewhere was imported, and told, there
-                found.add(name, file)
+    for each in parsed.imports:
+        if each.how == "file" and (places := _places(each, here)) is not None:
+            found.add(each.specifier, first_file(view, places))
+    namespace = tuple(filter(None, parsed.package.split(_SLASH)))
+    used = list(_used(parsed.imports))
+    classes = dict.fromkeys(name for _, name in used)
+    called = dict(used)
+    traits = (_full(each.specifier, namespace, called) for each in parsed.imports if each.how == "trait")
+    homes = _Homes(_psr4(here, view), origin(here, namespace), view)
+    for name in dict.fromkeys((*classes, *traits)):
+        file = homes.file(name)
+        if file is not None or name in classes:  # a trait of elsewhere was imported, and told, there
+            found.add(name, file)
     return found.imports()
 
 
-def _places(required: Required, here: str) -> Iterator[str]:
-    starts = [here, ""] if required.up is None else [join(here, "../" * required.up)]
-    for start in starts:
-        place = None if start is None else join(start, required.name)
-        if place and (required.up is not None or not required.name.startswith("/")):
-            yield place
+def _used(imports: Iterable[Import]) -> Iterator[tuple[str, str]]:
+    """The used names, as they are called here in lower case and in full.
+
+    Functions and constants have no file of their own name, and are told like classes.
+    """
+    for each in imports:
+        specifier = each.specifier.strip(_SLASH)
+        if each.how == "use":
+            yield (each.names[0] if each.names else specifier.rpartition(_SLASH)[2]).lower(), specifier
+        elif each.how == "group":
+            for taken in filter(None, map(_TAKEN.match, each.names)):
+                alias = taken["alias"] or taken["name"].rpartition(_SLASH)[2]
+                yield alias.lower(), f"{specifier}{_SLASH}{taken['name']}"
+
+
+def _full(name: str, here: tuple[str, ...], called: Mapping[str, str]) -> str:
+    """The full name of a class as it is written in a namespace."""
+    if name.startswith(_SLASH):
+        return name.strip(_SLASH)
+    first, slash, rest = name.partition(_SLASH)
+    if first.lower() == "namespace" and slash:
+        return _SLASH.join((*here, rest))
+    known = called.get(first.lower())
+    return f"{known}{slash}{rest}" if known is not None else _SLASH.join((*here, name))
+
+
+@frozen
+class _Homes:
+    """Where classes are: by the map of composer.json or, without one, from where the namespace begins."""
+
+    maps: Mapping[str, Sequence[str]]
+    start: Origin
+    view: TreeView
+
+    def file(self, name: str) -> str | None:
+        """The file of a class."""
+        if self.maps:
+            return first_file(self.view, _mapped(name, self.maps))
+        spelled = self.start.spelled(tuple(name.split(_SLASH)))
+        places = (within(self.start.folder, "/".join(parts)) + ".php" for parts in spelled if parts)
+        return first_file(self.view, places)
+
+
+def _places(required: Import, here: str) -> Iterator[str] | None:
+    """Where a required file may be; None if it starts where nobody knows."""
+    written = required.names[0] if required.names else ""
+    start = _START.fullmatch(written)
+    if start is None:
+        known = [] if required.specifier.startswith("/") else [here, ""]
+        return None if written else filter(None, (join(each, required.specifier) for each in known))
+    up = int(start["up"] or 1) if start["from"] else 0
+    above = join(here, "../" * (up - (up > 0 and start["from"].upper() == "__FILE__")))
+    place = None if above is None else join(above, required.specifier)
+    return iter([place] if place else [])
 
 
 def _mapped(name: str, maps: Mapping[str, Sequence[str]]) -> Iterator[str]:

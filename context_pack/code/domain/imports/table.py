@@ -53,11 +53,17 @@ def language_named(name: str) -> Language | None:
 
             return Language(None, c_family.resolve)
         case "ruby":
-            from context_pack.code.domain.imports import ruby as home
+            from context_pack.code.domain.imports import ruby
+
+            return Language(None, ruby.resolve)
         case "php":
-            from context_pack.code.domain.imports import php as home
+            from context_pack.code.domain.imports import php
+
+            return Language(None, php.resolve)
         case "csharp":
-            from context_pack.code.domain.imports import csharp as home
+            from context_pack.code.domain.imports import csharp
+
+            return Language(None, csharp.resolve)
         case _:
             return None
     return Language(getattr(home, "parse", None), home.resolve)
