@@ -6,7 +6,6 @@ file whose language has no grammar has the comment that it begins with, or the t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from attrs import frozen
@@ -24,9 +23,8 @@ SCRIPTS = frozenset({"javascript", "jsx", "typescript", "tsx", "vue", "svelte"})
 COMPONENTS = frozenset({"vue", "svelte"})
 """Markup with scripts in it; what it begins with is no comment of the script."""
 WITH_PUBLIC_MEMBERS = frozenset({"java", "csharp", "kotlin", "swift", "scala"})
-NO_DEPENDENCY = frozenset({"module", "trait", "namespace", "built"})
+NO_DEPENDENCY = frozenset({"module", "trait", "built"})
 """Kinds of imports, as query files call them, that name nothing to depend on."""
-_STATEMENT = re.compile(r"\Ause\s++")
 WITH_CONSTANTS = SCRIPTS | {"go", "rust"}
 
 
@@ -102,4 +100,4 @@ def _imported(each: Import, language: str) -> Iterator[str]:
     if language == "python" and not each.specifier.strip("."):
         yield from (each.specifier + name for name in each.names)
     elif each.how not in NO_DEPENDENCY and not each.specifier.startswith("<"):
-        yield _STATEMENT.sub("", each.specifier.rstrip("; ")).partition("::{")[0]
+        yield each.specifier.partition("::{")[0]

@@ -15,15 +15,18 @@
 (use_declaration [(name) (qualified_name) (relative_name)] @specifier (#set! how "trait")) @import
 (namespace_definition name: (namespace_name) @package)
 
-; Files: literal names, alone or behind where they start
+; Files: a literal name, or one that is "built" of where it starts and a literal
 (_ ["require" "require_once" "include" "include_once"] . [
-    [(string . (string_content) @specifier .) (encapsed_string . (string_content) @specifier .)]
+    (string . (string_content) @specifier .)
+    (encapsed_string . (string_content) @specifier .)
     (parenthesized_expression . [(string . (string_content) @specifier .) (encapsed_string . (string_content) @specifier .)])
+  ] (#set! how "file")) @import
+(_ ["require" "require_once" "include" "include_once"] . [
     (binary_expression left: (_) @imported
       right: [(string . (string_content) @specifier .) (encapsed_string . (string_content) @specifier .)])
     (parenthesized_expression . (binary_expression left: (_) @imported
       right: [(string . (string_content) @specifier .) (encapsed_string . (string_content) @specifier .)]))
-  ] (#set! how "file")) @import
+  ] (#set! how "built")) @import
 
 ; What stands above or beside code
 (attribute_list) @attribute

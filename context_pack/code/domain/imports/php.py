@@ -42,7 +42,7 @@ def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     here = folder_of(path)
     found = Found()
     for each in parsed.imports:
-        if each.how == "file" and (places := _places(each, here)) is not None:
+        if each.how in ("file", "built") and (places := _places(each, here)) is not None:
             found.add(each.specifier, first_file(view, places))
     namespace = tuple(filter(None, parsed.package.split(_SLASH)))
     used = list(_used(parsed.imports))
