@@ -20,7 +20,6 @@ SHARED_ROOMS = {"kernel", "toolkit", "retrieval"}
 # Kernel modules that one room uses so far, each with the second room that is being built for.
 ONE_ROOM_SO_FAR: dict[str, str] = {
     "revision": "packs have revisions now; the discoveries of the memory room will",
-    "lexing": "the last scanners of imports use it, and go with them",
 }
 
 READS_THE_WORLD = {"open", "print", "input", "eval", "exec", "compile", "breakpoint", "__import__"}

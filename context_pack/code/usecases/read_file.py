@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from attrs import frozen
 
-from context_pack.code.domain.imports.table import language_named
+from context_pack.code.domain.imports.table import resolver_of
 from context_pack.code.domain.imports.tree import Imports, Unparsable
 from context_pack.code.domain.outline import named, nearly_named
 from context_pack.code.usecases.source_view import SourceView
@@ -156,14 +156,12 @@ class FileReader:
         raise Failure(Code.NOT_FOUND, message, {"candidates": candidates, "hint": hint})
 
     def _imports(self, source: SourceFile, name: str, check: Check) -> Imports:
-        language = language_named(name)
-        if language is None:
+        resolve = resolver_of(name)
+        if resolve is None:
             return Imports()
         view = SourceView(self.tree, self.syntax, MAX_BYTES, check)
         try:
-            if language.parse is None:
-                return language.resolve(self._parsed(source, name), source.path.value, view)
-            return language.resolve(language.parse(source.text), source.path.value, view)
+            return resolve(self._parsed(source, name), source.path.value, view)
         except Unparsable as fault:
             raise _no_imports(source, f"Syntax error at line {fault.line}") from None
 

@@ -7,63 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
-
-from attrs import frozen
 
 from context_pack.code.domain.imports.tree import Imports, TreeView
+from context_pack.kernel.syntax import Parsed
 
-
-@frozen
-class Language:
-    """How the imports of a language are found: in the text, then in the tree.
-
-    Without a `parse` of its own, what `resolve` gets is what the syntax port says of the text.
-    """
-
-    parse: Callable[[str], Any] | None
-    resolve: Callable[[Any, str, TreeView], Imports]
+Resolve = Callable[[Parsed, str, TreeView], Imports]
+"""The files that the imports of a parsed file lead to, by its path in a tree."""
 
 
 @cache
-def language_named(name: str) -> Language | None:
-    """The language of that name, or None if its imports are not known."""
-    home: Any
-    match name:
+def resolver_of(language: str) -> Resolve | None:
+    """How the imports of a language are resolved, or None if they are not known."""
+    match language:
         case "python":
-            from context_pack.code.domain.imports import python
-
-            return Language(None, python.resolve)
+            from context_pack.code.domain.imports.python import resolve
         case "javascript" | "jsx" | "typescript" | "tsx" | "vue" | "svelte":
-            from context_pack.code.domain.imports import javascript
-
-            return Language(None, javascript.resolve)
+            from context_pack.code.domain.imports.javascript import resolve
         case "go":
-            from context_pack.code.domain.imports import go
-
-            return Language(None, go.resolve)
+            from context_pack.code.domain.imports.go import resolve
         case "rust":
-            from context_pack.code.domain.imports import rust as home
+            from context_pack.code.domain.imports.rust import resolve
         case "java" | "kotlin":
-            from context_pack.code.domain.imports import jvm
-
-            return Language(None, jvm.resolve)
+            from context_pack.code.domain.imports.jvm import resolve
         case "c" | "cpp" | "objectivec":
-            from context_pack.code.domain.imports import c_family
-
-            return Language(None, c_family.resolve)
+            from context_pack.code.domain.imports.c_family import resolve
         case "ruby":
-            from context_pack.code.domain.imports import ruby
-
-            return Language(None, ruby.resolve)
+            from context_pack.code.domain.imports.ruby import resolve
         case "php":
-            from context_pack.code.domain.imports import php
-
-            return Language(None, php.resolve)
+            from context_pack.code.domain.imports.php import resolve
         case "csharp":
-            from context_pack.code.domain.imports import csharp
-
-            return Language(None, csharp.resolve)
+            from context_pack.code.domain.imports.csharp import resolve
         case _:
             return None
-    return Language(getattr(home, "parse", None), home.resolve)
+    return resolve
