@@ -151,6 +151,7 @@ def test_common_javascript_modules_tell_what_they_export() -> None:
             ("a.b.C",),
         ),
         ("a.kt", "// Cart\nfun add(a: Int): Int = 1\nclass Cart\n", "Cart", ["fun add(a: Int): Int", "class Cart"], ()),
+        ("a.rb", "# Cart.\nrequire_relative 'x'\n\nclass Cart\n  def x; end\nend\n", "Cart.", ["class Cart"], ("x",)),
         ("a.php", "<?php\n// Cart.\nuse A\\B;\nfinal class Cart {}\n", "Cart.", ["final class Cart"], ("A\\B",)),
         ("a.h", '// Cart.\n#include "x.h"\nint add(int a);\nstruct cart { int n; };\n', "Cart.", ["int add(int a)", "struct cart"], ("x.h",)),
         ("a.sh", "#!/bin/sh\n# Builds.\n\nmain() {\n  :\n}\n", "Builds.", ["main()"], ()),
