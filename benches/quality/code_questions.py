@@ -106,7 +106,7 @@ QUESTIONS = (
         "walk_entries",
         "",
     ),
-    _outer("start the rg program and read its output", "search/ripgrep_process.py", "*"),
+    _outer("start the rg program and read its output", "search/ripgrep.py", "*"),
     _core("markdown pages of a pack that never exceed a budget", "packs/domain/render.py", "*"),
     _core(
         "find anchored code again after it has moved to other lines",

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
-from attrs import evolve
-
-from context_pack.code.domain.search import Hit, shown
+from context_pack.code.domain.search import SHOWN_CHARS, Hit, shown
 from context_pack.code.ports import CodeSearch
 from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
 from context_pack.kernel.ports import Clock
@@ -93,42 +92,29 @@ def _record(command: GrepCodebase, searched: Searched) -> dict[str, Any]:
 def fitted(hits: Sequence[Hit], most: int) -> list[dict[str, Any]]:
     """The hits as JSON in at most `most` bytes: less around them where needed, then fewer of them."""
     matches: list[dict[str, Any]] = []
-    for chars in (None, SHORT_CONTEXT_CHARS, 0):
-        matches = [_match(hit if chars is None else _narrowed(hit, chars)) for hit in hits]
+    for chars in (SHOWN_CHARS, SHORT_CONTEXT_CHARS, 0):
+        matches = [_match(hit, chars) for hit in hits]
         if sum(map(_weight, matches)) <= most:
             return matches
-    kept = 0
-    for match in matches:
-        most -= _weight(match)
-        if most < 0:
-            break
-        kept += 1
-    return matches[:kept]
+    return matches[: sum(total <= most for total in accumulate(map(_weight, matches)))]
 
 
-def _narrowed(hit: Hit, chars: int) -> Hit:
-    """The hit with the lines around it shortened, or without them."""
-    if not chars:
-        return evolve(hit, before=(), after=())
-    return evolve(
-        hit,
-        before=tuple(shown(line, most=chars) for line in hit.before),
-        after=tuple(shown(line, most=chars) for line in hit.after),
-    )
+def _match(hit: Hit, chars: int) -> dict[str, Any]:
+    """The hit with so many characters of each line around it, or none of them."""
 
+    def around(lines: Sequence[str]) -> list[str]:
+        return [shown(line, most=chars) for line in lines] if chars else []
 
-def _match(hit: Hit) -> dict[str, Any]:
     return {
         "file": hit.path,
         "line": hit.line,
         "column": hit.column,
         "text": hit.text,
-        "context": {"before": list(hit.before), "after": list(hit.after)},
+        "context": {"before": around(hit.before), "after": around(hit.after)},
     }
 
 
 def _weight(match: Mapping[str, Any]) -> int:
     """The bytes of a match in the answer, with its comma."""
-    return (
-        len(json.dumps(match, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")) + 1
-    )
+    text = json.dumps(match, ensure_ascii=False, separators=(",", ":"))
+    return len(text.encode("utf-8", "surrogatepass")) + 1

@@ -1,4 +1,4 @@
-"""Both engines over one hard tree: the same answers, and the answers of a plain third opinion."""
+"""A hard tree, searched with and without ripgrep: the answers of a plain second opinion."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from search_corpus import COUNTED, Line, expected, lines_of, plant
+from search_corpus import COUNTED, Line, expected, lines_of, plant, settle
 
 from context_pack.code.domain.search import Found, Query, hit_in
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.search.code_search import TreeSearch
-from context_pack_adapters.search.ripgrep_process import find_binary
+from context_pack_adapters.search.ripgrep import find_binary
 
 RG = find_binary(sysconfig.get_path("scripts"))
 
@@ -42,14 +42,14 @@ PATTERNS = [
     "o", "(?:)", "()", "(foo)?", "(?:foo)*b",
     r"interface.*Context", r"[A-Z]\w+Context", r"function \w+\(\)", r"^import .* from", r"\w+\s*=\s*\w+",
     r"\bclass\b.*:", r"[A-Za-z_]\w*\(\)",
+    "$^", "^$^", r"\s*$^", "foo$|^$", "[[:alpha:]]+", "(?-i)FOO", "foo|", "(foo|bar|baz) ?", "[^o]$",
+    r"\d+\s*$",
 ]  # fmt: skip
 OWN = {
     "import {e}": r"import \{e\}",
-    "[[:alpha:]]+": "[A-Za-z]+",
     r"\Qa[0]\E": r"a\[0\]",
     r"\x{1F600}": "\U0001f600",
     "(?x) foo \\s bar": r"foo\sbar",
-    "(?-i)FOO": "(?-i:FOO)",
     r"foo\nbar": "(?!)",
     r"\<foo\>": "<foo>",
     r"foo\z": r"foo\Z",
@@ -95,17 +95,17 @@ def ripgrep(tmp_path_factory: pytest.TempPathFactory) -> Counting:
 
 @pytest.fixture(scope="module")
 def engines(tree: Path, ripgrep: Counting) -> tuple[TreeSearch, TreeSearch]:
-    """Both engines, warm: what they know of the files is from an earlier search."""
+    """With ripgrep and without, warm: what is known of the files is from an earlier search."""
     fast = TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder))
     pure = TreeSearch(tree, PathPolicy(), "pure")
-    assert (fast.engine, pure.engine) == ("rg", "pure")
+    assert (fast.binary is None, pure.binary) == (False, None)
     for engine in (fast, pure):
         engine.search(Query("warm up"), QuietCall())
     return fast, pure
 
 
 def judged(found: Found, wanted: list[Line], limit: int) -> None:
-    """Compare an answer with the third opinion."""
+    """Compare an answer with the second opinion."""
     assert found.total == len(wanted)
     assert found.files == len(COUNTED)
     assert list(found.hits) == [
@@ -117,7 +117,7 @@ def judged(found: Found, wanted: list[Line], limit: int) -> None:
 @pytest.mark.clause("CD-50", "CD-51", "CD-52", "CD-53", "CD-55", "CD-56", "CD-58", "CD-59", "CD-62", "CD-65")
 @pytest.mark.parametrize("fold", [True, False])
 @pytest.mark.parametrize("pattern", [*PATTERNS, *OWN])
-def test_both_engines_find_what_regex_finds_line_by_line(
+def test_with_and_without_ripgrep_is_found_what_regex_finds_line_by_line(
     engines: tuple[TreeSearch, TreeSearch], pattern: str, fold: bool
 ) -> None:
     wanted = expected(OWN.get(pattern, pattern), fold)
@@ -137,15 +137,17 @@ def test_the_corpus_has_the_size_it_should() -> None:
 @pytest.mark.parametrize(
     "pattern, is_asked",
     [
-        ("foo", True),
         (r"\bfoo\w*", True),
         ("(a|aa)+$", True),
+        ("TODO|FIXME", True),
+        ("foo", False),
+        ("$^", False),
         ("foo(?=b)", False),
         (r"(\w)\1", False),
         ("fo++", False),
     ],
 )
-def test_ripgrep_is_asked_for_what_it_can_run_and_for_nothing_else(
+def test_ripgrep_is_asked_for_what_means_the_same_to_it_and_for_nothing_else(
     engines: tuple[TreeSearch, TreeSearch], ripgrep: Counting, pattern: str, is_asked: bool
 ) -> None:
     before = ripgrep.runs
@@ -172,43 +174,89 @@ def test_ripgrep_is_asked_for_what_it_can_run_and_for_nothing_else(
         "{nested,sub}/**/*.{txt,log}",
     ],
 )
-def test_both_engines_search_the_files_that_a_glob_means(
-    engines: tuple[TreeSearch, TreeSearch], glob: str
-) -> None:
+def test_the_files_that_a_glob_means_are_searched(engines: tuple[TreeSearch, TreeSearch], glob: str) -> None:
     fast, pure = (engine.search(Query("foo", glob, limit=100), QuietCall()) for engine in engines)
     assert fast == pure
     assert 0 < pure.files < len(COUNTED)
 
 
 @pytest.mark.clause("CD-65")
-def test_a_cold_engine_answers_as_a_warm_one(
-    tree: Path, ripgrep: Counting, engines: tuple[TreeSearch, TreeSearch]
+@pytest.mark.parametrize("pattern", ["foo", r"\w+ \w+ \w+", "^.*$", "foo|bar", "$^", r"\s+$"])
+def test_a_first_search_answers_as_a_later_one(
+    tree: Path, ripgrep: Counting, engines: tuple[TreeSearch, TreeSearch], pattern: str
 ) -> None:
-    for pattern in ("foo", r"\w+ \w+ \w+", "^.*$"):
-        query = Query(pattern, limit=100)
-        answers = [engine.search(query, QuietCall()) for engine in engines]
-        answers.append(TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder)).search(query, QuietCall()))
-        answers.append(TreeSearch(tree, PathPolicy(), "pure").search(query, QuietCall()))
-        sorts = TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder), sorts_from=1)
-        answers += [sorts.search(query, QuietCall()), sorts.search(query, QuietCall())]
-        answers.append(TreeSearch(tree, PathPolicy(), "pure", room=0).search(query, QuietCall()))
-        assert all(answer == answers[0] for answer in answers)
+    query = Query(pattern, limit=100)
+    answers = [engine.search(query, QuietCall()) for engine in engines]
+    for wish, room in (("rg", None), ("pure", None), ("rg", 0), ("pure", 0), ("rg", 2_000), ("pure", 2_000)):
+        options = {} if room is None else {"room": room}
+        engine = TreeSearch(tree, PathPolicy(), wish, str(ripgrep.folder), **options)
+        answers += [engine.search(query, QuietCall()) for _ in range(2)]
+    assert all(answer == answers[0] for answer in answers)
+
+
+@pytest.mark.clause("CD-65")
+def test_anchors_match_blank_lines_on_the_first_search_and_on_later_ones(
+    tmp_path: Path, ripgrep: Counting
+) -> None:
+    (tmp_path / "windows.txt").write_bytes(b"x\r\n\r\ny\r\n\r\n")
+    (tmp_path / "unix.txt").write_bytes(b"x\n\ny\n\n")
+    settle(tmp_path)
+    search = TreeSearch(tmp_path, PathPolicy(), "rg", str(ripgrep.folder))
+    for pattern in ("$^", "^$", r"\s*$^", "$^|nothing"):
+        totals = [search.search(Query(pattern), QuietCall()).total for _ in range(3)]
+        assert totals == [4, 4, 4], pattern
+
+
+@pytest.mark.clause("CD-66", "CD-67")
+def test_without_a_ripgrep_that_works_we_search_ourselves(tree: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "rg"
+    broken.write_text(
+        f"#!/bin/sh\ncase $* in *--version*) echo ripgrep 0.1; exit 0;; esac\n"
+        f"touch {tmp_path}/asked\nprintf 'README.md\\0007\\n'\nexit 2\n"
+    )
+    broken.chmod(0o755)
+    query, pure = Query("foo|bar"), TreeSearch(tree, PathPolicy(), "pure")
+    failing = TreeSearch(tree, PathPolicy(), "rg", str(tmp_path))
+    assert failing.binary == str(broken)
+    assert failing.search(query, QuietCall()) == pure.search(query, QuietCall())
+    assert (tmp_path / "asked").exists()
+    broken.unlink()  # it was there when it was looked for
+    assert failing.search(query, QuietCall()) == pure.search(query, QuietCall())
 
 
 @pytest.mark.clause("CD-67")
-def test_without_a_ripgrep_that_runs_the_pure_engine_answers(tree: Path, tmp_path: Path) -> None:
-    broken = tmp_path / "rg"
-    broken.write_text("#!/bin/sh\necho ripgrep 0.1\ncase $* in *--version*) exit 0;; esac\nexit 2\n")
-    broken.chmod(0o755)
-    failing = TreeSearch(tree, PathPolicy(), "rg", str(tmp_path))
-    assert failing.binary == str(broken)
-    assert failing.search(Query("foo"), QuietCall()) == TreeSearch(tree, PathPolicy(), "pure").search(
-        Query("foo"), QuietCall()
+def test_what_is_called_rg_and_is_another_program_is_not_used(tmp_path: Path) -> None:
+    (tmp_path / "rg").write_text("#!/bin/sh\necho another program\n")
+    (tmp_path / "rg").chmod(0o755)
+    assert TreeSearch(tmp_path, PathPolicy(), "auto", str(tmp_path)).binary != str(tmp_path / "rg")
+
+
+@pytest.mark.clause("CD-66")
+def test_a_file_that_goes_before_ripgrep_opens_it_is_left_out_and_no_more(
+    tmp_path: Path, ripgrep: Counting
+) -> None:
+    tree, folder = tmp_path / "tree", tmp_path / "bin"
+    tree.mkdir()
+    folder.mkdir()
+    for name in ("a", "b", "gone"):
+        (tree / name).write_text("line\nneedle\n")
+    settle(tree)
+    script = folder / "rg"
+    script.write_text(
+        f'#!/bin/sh\ncase "$*" in *--version*) ;; *) rm -f "{tree}/gone" ;; esac\nexec "{RG}" "$@"\n'
     )
+    script.chmod(0o755)
+    search = TreeSearch(tree, PathPolicy(), "rg", str(folder))
+    query = Query("needle|thread", limit=1)
+    found = search.search(query, QuietCall())
+    assert not (tree / "gone").exists()
+    assert found.total == found.files >= 2
+    found = search.search(query, QuietCall())
+    assert (found.total, found.files) == (2, 2)
 
 
 @pytest.mark.clause("CD-58")
-def test_the_policy_of_whoever_runs_the_server_holds_for_both(tree: Path, ripgrep: Counting) -> None:
+def test_the_policy_of_whoever_runs_the_server_holds(tree: Path, ripgrep: Counting) -> None:
     policy = PathPolicy(("*.ts", "nested/deep/**"))
     engines = (TreeSearch(tree, policy, "rg", str(ripgrep.folder)), TreeSearch(tree, policy, "pure"))
     fast, pure = (engine.search(Query("foo|jwt", limit=100), QuietCall()) for engine in engines)

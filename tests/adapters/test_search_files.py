@@ -15,27 +15,27 @@ from search_corpus import settle
 from context_pack.code.domain.search import MAX_FILE_BYTES, Found, Query
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.search.code_search import TreeSearch
+from context_pack_adapters.search.code_search import ROOM_BYTES, TreeSearch
 from context_pack_adapters.search.memory import MemorySearch
-from context_pack_adapters.search.ripgrep_process import find_binary
-from context_pack_adapters.search.shelf import searched_text
+from context_pack_adapters.search.ripgrep import find_binary
+from context_pack_adapters.search.texts import described
 
 WITH_RG = pytest.mark.skipif(find_binary(sysconfig.get_path("scripts")) is None, reason="no ripgrep here")
 ENGINES = [
-    pytest.param(("pure", 1000), id="pure"),
-    pytest.param(("rg", 1000), id="rg", marks=WITH_RG),
-    pytest.param(("rg", 1), id="rg that sorts", marks=WITH_RG),
+    pytest.param(("pure", ROOM_BYTES), id="pure"),
+    pytest.param(("rg", ROOM_BYTES), id="rg", marks=WITH_RG),
+    pytest.param(("rg", 0), id="rg without room", marks=WITH_RG),
 ]
 Search = Callable[..., Found]
 
 
 @pytest.fixture(params=ENGINES)
 def search(request: pytest.FixtureRequest, tmp_path: Path) -> Search:
-    """One engine over the test's folder, the same from call to call."""
+    """A search of the test's folder, the same from call to call."""
     (tmp_path / "root").mkdir()
-    name, sorts_from = request.param
-    engine = TreeSearch(tmp_path / "root", PathPolicy(), name, sorts_from=sorts_from)
-    assert engine.engine == name
+    name, room = request.param
+    engine = TreeSearch(tmp_path / "root", PathPolicy(), name, room=room)
+    assert (engine.binary is None) is (name == "pure")
     return lambda pattern, **options: engine.search(Query(pattern, **options), QuietCall())
 
 
@@ -184,7 +184,7 @@ def test_no_swap_during_a_search_shows_what_is_outside(search: Search, root: Pat
     thread.start()
     try:
         for _ in range(150):
-            for pattern in ("needle", "needle.*S.*T", r"n\w+e\b.*"):
+            for pattern in ("needle", "needle.*S.*T", r"n\w+e\b.*", "needle|SECRET"):
                 found = search(pattern)
                 assert not any("SECRET" in hit.text for hit in found.hits)
                 assert found.total <= 4
@@ -202,7 +202,7 @@ def test_many_threads_may_search_one_changing_tree(search: Search, root: Path) -
 
     def ask() -> None:
         while time.monotonic() < end:
-            found = search("n..dle", limit=100)
+            found = search("n..dle", limit=50)
             if not 60 <= found.total <= 80:
                 wrong.append(found)
 
@@ -245,7 +245,7 @@ def test_an_unreadable_file_is_not_searched(search: Search, root: Path) -> None:
     ],
 )
 def test_a_text_is_searched_with_one_line_feed_after_each_line(data: bytes, text: str) -> None:
-    assert searched_text(data)[1] == text
+    assert described(data).text == text
 
 
 @pytest.mark.clause("CD-65")

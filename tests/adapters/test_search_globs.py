@@ -18,8 +18,7 @@ PATHS = [
 
 def chosen(glob: str) -> list[str]:
     """The paths that a glob means."""
-    wanted = wanted_by(glob)
-    return [path for path in PATHS if wanted is None or wanted(path)]
+    return list(filter(wanted_by(glob), PATHS))
 
 
 @pytest.mark.clause("CD-60")
@@ -86,6 +85,7 @@ def test_a_glob_means_these_paths(glob: str, expected: list[str]) -> None:
         ("*.{ts,{js}", "not closed"),
         ("[ab", "not closed"),
         ("[]", "not closed"),
+        ("[[:alpha:]", "not closed"),
         ("a}", "closes nothing"),
         ("a\\", "at the end"),
         ("!", "nothing after"),
@@ -106,7 +106,6 @@ def test_a_glob_that_means_nothing_is_refused_in_words(glob: str, reason: str) -
 )
 def test_no_glob_hangs(glob: str) -> None:
     wanted = wanted_by(glob)
-    assert wanted is not None
     with never_hanging():  # one way after the other, it would take years
         for path in ("a" * 250, "/".join("a" * 200), "ab" * 120):
             wanted(path)

@@ -16,7 +16,7 @@ from command_line import CommandLine
 from stdio_client import StdioClient
 from waiting import is_alive, until
 
-from context_pack_adapters.search.ripgrep_process import find_binary
+from context_pack_adapters.search.ripgrep import find_binary
 
 Spawn = Callable[..., StdioClient]
 RG = find_binary(sysconfig.get_path("scripts"))

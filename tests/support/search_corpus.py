@@ -1,6 +1,6 @@
-"""A small tree with everything that makes searching hard, and a plain third opinion on what it holds.
+"""A small tree with everything that makes searching hard, and a plain second opinion on what it holds.
 
-The opinion shares no code with either engine: it splits lines itself, knows by heart which files count, and
+The opinion shares no code with the search: it splits lines itself, knows by heart which files count, and
 asks `regex` line by line.
 """
 
@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import regex
+from waiting import until
+
+from context_pack_adapters.disk.signature import settled_signature
 
 LONG = "start " + "x" * 700 + " needle " + "y" * 900 + " end foo"
 
@@ -116,10 +119,9 @@ def plant(root: Path) -> None:
 
 
 def settle(root: Path) -> None:
-    """Wait until everything in the tree is older than the coarsest clock of a file system."""
-    newest = max(place.lstat().st_ctime_ns for place in (root, *root.rglob("*")))
-    while time.time_ns() <= newest + 2_050_000_000:
-        time.sleep(0.05)
+    """Wait until every later change of anything in the tree shows in its signature."""
+    states = [place.lstat() for place in (root, *root.rglob("*"))]
+    until(lambda: all(settled_signature(state, time.time_ns()) is not None for state in states))
 
 
 def lines_of(data: bytes) -> list[str]:

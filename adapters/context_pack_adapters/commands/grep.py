@@ -112,9 +112,9 @@ def _painter(options: Namespace) -> Any:
 
     from context_pack.code.domain.search_pattern import compiled
 
-    source = compiled(options.pattern, options.case_sensitive).regex
+    meant = compiled(options.pattern, options.case_sensitive)
     pattern = regex.compile(
-        source.text, regex.V0 | regex.MULTILINE | (regex.IGNORECASE if source.fold else 0)
+        meant.source, regex.V0 | regex.MULTILINE | (regex.IGNORECASE if meant.fold else 0)
     )
 
     def paint(text: str) -> Sequence[Part]:

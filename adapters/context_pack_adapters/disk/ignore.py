@@ -8,10 +8,8 @@ opened one from the other, so that no swap on the way leads the walk out of the 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Collection
-from contextlib import suppress
 
 from attrs import evolve, frozen
 
@@ -130,20 +128,6 @@ class Gate:
             return self._policy.denies(RelativePath(path))
         except Failure:
             return True
-
-
-def listed(handle: int | str) -> list[tuple[str, bool]]:
-    """Files and folders, without links, in the plain string order of the paths below them."""
-    found = []
-    with os.scandir(handle) as entries:
-        for entry in entries:
-            with suppress(OSError):
-                if entry.is_dir(follow_symlinks=False):
-                    found.append((entry.name + "/", entry.name, True))
-                elif entry.is_file(follow_symlinks=False):
-                    found.append((entry.name, entry.name, False))
-    found.sort()
-    return [(name, is_folder) for _, name, is_folder in found]
 
 
 def ignore_texts(folder: Handle, present: Collection[str]) -> tuple[str | None, ...]:

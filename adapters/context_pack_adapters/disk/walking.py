@@ -89,18 +89,20 @@ def visit(
     go_on: Callable[[], bool] = lambda: True,
     passed: Passed = lambda _, __, ___: None,
     shut: Shut = lambda _, __: None,
+    entered: Callable[[Level], None] = lambda _: None,
 ) -> None:
     """Show every file that counts, and every link if some are wanted, to `seen`, folder by folder.
 
     `wants` is asked first, of files; `rules` hold from above the root. `excluded` are folder names that are
     not entered at any depth, `except_for` folders by path. `go_on` is asked before each folder; once it says
-    no, the walk ends. `passed` hears of what does not count.
+    no, the walk ends. `passed` hears of what does not count, `entered` of each folder before what is in it.
     """
     closed = Gate(policy, excluded, except_for).closed
 
     def look(level: Level, rules: IgnoreRules) -> Iterable[tuple[str, IgnoreRules]]:
         if not go_on():
             return []
+        entered(level)
         present = {entry.name for entry in level.entries if entry.name in IGNORE_FILES}
         if present:
             rules = rules.entered(level.prefix, ignore_texts(level.handle, present))

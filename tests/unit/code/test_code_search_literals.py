@@ -7,13 +7,13 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.code.domain.search_literals import alternatives, lead_of, needs_of
-from context_pack.code.domain.search_syntax import read_pattern
+from context_pack.code.domain.search_literals import needs_of
+from context_pack.code.domain.search_tokens import tokens_of
 
 
 def needed(pattern: str) -> list[str]:
     """The literals of which every match must hold one."""
-    return [literal.text for literal in needs_of(read_pattern(pattern, True))]
+    return list(needs_of(list(tokens_of(pattern))))
 
 
 @pytest.mark.clause("CD-65")
@@ -28,6 +28,7 @@ def needed(pattern: str) -> list[str]:
         ("(?:get|set)Name", ["Name"]),
         ("(?:getter|setter)X", ["getter", "setter"]),
         ("(foo)+bar?", ["foo"]),
+        ("fooo?(ba|bc)r{2}", ["foo"]),
         ("(foo)?bar", ["bar"]),
         ("(foo)*", []),
         ("a|b", []),
@@ -42,29 +43,6 @@ def needed(pattern: str) -> list[str]:
 )
 def test_the_best_literals_of_a_pattern(pattern: str, expected: list[str]) -> None:
     assert needed(pattern) == expected
-
-
-def test_what_a_match_begins_with() -> None:
-    leads = {pattern: lead_of(read_pattern(pattern, False)) for pattern in ("foo.*", ".foo", "x", "a|b", "")}
-    assert {pattern: lead and lead.text for pattern, lead in leads.items()} == {
-        "foo.*": "foo", ".foo": None, "x": "x", "a|b": None, "": None,
-    }  # fmt: skip
-
-
-def test_a_choice_of_plain_texts_is_known_as_one() -> None:
-    def texts(pattern: str) -> list[str]:
-        return [literal.text for literal in alternatives(read_pattern(pattern, False))]
-
-    assert texts("TODO|FIXME") == ["TODO", "FIXME"]
-    assert texts("(a|bc)") == ["a", "bc"]
-    assert texts("a|b+") == []
-    assert texts("a|") == []
-    assert texts("a") == []
-
-
-def test_parts_of_different_case_rules_are_not_joined() -> None:
-    found = needs_of(read_pattern("(?i)ab(?-i)cde", False))
-    assert [(literal.text, literal.fold) for literal in found] == [("cde", False)]
 
 
 @given(

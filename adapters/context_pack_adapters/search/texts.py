@@ -1,0 +1,134 @@
+"""The texts of a tree's files, kept as far as there is room, and what is known of the other files.
+
+A file is looked at before every search; what was read is used again only while its signature is the same.
+Files are opened from their own folder's descriptor and never through a link. A text is kept as it is
+searched: no byte order mark, every line ended by one line feed and nothing else. When the room is full, what
+is there stays: all searches go over the files in the same order, so throwing out the oldest would not help.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
+
+from context_pack.code.domain.search import MAX_FILE_BYTES
+from context_pack.code.domain.search_pattern import is_plain
+from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import decode
+from context_pack_adapters.disk.opening import Handle, Place, TooLarge, leave, read_file, status_of
+from context_pack_adapters.disk.signature import Signature, settled_signature
+from context_pack_adapters.search.deadline import Deadline
+from context_pack_adapters.search.listing import unchanged
+
+
+class Known(NamedTuple):
+    """A file as it was read; without a signature that can be believed later if it had just changed."""
+
+    signature: Signature | None = None
+    is_text: bool = False
+    is_plain: bool = False
+    """It looks to ripgrep as it looks to us."""
+    text: str | None = None
+    """As it is searched; None if it is no text, or was not kept."""
+
+
+class Texts:
+    """The files of one tree; safe to share between threads. `room` is how many bytes of texts are kept."""
+
+    def __init__(self, root: str, room: int) -> None:
+        self._root = root
+        self._known: dict[str, Known] = {}
+        self._room = room
+        self._lock = threading.Lock()
+
+    def plain(self, paths: Iterable[str]) -> list[str]:
+        """The files that were plain when they were read, but for one that ripgrep takes for its input."""
+        return [path for path in paths if self._known.get(path, Known()).is_plain and path != "-"]
+
+    def current(self, paths: Sequence[str], deadline: Deadline) -> list[Known | None]:
+        """What is known of each file; None where nothing is, or it is not so any more."""
+        top = os.path.join(self._root, "")
+        files = [self._known.get(path) for path in paths]
+        same = unchanged(
+            (top + path for path in paths), (file and file.signature for file in files), deadline
+        )
+        return [file if is_same else None for file, is_same in zip(files, same, strict=True)]
+
+    def learn(self, paths: Iterable[str], deadline: Deadline) -> None:
+        """Read the files that were never read."""
+        with self.reading(deadline) as read:
+            for path in paths:
+                if path not in self._known:
+                    read(path)
+
+    @contextmanager
+    def reading(self, deadline: Deadline) -> Iterator[Callable[[str], Known]]:
+        """A way to read files, one after the other; a file's folder is kept open for its neighbours.
+
+        What comes back has the text even if there is no room to keep it.
+        """
+        way: list[str] | None = None
+        folder: Handle = ""
+
+        def read(path: str) -> Known:
+            nonlocal way, folder
+            deadline.left()
+            *parts, name = path.split("/")
+            before, known = time.time_ns(), None
+            with suppress(OSError):
+                if parts != way:
+                    if way is not None:
+                        way = None
+                        leave(folder)
+                    folder, way = Place(self._root, tuple(parts)).open(), parts
+                try:
+                    data, status = read_file(folder, name, MAX_FILE_BYTES)
+                    known = described(data, settled_signature(status, before))
+                except TooLarge:
+                    known = Known(settled_signature(status_of(folder, name), before))
+            self._keep(path, known)
+            return known or Known()
+
+        try:
+            yield read
+        finally:
+            if way is not None:
+                leave(folder)
+
+    def tidy(self, paths: Collection[str]) -> None:
+        """Forget the files that are not among `paths`, which are all there are, once they are too many."""
+        if len(self._known) > len(paths):
+            for path in set(self._known).difference(paths):
+                self._keep(path, None)
+
+    def _keep(self, path: str, known: Known | None) -> None:
+        """Know this of a file from now on, or nothing; its text only as far as there is room."""
+        with self._lock:
+            before = self._known.pop(path, None)
+            self._room += 0 if before is None or before.text is None else sys.getsizeof(before.text)
+            if known is None or known.signature is None:
+                return
+            size = sys.getsizeof(known.text)
+            if known.text is None or size > self._room:
+                self._known[path] = known._replace(text=None)
+            else:
+                self._room -= size
+                self._known[path] = known
+
+
+def described(data: bytes, seen: Signature | None = None) -> Known:
+    """What a file with these bytes is, with its text as it is searched."""
+    text = decode(data)
+    if isinstance(text, Reason):
+        return Known(seen)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+        text = f"{text[:-1]}\n" if text.endswith("\r") else text
+    if text and not text.endswith("\n"):
+        text += "\n"
+    return Known(seen, True, is_plain(data), text)
