@@ -98,9 +98,10 @@ def test_a_place_inside_may_be_named_in_any_way(project: Path, place: str) -> No
 @pytest.mark.clause("DC-14")
 def test_folders_that_the_user_allows_may_be_named(project: Path) -> None:
     notes = str(project.parent / "home/notes")
-    for place in ("~/notes", notes, "../home/notes", "way-out"):
+    for place in ("~/notes", notes, "../home/notes"):
         assert documents(collections(project, place, (notes,))) == ["private.md"]
-    refused(collections(project, "~", (notes,)))
+    for place in ("~", "way-out"):  # a link in the project leads nowhere, whatever is allowed
+        refused(collections(project, place, (notes,)))
 
 
 @pytest.mark.clause("DC-14")
@@ -110,9 +111,9 @@ def test_a_configuration_that_is_a_link_out_is_neither_read_nor_written(project:
     (project / "context.json").rename(target)
     before = target.read_bytes()
     (project / "context.json").symlink_to(target)
-    assert "leads out" in sources.catalogue().problems[0]
+    assert "a link, perhaps" in sources.catalogue().problems[0]
     assert sources.catalogue().collections == {}
-    with pytest.raises(Failure, match="leads out"):
+    with pytest.raises(Failure, match="link"):
         sources.configure("more", {"url": "docs"})
     assert target.read_bytes() == before
 
