@@ -6,26 +6,26 @@ import errno
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters.disk.atomic import (
-    NotRegular,
-    TooLarge,
-    create_exclusive,
-    ensure_folder,
-    is_temporary,
-    read_descriptor,
-    read_whole,
-    sweep_temporaries,
-    write_atomic,
-)
+from context_pack_adapters.disk import opening
 from context_pack_adapters.disk.faults import io_failure, translated
+from context_pack_adapters.disk.folder import Folder
+from context_pack_adapters.disk.opening import NotRegular, Opened, Place, TooLarge, read_opened
+from context_pack_adapters.disk.writing import is_temporary
 
 
-def no_links(source: str, target: str) -> None:
+@pytest.fixture(params=["descriptors", "paths"], autouse=True)
+def _means(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders held by descriptor, and by path as on a system that has no opening from descriptors."""
+    monkeypatch.setattr(opening, "BY_DESCRIPTOR", request.param == "descriptors" and opening.BY_DESCRIPTOR)
+
+
+def no_links(source: str, target: str, **places: object) -> None:
     """A file system without hard links."""
     raise OSError(errno.EPERM, "Operation not permitted")
 
@@ -33,26 +33,27 @@ def no_links(source: str, target: str) -> None:
 @pytest.mark.clause("ST-12")
 def test_a_write_replaces_the_file_and_leaves_nothing_else(tmp_path: Path) -> None:
     for data in (b"first", b"", b"x" * 3_000_000):
-        write_atomic(str(tmp_path), "file", data)
+        Folder(tmp_path).write("file", data)
         assert (tmp_path / "file").read_bytes() == data
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.clause("ST-12")
 def test_a_reader_sees_the_old_or_the_new_and_never_a_mixture(tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
     contents = [bytes([65 + index]) * 200_000 for index in range(4)]
-    write_atomic(str(tmp_path), "file", contents[0])
+    folder.write("file", contents[0])
     stop = threading.Event()
     seen: set[bytes] = set()
 
     def read() -> None:
         while not stop.is_set():
-            seen.add(read_whole(str(tmp_path / "file"), 1_000_000)[0])
+            seen.add(folder.read("file", 1_000_000)[0])
 
     reader = threading.Thread(target=read)
     reader.start()
     for turn in range(60):
-        write_atomic(str(tmp_path), "file", contents[turn % 4])
+        folder.write("file", contents[turn % 4])
     stop.set()
     reader.join()
     assert seen <= set(contents)
@@ -61,32 +62,32 @@ def test_a_reader_sees_the_old_or_the_new_and_never_a_mixture(tmp_path: Path) ->
 
 @pytest.mark.clause("ST-12")
 def test_a_write_that_fails_leaves_the_old_file_and_no_temporary_one(tmp_path: Path) -> None:
-    write_atomic(str(tmp_path), "file", b"old")
+    Folder(tmp_path).write("file", b"old")
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="directory"):
-        write_atomic(str(tmp_path), "folder", b"new")
+        Folder(tmp_path).write("folder", b"new")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
     assert (tmp_path / "file").read_bytes() == b"old"
 
 
 @pytest.mark.clause("ST-25")
 @pytest.mark.parametrize("linking", [os.link, no_links])
-def test_an_exclusive_create_never_replaces(tmp_path: Path, linking: object) -> None:
-    assert create_exclusive(str(tmp_path), "file", b"first", link=linking)  # type: ignore[arg-type]
-    assert not create_exclusive(str(tmp_path), "file", b"second", link=linking)  # type: ignore[arg-type]
+def test_an_exclusive_create_never_replaces(tmp_path: Path, linking: Callable[..., None]) -> None:
+    assert Folder(tmp_path).create("file", b"first", link=linking)
+    assert not Folder(tmp_path).create("file", b"second", link=linking)
     assert (tmp_path / "file").read_bytes() == b"first"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.mark.clause("ST-25")
 @pytest.mark.parametrize("linking", [os.link, no_links])
-def test_of_many_exclusive_creates_one_succeeds(tmp_path: Path, linking: object) -> None:
+def test_of_many_exclusive_creates_one_succeeds(tmp_path: Path, linking: Callable[..., None]) -> None:
     start = threading.Barrier(8)
     results: list[bool] = []
 
     def create(content: bytes) -> None:
         start.wait()
-        results.append(create_exclusive(str(tmp_path), "file", content, link=linking))  # type: ignore[arg-type]
+        results.append(Folder(tmp_path).create("file", content, link=linking))
 
     threads = [threading.Thread(target=create, args=(bytes([index]),)) for index in range(8)]
     for thread in threads:
@@ -99,28 +100,32 @@ def test_of_many_exclusive_creates_one_succeeds(tmp_path: Path, linking: object)
 
 @pytest.mark.clause("ST-12")
 def test_other_link_errors_pass(tmp_path: Path) -> None:
-    def full(source: str, target: str) -> None:
+    def full(source: str, target: str, **places: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with pytest.raises(OSError, match="No space"):
-        create_exclusive(str(tmp_path), "file", b"data", link=full)
+        Folder(tmp_path).create("file", b"data", link=full)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.clause("ST-11")
 def test_reading_stops_at_the_cap_even_if_the_file_grew(tmp_path: Path) -> None:
     path = tmp_path / "file"
+    path.write_bytes(b"123")
+    before = path.stat()
     path.write_bytes(b"12345678")
-    assert read_whole(str(path), 8)[0] == b"12345678"
+    assert Folder(tmp_path).read("file", 8)[0] == b"12345678"
     with pytest.raises(TooLarge):
-        read_whole(str(path), 7)
-    # What was measured as three bytes may have grown, or shrunk, when it is read.
+        Folder(tmp_path).read("file", 7)
+    # What was measured as three bytes may have grown when it is read, and what was eight may have shrunk.
     with path.open("rb") as file:
-        assert read_descriptor(file.fileno(), 3, 8) == b"12345678"
+        assert read_opened(Opened(file.fileno(), before), 8) == b"12345678"
     with path.open("rb") as file, pytest.raises(TooLarge):
-        read_descriptor(file.fileno(), 3, 7)
+        read_opened(Opened(file.fileno(), before), 7)
+    after = path.stat()
+    path.write_bytes(b"123")
     with path.open("rb") as file:
-        assert read_descriptor(file.fileno(), 100, 100) == b"12345678"
+        assert read_opened(Opened(file.fileno(), after), 100) == b"123"
 
 
 @pytest.mark.clause("ST-11")
@@ -130,9 +135,50 @@ def test_only_plain_files_are_read(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name in ("pipe", "link", "folder"):
         with pytest.raises(NotRegular):
-            read_whole(str(tmp_path / name), 100)
+            Folder(tmp_path).read(name, 100)
     with pytest.raises(FileNotFoundError):
-        read_whole(str(tmp_path / "nothing"), 100)
+        Folder(tmp_path).read("nothing", 100)
+
+
+@pytest.mark.clause("ST-32")
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_no_folder_of_ours_is_reached_through_a_link(tmp_path: Path, depth: int) -> None:
+    """A link to a folder that holds the very same names, at each step of the way."""
+    names = ["a", "b", "c"]
+    for top in ("project", "outside"):
+        (tmp_path / top).joinpath(*names).mkdir(parents=True)
+        (tmp_path / top).joinpath(*names, "file").write_bytes(top.encode())
+    place = (tmp_path / "project").joinpath(*names[:depth])
+    place.rename(tmp_path / "aside")
+    place.symlink_to((tmp_path / "outside").joinpath(*names[:depth]))
+    folder = Folder(Place(str(tmp_path / "project"), tuple(names)))
+    before = sorted((tmp_path / "outside").rglob("*"))
+    for action in (
+        lambda: folder.read("file", 100),
+        lambda: folder.status("file"),
+        lambda: folder.names(),
+        lambda: folder.write("file", b"ours"),
+        lambda: folder.create("new", b"ours"),
+        lambda: folder.remove("file"),
+        lambda: folder.move("file", "moved"),
+        lambda: folder.lock("lock", 1.0).acquire(),
+        folder.make,
+    ):
+        with pytest.raises(NotADirectoryError):
+            action()
+    assert not folder.exists()
+    assert sorted((tmp_path / "outside").rglob("*")) == before
+    assert (tmp_path / "outside").joinpath(*names, "file").read_bytes() == b"outside"
+
+
+@pytest.mark.clause("ST-32")
+def test_a_link_that_has_a_file_s_name_is_replaced_and_never_written_through(tmp_path: Path) -> None:
+    (tmp_path / "decoy").write_bytes(b"decoy")
+    (tmp_path / "file").symlink_to("decoy")
+    assert not Folder(tmp_path).create("file", b"ours")
+    Folder(tmp_path).write("file", b"ours")
+    assert (tmp_path / "decoy").read_bytes() == b"decoy"
+    assert not (tmp_path / "file").is_symlink()
 
 
 @pytest.mark.clause("ST-13")
@@ -153,22 +199,25 @@ def test_only_our_temporary_names_are_temporary(tmp_path: Path) -> None:
 def test_a_sweep_takes_what_is_older_than_an_hour_and_no_folder_is_no_error(tmp_path: Path) -> None:
     path = tmp_path / ".a.0123456789abcdef.tmp"
     path.touch()
-    sweep_temporaries(str(tmp_path), time.time() + 3590)
-    assert path.exists()
-    sweep_temporaries(str(tmp_path), time.time() + 3610)
-    assert not path.exists()
-    sweep_temporaries(str(tmp_path / "nothing"), time.time())
+    for age, there in ((3500, True), (3700, False)):
+        then = time.time() - age
+        os.utime(path, (then, then))
+        Folder(tmp_path).sweep()
+        assert path.exists() is there
+    Folder(tmp_path / "nothing").sweep()
 
 
 @pytest.mark.clause("ST-30")
 def test_a_folder_is_made_with_its_parents_and_may_exist(tmp_path: Path) -> None:
-    deep = tmp_path / "a" / "b" / "c"
-    ensure_folder(str(deep))
-    ensure_folder(str(deep))
-    assert deep.is_dir()
+    deep = Folder(Place(str(tmp_path / "a" / "b"), ("c", "d")))
+    deep.make()
+    deep.make()
+    assert (tmp_path / "a/b/c/d").is_dir()
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match=r"exists|directory"):
-        ensure_folder(str(tmp_path / "file"))
+        Folder(tmp_path / "file").make()
+    with pytest.raises(NotADirectoryError):
+        Folder(tmp_path).below("file").make()
 
 
 @pytest.mark.clause("ST-14")
