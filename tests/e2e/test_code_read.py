@@ -38,6 +38,8 @@ def test_a_file_with_its_imports_comes_as_text_and_as_structure(client: StdioCli
         "includeDeps",
         "maxDepth",
         "startLine",
+        "symbol",
+        "numbered",
         "endLine",
     }
     assert tool["inputSchema"]["required"] == ["path"]
