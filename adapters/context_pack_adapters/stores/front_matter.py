@@ -16,7 +16,6 @@ from typing import Any
 
 from context_pack.kernel.yaml_scalars import block_of, line_of
 from context_pack_adapters.stores import yaml_core
-from context_pack_adapters.stores.front_matter_quick import quick
 from context_pack_adapters.stores.yaml_core import Malformed as Malformed
 from context_pack_adapters.stores.yaml_core import Rules, core_scalar
 
@@ -45,8 +44,7 @@ def divide(data: bytes) -> tuple[bytes, bytes]:
 
 def parse(front: bytes) -> dict[str, Any]:
     """The mapping that the front matter spells."""
-    quickly = quick(front)
-    value = yaml_core.load(front, _RULES) if quickly is None else quickly
+    value = yaml_core.load(front, _RULES)
     if not isinstance(value, dict):
         raise Malformed("the front matter is not a mapping")
     return value
