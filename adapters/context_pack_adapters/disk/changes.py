@@ -77,8 +77,6 @@ def _is_own(place: Place) -> bool:
 
 def _identity(place: Place) -> tuple[int, int] | None:
     try:
-        with place.held() as folder:
-            status = os.stat(folder)
+        return place.identity()
     except OSError:
         return None
-    return (status.st_dev, status.st_ino)

@@ -24,7 +24,7 @@ LOST = ITSELF | UNMOUNT | OVERFLOW | IGNORED
 """The watch has ended or missed something."""
 
 _EVENT = struct.Struct("iIII")
-_BUFFER_BYTES = 256 * 1024
+_BUFFER_BYTES = 16 * 1024
 
 
 class Event(NamedTuple):

@@ -197,6 +197,17 @@ class Place(NamedTuple):
         above, name = os.path.split(self.top)
         return Place(above), name
 
+    def identity(self) -> tuple[int, int]:
+        """Device and inode of the folder, without opening it; raises what opening it would."""
+        path = self.top
+        found = os.stat(path)
+        for name in self.inside:
+            path = f"{path}/{name}"
+            found = os.lstat(path)
+            if not stat.S_ISDIR(found.st_mode):
+                raise NotADirectoryError(errno.ENOTDIR, "not a folder")
+        return found.st_dev, found.st_ino
+
     def open(self) -> Handle:
         """The folder; the taker leaves it."""
         return way_down(self.top, self.inside)

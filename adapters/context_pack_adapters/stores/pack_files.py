@@ -95,7 +95,7 @@ class PackFiles:
             with translated("packs"):
                 if changed is None:
                     self._look_at_all()
-                else:
+                elif changed:
                     self._look_at(filter(_is_pack_file, changed))
         except BaseException:
             # What was told is told once: the next look has to be at everything.
@@ -130,6 +130,7 @@ class PackFiles:
     def _sweep(self) -> dict[str, _Seen]:
         """Every pack file, by its signature where that can be believed."""
         try:
+            self._folder.place.identity()  # a project without packs, the usual one, costs no opening
             with self._folder.place.held() as folder:
                 return self._sweep_in(folder)
         except FileNotFoundError:
