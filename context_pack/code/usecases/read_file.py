@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from attrs import frozen
 
 from context_pack.code.domain.imports.table import resolver_of
-from context_pack.code.domain.imports.tree import Imports, Unparsable
+from context_pack.code.domain.imports.tree import Imports, TooManyPlaces, Unparsable
 from context_pack.code.domain.outline import named, nearly_named
 from context_pack.code.usecases.source_view import SourceView
 from context_pack.kernel.errors import Code, Failure, invalid
@@ -164,6 +164,8 @@ class FileReader:
             return resolve(self._parsed(source, name), source.path.value, view)
         except Unparsable as fault:
             raise _no_imports(source, f"Syntax error at line {fault.line}") from None
+        except TooManyPlaces:
+            raise _no_imports(source, "The project names too many places for its imports") from None
 
     def _parsed(self, source: SourceFile, language: str) -> Parsed:
         """What the grammar makes of a file, even if that is little."""

@@ -1,7 +1,8 @@
 """The source tree as import resolvers see it during one call: listed once, read once.
 
 Most guesses of a resolver lead into folders that are not there. So a folder is looked for in the one around
-it, which was listed before, and the disk is not asked.
+it, which was listed before, and the disk is not asked. A project's configuration can name any number of
+places for every import, so the looks of one call are counted.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from collections.abc import Callable
 
 from attrs import define, field
 
-from context_pack.code.domain.imports.tree import within
+from context_pack.code.domain.imports.tree import TooManyPlaces, within
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Folder, SourceFile, SourceTree
 from context_pack.kernel.syntax import Parsed, Syntax
 
+MOST_LOOKS = 500_000
+"""How often one call may look into a folder: a second or two; 10,000 ordinary imports take a tenth of it."""
 _NOTHING = Folder()
 
 
@@ -29,6 +32,7 @@ class SourceView:
     max_bytes: int
     check: Callable[[], None] = lambda: None
     """Raises when nobody wants the answer any more; asked before each look."""
+    _looks: int = field(default=0, init=False)
     _folders: dict[str, Folder] = field(factory=dict, init=False)
     _texts: dict[str, str | None] = field(factory=dict, init=False)
 
@@ -55,6 +59,9 @@ class SourceView:
         return found if isinstance(found, Parsed) else found.partly
 
     def _listed(self, folder: str) -> Folder:
+        self._looks += 1
+        if self._looks > MOST_LOOKS:
+            raise TooManyPlaces
         found = self._folders.get(folder)
         if found is None:
             found = self._folders[folder] = self._list(folder)

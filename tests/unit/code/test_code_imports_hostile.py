@@ -182,6 +182,29 @@ def test_many_names_and_many_places_for_them_are_looked_up_soon() -> None:
         assert [each.path for each in read.dependencies] == [f"x/a.{ending}"]
 
 
+@pytest.mark.clause("CD-15", "CD-26")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.ts", "".join(f'import "p{each}/q";' for each in range(800))),
+        ("a.ts", "".join(f'import "p{each}/../../q";' for each in range(800))),
+        ("a.php", "<?php " + "".join(f"use A\\P{each};" for each in range(800))),
+    ],
+)
+def test_very_many_places_for_each_name_are_given_up_in_words(name: str, text: str) -> None:
+    places = [f"x{each}/*" for each in range(20_000)]
+    outside = ["*"] * 20_000 if ".." in text else places
+    files: dict[str, str | bytes] = {
+        "tsconfig.json": json.dumps({"compilerOptions": {"paths": {"*": outside}}}),
+        "composer.json": json.dumps({"autoload": {"psr-4": {"A\\": places}}}),
+        name: text,
+    }
+    with never_hanging(20), pytest.raises(Failure, match="Failed to parse imports") as failed:
+        read_imports(files, name)
+    assert failed.value.details["details"] == "The project names too many places for its imports"
+    assert FileReader(MemorySourceTree(files), SYNTAX).read(ReadFile(path=name)).content == text
+
+
 @pytest.mark.clause("CD-15")
 def test_a_manifest_with_an_endless_key_says_nothing() -> None:
     files: dict[str, str | bytes] = {

@@ -39,6 +39,10 @@ class Unparsable(Exception):
         self.line = line
 
 
+class TooManyPlaces(Exception):
+    """A project names so many places for imports that they are not all looked at."""
+
+
 @frozen
 class Imports:
     """What a file imports: paths inside the root in the order found, and the names that led to none."""

@@ -24,6 +24,8 @@ MOST_EXTENDED = 50
 MOST_REFERENCES = 20
 LONGEST_HEAD = 1000
 CONFIG_DIR = "${configDir}"
+OUTSIDE = "../outside"
+"""In the place of one outside the root: nothing is found there, and the look counts as any other."""
 
 _STRING = r"(\"(?:[^\"\\]|\\.)*+\"?+)"
 _COMMENT = re.compile(rf"{_STRING}|//[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -44,8 +46,7 @@ class PathMapping:
             middle = name[len(head) : len(name) - len(tail)] if star else ""
             for target in targets:
                 place = join("", target.replace("*", middle, 1))
-                if place is not None:
-                    yield place
+                yield OUTSIDE if place is None else place
         if self.base is not None:
             place = join(self.base, name)
             if place is not None and not name.startswith("/"):
