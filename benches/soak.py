@@ -1,0 +1,258 @@
+"""Whether anything grows: 4 agents, each with its own server, work for N minutes in one changing project.
+
+  python benches/soak.py --minutes N [--quick]
+
+Files are edited, added and removed, packs are made, changed and deleted, documents synced, discoveries
+recorded, and tools of every family called. Each minute prints, for all servers with their children: resident
+memory, open descriptors, threads, children, and the calls so far. At the end the last third is compared with
+the middle third; the exit code is 1 where one of the numbers still grows. `--quick` works for seconds and
+judges nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import random
+import shutil
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "benches/side_by_side")]
+
+from wire import OURS, Server, line  # noqa: E402
+
+from benches import context_tree  # noqa: E402
+
+CLIENTS, FOLDERS, FILES = 4, 40, 400
+PAUSE = 0.01
+GROWTH = {"memory": 1.05, "descriptors": 1.10, "threads": 1.10, "children": 1.10}
+"""How much more the last third may have than the middle third, and still count as level."""
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class Sample(NamedTuple):
+    """What the servers and their children have at one moment."""
+
+    memory: int
+    descriptors: int
+    threads: int
+    children: int
+
+
+class Agent(threading.Thread):
+    """One client with its server: calls tools, in an order of its own, until told to stop."""
+
+    def __init__(self, project: Path, number: int, stop: threading.Event) -> None:
+        super().__init__(daemon=True)
+        env = {**os.environ, "CONTEXT_PACK_LOG": "off", "CONTEXT_PACK_RATE_LIMITS": "off"}
+        self.server = Server(OURS, project, {**env, "CONTEXT_PACK_EMBEDDER": "fast"})
+        self.calls: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
+        self.failure: str | None = None
+        self._project, self._stop_asked = project, stop
+        self._chance = random.Random(number)
+        self._name = f"agent-{number}"
+
+    def run(self) -> None:
+        """Work until told to stop; whatever goes wrong is kept for the end."""
+        try:
+            while not self._stop_asked.is_set():
+                for tool, arguments in self._errands():
+                    self._call(tool, arguments)
+                    time.sleep(PAUSE)
+        except Exception as error:
+            self.failure = repr(error)
+
+    def _call(self, tool: str, arguments: dict[str, Any]) -> Any:
+        params = {"name": tool, "arguments": arguments}
+        sent = line({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+        reply = json.loads(self.server.ask(sent))
+        while "id" not in reply:  # news
+            reply = json.loads(self.server.stdout.readline())
+        if "result" not in reply:
+            raise RuntimeError(f"{tool}: {reply}")
+        self.calls[tool] += 1
+        self.refused[tool] += bool(reply["result"].get("isError"))
+        return reply["result"].get("structuredContent", {})
+
+    def _errands(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Some calls that belong together."""
+        chance = self._chance
+        file = chance.choice(sorted(self._project.rglob("*_*.py"))).relative_to(self._project).as_posix()
+        word = chance.choice(("ledger", "route", "account", "window", "signal"))
+        entity = {"entityType": "Requirement", "id": "REQ-001"}
+        simple: list[tuple[str, dict[str, Any]]] = [
+            ("read_file", {"path": file, "includeDeps": True}),
+            ("read_file", {"path": "not/there.py"}),
+            ("grep_codebase", {"pattern": f"def {word}"}),
+            ("code_outline", {"path": os.path.dirname(file)}),
+            ("find_usages", {"name": word}),
+            ("list_contexts", {}),
+            ("check_freshness", {"scope": os.path.dirname(file)}),
+            ("query_context", {"scope": os.path.dirname(file)}),
+            ("documents_sync", {}),
+            ("documents_search", {"query": f"the {word} of a window"}),
+            ("documents_list_documents", {"collection": "all"}),
+            ("context_search", {"query": f"handles the {word}"}),
+            ("context_record", {"type": "rule", "content": f"Rule {chance.randrange(50)} about the {word}"}),
+            ("get_context", entity),
+            ("export_context", {"targets": [entity]}),
+            ("export_entity_markdown", {"entityType": "Requirement", "entityId": "REQ-001"}),
+            ("output", {}),
+        ]
+        if chance.random() < 0.2:
+            self._pack(file)
+        yield from chance.sample(simple, 5)
+
+    def _pack(self, file: str) -> None:
+        """Make a pack, read it, and delete it."""
+        name = {"name": self._name}
+        self._call("input", {"action": "create", "ttl_minutes": 60, **name})
+        section = {"section_key": "main", "section_title": "Main"}
+        ref = {"section_key": "main", "ref_key": "one", "path": file, "line_start": 1, "line_end": 3}
+        for action, given in (("upsert_section", section), ("upsert_ref", ref), ("verify", {})):
+            self._change(action, given)
+        self._call("output", name)
+        self._change("delete_pack", {})
+
+    def _change(self, action: str, given: dict[str, Any]) -> None:
+        found = self._call("input", {"action": "get", "name": self._name})
+        revision = {} if action == "verify" else {"expected_revision": found["payload"]["revision"]}
+        self._call("input", {"action": action, "name": self._name, **given, **revision})
+
+
+def disturb(project: Path, folders: list[Path], stop: threading.Event) -> None:
+    """Edit, add and remove files, so that there are always about as many."""
+    chance = random.Random(7)
+    for number in itertools.count():
+        folder = chance.choice(folders)
+        with (folder / f"page_{number % 5}.md").open("a") as page:
+            page.write(f"\n## Edit {number}\n\nThe route of a window, again.\n")
+        (folder / f"added_{number % 50}.py").write_text(f"def added_{number}():\n    return {number}\n")
+        for old in (project.rglob(f"added_{(number + 25) % 50}.py"), project.rglob("page_*.md")):
+            for path in old:
+                if path.suffix == ".py" or path.stat().st_size > 4000:
+                    path.unlink()
+        if stop.wait(0.3):
+            return
+
+
+def planted(folder: Path) -> tuple[Path, list[Path]]:
+    """A project with code, contexts, documents and a bundle; and its folders."""
+    project = folder / "project"
+    made = context_tree.plant(project, FOLDERS, FILES)
+    context_tree.make_contexts(project, folder / "store", "content")
+    (project / "context.json").write_text('{"collections": {"all": {"url": "."}}}')
+    shutil.copytree(ROOT / "tests/fixtures/bundles/sample", project / "sample")
+    return project, made
+
+
+def sample(agents: list[Agent]) -> Sample:
+    """What all servers have now, with their children."""
+    totals = Counter[str]()
+    for agent in agents:
+        family = [agent.server.process.pid, *children(agent.server.process.pid)]
+        totals["children"] += len(family) - 1
+        for process in family:
+            try:
+                totals["memory"] += int(Path(f"/proc/{process}/statm").read_text().split()[1]) * PAGE
+                totals["descriptors"] += len(os.listdir(f"/proc/{process}/fd"))
+                totals["threads"] += len(os.listdir(f"/proc/{process}/task"))
+            except OSError:  # it ended meanwhile
+                continue
+    return Sample(*(totals[name] for name in Sample._fields))
+
+
+def children(process: int) -> Iterator[int]:
+    """All processes below one."""
+    try:
+        tasks = list(Path(f"/proc/{process}/task").iterdir())
+        found = " ".join((task / "children").read_text() for task in tasks).split()
+    except OSError:
+        return
+    for child in map(int, found):
+        yield child
+        yield from children(child)
+
+
+def told(agents: list[Agent], minute: float, samples: list[Sample]) -> str:
+    """One line: the medians of what was sampled since the last one."""
+    middle = Sample(*(int(statistics.median(each)) for each in zip(*samples, strict=True)))
+    calls = sum(agent.calls.total() for agent in agents)
+    return (
+        f"minute {minute:5.1f}   memory {middle.memory / 1e6:7.1f} MB   descriptors {middle.descriptors:4}   "
+        f"threads {middle.threads:3}   children {middle.children:2}   calls {calls}"
+    )
+
+
+def judged(samples: list[Sample]) -> bool:
+    """Print the last third against the middle third; whether everything is level."""
+    third = len(samples) // 3
+    level = True
+    for number, (name, most) in enumerate(GROWTH.items()):
+        middle = statistics.mean(each[number] for each in samples[third : 2 * third])
+        last = statistics.mean(each[number] for each in samples[2 * third :])
+        ratio = last / middle if middle else 1.0
+        level &= ratio <= most
+        print(f"{name:12} last third / middle third {ratio:5.3f}   {'level' if ratio <= most else 'GROWS'}")
+    return level
+
+
+def main() -> int:
+    """Work, print, judge."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=20)
+    parser.add_argument("--quick", action="store_true", help="some seconds, and no judgement")
+    options = parser.parse_args()
+    seconds = 4.0 if options.quick else options.minutes * 60
+    every = seconds / 2 if options.quick else 60.0
+    stop = threading.Event()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        project, folders = planted(Path(folder))
+        agents = [Agent(project, number, stop) for number in range(CLIENTS)]
+        workers = [*agents, threading.Thread(target=disturb, args=(project, folders, stop), daemon=True)]
+        for worker in workers:
+            worker.start()
+        samples: list[Sample] = []
+        begun, since = time.monotonic(), 0
+        while (spent := time.monotonic() - begun) < seconds and not any(agent.failure for agent in agents):
+            time.sleep(min(1.0, every / 2))
+            samples.append(sample(agents))
+            if time.monotonic() - begun >= every * (spent // every + 1):
+                print(told(agents, (time.monotonic() - begun) / 60, samples[since:]), flush=True)
+                since = len(samples)
+        stop.set()
+        for worker in workers:
+            worker.join()
+        for agent in agents:
+            agent.server.close()
+        return result(agents, samples, options.quick)
+
+
+def result(agents: list[Agent], samples: list[Sample], quick: bool) -> int:
+    """Print the calls and the verdict; the exit code."""
+    calls, refused = Counter[str](), Counter[str]()
+    for agent in agents:
+        calls += agent.calls
+        refused += agent.refused
+    print("calls:", ", ".join(f"{tool} {count}" for tool, count in sorted(calls.items())))
+    print("of those refused:", ", ".join(f"{tool} {count}" for tool, count in sorted(refused.items())))
+    failures = [agent.failure for agent in agents if agent.failure]
+    if failures:
+        print("failed:", *failures)
+    return 1 if failures or (not quick and not judged(samples)) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
