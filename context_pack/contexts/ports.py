@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import cached_property
 from typing import Any, Protocol
 
 from attrs import field, frozen
 
-from context_pack.contexts.domain.scan import Rules
+from context_pack.contexts.domain.fingerprint import fingerprint, stat_row
+from context_pack.contexts.domain.model import CONTEXT_FILE, Malformed
+from context_pack.contexts.domain.scan import Rules, is_source, kept_scopes
 
 Check = Callable[[], None]
 """Returns while the caller still wants the answer, raises when not."""
@@ -32,54 +35,86 @@ class Refusal(Enum):
     TOO_LARGE = "too large"
 
 
-class Folder(Protocol):
-    """One folder of a project at one moment."""
+FileRow = tuple[str, int, int, int, int]
+"""A file as a look at its folder finds it: name, size, modified, changed, inode."""
 
-    @property
-    def scope(self) -> str:
-        """Its path from the root with `/` between the parts, or `.`."""
+
+class FolderFiles(Protocol):
+    """What reads the files of a folder; a project does."""
+
+    def context_of(self, folder: Folder) -> bytes | Refusal | None:
+        """The bytes of its context file; None when there is none."""
+
+    def fingerprint_of(self, folder: Folder, check: Check) -> str | None:
+        """The fingerprint of its contents; None when a file cannot be read."""
+
+
+@frozen(eq=False)
+class Folder:
+    """One folder of a project at one moment.
+
+    `rows` are its regular files, `warnings` counts names that had to be left out, `odd_context` says that its
+    context file is a link, a folder or a pipe, `settled` that any later change would show in the rows. `memo`
+    is for what was found out about the folder as it is.
+    """
+
+    scope: str
+    rows: Sequence[FileRow]
+    files: FolderFiles
+    warnings: int = 0
+    odd_context: bool = False
+    settled: bool = False
+    memo: dict[str, Any] = field(factory=dict, repr=False)
 
     @property
     def names(self) -> frozenset[str]:
         """The names of all regular files directly in it."""
+        return frozenset(row[0] for row in self.rows)
 
-    @property
+    @cached_property
     def sources(self) -> Sequence[str]:
         """The names of the sources directly in it, sorted."""
+        return sorted([row[0] for row in self.rows if is_source(row[0])])
 
-    @property
+    @cached_property
     def source_bytes(self) -> int:
         """The size of those together."""
+        return sum([row[1] for row in self.rows if is_source(row[0])])
 
     @property
-    def warnings(self) -> int:
-        """How many names in it had to be left out."""
-
-    @property
-    def memo(self) -> dict[str, Any]:
-        """A place for what was found out about the folder as it is; gone when anything in it changes."""
+    def counted(self) -> Sequence[FileRow]:
+        """The rows that a fingerprint is taken of."""
+        return [row for row in self.rows if row[0] != CONTEXT_FILE]
 
     def stat_fingerprint(self) -> str:
         """The fingerprint of times and sizes."""
+        return fingerprint(stat_row(row[0], row[2], row[1]) for row in self.counted)
 
     def content_fingerprint(self, check: Check) -> str | None:
         """The fingerprint of contents; None when a file cannot be read."""
+        return self.files.fingerprint_of(self, check)
 
     def context(self) -> bytes | Refusal | None:
         """The bytes of its context file; None when there is none."""
+        return self.files.context_of(self) if self.odd_context or len(self.counted) < len(self.rows) else None
 
 
 @frozen
 class Scan:
-    """Every folder of a project that its rules let in, and what had to be left out.
-
-    As with folders, a project in which nothing has changed gives the same scan again, and `memo` with it.
-    """
+    """Every folder of a project that its rules let in, and what had to be left out."""
 
     folders: Sequence[Folder]
     rules: Rules
     warnings: int
-    memo: dict[str, Any] = field(factory=dict, init=False, eq=False, repr=False)
+
+    def kept(self) -> tuple[list[Folder], int]:
+        """The folders that are worth a context, sorted by scope, and how many with sources are not."""
+        chosen = kept_scopes(
+            {each.scope: each.source_bytes for each in self.folders if each.sources}, self.rules.min_tokens
+        )
+        skipped = sum(1 for each in self.folders if each.sources and each.scope not in chosen)
+        found = [each for each in self.folders if each.scope in chosen]
+        return sorted(found, key=lambda folder: folder.scope), skipped
 
 
 class Project(Protocol):
@@ -113,13 +148,6 @@ class Projects(Protocol):
 
     def shown(self, path: str) -> str:
         """A path as callers are shown it: absolute, not resolved."""
-
-
-@frozen
-class Malformed:
-    """A file that is not YAML as we read it; the reason does not quote it."""
-
-    reason: str
 
 
 class ContextFormat(Protocol):

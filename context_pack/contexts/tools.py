@@ -16,7 +16,6 @@ from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts
 from context_pack.contexts.usecases.listing import ContextLister, Entry, Listing
 from context_pack.contexts.usecases.query import Checked, ContextQueries, Found, Refused
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.json_view import JsonView
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool
 
@@ -83,10 +82,7 @@ def _list(lister: ContextLister, command: ListContexts, call: Call) -> Answer:
     if isinstance(found, Refused):
         root = command.path if found.root is None else found.root
         return json_answer({**list_refusal({"path": root}), **_refused(found)}, is_error=True)
-    text = found.memo.get("text")
-    if text is None:
-        text = found.memo["text"] = json_answer(listing_body(found)).text
-    return Answer(text, JsonView(text))
+    return json_answer(listing_body(found))
 
 
 def listing_body(found: Listing) -> Body:

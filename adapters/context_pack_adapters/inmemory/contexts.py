@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
-from typing import Any
 
-from context_pack.contexts.domain.fingerprint import content_row, fingerprint, stat_row
-from context_pack.contexts.domain.model import CONFIG_FILE, CONTEXT_FILE, ROOT_SCOPE
-from context_pack.contexts.domain.scan import IGNORE_FILES, Rules, is_entered, is_source, read_rules
-from context_pack.contexts.ports import Check, ContextFormat, Malformed, Refusal, Scan
+from context_pack.contexts.domain.fingerprint import content_row, fingerprint
+from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE
+from context_pack.contexts.domain.scan import Rules, gather_rules, is_entered
+from context_pack.contexts.ports import Check, ContextFormat, Folder, Refusal, Scan
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
@@ -26,35 +25,6 @@ Hides = Callable[[str, str], bool]
 def hides_nothing(_: str, __: str) -> bool:
     """No ignore lines count."""
     return False
-
-
-class MemoryFolder:
-    """A `Folder` of a mapping."""
-
-    def __init__(self, scope: str, files: Mapping[str, bytes], modified_ns: int) -> None:
-        self.scope = scope
-        self.names = frozenset(files)
-        self.sources: Sequence[str] = sorted(filter(is_source, files))
-        self.source_bytes = sum(len(files[name]) for name in self.sources)
-        self.warnings = 0
-        self.memo: dict[str, Any] = {}
-        self._files, self._modified_ns = dict(files), modified_ns
-
-    def stat_fingerprint(self) -> str:
-        """The fingerprint of times and sizes."""
-        rows = self._counted().items()
-        return fingerprint(stat_row(name, self._modified_ns, len(data)) for name, data in rows)
-
-    def content_fingerprint(self, _: Check) -> str | None:
-        """The fingerprint of contents."""
-        return fingerprint(content_row(name, sha256_hex(data)) for name, data in self._counted().items())
-
-    def context(self) -> bytes | Refusal | None:
-        """The bytes of the context file."""
-        return self._files.get(CONTEXT_FILE)
-
-    def _counted(self) -> Mapping[str, bytes]:
-        return {name: data for name, data in self._files.items() if name != CONTEXT_FILE}
 
 
 class MemoryProject:
@@ -70,14 +40,14 @@ class MemoryProject:
     def scan(self, check: Check) -> Scan | None:
         """Every folder that the rules let in."""
         rules, ignored, warnings = self._rules()
-        found: list[MemoryFolder] = []
+        found: list[Folder] = []
         for scope in self._scopes():
             check()
             if scope == ROOT_SCOPE or self._enters(scope, ignored, rules):
                 found.append(self._folder(scope))
         return Scan(found, rules, warnings)
 
-    def find(self, scope: str) -> MemoryFolder | Refusal | None:
+    def find(self, scope: str) -> Folder | Refusal | None:
         """The folder that a caller's scope leads to."""
         path = self._resolved(scope)
         if path is None:
@@ -110,13 +80,18 @@ class MemoryProject:
         self._files[posixpath.normpath(posixpath.join(self._prefix, scope, name))] = after
         return True
 
+    def context_of(self, folder: Folder) -> bytes | Refusal | None:
+        """The bytes of a folder's context file."""
+        return self._inside_of(folder.scope).get(CONTEXT_FILE)
+
+    def fingerprint_of(self, folder: Folder, _: Check) -> str | None:
+        """The fingerprint of a folder's contents."""
+        files = self._inside_of(folder.scope)
+        return fingerprint(content_row(row[0], sha256_hex(files.get(row[0], b""))) for row in folder.counted)
+
     def _rules(self) -> tuple[Rules, str, int]:
         files = self._inside_of(ROOT_SCOPE)
-        config: Any = self._format.parse(files[CONFIG_FILE]) if files.get(CONFIG_FILE) else None
-        broken = isinstance(config, Malformed)
-        rules, faults = read_rules(None if broken else config)
-        texts = [files[name].decode("utf-8", "surrogateescape") for name in IGNORE_FILES if name in files]
-        return rules, "\n".join([*texts, *rules.ignore]), broken + faults
+        return gather_rules(lambda name: files.get(name, b""), self._format.parse)
 
     def _enters(self, scope: str, ignored: str, rules: Rules) -> bool:
         parts = scope.split("/")
@@ -148,8 +123,11 @@ class MemoryProject:
                 found[posixpath.basename(path)] = content.encode() if isinstance(content, str) else content
         return found
 
-    def _folder(self, scope: str) -> MemoryFolder:
-        return MemoryFolder(scope, self._inside_of(scope), self._modified_ns)
+    def _folder(self, scope: str) -> Folder:
+        files = self._inside_of(scope)
+        return Folder(
+            scope, [(name, len(data), self._modified_ns, 0, 0) for name, data in files.items()], self
+        )
 
     def _resolved(self, scope: str) -> str | None:
         """A scope from the root; None when it leads out."""

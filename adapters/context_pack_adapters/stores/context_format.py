@@ -11,8 +11,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from context_pack.contexts.domain.model import Malformed
 from context_pack.contexts.domain.schema import FIELDS
-from context_pack.contexts.ports import Malformed
 from context_pack_adapters.stores import context_text as text_of
 from context_pack_adapters.stores import yaml_core
 from context_pack_adapters.stores.context_text import CannotEdit, Entry

@@ -8,15 +8,15 @@ Every read and write starts at the root's place and goes down by descriptor.
 from __future__ import annotations
 
 import os
-import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from attrs import evolve
+from attrs import frozen
 
-from context_pack.contexts.domain.model import CONFIG_FILE, CONTEXT_FILE, ROOT_SCOPE
-from context_pack.contexts.domain.scan import IGNORE_FILES, Rules, is_entered, read_rules
-from context_pack.contexts.ports import Check, ContextFormat, Malformed, Refusal, Scan
+from context_pack.contexts.domain.fingerprint import content_row, fingerprint
+from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE
+from context_pack.contexts.domain.scan import gather_rules, is_entered
+from context_pack.contexts.ports import Check, ContextFormat, Folder, Refusal, Scan
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
@@ -25,19 +25,33 @@ from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.gitignore import IgnoreFile
 from context_pack_adapters.disk.opening import Handle, Place, TooLarge, enter, leave, read_file, scan
 from context_pack_adapters.disk.rooted import Refused, Rooted, reason_of
+from context_pack_adapters.disk.signature import is_settled
 from context_pack_adapters.disk.walking import Level, walk
 from context_pack_adapters.disk.writing import put, sweep
-from context_pack_adapters.stores.context_folder import DiskFolder, Look, is_decodable, look
-from context_pack_adapters.stores.context_policy import ScopePolicy
+from context_pack_adapters.stores.context_folder import Look, digest_of, is_decodable, look
 from context_pack_adapters.stores.context_seen import SeenFolders
 
-MAX_CONTEXT_BYTES = 1024 * 1024
-MAX_SOURCE_BYTES = 1024 * 1024
-MAX_RULES_BYTES = 1024 * 1024
+MAX_BYTES = 1024 * 1024
+"""Of a context, of the rules of a scan, and of a source that is summed up."""
 FOLDERS_BETWEEN_CHECKS = 64
-SURE_CHARS = 250
-EASY_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
-"""Names that need no second look to know that a path can spell them."""
+DIGESTS = "digests"
+PACKAGES = "node_modules"
+
+
+@frozen
+class ScopePolicy(PathPolicy):
+    """The path policy, but a context in a folder of packages is no secret; a scan never goes there."""
+
+    def denies_scope(self, scope: str) -> bool:
+        """Whether the folder of a scope must not be looked into, also where no `RelativePath` spells it."""
+        try:
+            return self.denies(RelativePath(scope))
+        except Failure:  # too long, or with characters that are not shown on one line: globs cannot say
+            return bool(self._paths) or any(map(self.denies_name, scope.split("/")))
+
+    def denies_name(self, name: str) -> bool:
+        """Whether a path with this segment is denied, wherever the segment stands."""
+        return name != PACKAGES and super().denies_name(name)
 
 
 class DiskProject:
@@ -49,22 +63,18 @@ class DiskProject:
         self.root = root
         self._place = place
         self._policy = ScopePolicy(policy.extra)
-        self._by_path = any("/" in glob or "\\" in glob for glob in policy.extra)
         self._format, self._seen = form, seen
         self._contexts = Rooted(place, self._policy)
         self._sources = Rooted(place, policy)
-        self._known: dict[str, DiskFolder] = {}
-        self._last: Scan | None = None
-        self._entered: tuple[str, dict[str, bool]] = ("", {})
+        self._known: dict[str, Folder] = {}
 
     # -- the scan
 
     def scan(self, check: Check) -> Scan | None:
         """Every folder that the rules let in; None when the root cannot be listed."""
-        rules, ignored, warnings = self._rules()
-        may_enter = self._gate(ignored)
-        start_ns = time.time_ns()
-        known: dict[str, DiskFolder] = {}
+        rules, ignored, warnings = gather_rules(self._root_file, self._format.parse)
+        lines, start_ns = IgnoreFile(ignored), time.time_ns()
+        known: dict[str, Folder] = {}
 
         def look_into(level: Level, depth: int) -> Iterator[tuple[str, int]]:
             nonlocal warnings
@@ -77,7 +87,7 @@ class DiskProject:
             if depth >= rules.max_depth:
                 return
             for name in seen.folders:
-                entered = may_enter(level.prefix + name, name)
+                entered = self._enters(level.prefix + name, name, lines)
                 if entered:
                     yield name, depth + 1
                 elif entered is None:
@@ -91,80 +101,43 @@ class DiskProject:
         if ROOT_SCOPE not in known:
             return None
         self._known = known
-        last, folders = self._last, list(known.values())
-        # Folders are equal only to themselves; `find` knows some that the last scan has not seen.
-        if last is None or last.folders != folders or last.rules != rules:
-            last = self._last = Scan(folders, rules, warnings)
-        elif last.warnings != warnings:
-            last = self._last = evolve(last, warnings=warnings)
-        return last
+        return Scan(list(known.values()), rules, warnings)
 
-    def _folder(self, scope: str, seen: Look, now_ns: int) -> DiskFolder:
-        """The folder as just seen: the known object if nothing has changed."""
+    def _folder(self, scope: str, seen: Look, now_ns: int) -> Folder:
+        """The folder as just seen: the known object if nothing has changed.
+
+        A context that is a link is read again every time. Digests of files that are as they were stay known.
+        """
         before = self._known.get(scope)
-        if before is not None and before.is_still(seen):
+        same = before is not None and (before.rows, before.warnings) == (seen.files, seen.warnings)
+        if before is not None and same and before.settled and not seen.odd_context:
             return before
-        place = self._place.below(*_parts(scope))
-        return DiskFolder(scope, place, seen, now_ns, self._context, self._seen, before)
+        newest = max([row[3] for row in seen.files], default=0)
+        settled = not seen.odd_context and is_settled(newest, newest, now_ns)
+        digests = {} if before is None else before.memo.get(DIGESTS, {})
+        memo = {DIGESTS: digests} if digests else {}
+        return Folder(scope, seen.files, self, seen.warnings, seen.odd_context, settled, memo)
 
-    def _gate(self, ignored: str) -> Callable[[str, str], bool | None]:
-        """Decides for each folder whether it is entered; None is a no that counts as a warning."""
-        if self._entered[0] != ignored:
-            self._entered = (ignored, {})
-        decided = self._entered[1]
-        lines = IgnoreFile(ignored)
-
-        def enters(scope: str, name: str) -> bool | None:
-            verdict = decided.get(scope)
-            if verdict is None and is_entered(name):
-                if is_decodable(name) and lines.verdict(scope, True):
-                    verdict = False
-                else:
-                    verdict = self._allows(scope, name)
-                if verdict is not None:
-                    decided[scope] = verdict
-            return verdict if is_entered(name) else False
-
-        return enters
-
-    def _allows(self, scope: str, name: str) -> bool | None:
-        """Whether the policy lets a folder in whose parent it lets in; None for a name that is no text."""
-        if not self._by_path and len(scope) < SURE_CHARS and EASY_NAME.fullmatch(name):
-            return not self._policy.denies_name(name)
-        return not self._policy.denies_scope(scope) if is_decodable(name) else None
-
-    def _rules(self) -> tuple[Rules, str, int]:
-        """How to scan, the lines that hide folders, and how much of the configuration was not understood."""
-        warnings = 0
-        config: object = None
-        data = self._root_file(CONFIG_FILE)
-        if data is None:
-            warnings += 1
-        elif data:
-            config = self._format.parse(data)
-            if isinstance(config, Malformed):
-                config = None
-                warnings += 1
-        rules, faults = read_rules(config)
-        texts: list[str] = []
-        for name in IGNORE_FILES:
-            data = self._root_file(name)
-            if data is None:
-                warnings += 1
-            elif data:
-                texts.append(data.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
-        return rules, "\n".join([*texts, *rules.ignore]), warnings + faults
+    def _enters(self, scope: str, name: str, lines: IgnoreFile) -> bool | None:
+        """Whether a folder is entered; None is a no that counts as a warning: its name is no text."""
+        if not is_entered(name):
+            return False
+        if not is_decodable(name):
+            return None
+        # A known folder is one that the policy lets in.
+        allowed = scope in self._known or not self._policy.denies_scope(scope)
+        return allowed and not lines.verdict(scope, True)
 
     def _root_file(self, name: str) -> bytes | None:
         """The bytes of a file in the root, empty if there is none; None if it cannot be read."""
-        found = self._contexts.read(RelativePath(name), MAX_RULES_BYTES)
+        found = self._contexts.read(RelativePath(name), MAX_BYTES)
         if isinstance(found, Reason):
             return b"" if found is Reason.MISSING else None
         return found[0]
 
     # -- one folder
 
-    def find(self, scope: str) -> DiskFolder | Refusal | None:
+    def find(self, scope: str) -> Folder | Refusal | None:
         """The folder that a caller's scope leads to; None when there is none."""
         found = self._looked(scope)
         if found is None or isinstance(found, Refusal):
@@ -180,9 +153,9 @@ class DiskProject:
         if found is None or isinstance(found, Refusal):
             return []
         path, seen = found
-        may_enter = self._gate(self._rules()[1])
+        lines = IgnoreFile(gather_rules(self._root_file, self._format.parse)[1])
         prefix = "" if path == ROOT_SCOPE else path + "/"
-        return sorted(prefix + name for name in seen.folders if may_enter(prefix + name, name))
+        return sorted(prefix + name for name in seen.folders if self._enters(prefix + name, name, lines))
 
     def _looked(self, scope: str) -> tuple[str, Look] | Refusal | None:
         """Where a scope leads, from the root and without links, and what is there."""
@@ -220,7 +193,7 @@ class DiskProject:
     def text(self, scope: str, name: str) -> str | None:
         """The text of a file in a folder; None when it is no text, too large or not to be read."""
         try:
-            found = self._sources.read(_path(scope, name), MAX_SOURCE_BYTES)
+            found = self._sources.read(RelativePath("/".join([*_parts(scope), name])), MAX_BYTES)
         except Failure:
             return None
         if isinstance(found, Reason):
@@ -244,7 +217,7 @@ class DiskProject:
     def _replace(self, folder: Handle, name: str, before: bytes | None, after: bytes) -> bool:
         mode = None
         try:
-            now, status = read_file(folder, name, max(len(after), MAX_CONTEXT_BYTES))
+            now, status = read_file(folder, name, max(len(after), MAX_BYTES))
             mode = status.st_mode
         except FileNotFoundError:
             now = None
@@ -256,10 +229,10 @@ class DiskProject:
         put(folder, name, after, mode)
         return True
 
-    def _context(self, scope: str) -> bytes | Refusal | None:
+    def context_of(self, folder: Folder) -> bytes | Refusal | None:
         """The bytes of a folder's context file."""
         try:
-            return self._contexts.reach([*_parts(scope), CONTEXT_FILE], _context_bytes)[0]
+            return self._contexts.reach([*_parts(folder.scope), CONTEXT_FILE], _context_bytes)[0]
         except Refused as refused:
             found = refused.reason
         except TooLarge:
@@ -270,14 +243,38 @@ class DiskProject:
             return None
         return Refusal.OUTSIDE if found is Reason.OUTSIDE else Refusal.UNREADABLE
 
+    def fingerprint_of(self, folder: Folder, check: Check) -> str | None:
+        """The fingerprint of a folder's contents; None when a file cannot be read.
+
+        One that an earlier process has computed counts as long as the rows are the same (`context_seen`).
+        """
+        place, rows = self._place.below(*_parts(folder.scope)), folder.counted
+        lasts = folder.settled and bool(rows)
+        known = self._seen.recall(place.path, rows) if lasts else None
+        if known is not None:
+            return known
+        before, digests = folder.memo.get(DIGESTS, {}), {}
+        now_ns = time.time_ns()
+        try:
+            with place.held() as handle:
+                for row in rows:
+                    digests[row] = before.get(row) or digest_of(handle, row[0], check)
+        except OSError:
+            return None
+        folder.memo[DIGESTS] = {
+            row: digest
+            for row, digest in digests.items()
+            if folder.settled or is_settled(row[2], row[3], now_ns)
+        }
+        found = fingerprint(content_row(row[0], digest) for row, digest in digests.items())
+        if lasts:
+            self._seen.keep(place.path, rows, found)
+        return found
+
 
 def _context_bytes(folder: Handle, name: str) -> bytes:
-    return read_file(folder, name, MAX_CONTEXT_BYTES)[0]
+    return read_file(folder, name, MAX_BYTES)[0]
 
 
 def _parts(scope: str) -> list[str]:
     return [] if scope == ROOT_SCOPE else scope.split("/")
-
-
-def _path(scope: str, name: str) -> RelativePath:
-    return RelativePath(name if scope == ROOT_SCOPE else f"{scope}/{name}")

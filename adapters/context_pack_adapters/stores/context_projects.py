@@ -11,8 +11,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack_adapters.disk.opening import Place, enter, leave, scan
 from context_pack_adapters.disk.rooted import Refused, Rooted
-from context_pack_adapters.stores.context_policy import ScopePolicy
-from context_pack_adapters.stores.context_project import DiskProject
+from context_pack_adapters.stores.context_project import DiskProject, ScopePolicy
 from context_pack_adapters.stores.context_seen import SeenFolders
 
 KEPT_PROJECTS = 16

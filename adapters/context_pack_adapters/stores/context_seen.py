@@ -1,5 +1,6 @@
 """Fingerprints of contents that were computed before, kept for later processes in a JSON file of the cache.
 
+Worth it by `benches/side_by_side/contexts.py`: a first list without it costs twice as much, over its bound.
 A folder's fingerprint counts as long as size, times and inode of every file in it are what they were; the
 file means nothing on another machine and may be removed at any time. It is read when it is first needed and
 written only when somebody refreshes contexts, never by a question. Whatever is wrong with it is as if it
@@ -11,13 +12,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from hashlib import sha256
-from threading import Lock
-from typing import Any
 
+from context_pack.contexts.ports import FileRow
 from context_pack_adapters.disk.private import PrivateFolder
-
-Rows = Sequence[tuple[Any, ...]]
-"""The signs of a folder's files: names, sizes, times, inodes."""
 
 FILE = "seen.json"
 FORMAT = 1
@@ -26,45 +23,36 @@ MOST_FOLDERS = 100_000
 
 
 class SeenFolders:
-    """What is known of folders by their real paths; safe to share between threads."""
+    """The fingerprints of folders by their real paths; safe to share between threads."""
 
     def __init__(self, cache: PrivateFolder) -> None:
         self._folder = cache
-        self._lock = Lock()
         self._known: dict[str, list[str]] | None = None
-        self._new: dict[str, tuple[Rows, str]] = {}
+        self._is_new = False
 
-    def recall(self, path: str, rows: Rows) -> str | None:
-        """The fingerprint of a folder whose files have these signs; None when nobody knows it."""
-        fresh = self._new.get(path)
-        if fresh is not None:
-            return fresh[1] if fresh[0] == rows else None
-        found = self._load().get(path)
+    def recall(self, path: str, rows: Sequence[FileRow]) -> str | None:
+        """The fingerprint of a folder whose files have these rows; None when nobody knows it."""
+        found = self._loaded().get(path)
         return found[1] if found is not None and found[0] == key_of(rows) else None
 
-    def keep(self, path: str, rows: Rows, fingerprint: str) -> None:
-        """Remember a fingerprint until `save`; what is never saved is never made short."""
-        with self._lock:
-            if path in self._new or len(self._new) < MOST_FOLDERS:
-                self._new[path] = (rows, fingerprint)
+    def keep(self, path: str, rows: Sequence[FileRow], fingerprint: str) -> None:
+        """Remember a fingerprint for later calls and, after `save`, for later processes."""
+        known = self._loaded()
+        if path in known or len(known) < MOST_FOLDERS:
+            known[path], self._is_new = [key_of(rows), fingerprint], True
 
     def save(self) -> None:
         """Write what is new; a disk that does not take it only costs time later."""
-        with self._lock:
-            if not self._new:
-                return
-            known = self._load()
-            known.update({path: [key_of(rows), found] for path, (rows, found) in self._new.items()})
-            self._new = {}
-            while len(known) > MOST_FOLDERS:
-                known.pop(next(iter(known)))
-            body = json.dumps({"format": FORMAT, "folders": known}, indent=0)
+        if not self._is_new:
+            return
+        self._is_new = False
+        body = json.dumps({"format": FORMAT, "folders": dict(self._loaded())}, indent=0)
         try:
             self._folder.write(FILE, body.encode())
         except (OSError, UnicodeEncodeError):
             return
 
-    def _load(self) -> dict[str, list[str]]:
+    def _loaded(self) -> dict[str, list[str]]:
         if self._known is None:
             self._known = self._read()
         return self._known
@@ -76,13 +64,12 @@ class SeenFolders:
         except (OSError, ValueError, RecursionError):
             return {}
         folders = value.get("folders") if isinstance(value, dict) and value.get("format") == FORMAT else None
-        if not isinstance(folders, dict):
-            return {}
-        return {path: entry for path, entry in folders.items() if _is_entry(entry)}
+        known = folders.items() if isinstance(folders, dict) else ()
+        return {path: entry for path, entry in known if _is_entry(entry)}
 
 
-def key_of(rows: Rows) -> str:
-    """The signs of a folder's files as one short text."""
+def key_of(rows: Sequence[FileRow]) -> str:
+    """The rows of a folder's files as one short text."""
     return sha256(repr(sorted(rows)).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 

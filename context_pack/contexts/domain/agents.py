@@ -39,14 +39,8 @@ def with_block(text: str, block: str) -> str | None:
     newline = "\r\n" if "\r\n" in text else "\n"
     block = block.replace("\n", newline)
     if START not in text:
-        gap = (
-            ""
-            if not text or text.endswith(newline * 2)
-            else newline
-            if text.endswith(newline)
-            else newline * 2
-        )
-        return text + gap + block
+        gap = 0 if not text or text.endswith(newline * 2) else 1 if text.endswith(newline) else 2
+        return text + newline * gap + block
     before, _, rest = text.partition(START)
     if END not in rest:
         return None

@@ -39,19 +39,9 @@ MOST_EXPORTS, MOST_INTERFACES, MOST_DEPENDENCIES, MOST_TESTS = 80, 60, 80, 40
 MOST_NAMED = 5
 README_NAMES = ("README.md", "README.rst", "README.txt", "README.mdx", "readme.md")
 ENTRY_NAMES = (
-    *(
-        "__init__.py",
-        "index.ts",
-        "index.tsx",
-        "index.js",
-        "index.mjs",
-        "mod.rs",
-        "lib.rs",
-        "doc.go",
-        "main.go",
-    ),
-    *("main.py", "main.rs", "main.ts", "__main__.py", "package-info.java"),
-)
+    "__init__.py", "index.ts", "index.tsx", "index.js", "index.mjs", "mod.rs", "lib.rs", "doc.go",
+    "main.go", "main.py", "main.rs", "main.ts", "__main__.py", "package-info.java",
+)  # fmt: skip
 NO_PROGRAM = frozenset({"json", "yaml", "toml", "xml", "markdown", "text", "rst", "html", "css", "scss", ""})
 
 

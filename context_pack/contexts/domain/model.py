@@ -31,6 +31,13 @@ FILTERABLE = (
 
 
 @frozen
+class Malformed:
+    """A file that is not YAML as we read it; the reason does not quote it."""
+
+    reason: str
+
+
+@frozen
 class Gist:
     """What a list and a freshness check need to know of a context."""
 
@@ -86,6 +93,8 @@ Verdict = Context | Unsupported | Corrupt
 
 def judged(value: object) -> Verdict:
     """What a parsed file is."""
+    if isinstance(value, Malformed):
+        return Corrupt(value.reason)
     if not isinstance(value, dict):
         return Corrupt("the file is not a mapping")
     version = value.get("version")

@@ -87,20 +87,11 @@ def _fixed() -> frozenset[str]:
     return frozenset([*KNOWN_FILES.values(), *_OTHER_STOCK, *by_language, "Test file", "Source file"])
 
 
-_OTHER_STOCK = frozenset(
-    {
-        "Project documentation",
-        "Node.js project configuration and dependencies",
-        "TypeScript configuration",
-        "Python project configuration",
-        "Rust project configuration",
-        "Go module definition",
-        "Docker container configuration",
-        "SQL queries",
-        "Stylesheet",
-        "SASS stylesheet",
-    }
-)
+_OTHER_STOCK = frozenset({
+    "Project documentation", "Node.js project configuration and dependencies", "TypeScript configuration",
+    "Python project configuration", "Rust project configuration", "Go module definition",
+    "Docker container configuration", "SQL queries", "Stylesheet", "SASS stylesheet",
+})  # fmt: skip
 
 
 def spoken(language: str) -> str:
@@ -115,11 +106,6 @@ def counterpart_of(name: str, names: Sequence[str]) -> str | None:
     stem, dot, extension = name.rpartition(".")
     if not dot:
         return None
-    guesses = (
-        f"{stem}.test.{extension}",
-        f"{stem}.spec.{extension}",
-        f"test_{name}",
-        f"{stem}_test.{extension}",
-    )
-    more = (f"{stem}_spec.{extension}", f"{stem}Test.{extension}", f"{stem}Tests.{extension}")
-    return next((guess for guess in (*guesses, *more) if guess in names), None)
+    ends = (".test", ".spec", "_test", "_spec", "Test", "Tests")
+    guesses = [f"test_{name}", *(f"{stem}{end}.{extension}" for end in ends)]
+    return next((guess for guess in guesses if guess in names), None)

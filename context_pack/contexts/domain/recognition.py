@@ -23,51 +23,24 @@ _PATH = re.compile(r"(?=[\w~+-]*+[./:\\@])[\w@./:~\\+-]++")
 _NAME = re.compile(r"(?P<name>[\w$-]+)(?:: \S+)?")
 _FILE = re.compile(r"[\w@-]*\.[\w.@-]+")
 _WORDS = (
-    *("pub", "export", "default", "public", "open", "abstract", "final", "static", "async", "unsafe"),
-    *("const", "declare", "data", "sealed", "suspend", "readonly"),
+    "pub|export|default|public|open|abstract|final|static|async|unsafe|const|declare|data|sealed|suspend"
+    "|readonly"
 )
 _KINDS = (
-    *("def", "class", r"function\*?", "interface", "type", "enum", "const", "let", "var", "func", "fn"),
-    *("struct", "trait", "mod", "static", "union", "record", "object", "protocol", "fun", "namespace"),
-    *("message", "service"),
+    r"def|class|function\*?|interface|type|enum|const|let|var|func|fn|struct|trait|mod|static|union|record"
+    "|object|protocol|fun|namespace|message|service"
 )
 _SIGNATURE = re.compile(
-    rf"(?:(?:{'|'.join(_WORDS)}) )*(?:{'|'.join(_KINDS)}) (?:\([^)]*\) )?([\w$.]+)"
+    rf"(?:(?:{_WORDS}) )*(?:{_KINDS}) (?:\([^)]*\) )?([\w$.]+)"
     r"(?:\s*[(<\[].*|: \S+| (?:extends|implements) .*)?",
     re.DOTALL,
 )
 # Words that stand beside others in a type; any two others side by side are prose.
-_IN_TYPES = frozenset(
-    [
-        *(
-            "extends",
-            "implements",
-            "where",
-            "is",
-            "as",
-            "in",
-            "asserts",
-            "keyof",
-            "typeof",
-            "readonly",
-            "unique",
-        ),
-        *(
-            "unsigned",
-            "signed",
-            "long",
-            "short",
-            "int",
-            "char",
-            "double",
-            "const",
-            "volatile",
-            "struct",
-            "enum",
-        ),
-        *("impl", "dyn", "mut", "for", "chan", "func", "fn", "map", "throws", "async", "some", "any", "out"),
-    ]
-)
+_IN_TYPES = frozenset({
+    "extends", "implements", "where", "is", "as", "in", "asserts", "keyof", "typeof", "readonly", "unique",
+    "unsigned", "signed", "long", "short", "int", "char", "double", "const", "volatile", "struct", "enum",
+    "impl", "dyn", "mut", "for", "chan", "func", "fn", "map", "throws", "async", "some", "any", "out",
+})  # fmt: skip
 _SIDE_BY_SIDE = re.compile(r"(?=\b(\w+) (\w+)\b)")
 _STOCK_FOLDER = re.compile(
     r"Source directory\.|Contains \d+ source files?|\d+ source files?|Holds folders|Stylesheets\.|"

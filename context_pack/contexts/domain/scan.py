@@ -7,54 +7,31 @@ those without any are not counted at all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from attrs import evolve, frozen
 
-from context_pack.contexts.domain.model import CONFIG_FILE, CONTEXT_FILE, ROOT_SCOPE
+from context_pack.contexts.domain.model import CONFIG_FILE, CONTEXT_FILE, ROOT_SCOPE, Malformed
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
 
 IGNORE_FILES = (".gitignore", ".contextignore")
 DEFAULT_MIN_TOKENS = 4096
 DEFAULT_MAX_DEPTH = 10
-SKIPPED_FOLDERS = frozenset(
-    {
-        *("node_modules", "bower_components", "vendor", "Pods", "venv", "__pycache__"),
-        *("dist", "build", "_build", "out", "obj", "target", "coverage"),
-        *("_site", "storybook-static", "tmp", "temp"),
-    }
-)
-SOURCE_EXTENSIONS = frozenset(
-    {
-        *(
-            "ts",
-            "tsx",
-            "js",
-            "jsx",
-            "mjs",
-            "cjs",
-            "vue",
-            "svelte",
-            "py",
-            "pyi",
-            "rs",
-            "go",
-            "java",
-            "kt",
-            "kts",
-        ),
-        *("c", "cpp", "cc", "h", "hpp", "cs", "rb", "php", "swift", "scala", "ex", "exs", "hs", "lua", "r"),
-        *("sql", "sh", "bash", "zsh", "yaml", "yml", "json", "toml", "xml", "html", "css", "scss"),
-        *("md", "mdx", "txt", "rst", "tf", "hcl", "dockerfile", "graphql", "gql", "proto"),
-    }
-)
-SOURCE_NAMES = frozenset(
-    {
-        *("Dockerfile", "docker-compose.yaml", "docker-compose.yml", "Makefile", "CMakeLists.txt"),
-        *("Cargo.toml", "go.mod", "pyproject.toml", "setup.py", "setup.cfg", "Gemfile", "Rakefile"),
-    }
-)
+SKIPPED_FOLDERS = frozenset({
+    "node_modules", "bower_components", "vendor", "Pods", "venv", "__pycache__", "dist", "build", "_build",
+    "out", "obj", "target", "coverage", "_site", "storybook-static", "tmp", "temp",
+})  # fmt: skip
+SOURCE_EXTENSIONS = frozenset({
+    "ts", "tsx", "js", "jsx", "mjs", "cjs", "vue", "svelte", "py", "pyi", "rs", "go", "java", "kt", "kts",
+    "c", "cpp", "cc", "h", "hpp", "cs", "rb", "php", "swift", "scala", "ex", "exs", "hs", "lua", "r", "sql",
+    "sh", "bash", "zsh", "yaml", "yml", "json", "toml", "xml", "html", "css", "scss", "md", "mdx", "txt",
+    "rst", "tf", "hcl", "dockerfile", "graphql", "gql", "proto",
+})  # fmt: skip
+SOURCE_NAMES = frozenset({
+    "Dockerfile", "docker-compose.yaml", "docker-compose.yml", "Makefile", "CMakeLists.txt", "Cargo.toml",
+    "go.mod", "pyproject.toml", "setup.py", "setup.cfg", "Gemfile", "Rakefile",
+})  # fmt: skip
 _OURS = frozenset({CONTEXT_FILE, CONFIG_FILE})
 
 
@@ -65,6 +42,23 @@ class Rules:
     min_tokens: float = DEFAULT_MIN_TOKENS
     max_depth: float = DEFAULT_MAX_DEPTH
     ignore: tuple[str, ...] = ()
+
+
+def gather_rules(
+    read: Callable[[str], bytes | None], parse: Callable[[bytes], Any]
+) -> tuple[Rules, str, int]:
+    """How to scan, the lines that hide folders, and how much of the configuration was not understood.
+
+    `read` gives a file of the root: empty if there is none, None if it cannot be read.
+    """
+    data = {name: read(name) for name in (CONFIG_FILE, *IGNORE_FILES)}
+    config = parse(found) if (found := data[CONFIG_FILE]) else None
+    broken = isinstance(config, Malformed)
+    rules, faults = read_rules(None if broken else config)
+    ignore = [data[name] for name in IGNORE_FILES]
+    lines = [each.decode("utf-8", "surrogateescape").removeprefix("\ufeff") for each in ignore if each]
+    unread = sum(each is None for each in data.values())
+    return rules, "\n".join([*lines, *rules.ignore]), broken + faults + unread
 
 
 def read_rules(config: object) -> tuple[Rules, int]:
@@ -117,37 +111,12 @@ def parent_of(scope: str) -> str | None:
     return scope.rpartition("/")[0] or ROOT_SCOPE
 
 
-class Scanned(Protocol):
-    """What the choice of folders needs to know of one."""
-
-    @property
-    def scope(self) -> str:
-        """Its path from the root, or `.`."""
-
-    @property
-    def sources(self) -> Sequence[str]:
-        """The names of the sources directly in it."""
-
-    @property
-    def source_bytes(self) -> int:
-        """The size of those together."""
-
-
-F = TypeVar("F", bound=Scanned)
-
-
-def kept(folders: Sequence[F], min_tokens: float) -> tuple[list[F], int]:
-    """The folders that are worth a context, sorted by scope, and how many with sources are not."""
+def kept_scopes(sizes: Mapping[str, int], min_tokens: float) -> set[str]:
+    """The scopes that are worth a context; `sizes` are the bytes of the sources of each that has some."""
     chosen: set[str] = {ROOT_SCOPE}
-    for folder in folders:
-        if folder.sources and (min_tokens <= 0 or tokens_of(folder.source_bytes) >= min_tokens):
-            scope: str | None = folder.scope
-            while scope is not None and scope not in chosen:
-                chosen.add(scope)
-                scope = parent_of(scope)
-    skipped = sum(1 for folder in folders if folder.sources and folder.scope not in chosen)
-    return sorted((folder for folder in folders if folder.scope in chosen), key=_scope), skipped
-
-
-def _scope(folder: Scanned) -> str:
-    return folder.scope
+    for scope, size in sizes.items():
+        at: str | None = scope if min_tokens <= 0 or tokens_of(size) >= min_tokens else None
+        while at is not None and at not in chosen:
+            chosen.add(at)
+            at = parent_of(at)
+    return chosen

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from attrs import field, frozen
+from attrs import frozen
 
 from context_pack.contexts.domain.freshness import State
 from context_pack.contexts.domain.model import Gist
-from context_pack.contexts.domain.scan import kept
 from context_pack.contexts.ports import (
     Check,
     ContextFormat,
@@ -17,7 +15,6 @@ from context_pack.contexts.ports import (
     Project,
     Projects,
     Refusal,
-    Scan,
     unwatched,
 )
 from context_pack.contexts.usecases.commands import ListContexts
@@ -41,14 +38,13 @@ class Entry:
 
 @frozen
 class Listing:
-    """All folders worth a context, sorted by scope; `memo` is for what was made of the list as it is."""
+    """All folders worth a context, sorted by scope."""
 
     root: str
     entries: Sequence[Entry]
     skipped: int
     tracked: int
     warnings: int
-    memo: dict[str, Any] = field(factory=dict, init=False, eq=False, repr=False)
 
 
 @frozen
@@ -57,10 +53,6 @@ class ContextLister:
 
     projects: Projects
     format: ContextFormat
-    _reader: ContextReader = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "_reader", ContextReader(self.format))
 
     def list(self, command: ListContexts, check: Check = unwatched) -> Listing | Refused:
         """The contexts of a project."""
@@ -72,30 +64,28 @@ class ContextLister:
         scan = project.scan(check)
         if scan is None:
             return unscannable(project.root)
-        known: Listing | None = scan.memo.get("listing")
-        if known is None:
-            known = scan.memo["listing"] = self._listing(project.root, scan, check)
-        return known
-
-    def _listing(self, root: str, scan: Scan, check: Check) -> Listing:
-        chosen, skipped = kept(scan.folders, scan.rules.min_tokens)
+        chosen, skipped = scan.kept()
         entries: list[Entry] = []
         for number, folder in enumerate(chosen):
             if number % FOLDERS_BETWEEN_CHECKS == 0:
                 check()
             entries.append(self.entry(folder, check))
         tracked = sum(entry.has_context for entry in entries)
-        return Listing(root, entries, skipped, tracked, scan.warnings)
+        return Listing(project.root, entries, skipped, tracked, scan.warnings)
 
     def entry(self, folder: Folder, check: Check = unwatched) -> Entry:
-        """The state of one folder, found out once for as long as it stays as it is."""
+        """The state of one folder.
+
+        It is found out once for as long as the folder stays as it is: by `benches/side_by_side/contexts.py` a
+        repeated list would else cost three times the walk.
+        """
         known: Entry | None = folder.memo.get("entry")
         if known is None:
             known = folder.memo["entry"] = self._entry(folder, check)
         return known
 
     def _entry(self, folder: Folder, check: Check) -> Entry:
-        gist = self._reader.gist(folder)
+        gist = ContextReader(self.format).gist(folder)
         if isinstance(gist, Gist):
             state = freshness_of(folder, gist, check).state
             return Entry(folder.scope, state, True, gist.last_updated, gist.summary)

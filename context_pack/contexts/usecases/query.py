@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import field, frozen
+from attrs import frozen
 
 from context_pack.contexts.domain.freshness import Freshness
 from context_pack.contexts.domain.model import Context, Corrupt, Gist, Unsupported, Verdict, selected
@@ -52,17 +52,13 @@ class ContextQueries:
 
     projects: Projects
     format: ContextFormat
-    _reader: ContextReader = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "_reader", ContextReader(self.format))
 
     def query(self, command: QueryContext) -> Found | Refused:
         """The context of a scope, whole or the fields asked for."""
         folder = self._folder(command.path, command.scope)
         if isinstance(folder, Refused):
             return folder
-        verdict = self._reader.read(folder)
+        verdict = ContextReader(self.format).read(folder)
         if not isinstance(verdict, Context):
             return refused(verdict, command.scope)
         return Found(*selected(verdict, command.filter or ()))
@@ -72,7 +68,7 @@ class ContextQueries:
         folder = self._folder(command.path, command.scope)
         if isinstance(folder, Refused):
             return folder
-        gist = self._reader.gist(folder)
+        gist = ContextReader(self.format).gist(folder)
         if not isinstance(gist, Gist):
             return refused(gist, command.scope)
         return Checked(freshness_of(folder, gist, check), gist.last_updated, folder.warnings)

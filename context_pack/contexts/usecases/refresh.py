@@ -26,9 +26,8 @@ from context_pack.contexts.domain.generate import (
     new_record,
     summary_of,
 )
-from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE, Context
+from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE, Context, judged
 from context_pack.contexts.domain.recognition import Known, looks_generated
-from context_pack.contexts.domain.scan import kept
 from context_pack.contexts.ports import (
     Check,
     ContextFormat,
@@ -142,11 +141,7 @@ class _Round:
     def run(self, named: Folder | None, progress: Progress) -> Sequence[Outcome]:
         """Every kept folder in a subtree, the innermost first, so that a parent can tell of its children."""
         scope = None if named is None else named.scope
-        chosen = [
-            each
-            for each in kept(self.scan.folders, self.scan.rules.min_tokens)[0]
-            if _within(each.scope, scope)
-        ]
+        chosen = [each for each in self.scan.kept()[0] if _within(each.scope, scope)]
         if named is not None and named.context() is not None and all(each.scope != scope for each in chosen):
             chosen.append(named)  # not worth a context by its size, but somebody made one
         outcomes: list[Outcome] = []
@@ -207,7 +202,7 @@ class _Round:
         if data is None:
             return self._make(folder)
         whole = self.tools.format.parse(data)
-        verdict = self.reader.judge_parsed(whole)
+        verdict = judged(whole)
         if not isinstance(verdict, Context):
             return Outcome(folder.scope, "left", verdict.reason)
         if self.order.only_missing:

@@ -11,7 +11,7 @@ from context_pack.contexts.domain.generate import Child, Source, Subject, Surrou
 from context_pack.contexts.domain.manifests import Manifest
 from context_pack.contexts.domain.model import ROOT_SCOPE, Gist
 from context_pack.contexts.domain.outline import Outline, outline_of
-from context_pack.contexts.domain.scan import kept, parent_of
+from context_pack.contexts.domain.scan import parent_of
 from context_pack.contexts.ports import Folder, Project, Scan
 from context_pack.contexts.usecases.reading import ContextReader
 from context_pack.kernel.languages import language_of
@@ -65,7 +65,7 @@ class Surveyor:
     @cached_property
     def _inside(self) -> Mapping[str, list[Folder]]:
         """The folders that count, by the folder they are in."""
-        chosen = {folder.scope for folder in kept(self._scan.folders, self._scan.rules.min_tokens)[0]}
+        chosen = {folder.scope for folder in self._scan.kept()[0]}
         found: dict[str, list[Folder]] = {}
         for folder in sorted(self._scan.folders, key=lambda each: each.scope):
             parent = parent_of(folder.scope)

@@ -11,17 +11,14 @@ from context_trees import FORMAT, MINIMAL, context
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from context_pack.contexts.domain.model import Context, Gist
+from context_pack.contexts.domain.model import Context, Gist, judged
 from context_pack.contexts.domain.quick import gist_of
 from context_pack.contexts.domain.schema import FIELDS, PROPERTIES
-from context_pack.contexts.usecases.reading import ContextReader
-
-READER = ContextReader(FORMAT)
 
 
 def slowly(data: bytes) -> Gist | None:
     """What the long way says."""
-    verdict = READER.judge(data)
+    verdict = judged(FORMAT.parse(data))
     return verdict.gist if isinstance(verdict, Context) else None
 
 

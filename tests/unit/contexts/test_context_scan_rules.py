@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from attrs import frozen
+from context_trees import FORMAT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,26 +14,24 @@ from context_pack.contexts.domain.scan import (
     Rules,
     is_entered,
     is_source,
-    kept,
     parent_of,
     read_rules,
     tokens_of,
 )
+from context_pack.contexts.ports import Folder, Scan
+from context_pack_adapters.inmemory.contexts import MemoryProject, MemoryProjects
+
+NOWHERE = MemoryProjects({}, FORMAT).open(None)
+assert isinstance(NOWHERE, MemoryProject)
+FILES: MemoryProject = NOWHERE
 
 
-@frozen
-class Seen:
-    scope: str
-    source_bytes: int = 0
-    sources: Sequence[str] = ()
+def folder(scope: str, size: int | None = None) -> Folder:
+    return Folder(scope, [] if size is None else [("a.py", size, 0, 0, 0)], FILES)
 
 
-def folder(scope: str, size: int | None = None) -> Seen:
-    return Seen(scope) if size is None else Seen(scope, size, ("a.py",))
-
-
-def scopes(folders: list[Seen], min_tokens: float) -> tuple[list[str], int]:
-    chosen, skipped = kept(folders, min_tokens)
+def scopes(folders: list[Folder], min_tokens: float) -> tuple[list[str], int]:
+    chosen, skipped = Scan(folders, Rules(min_tokens), 0).kept()
     return [each.scope for each in chosen], skipped
 
 
@@ -124,7 +121,7 @@ def test_folders_are_sorted_by_code_points() -> None:
     assert scopes([folder("."), *tree], 0)[0] == ["-x", ".", "Z", "a", "a-b", "a/b", "b", "\u00e9"]
 
 
-def brute_force(tree: list[Seen], least: float) -> tuple[list[str], int]:
+def brute_force(tree: list[Folder], least: float) -> tuple[list[str], int]:
     """The rule as the contract words it."""
     large = {f.scope for f in tree if f.sources and (least <= 0 or -(-f.source_bytes // 4) >= least)}
     chosen = {"."} | large
@@ -138,7 +135,7 @@ def brute_force(tree: list[Seen], least: float) -> tuple[list[str], int]:
     st.integers(-1, 12),
 )
 def test_the_choice_is_that_of_the_rule_read_literally(sizes: dict[str, int | None], least: int) -> None:
-    tree: dict[str, Seen] = {".": folder(".")}
+    tree: dict[str, Folder] = {".": folder(".")}
     for path, size in sizes.items():
         parts = [part for part in path.split("/") if part]
         for depth in range(1, len(parts)):
