@@ -19,17 +19,14 @@ from context_pack.bundles.domain.yaml_text import yaml_text
 from context_pack.bundles.ports import BundleStore
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
 from context_pack.bundles.usecases.document import write_document
-from context_pack.bundles.usecases.export import Export, export
+from context_pack.bundles.usecases.export import export
 from context_pack.bundles.usecases.neighbours import lightened, look_around, neighbour_record, target_record
 from context_pack.bundles.usecases.shelf import Opened, Shelf
 from context_pack.kernel.errors import Code, Failure, Kind
-from context_pack.kernel.json_view import JsonView
 from context_pack.kernel.ports import Clock
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool
 
-YAML_TIME = "\n    exportedAt: "
-"""How the line with the time begins: nothing before it in an envelope is indented like this."""
 EXPORT, NEAR, DOCUMENT = "export_context", "get_context", "export_entity_markdown"
 
 EXPORT_ABOUT = """\
@@ -89,7 +86,8 @@ class _Answers:
         """`export_context`; its data is text already."""
         made = self.shelf.serve(command.bundle_id, call, lambda opened: export(opened, command, self.clock))
         text = _envelope(EXPORT, made.bundle_id, made.data, made.meta, made.diagnostics)
-        return Answer(text if command.format == "json" else _as_yaml(text, made), JsonView(text))
+        value = json.loads(text)
+        return Answer(text if command.format == "json" else yaml_text(value), value)
 
     def near(self, command: GetContext, call: Call) -> Answer:
         """`get_context`."""
@@ -141,15 +139,6 @@ class _Answers:
             return _answer(DOCUMENT, opened.id, data, meta, told)
 
         return self.shelf.serve(command.bundle_id, call, work)
-
-
-def _as_yaml(text: str, made: Export) -> str:
-    """The envelope as YAML; but for the time, it is written once."""
-    parts = made.memo.get("yaml")
-    if parts is None:
-        head, tail = yaml_text(json.loads(text)).split(YAML_TIME, 1)
-        parts = made.memo["yaml"] = (head, tail.partition("\n")[2])
-    return f'{parts[0]}{YAML_TIME}"{made.exported_at}"\n{parts[1]}'
 
 
 def _answer(

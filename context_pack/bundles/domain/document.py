@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.bundles.domain.model import Bundle, Entity
+from context_pack.bundles.domain.model import Bundle, Entity, address_of
 from context_pack.bundles.domain.words import title_of, words_of
 from context_pack.kernel.markdown import contained, fenced, single_line
 from context_pack.toolkit.rows import weight
@@ -41,7 +41,7 @@ def document(
     groups: dict[str, list[str]] = {}
     for one in related:
         section = f"\n#### {_line(one.title)}\n\n{_Writer(bundle, one).text()}"
-        room -= weight(section) + len(one.address)
+        room -= weight(section) + weight(address_of(one))
         if room < 0:
             break
         shown.append(one)
@@ -55,8 +55,7 @@ def document(
 
 
 def _type_title(bundle: Bundle, name: str) -> str:
-    schema = bundle.schemas.get(name)
-    return (None if schema is None else title_of(schema.value)) or name
+    return title_of(bundle.schemas.get(name)) or name
 
 
 @frozen(eq=False)
@@ -81,9 +80,7 @@ class _Writer:
         yield f"- **Type:** {_line(_type_title(self.bundle, entity.type))}"
         yield f"- **ID:** {_line(entity.id)}"
         yield f"- **Last modified:** {entity.modified}"
-        kind, schema = self.bundle.kinds[entity.type], self.bundle.schemas.get(entity.type)
-        properties = schema.value.get("properties") if schema is not None else None
-        named: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
+        kind, named = self.bundle.kinds[entity.type], _named(self.bundle.schemas.get(entity.type))
         told = {kind.id_field, *(name for name in ("title", "name") if entity.data.get(name) == entity.title)}
         for name, value in entity.data.items():
             if name not in told and not _is_empty(value):
@@ -106,8 +103,7 @@ class _Writer:
             text = json.dumps(value, ensure_ascii=False, indent=2)
             yield from (f"{indent}{line}" for line in fenced(text, "json").splitlines())
             return
-        properties = schema.get("properties") if isinstance(schema, Mapping) else None
-        named: Mapping[str, Any] = properties if isinstance(properties, Mapping) else {}
+        named = _named(schema)
         entries: list[tuple[str, Any, Any]]
         if isinstance(value, Mapping):
             titles = {name: title_of(named.get(name)) or words_of(name) for name in value}
@@ -133,6 +129,12 @@ class _Writer:
             # An empty item would make a heading of the line above it.
             return (_line(value) or '""') + title
         return json.dumps(value, ensure_ascii=False)
+
+
+def _named(schema: Any) -> Mapping[str, Any]:
+    """The schemas of a mapping's fields, by name."""
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    return properties if isinstance(properties, Mapping) else {}
 
 
 def _inner(schema: Any) -> Any:

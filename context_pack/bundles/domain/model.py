@@ -1,8 +1,7 @@
 """Bundles as values: entities of declared types, the references between them, and what was wrong with files.
 
-An entity owns its texts: the JSON that exports are joined from is made once per entity, because an unchanged
-bundle is exported again and again. A reference is what an entity says; an edge is a reference whose target
-exists. Ids are unique in a bundle, so an id alone names an entity.
+A reference is what an entity says; an edge is a reference whose target exists. Ids are unique in a bundle, so
+an id alone names an entity.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from typing import Any, NamedTuple
 
 from attrs import field, frozen
 
-from context_pack.kernel.digest import canonical_json
 from context_pack.kernel.graph import Graph
 
 
@@ -108,25 +106,10 @@ class Entity:
                 return value
         return self.id
 
-    @cached_property
-    def text(self) -> str:
-        """The exported entity as JSON."""
-        return compact(exported(self))
 
-    @cached_property
-    def canonical(self) -> str:
-        """The exported entity in the JSON that digests are taken of."""
-        return canonical_json(exported(self))
-
-    @cached_property
-    def address(self) -> str:
-        """Type and id as JSON."""
-        return compact({"entityType": self.type, "entityId": self.id})
-
-    @cached_property
-    def canonical_address(self) -> str:
-        """Type and id in the JSON that digests are taken of."""
-        return canonical_json({"entityType": self.type, "entityId": self.id})
+def address_of(entity: Entity) -> dict[str, str]:
+    """The type and id of an entity, as answers name it."""
+    return {"entityType": entity.type, "entityId": entity.id}
 
 
 def exported(entity: Entity) -> dict[str, Any]:
@@ -153,23 +136,6 @@ class Edge(NamedTuple):
 
 
 @frozen(eq=False)
-class Schema:
-    """The JSON Schema of a type, as its file says it."""
-
-    value: Mapping[str, Any]
-
-    @cached_property
-    def text(self) -> str:
-        """The schema as JSON."""
-        return compact(self.value)
-
-    @cached_property
-    def canonical(self) -> str:
-        """The schema in the JSON that digests are taken of."""
-        return canonical_json(self.value)
-
-
-@frozen(eq=False)
 class Bundle:
     """A loaded bundle: everything that could be read, and what was wrong with the rest.
 
@@ -179,7 +145,7 @@ class Bundle:
 
     name: str
     kinds: Mapping[str, EntityKind]
-    schemas: Mapping[str, Schema]
+    schemas: Mapping[str, Mapping[str, Any]]
     entities: Mapping[str, Entity]
     edges: Mapping[str, tuple[Edge, ...]]
     broken: Mapping[str, tuple[Diagnostic, ...]]

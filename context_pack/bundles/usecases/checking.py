@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from attrs import frozen
 
-from context_pack.bundles.domain.model import Bundle, Diagnostic, Entity, Sort, Unloadable
+from context_pack.bundles.domain.model import Bundle, Diagnostic, Sort, Unloadable
 from context_pack.bundles.usecases.export import select
 from context_pack.bundles.usecases.shelf import Address, Opened
 from context_pack.kernel.errors import invalid
@@ -103,7 +103,9 @@ def compare(opened: Opened, snapshot: Snapshot) -> Staleness:
     bundle = opened.bundle
     targets = [bundle.find(address.type, address.id) for address in snapshot.targets]
     present = [entity for entity in targets if entity is not None]
-    now = {_address(entity): entity for entity in select(bundle, present, snapshot.depth).entities}
+    now = {
+        Address(entity.type, entity.id): entity for entity in select(bundle, present, snapshot.depth).entities
+    }
     both = [(address, known, now[address]) for address, known in snapshot.entities.items() if address in now]
     # One spelling for all instants, so that they compare as texts.
     newer = [address for address, known, entity in both if entity.modified > known.modified]
@@ -112,18 +114,5 @@ def compare(opened: Opened, snapshot: Snapshot) -> Staleness:
         newer=tuple(newer),
         changed=tuple(address for address in differing if address not in newer),
         gone=tuple(address for address in snapshot.entities if address not in now),
-        new=_without(now, snapshot.entities),
+        new=tuple(address for address in now if address not in snapshot.entities),
     )
-
-
-def _without(now: Mapping[Address, Entity], before: Mapping[Address, Known]) -> tuple[Address, ...]:
-    return tuple(address for address in now if address not in before)
-
-
-def _address(entity: Entity) -> Address:
-    return Address(entity.type, entity.id)
-
-
-def of_sort(found: Sequence[Diagnostic], sort: Sort) -> list[Diagnostic]:
-    """The findings of one sort."""
-    return [one for one in found if one.sort is sort]

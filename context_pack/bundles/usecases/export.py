@@ -1,18 +1,17 @@
 """Entities with everything they depend on, as one value: `export_context`.
 
 Breadth-first from all targets at once, so that the depth is exact; what refers to a target is not followed.
-The same bundle and the same question always make the same bytes, but for the time of the export. The JSON is
-joined from the texts that entities keep, because an unchanged bundle is exported often and may be large.
+The same bundle and the same question always make the same bytes, but for the time of the export.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from attrs import field, frozen
+from attrs import frozen
 
-from context_pack.bundles.domain.model import Bundle, Edge, Entity, compact
+from context_pack.bundles.domain.model import Bundle, Edge, Entity, address_of, compact, exported
 from context_pack.bundles.domain.modified import spelled
 from context_pack.bundles.usecases.commands import MOST_DEPTH, ExportContext
 from context_pack.bundles.usecases.shelf import Address, Opened, require
@@ -58,150 +57,75 @@ def select(bundle: Bundle, targets: Sequence[Entity], depth: int) -> Selection:
 
 @frozen(eq=False)
 class Export:
-    """An export as JSON text in the order of the contract, and what its envelope says besides.
-
-    `memo` is for what else was made of it; it is the same for every export that differs only in its time.
-    """
+    """An export as JSON text in the order of the contract, and what its envelope says besides."""
 
     bundle_id: str
-    exported_at: str
     data: str
     meta: dict[str, Any]
     diagnostics: list[dict[str, str]]
-    memo: dict[str, Any]
-
-
-@frozen(eq=False)
-class _Made:
-    """An export but for the time: everything that the same question about the same bundle has in common."""
-
-    about: dict[str, Any]
-    rest: str
-    """`data` as JSON behind `exportMeta`, with the closing brace."""
-    meta: dict[str, Any]
-    diagnostics: list[dict[str, str]]
-    memo: dict[str, Any] = field(factory=dict)
 
 
 def export(opened: Opened, command: ExportContext, clock: Clock) -> Export:
     """The export that a command asks of an opened bundle.
 
+    The last few are kept but for their time: by `benches/side_by_side/bundles.py` the second of two equal
+    ones is else not ten times as fast as the first.
+
     Raises:
         Failure: `not_found`, naming every target that is not there.
     """
-    kept: dict[tuple[str, ExportContext], _Made] = opened.bundle.memo.setdefault(export, {})
+    kept: dict[tuple[str, ExportContext], tuple[Any, ...]] = opened.bundle.memo
     made = kept.get((opened.id, command))
     if made is None:
         made = _made(opened, command)
         for oldest in list(kept)[: max(0, len(kept) + 1 - MOST_KEPT)]:
             kept.pop(oldest, None)
         kept[opened.id, command] = made
-    now = spelled(clock.now())
-    data = f'{{"exportMeta":{compact({**made.about, "exportedAt": now})},{made.rest}'
-    told = [dict(each) for each in made.diagnostics]
-    return Export(opened.id, now, data, dict(made.meta), told, made.memo)
+    about, rest, meta, told = made
+    data = f'{{"exportMeta":{compact({**about, "exportedAt": spelled(clock.now())})},{rest}'
+    return Export(opened.id, data, dict(meta), [dict(each) for each in told])
 
 
-def _made(opened: Opened, command: ExportContext) -> _Made:
+def _made(
+    opened: Opened, command: ExportContext
+) -> tuple[dict[str, Any], str, dict[str, Any], list[dict[str, str]]]:
+    """An export but for its time: `exportMeta`, the JSON behind it, `meta` and the diagnostics."""
     bundle = opened.bundle
     wanted = [Address(target.entity_type, target.entity_id) for target in command.targets]
     chosen = select(bundle, require(bundle, opened.id, wanted), command.dependency_depth)
-    parts = _Parts(bundle, chosen, command.include_schemas, command.include_relations)
+    counts = {"targetCount": len(chosen.targets), "dependencyCount": len(chosen.dependencies)}
     about = {
         "bundleId": opened.id,
         "bundleName": bundle.name,
         "exportedAt": "",  # holds the place
-        "targetCount": len(chosen.targets),
-        "dependencyCount": len(chosen.dependencies),
+        **counts,
         "totalEntities": len(chosen.entities),
         "format": command.format,
         "version": VERSION,
     }
+    edges = chosen.edges if command.include_relations else ()
+    body: dict[str, Any] = {
+        "targets": [exported(entity) for entity in chosen.targets],
+        "dependencies": [exported(entity) for entity in chosen.dependencies],
+        "relations": [_relation(edge) for edge in edges],
+    }
+    present = dict.fromkeys(entity.type for entity in chosen.entities) if command.include_schemas else {}
+    schemas = {name: bundle.schemas[name] for name in present if name in bundle.schemas}
+    if command.include_schemas:
+        body["schemas"] = schemas
+    timeless = {name: value for name, value in about.items() if name != "exportedAt"}
     meta = {
         "bundleId": opened.id,
-        "targetCount": len(chosen.targets),
-        "dependencyCount": len(chosen.dependencies),
-        "relationCount": len(parts.edges),
-        "schemaCount": len(parts.types),
+        **counts,
+        "relationCount": len(edges),
+        "schemaCount": len(schemas),
         "dependencyDepth": chosen.depth,
-        "digest": parts.digest({name: value for name, value in about.items() if name != "exportedAt"}),
+        "digest": sha256_hex(canonical_json({"exportMeta": timeless, **body})),
     }
     told = [diagnostic.record() for diagnostic in bundle.troubles(chosen.entities)]
-    return _Made(about, parts.text(), meta, told)
+    return about, compact(body)[1:], meta, told
 
 
-@frozen(eq=False)
-class _Parts:
-    """The pieces that both spellings of an export are joined from."""
-
-    bundle: Bundle
-    chosen: Selection
-    with_schemas: bool
-    with_relations: bool
-
-    @property
-    def edges(self) -> tuple[Edge, ...]:
-        return self.chosen.edges if self.with_relations else ()
-
-    @property
-    def types(self) -> list[str]:
-        """The types that are present and have a schema, in the order of their first entity."""
-        if not self.with_schemas:
-            return []
-        present = dict.fromkeys(entity.type for entity in self.chosen.entities)
-        return [name for name in present if name in self.bundle.schemas]
-
-    def text(self) -> str:
-        """`data` as JSON in the order of the contract, from its second member on."""
-        members = [
-            ("targets", _list(entity.text for entity in self.chosen.targets)),
-            ("dependencies", _list(entity.text for entity in self.chosen.dependencies)),
-            ("relations", _list(_relations(self.edges))),
-        ]
-        if self.with_schemas:
-            schemas = self.bundle.schemas
-            members.append(("schemas", _object((name, schemas[name].text) for name in self.types)))
-        return _object(members)[1:]
-
-    def digest(self, about: dict[str, Any]) -> str:
-        """The digest of `data` without the time of the export: keys sorted, no spaces, no ASCII escaping."""
-        members = [
-            ("dependencies", _list(entity.canonical for entity in self.chosen.dependencies)),
-            ("exportMeta", canonical_json(about)),
-            ("relations", _list(_canonical_relations(self.edges))),
-        ]
-        if self.with_schemas:
-            schemas = self.bundle.schemas
-            members.append(
-                ("schemas", _object((name, schemas[name].canonical) for name in sorted(self.types)))
-            )
-        members.append(("targets", _list(entity.canonical for entity in self.chosen.targets)))
-        return sha256_hex(_object(members))
-
-
-def _relations(edges: Iterable[Edge]) -> Iterator[str]:
-    tails: dict[Any, str] = {}
-    for edge in edges:
-        tail = tails.get(edge.field)
-        if tail is None:
-            named = {"field": edge.field.name, "displayName": edge.field.display_name}
-            tail = tails[edge.field] = compact(named)[1:]
-        yield f'{{"from":{edge.source.address},"to":{edge.target.address},{tail}'
-
-
-def _canonical_relations(edges: Iterable[Edge]) -> Iterator[str]:
-    heads: dict[Any, str] = {}
-    for edge in edges:
-        head = heads.get(edge.field)
-        if head is None:
-            named = {"field": edge.field.name, "displayName": edge.field.display_name}
-            head = heads[edge.field] = canonical_json(named)[:-1]
-        yield f'{head},"from":{edge.source.canonical_address},"to":{edge.target.canonical_address}}}'
-
-
-def _list(items: Iterable[str]) -> str:
-    return f"[{','.join(items)}]"
-
-
-def _object(members: Iterable[tuple[str, str]]) -> str:
-    return "{" + ",".join(f"{compact(name)}:{text}" for name, text in members) + "}"
+def _relation(edge: Edge) -> dict[str, Any]:
+    ends = {"from": address_of(edge.source), "to": address_of(edge.target)}
+    return {**ends, "field": edge.field.name, "displayName": edge.field.display_name}

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import frozen
 
 from context_pack.bundles.domain.manifest import BundleType, path_inside
-from context_pack.bundles.domain.model import Diagnostic, Entity, EntityKind, Schema, Sort, Spot
+from context_pack.bundles.domain.model import Diagnostic, Entity, EntityKind, Sort, Spot
 from context_pack.bundles.domain.modified import last_modified
 from context_pack.bundles.domain.references import References
 from context_pack.bundles.domain.schema_files import SchemaWorld, file_of, refs_in
@@ -40,7 +40,7 @@ class Judge:
     kind: EntityKind
     references: References
     validation: Validation | None = None
-    schema: Schema | None = None
+    schema: Mapping[str, Any] | None = None
     schema_file: str = ""
 
     def begin(self, check: Callable[[], None]) -> None:
@@ -131,7 +131,7 @@ class SchemaSources:
             kind,
             References(relations, found.value, resolver, world.steps),
             Validation(found.path, world),
-            Schema(found.value),
+            found.value,
             found.path,
         )
 

@@ -254,9 +254,9 @@ def test_the_schema_is_the_one_the_manifest_names_else_the_one_of_the_type() -> 
     files = nodes({"a": []})
     files["schemas/other.json"] = {"title": "Other"}
     files[MANIFEST]["spec"]["schemas"]["documents"]["Node"] = "./schemas//other.json"
-    assert bundle_of(files).schemas["Node"].value == {"title": "Other"}
+    assert bundle_of(files).schemas["Node"] == {"title": "Other"}
     del files[MANIFEST]["spec"]["schemas"]
-    assert bundle_of(files).schemas["Node"].value == files["schemas/Node.json"]
+    assert bundle_of(files).schemas["Node"] == files["schemas/Node.json"]
 
 
 @pytest.mark.clause("BD-16")
