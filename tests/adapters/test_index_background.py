@@ -30,15 +30,13 @@ from context_pack_adapters.settings import Settings
 stop = threading.Event()
 errand.follow_parent(stop)
 errand.give_way()
-sys.modules["busy"] = busy = type(sys)("busy")
 def run(settings, stop):
     with open({told!r}, "a") as file:
         file.write(f"{{os.getpid()}} {{os.nice(0)}} {{os.environ.get('CONTEXT_PACK_LOG')}}\\n")
     while not stop() and {busy}:
         pass
     return {code}
-busy.run = run
-errand.ERRANDS[sys.argv[1]] = "busy:run"
+errand.ERRANDS[sys.argv[1]] = run
 sys.exit(errand.perform(sys.argv[1], Settings({root!r}, {root!r}, cache={root!r} + "/private"), stop.is_set))
 """
 PARENT = """

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from context_pack_adapters.commands.call import read_arguments
 from context_pack_adapters.commands.shell import Usage
+from context_pack_adapters.commands.tools import read_arguments
 
 PROPERTIES = {"name": {"type": "string"}, "tags": {"type": "array"}, "ttl_minutes": {"type": "integer"}}
 

@@ -9,16 +9,55 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Collection, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NamedTuple, NoReturn
 
-from context_pack_adapters.commands.shell import Usage
+from context_pack_adapters.commands.shell import Shell, Usage
+
+Argument = Callable[[Any], object]
+"""Adds itself to a parser."""
+Run = Callable[[argparse.Namespace, Shell], int | None]
+"""Prints its result on stdout and returns the exit code; None is 0."""
 
 PLACES = ("--root", "--source-root")
 EVERYWHERE = (*PLACES, "--json")
 """Options that may stand before the command; which of them it takes is for the command to say."""
 _MARK = "\0"
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")
+
+
+class Command(NamedTuple):
+    """One command: what it does, the arguments it takes, and its help."""
+
+    run: Run
+    arguments: Sequence[Argument]
+    help: str
+
+
+def command(*arguments: Argument) -> Callable[[Run], Command]:
+    """Make a command of a function, whose docstring is the help."""
+    return lambda run: Command(run, arguments, run.__doc__ or "")
+
+
+def argument(*names: str, **rules: Any) -> Argument:
+    """An argument or option, with the rules of `argparse`."""
+    return lambda parser: parser.add_argument(*names, **rules)
+
+
+def flag(name: str, about: str) -> Argument:
+    """An option without a value."""
+    return argument(name, action="store_true", help=about)
+
+
+def one_of(*arguments: Argument) -> Argument:
+    """Options of which only one may be given."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        group = parser.add_mutually_exclusive_group()
+        for each in arguments:
+            each(group)
+
+    return add
 
 
 class Parser(argparse.ArgumentParser):

@@ -1,48 +1,250 @@
-"""What the bundle commands share: the shelf over the real ports, and entities named on the command line."""
+"""The commands about bundles: list, check, export, graph, stale."""
 
 from __future__ import annotations
 
-import json
-from argparse import ArgumentParser
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import sys
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from context_pack_adapters.commands.shell import Shell
+from context_pack.kernel.errors import Code, Failure
+from context_pack_adapters.commands.arguments import argument, command, flag
+from context_pack_adapters.commands.shell import Shell, Usage, body_of, nearest
 
 if TYPE_CHECKING:
-    from context_pack.app import Ports
-    from context_pack.bundles.domain.model import Bundle, Diagnostic
-    from context_pack.bundles.usecases.shelf import Address, Shelf
-    from context_pack.kernel.errors import Failure
-    from context_pack.toolkit.spec import Answer
+    from context_pack.bundles.domain.model import Bundle, Diagnostic, Unloadable
+    from context_pack.bundles.ports import Place
+    from context_pack.bundles.usecases.shelf import Address, Opened, Shelf
+
+    Found = tuple[Place, Bundle | Unloadable]
+
+T = TypeVar("T")
+
+HEADS = {
+    "file": "Files that cannot be used",
+    "schema": "Schema errors",
+    "duplicate": "Duplicate ids",
+    "reference": "Broken references",
+    "orphan": "Orphans",
+}
+COLOURS = {
+    "error": "red",
+    "warning": "yellow",
+    "newer": "yellow",
+    "changed": "yellow",
+    "gone": "red",
+    "new": "green",
+}
+REFUSALS = {"NOT_FOUND": Code.NOT_FOUND, "BAD_REQUEST": Code.INVALID_DATA}
+MOST_BYTES = 1024 * 1024 * 1024
+ENVELOPE_DEPTH = 10
+"""How much deeper a value lies in an export than in its file, and some."""
+BUNDLE = argument("--bundle", metavar="ID", help="the bundle, where there are several")
+DEPTH = argument("--depth", type=int, default=3, metavar="N", help="how far to follow references (3)")
 
 
-def open_shelf(shell: Shell) -> tuple[Shelf, Ports]:
-    """The bundles of this project, and the ports they are on."""
+def _shelf(shell: Shell) -> Shelf:
     from context_pack.bundles.usecases.shelf import Shelf
-    from context_pack_adapters.bootstrap import open_ports
 
-    ports = open_ports(shell.settings)
-    return Shelf(ports.bundles), ports
+    return Shelf(shell.ports().bundles)
 
 
-def tell_none(shell: Shell) -> None:
-    """Say that there is no bundle, and what would be one."""
-    shell.terminal.line("No bundles found.")
-    shell.terminal.note(
-        "A bundle is a folder with an sdd-bundle.yaml: the source root or one below it, or one that "
-        "bundles.yaml or CONTEXT_PACK_BUNDLES names."
+def _bundles(shell: Shell) -> tuple[list[Found], Sequence[Diagnostic]]:
+    """The bundles of this project, and what was wrong with the search for them."""
+    from context_pack.toolkit.call import QuietCall
+
+    shelf = _shelf(shell)
+    return shelf.bundles(QuietCall()), shelf.store.discover().diagnostics
+
+
+def _serve(shell: Shell, bundle: str | None, work: Callable[[Opened], T]) -> T:
+    """Do something with one bundle."""
+    from context_pack.toolkit.call import QuietCall
+
+    return _shelf(shell).serve(bundle, QuietCall(), work)
+
+
+def _tell_search(wrong: Sequence[Diagnostic], found: Sequence[Any], shell: Shell) -> None:
+    """Say what was wrong with the search, and what would be a bundle where there is none."""
+    for one in wrong:
+        shell.terminal.complain(f"{one.file or 'bundles'}: {one.message}")
+    if not found:
+        shell.terminal.line("No bundles found.")
+        shell.terminal.note(
+            "A bundle is a folder with an sdd-bundle.yaml: the source root or one below it, or one that "
+            "bundles.yaml or CONTEXT_PACK_BUNDLES names."
+        )
+
+
+@command(flag("--json", "print the bundles as JSON"))
+def list_bundles(options: Namespace, shell: Shell) -> None:
+    """List the bundles of this project: those that load, and those that do not.
+
+    Examples:
+      context-pack bundles list
+      context-pack bundles list --json | jq -r '.bundles[].id'
+    """
+    bundles, wrong = _bundles(shell)
+    found = [_summary(place, bundle) for place, bundle in bundles]
+    if options.json:
+        diagnostics = [diagnostic.record() for diagnostic in wrong]
+        shell.terminal.json({"count": len(found), "bundles": found, "diagnostics": diagnostics})
+        return
+    _tell_search(wrong, found, shell)
+    if found:
+        rows = [
+            (
+                one["id"],
+                "yes" if one["loads"] else "no",
+                one["entities"],
+                one["problems"],
+                one["path"],
+                one["name"],
+            )
+            for one in found
+        ]
+        shell.terminal.table(rows, "ID", "LOADS", "ENTITIES", "PROBLEMS", "FOLDER", "NAME")
+
+
+def _summary(place: Place, bundle: Bundle | Unloadable) -> dict[str, Any]:
+    from context_pack.bundles.domain.model import Bundle
+
+    loads = isinstance(bundle, Bundle)
+    entities = bundle.entities.values() if isinstance(bundle, Bundle) else ()
+    return {
+        "id": place.id,
+        "name": bundle.name if isinstance(bundle, Bundle) else "",
+        "path": place.path,
+        "description": place.description,
+        "tags": list(place.tags),
+        "loads": loads,
+        "entities": len(entities),
+        "types": dict(Counter(entity.type for entity in entities)),
+        "problems": len(bundle.diagnostics),
+    }
+
+
+@command(
+    argument("bundles", nargs="*", metavar="ID", help="the bundles (default: every one)"),
+    flag("--allow-orphans", "orphans are no failure"),
+    flag("--json", "print the findings as JSON"),
+)
+def check(options: Namespace, shell: Shell) -> int:
+    """Check bundles: files, schemas, ids and references.
+
+    Prints what cannot be read, entities that fail their schema, ids that appear twice, references to nothing,
+    and orphans (entities that refer to nothing and that nothing refers to). Exit code 1 when there is any of
+    it, or no bundle at all, so that a CI job or a pre-commit hook can use it; a type without a folder is only
+    told.
+
+    Examples:
+      context-pack bundles check                     every bundle
+      context-pack bundles check shop                this one
+      context-pack bundles check --allow-orphans     orphans are told, but are no failure
+      context-pack bundles check --json
+    """
+    found, wrong = _bundles(shell)
+    reports = [_report(*one, options.allow_orphans) for one in _chosen(found, options.bundles)]
+    ok = bool(reports) and not wrong and all(report["ok"] for report in reports)
+    if options.json:
+        shell.terminal.json({"ok": ok, "bundles": reports, "diagnostics": [_record(one) for one in wrong]})
+    else:
+        _tell_search(wrong, reports, shell)
+        for report in reports:
+            _tell_report(report, shell)
+    return 0 if ok else 1
+
+
+def _chosen(found: Sequence[Found], wanted: Sequence[str]) -> Sequence[Found]:
+    known = {place.id: (place, bundle) for place, bundle in found}
+    for name in wanted:
+        if name not in known:
+            raise Usage(f"there is no bundle {name!r}{nearest(name, list(known))}")
+    return [known[name] for name in dict.fromkeys(wanted)] if wanted else found
+
+
+def _report(place: Place, bundle: Bundle | Unloadable, allow_orphans: bool) -> dict[str, Any]:
+    from context_pack.bundles.domain.model import Bundle
+    from context_pack.bundles.usecases.checking import findings
+
+    found = list(findings(bundle))
+    fails = any(one.severity == "error" or (one.sort == "orphan" and not allow_orphans) for one in found)
+    return {
+        "id": place.id,
+        "path": place.path,
+        "ok": isinstance(bundle, Bundle) and not fails,
+        "entities": len(bundle.entities) if isinstance(bundle, Bundle) else 0,
+        "references": sum(map(len, bundle.edges.values())) if isinstance(bundle, Bundle) else 0,
+        "findings": [_record(one) for one in found],
+    }
+
+
+def _record(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A diagnostic as JSON, with what it is about."""
+    return {"kind": diagnostic.sort.value, **diagnostic.record()}
+
+
+def _tell_report(report: dict[str, Any], shell: Shell) -> None:
+    """One bundle: a line for itself, then its findings by kind."""
+    verdict = ("green", "ok") if report["ok"] else ("red", "not sound")
+    count = f"{report['entities']} entities, {report['references']} references"
+    shell.terminal.styled_line(("bold", report["id"]), f"  {count}: ", verdict)
+    for kind, head in HEADS.items():
+        group = [one for one in report["findings"] if one["kind"] == kind]
+        if group:
+            shell.terminal.styled_line(f"  {head} ({len(group)})")
+        for one in group:
+            who = " ".join(filter(None, (one.get("entityType"), one.get("entityId"))))
+            place = ": ".join(filter(None, (one.get("filePath"), who)))
+            shell.terminal.styled_line("    ", (COLOURS[one["severity"]], place), f": {one['message']}")
+
+
+@command(
+    argument("targets", nargs="+", metavar="TYPE/ID", help="an entity; its id alone will do"),
+    BUNDLE,
+    DEPTH,
+    argument("--format", choices=["json", "yaml"], default="json", help="json (default) or yaml"),
+    flag("--no-schemas", "leave out the JSON Schemas"),
+    flag("--no-relations", "leave out which field refers to what"),
+    argument("-o", "--output", metavar="FILE", help="write to a file instead of stdout"),
+    flag("--force", "replace an existing file"),
+)
+def export(options: Namespace, shell: Shell) -> None:
+    """Export entities of a bundle with everything they depend on.
+
+    The same as the tool export_context: one complete JSON or YAML snapshot, with relations and schemas.
+
+    Examples:
+      context-pack bundles export Feature/ride-start
+      context-pack bundles export ride-start ride-end --depth 1 --format yaml
+      context-pack bundles export ride-start -o snapshot.json
+      context-pack bundles stale snapshot.json            later: is it still true?
+    """
+    from context_pack_adapters.commands.packs_export import write
+
+    named = _serve(shell, options.bundle, lambda opened: _addresses(opened.bundle, options.targets))
+    answer = shell.call(
+        "export_context",
+        targets=[{"entityType": one.type, "entityId": one.id} for one in named],
+        dependencyDepth=options.depth,
+        format=options.format,
+        includeSchemas=not options.no_schemas,
+        includeRelationMetadata=not options.no_relations,
+        bundleId=options.bundle or None,
     )
+    if answer.is_error:
+        error = body_of(answer)["error"]
+        raise Failure(REFUSALS.get(error["code"], Code.INTERNAL), error["message"], error["details"])
+    text = answer.text if answer.text.endswith("\n") else answer.text + "\n"
+    if options.output in (None, "-"):
+        shell.terminal.raw(text)
+        return
+    write(options.output, text.encode("utf-8", "backslashreplace"), replace=options.force)
+    shell.terminal.line(options.output)
 
 
-def add_targets(parser: ArgumentParser, count: str) -> None:
-    """The arguments that say what is exported."""
-    parser.add_argument("targets", nargs=count, metavar="TYPE/ID", help="an entity; its id alone will do")
-    parser.add_argument("--bundle", metavar="ID", help="the bundle, where there are several")
-    parser.add_argument("--depth", type=int, default=3, metavar="N", help="how far to follow references (3)")
-
-
-def addresses(bundle: Bundle, targets: Sequence[str]) -> list[Address]:
+def _addresses(bundle: Bundle, targets: Sequence[str]) -> list[Address]:
     """Entities as people name them: `Type/id`, or an id, which is unique in its bundle."""
     from context_pack.bundles.usecases.shelf import Address
 
@@ -57,15 +259,97 @@ def addresses(bundle: Bundle, targets: Sequence[str]) -> list[Address]:
     return found
 
 
-def refusal(answer: Answer) -> Failure:
-    """A tool's error as the failure that the command line tells in words."""
-    from context_pack.kernel.errors import Code, Failure
+@command(
+    argument("targets", nargs="*", metavar="TYPE/ID", help="an entity; its id alone will do"), BUNDLE, DEPTH
+)
+def graph(options: Namespace, shell: Shell) -> None:
+    """Draw an export as a Mermaid diagram: a box per entity, an arrow per reference.
 
-    error = json.loads(answer.text)["error"]
-    codes = {"NOT_FOUND": Code.NOT_FOUND, "BAD_REQUEST": Code.INVALID_DATA}
-    return Failure(codes.get(error["code"], Code.INTERNAL), error["message"], error["details"])
+    Without targets, the whole bundle. The diagram is one that a context pack can hold.
+
+    Examples:
+      context-pack bundles graph ride-start --depth 1
+      context-pack bundles graph ride-start > ride.mmd
+      context-pack call input action=upsert_diagram name=auth expected_revision=3 section_key=rides \\
+        diagram_key=start title="Starting a ride" mermaid="$(context-pack bundles graph ride-start)"
+    """
+    from context_pack.bundles.domain.drawing import MOST_CHARS, mermaid
+    from context_pack.bundles.usecases.export import select
+    from context_pack.bundles.usecases.shelf import require
+
+    _check_depth(options.depth)
+
+    def draw(opened: Opened) -> str:
+        bundle = opened.bundle
+        named = _addresses(bundle, options.targets or list(bundle.entities))
+        chosen = select(bundle, require(bundle, opened.id, named), options.depth)
+        return mermaid(chosen.targets, chosen.dependencies, chosen.edges)
+
+    text = _serve(shell, options.bundle, draw)
+    if len(text) > MOST_CHARS:
+        hint = "name fewer entities, or a smaller --depth"
+        raise Usage(f"the diagram has {len(text)} characters and a pack holds {MOST_CHARS}; {hint}")
+    shell.terminal.raw(text)
 
 
-def told(diagnostic: Diagnostic) -> dict[str, Any]:
-    """A diagnostic as JSON, with what it is about."""
-    return {"kind": diagnostic.sort.value, **diagnostic.record()}
+def _check_depth(depth: int) -> None:
+    if depth < 0:
+        raise Usage("--depth must not be negative")
+
+
+@command(
+    argument("file", metavar="FILE", help="the earlier export, or - for stdin"),
+    argument("--bundle", metavar="ID", help="the bundle (default: the one the export names)"),
+    argument("--depth", type=int, metavar="N", help="the depth (default: the one the export used)"),
+    flag("--json", "print the result as JSON"),
+)
+def stale(options: Namespace, shell: Shell) -> int:
+    """Is an earlier export still true? Says which entities are newer, gone or new.
+
+    FILE is what export_context answered, as JSON or YAML: the whole answer, or its data alone. The bundle is
+    exported again in thought, from the same targets to the same depth. Newer are entities modified since;
+    changed are those that say something else without being newer; gone are those that are no more, or that
+    the targets no longer lead to; new are those that they lead to now. Exit code 1 when there is any.
+
+    Examples:
+      context-pack bundles stale snapshot.json
+      context-pack bundles stale snapshot.yaml --json
+    """
+    from attrs import evolve
+
+    from context_pack.bundles.usecases.checking import compare, read_snapshot
+
+    snapshot = read_snapshot(_parsed(options.file))
+    if options.depth is not None:
+        _check_depth(options.depth)
+        snapshot = evolve(snapshot, depth=options.depth)
+    found = _serve(shell, options.bundle or snapshot.bundle_id, lambda opened: compare(opened, snapshot))
+    states = {"newer": found.newer, "changed": found.changed, "gone": found.gone, "new": found.new}
+    differs = any(states.values())
+    if options.json:
+        bodies = {
+            state: [{"entityType": one.type, "entityId": one.id} for one in group]
+            for state, group in states.items()
+        }
+        shell.terminal.json({"stale": differs, **bodies})
+        return 1 if differs else 0
+    for state, group in states.items():
+        for one in group:
+            shell.terminal.styled_line((COLOURS[state], state.ljust(8)), f"{one.type} {one.id}")
+    if not differs:
+        shell.terminal.line(f"Still true: {len(snapshot.entities)} entities.")
+    return 1 if differs else 0
+
+
+def _parsed(file: str) -> object:
+    """The value in the file; JSON is read as JSON, because it is often large."""
+    from context_pack_adapters.disk.named import read_named
+    from context_pack_adapters.stores.bundle_files_parsing import parse
+    from context_pack_adapters.stores.yaml_core import MAX_DEPTH, Malformed
+
+    data = sys.stdin.buffer.read() if file == "-" else read_named(file, MOST_BYTES)
+    name = "export.json" if data.lstrip()[:1] == b"{" else "export.yaml"
+    try:
+        return parse(data, name, MAX_DEPTH + ENVELOPE_DEPTH)
+    except Malformed as malformed:
+        raise Usage(f"{file}: {malformed}") from None

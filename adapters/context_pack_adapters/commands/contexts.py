@@ -1,18 +1,19 @@
-"""What the context commands share: the project they are about, progress on a terminal, outcomes in words."""
+"""The commands about directory contexts: init, refresh, status, validate, show; see also `contexts_watch`."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters.commands.shell import Shell
+from context_pack_adapters.commands.arguments import argument, command, flag
+from context_pack_adapters.commands.shell import Shell, Usage
 from context_pack_adapters.settings import resolve_source_root, working_directory
-from context_pack_adapters.workspace.contexts import answered as answered
 
 if TYPE_CHECKING:
-    from context_pack.contexts.ports import ContextPorts, Project
+    from context_pack.contexts.ports import ContextPorts, Folder, Project
+    from context_pack.contexts.usecases.listing import Listing
     from context_pack.contexts.usecases.refresh import ContextRefresher, Outcome
 
 COLOURS: Mapping[str, str] = {
@@ -25,6 +26,16 @@ COLOURS: Mapping[str, str] = {
     "missing": "red",
     "corrupt": "red",
 }
+PLACE = (
+    argument("--path", metavar="DIR", help="the project's root (default: the source root)"),
+    flag("--json", "print the answer as JSON"),
+)
+WRITING = (
+    argument(
+        "--fingerprint", choices=["content", "stat"], help="what a new fingerprint is taken of (content)"
+    ),
+    flag("--agents", "also keep a block about contexts in AGENTS.md"),
+)
 
 
 class Opened(NamedTuple):
@@ -34,19 +45,12 @@ class Opened(NamedTuple):
     ports: ContextPorts
     refresher: ContextRefresher
 
+    def listing(self) -> Listing:
+        """Every folder that has, or should have, a context."""
+        from context_pack.contexts.usecases.listing import ContextLister
+        from context_pack_adapters.workspace.contexts import answered
 
-def add_place(parser: ArgumentParser) -> None:
-    """The option that says which project."""
-    parser.add_argument("--path", metavar="DIR", help="the project's root (default: the source root)")
-    parser.add_argument("--json", action="store_true", help="print the answer as JSON")
-
-
-def add_fingerprint(parser: ArgumentParser) -> None:
-    """The options of the commands that write."""
-    parser.add_argument(
-        "--fingerprint", choices=["content", "stat"], help="what a new fingerprint is taken of (content)"
-    )
-    parser.add_argument("--agents", action="store_true", help="also keep a block about contexts in AGENTS.md")
+        return answered(ContextLister(self.ports.projects, self.ports.format).survey(self.project))
 
 
 def open_project(options: Namespace, shell: Shell) -> Opened:
@@ -57,13 +61,11 @@ def open_project(options: Namespace, shell: Shell) -> Opened:
     """
     from context_pack.contexts.ports import Refusal
     from context_pack.contexts.usecases.refresh import ContextRefresher
-    from context_pack_adapters.bootstrap import open_ports
 
     settings = shell.settings
-    path = (
-        settings.source_root if not options.path else resolve_source_root(options.path, working_directory())
-    )
-    ports = open_ports(settings._replace(allowed_roots=(*settings.allowed_roots, path)))
+    path = resolve_source_root(options.path, working_directory()) if options.path else settings.source_root
+    allowed = settings._replace(allowed_roots=(*settings.allowed_roots, path))
+    ports = shell._replace(settings=allowed).ports()
     assert ports.contexts is not None
     project = ports.contexts.projects.open(path)
     if isinstance(project, Refusal):
@@ -72,11 +74,52 @@ def open_project(options: Namespace, shell: Shell) -> Opened:
     return Opened(project, ports.contexts, refresher)
 
 
-def carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
+@command(*WRITING, *PLACE)
+def init(options: Namespace, shell: Shell) -> int:
+    """Make a .context.yaml for every folder worth one that has none; those that are there stay as they are.
+
+    A context says what its folder holds: summary, files, interfaces, dependencies, tests; made from the code,
+    its documentation and its manifests, without a model and in seconds. Add what the code does not show
+    (decisions, constraints) by hand: it stays. Which folders are worth one is said in .context.config.yaml
+    (min_tokens).
+
+    Examples:
+      context-pack contexts init
+      context-pack contexts init --path ../other-project
+      context-pack contexts init --agents              also tell agents about them, in AGENTS.md
+      context-pack contexts init --fingerprint stat  times and sizes instead of contents, as dotcontext has it
+    """
+    return _carry_out(options, shell, only_missing=True)
+
+
+@command(
+    argument("scope", nargs="?", metavar="SCOPE", help="a folder, from the root (default: all)"),
+    *WRITING,
+    *PLACE,
+)
+def refresh(options: Namespace, shell: Shell) -> int:
+    """Bring contexts up to date with their folders, and make those that are missing.
+
+    Nothing that a person wrote is touched: only fingerprint, date and the fields named in derived_fields
+    change, and a field that somebody edited leaves derived_fields instead. Comments stay. A corrupt file, or
+    one of a later version, is left alone and told.
+
+    Examples:
+      context-pack contexts refresh
+      context-pack contexts refresh src/core           only this folder and what is below it
+      context-pack contexts refresh --fingerprint stat
+    """
+    if options.scope is not None and options.agents:
+        raise Usage("--agents is about the whole project; leave out the scope")
+    return _carry_out(options, shell, scope=options.scope)
+
+
+def _carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
     """Make or refresh contexts and tell what became of each folder."""
     from context_pack.contexts.domain.fingerprint import Method
     from context_pack.contexts.usecases.refresh import Order
     from context_pack_adapters.commands.meter import Meter
+    from context_pack_adapters.workspace.contexts import answered
 
     opened = open_project(options, shell)
     method = None if options.fingerprint is None else Method(options.fingerprint)
@@ -86,14 +129,14 @@ def carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
             if total:
                 meter.draw(f"{done}/{total} {scope}")
 
-        done = opened.refresher.refresh(
-            opened.project, Order(method=method, agents=options.agents, **order), progress=progress
+        outcomes = answered(
+            opened.refresher.refresh(
+                opened.project, Order(method=method, agents=options.agents, **order), progress=progress
+            )
         )
-    outcomes = answered(done)
     if options.json:
-        shell.terminal.json(
-            {"root": opened.project.root, "folders": [outcome_record(each) for each in outcomes]}
-        )
+        folders = [outcome_record(each) for each in outcomes]
+        shell.terminal.json({"root": opened.project.root, "folders": folders})
     else:
         tell_outcomes(outcomes, shell)
         if not outcomes:
@@ -116,10 +159,145 @@ def tell_outcomes(outcomes: Sequence[Outcome], shell: Shell) -> None:
             continue
         why = f"  {outcome.reason}" if outcome.reason else ""
         theirs = f"  yours from now on: {', '.join(outcome.released)}" if outcome.released else ""
-        deed = (COLOURS[outcome.deed], outcome.deed.ljust(8))
-        shell.terminal.styled_line(deed, f"  {outcome.scope}{why}{theirs}")
-    deeds = [outcome.deed for outcome in outcomes]
-    counted = [
-        f"{deeds.count(deed)} {deed}" for deed in dict.fromkeys(("made", "updated", "unchanged", *deeds))
-    ]
-    shell.terminal.line(", ".join(counted))
+        tell_state(outcome.deed, f"{outcome.scope}{why}{theirs}", shell)
+    shell.terminal.line(tally(("made", "updated", "unchanged"), [outcome.deed for outcome in outcomes]))
+
+
+def tell_state(state: str, text: str, shell: Shell) -> None:
+    """A line that begins with a state in its colour."""
+    shell.terminal.styled_line((COLOURS.get(state, ""), state.ljust(8)), f"  {text}")
+
+
+def tally(usual: Iterable[str], states: Sequence[str]) -> str:
+    """How many there are of each state; the usual ones are counted even where there are none."""
+    return ", ".join(f"{states.count(state)} {state}" for state in dict.fromkeys((*usual, *states)))
+
+
+@command(flag("--quiet", "tell only what is not fresh"), *PLACE)
+def status(options: Namespace, shell: Shell) -> int:
+    """Tell for every folder worth a context whether it is fresh, stale, missing or corrupt.
+
+    Exit code 1 when one is not fresh, so that a CI job or a pre-commit hook can use it.
+
+    Examples:
+      context-pack contexts status
+      context-pack contexts status --quiet             only what is not fresh
+      context-pack contexts status --json
+    """
+    from context_pack.contexts.tools import listing_body
+
+    listing = open_project(options, shell).listing()
+    states = states_in(listing)
+    fresh = all(state == "fresh" for state in states.values())
+    if options.json:
+        shell.terminal.json({"ok": fresh, **listing_body(listing)})
+        return 0 if fresh else 1
+    width = max(map(len, states))
+    for entry in listing.entries:
+        if not options.quiet or states[entry.scope] != "fresh":
+            told = " ".join((entry.summary or entry.reason or "").split())[:100]
+            tell_state(states[entry.scope], f"{entry.scope.ljust(width)}  {told}", shell)
+    more = f"; {listing.skipped} folders below the threshold" if listing.skipped else ""
+    shell.terminal.line(tally(("fresh", "stale", "missing"), list(states.values())) + more)
+    if listing.warnings:
+        shell.terminal.note(f"{listing.warnings} folders, names or settings could not be used")
+    if not {"stale", "missing"}.isdisjoint(states.values()):
+        shell.terminal.note("'context-pack contexts refresh' mends what is stale or missing.")
+    return 0 if fresh else 1
+
+
+def states_in(listing: Listing) -> dict[str, str]:
+    """The state of each folder as people are told it: a file that cannot be used is no missing file."""
+    return {
+        entry.scope: "corrupt" if entry.reason is not None else entry.state.value for entry in listing.entries
+    }
+
+
+@command(
+    argument("scopes", nargs="*", metavar="SCOPE", help="folders, from the root (default: all)"),
+    flag("--schema", "print the JSON Schema of the format"),
+    *PLACE,
+)
+def validate(options: Namespace, shell: Shell) -> int:
+    """Check that every .context.yaml is a valid context of version 1; what is missing or stale does not
+    matter.
+
+    Exit code 1 when a file is not valid.
+
+    Examples:
+      context-pack contexts validate                   every folder of the project
+      context-pack contexts validate src/core lib      these
+      context-pack contexts validate --schema          print the JSON Schema instead
+    """
+    from context_pack.contexts.domain.model import CONTEXT_FILE, Context
+    from context_pack.contexts.domain.schema import CONTEXT_SCHEMA
+    from context_pack.contexts.ports import Refusal
+    from context_pack.contexts.usecases.reading import OUTSIDE, ContextReader
+
+    if options.schema:
+        shell.terminal.json(CONTEXT_SCHEMA)
+        return 0
+    opened = open_project(options, shell)
+    reader = ContextReader(opened.ports.format)
+    checked, invalid = 0, {}
+    for folder in _folders(opened.project, options.scopes):
+        verdict = reader.read(folder)
+        checked += verdict is not None
+        if isinstance(verdict, Refusal):
+            invalid[folder.scope] = OUTSIDE.reason
+        elif verdict is not None and not isinstance(verdict, Context):
+            invalid[folder.scope] = verdict.reason
+    if options.json:
+        told = [{"scope": scope, "reason": reason} for scope, reason in invalid.items()]
+        shell.terminal.json({"ok": not invalid, "checked": checked, "invalid": told})
+    else:
+        for scope, reason in invalid.items():
+            name = CONTEXT_FILE if scope == "." else f"{scope}/{CONTEXT_FILE}"
+            shell.terminal.styled_line(("red", "invalid"), f"  {name}  {reason}")
+        shell.terminal.line(f"{checked} checked, {len(invalid)} invalid")
+    return 1 if invalid else 0
+
+
+def _folders(project: Project, scopes: Sequence[str]) -> Iterator[Folder]:
+    """The folders of these scopes, or all."""
+    from context_pack.contexts.ports import Refusal, unwatched
+    from context_pack.contexts.usecases.query import refused, unscannable
+
+    for scope in scopes:
+        folder = project.find(scope)
+        if folder is None or isinstance(folder, Refusal):
+            raise Failure(Code.NOT_FOUND, refused(folder, scope).error)
+        yield folder
+    if not scopes:
+        scan = project.scan(unwatched)
+        if scan is None:
+            raise Failure(Code.NOT_FOUND, unscannable(project.root).error)
+        yield from sorted(scan.folders, key=lambda folder: folder.scope)
+
+
+@command(argument("scope", metavar="SCOPE", help="a folder, from the root; . is the root"), *PLACE)
+def show(options: Namespace, shell: Shell) -> None:
+    """Print the .context.yaml of a folder as it is, or what it says as JSON.
+
+    Examples:
+      context-pack contexts show src/core
+      context-pack contexts show .
+      context-pack contexts show src/core --json       the parsed context, with its state
+    """
+    from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
+    from context_pack.contexts.usecases.query import ContextQueries, refused
+    from context_pack_adapters.workspace.contexts import answered
+
+    opened = open_project(options, shell)
+    if options.json:
+        queries = ContextQueries(opened.ports.projects, opened.ports.format)
+        asked = {"scope": options.scope, "path": opened.project.root}
+        found = answered(queries.query(QueryContext(**asked)))
+        state = answered(queries.check(CheckFreshness(**asked))).freshness.state.value
+        shell.terminal.json({"scope": options.scope, "state": state, "context": found.context})
+        return
+    (folder,) = _folders(opened.project, [options.scope])
+    data = folder.context()
+    if not isinstance(data, bytes):
+        raise Failure(Code.NOT_FOUND, refused(data, options.scope).error)
+    shell.terminal.raw(data.decode("utf-8", "backslashreplace"))

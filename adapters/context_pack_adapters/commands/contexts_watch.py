@@ -1,27 +1,21 @@
-"""Watch the project and tell when a context becomes stale, fresh, missing, corrupt or gone; Ctrl-C ends it.
-
-With --refresh, what became stale is refreshed at once; what people wrote stays, as with 'contexts refresh'.
-
-Examples:
-  context-pack contexts watch
-  context-pack contexts watch --refresh
-"""
+"""`contexts watch`: tell when the state of a context changes, as long as somebody looks."""
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from context_pack_adapters.commands.arguments import command, flag
 from context_pack_adapters.commands.contexts import (
-    COLOURS,
+    PLACE,
     Opened,
-    add_place,
-    answered,
     open_project,
     outcome_record,
+    states_in,
+    tally,
     tell_outcomes,
+    tell_state,
 )
-from context_pack_adapters.commands.contexts_status import shown
 from context_pack_adapters.commands.shell import Shell
 from context_pack_adapters.commands.terminal import counted
 
@@ -32,41 +26,45 @@ GONE = "gone"
 """A folder that is no longer there, or no longer worth a context."""
 
 
-def configure(parser: ArgumentParser) -> None:
-    """Which project, and whether to mend what became stale."""
-    parser.add_argument("--refresh", action="store_true", help="refresh what became stale or is missing")
-    add_place(parser)
+@command(flag("--refresh", "refresh what became stale or is missing"), *PLACE)
+def watch(options: Namespace, shell: Shell) -> None:
+    """Watch the project and tell when a context becomes stale, fresh, missing, corrupt or gone; Ctrl-C ends
+    it.
 
+    With --refresh, what became stale is refreshed at once; what people wrote stays, as with 'contexts
+    refresh'.
 
-def run(options: Namespace, shell: Shell) -> int:
-    """Tell of changes until somebody has seen enough."""
+    Examples:
+      context-pack contexts watch
+      context-pack contexts watch --refresh
+    """
     from context_pack_adapters.bootstrap import watch_folders
 
     opened = open_project(options, shell)
-    watch = watch_folders(opened.project.root)
+    watching = watch_folders(opened.project.root)
     states: dict[str, str] = {}
     try:
         while True:
-            _follow(opened, watch)
-            now = _states(opened)
-            if options.refresh and any(state in ("stale", "missing") for state in now.values()):
+            _follow(opened, watching)
+            now = states_in(opened.listing())
+            if options.refresh and not {"stale", "missing"}.isdisjoint(now.values()):
                 _refresh(opened, shell, options)
-                now = _states(opened)
+                now = states_in(opened.listing())
             _tell(states, now, shell, options)
             states = now
             shell.terminal.flush()
-            watch.wait()
+            watching.wait()
     except KeyboardInterrupt:
-        return 0
+        return
     finally:
-        watch.close()
+        watching.close()
 
 
-def _follow(opened: Opened, watch: FoldersWatch) -> None:
+def _follow(opened: Opened, watching: FoldersWatch) -> None:
     """Watch every folder; one that came while its parent was not watched yet is found by looking again."""
     followed: set[str] = set()
     while (scopes := _scopes(opened)) != followed:
-        watch.follow(sorted(scopes))
+        watching.follow(sorted(scopes))
         followed = scopes
 
 
@@ -77,16 +75,9 @@ def _scopes(opened: Opened) -> set[str]:
     return set() if scan is None else {folder.scope for folder in scan.folders}
 
 
-def _states(opened: Opened) -> dict[str, str]:
-    from context_pack.contexts.usecases.listing import ContextLister
-
-    lister = ContextLister(opened.ports.projects, opened.ports.format)
-    listing = answered(lister.survey(opened.project))
-    return {entry.scope: shown(entry) for entry in listing.entries}
-
-
 def _refresh(opened: Opened, shell: Shell, options: Namespace) -> None:
     from context_pack.contexts.usecases.refresh import Order
+    from context_pack_adapters.workspace.contexts import answered
 
     outcomes = answered(opened.refresher.refresh(opened.project, Order()))
     told = [each for each in outcomes if each.deed != "unchanged"]
@@ -100,8 +91,7 @@ def _refresh(opened: Opened, shell: Shell, options: Namespace) -> None:
 def _tell(before: dict[str, str], now: dict[str, str], shell: Shell, options: Namespace) -> None:
     """The first time a count of states, then a line per folder whose state has changed."""
     if not before and not options.json:
-        kinds = dict.fromkeys(("fresh", "stale", "missing", *now.values()))
-        states = ", ".join(f"{list(now.values()).count(state)} {state}" for state in kinds)
+        states = tally(("fresh", "stale", "missing"), list(now.values()))
         shell.terminal.line(f"watching {counted(len(now), 'folder')}: {states}")
         return
     gone = dict.fromkeys(before.keys() - now.keys(), GONE)
@@ -111,4 +101,4 @@ def _tell(before: dict[str, str], now: dict[str, str], shell: Shell, options: Na
         if options.json:
             shell.terminal.json({"scope": scope, "state": state})
         else:
-            shell.terminal.styled_line((COLOURS.get(state, ""), state.ljust(8)), f"  {scope}")
+            tell_state(state, scope, shell)

@@ -1,24 +1,16 @@
-"""Build a small pack over the current folder and print it.
-
-A few places are found (the readme, the entry point, a definition), anchored, and rendered as any pack is. The
-pack lives in a temporary folder and is gone afterwards, unless --keep puts it where packs are kept.
-
-Examples:
-  context-pack demo
-  context-pack demo --source-root ~/src/shop
-  context-pack demo --keep                        and then: context-pack packs list
-"""
+"""The command `demo`: a small pack over the current folder, from a first look at it."""
 
 from __future__ import annotations
 
 import os
 import re
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from context_pack_adapters.commands.packs_show import show
+from context_pack_adapters.commands.arguments import command, flag
+from context_pack_adapters.commands.painting import show_pack
 from context_pack_adapters.commands.shell import Shell, Usage
 
 if TYPE_CHECKING:
@@ -42,34 +34,37 @@ flowchart LR
   pack -->|output| reader["the next agent, or you"]"""
 
 
-def configure(parser: ArgumentParser) -> None:
-    """Whether the pack stays."""
-    parser.add_argument("--keep", action="store_true", help="keep the pack in the storage root for a day")
+@command(flag("--keep", "keep the pack in the storage root for a day"))
+def demo(options: Namespace, shell: Shell) -> None:
+    """Build a small pack over the current folder and print it.
 
+    A few places are found (the readme, the entry point, a definition), anchored, and rendered as any pack is.
+    The pack lives in a temporary folder and is gone afterwards, unless --keep puts it where packs are kept.
 
-def run(options: Namespace, shell: Shell) -> int:
-    """Build the pack, print it, and say what to do next."""
+    Examples:
+      context-pack demo
+      context-pack demo --source-root ~/src/shop
+      context-pack demo --keep                        and then: context-pack packs list
+    """
     if not os.path.isdir(shell.settings.source_root):
         raise Usage(f"{shell.settings.source_root} is not a folder; --source-root says where the project is")
     if options.keep:
         pack, document = _build(shell)
-        show(document, shell)
+        show_pack(document, shell.terminal)
         shell.terminal.note(f"\nKept as {pack.id}: context-pack packs show {pack.id}")
-        return 0
+        return
     with TemporaryDirectory(prefix="context-pack-demo-") as folder:
         _, document = _build(shell._replace(settings=shell.settings._replace(root=folder, cache=folder)))
-    show(document, shell)
+    show_pack(document, shell.terminal)
     shell.terminal.note("\nNothing was left behind; --keep stores the pack. Next: context-pack --help")
-    return 0
 
 
 def _build(shell: Shell) -> tuple[Pack, str]:
     """The finished pack and its rendering."""
-    from context_pack_adapters.bootstrap import open_ports
     from context_pack_adapters.commands.survey import survey
 
     root = shell.settings.source_root
-    ports = open_ports(shell.settings)
+    ports = shell.ports()
     found = survey(ports.source, ports.syntax)
     name = printable(os.path.basename(root)) or "this folder"
     with shell.workspace() as workspace:

@@ -1,6 +1,6 @@
 """From argument words to a command: the table of commands, the help that teaches, and the exit codes.
 
-Only the module of the named command is loaded. Whatever happens inside becomes words on stderr and an exit
+Only the group of the named command is loaded. Whatever happens inside becomes words on stderr and an exit
 code: 0 done, 1 the answer is a failure, 2 wrong usage, 130 interrupted, 141 our reader went away.
 """
 
@@ -11,11 +11,11 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from types import ModuleType
+from textwrap import dedent
 from typing import NamedTuple
 
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.commands.arguments import EVERYWHERE, Parser, before_command, near_option
+from context_pack_adapters.commands.arguments import EVERYWHERE, Command, Parser, before_command, near_option
 from context_pack_adapters.commands.shell import Shell, Usage, nearest
 from context_pack_adapters.commands.terminal import Terminal, standard_terminal
 from context_pack_adapters.logs import Log
@@ -25,55 +25,65 @@ DONE, FAILED, WRONG_USAGE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
 
 class Entry(NamedTuple):
-    """Where a command lives and what it is for."""
+    """Where a command lives (module:name) and what it is for."""
 
-    module: str
+    home: str
     summary: str
+
+    def load(self) -> Command:
+        """The command itself."""
+        module, _, name = self.home.partition(":")
+        found: Command = getattr(import_module(f"context_pack_adapters.commands.{module}"), name)
+        return found
 
 
 COMMANDS: Mapping[str, Entry] = {
-    "serve": Entry("serve", "be the MCP server on stdin and stdout (the same as no arguments)"),
-    "demo": Entry("demo", "build a small pack over the current folder and print it"),
-    "call": Entry("call", "run any tool and print its answer"),
-    "tools": Entry("tools", "list the tools, or explain one"),
-    "read": Entry("read", "print a file with line numbers, and what it imports"),
-    "outline": Entry("outline", "list the definitions of a file or folder"),
-    "grep": Entry("grep", "search the project's text files for a regular expression"),
-    "packs list": Entry("packs_list", "list the context packs"),
-    "packs draft": Entry("packs_draft", "make a pack that answers a question"),
-    "packs show": Entry("packs_show", "render a pack with its code"),
-    "packs verify": Entry("packs_verify", "check that every ref still finds its code"),
-    "packs repair": Entry("packs_repair", "rewrite the refs whose code has moved"),
-    "packs delete": Entry("packs_delete", "delete packs"),
-    "packs export": Entry("packs_export", "write a rendered pack to a file"),
-    "bundles list": Entry("bundles_list", "list the bundles"),
-    "bundles check": Entry("bundles_check", "check files, schemas, ids and references of bundles"),
-    "bundles export": Entry("bundles_export", "export entities with what they depend on"),
-    "bundles graph": Entry("bundles_graph", "draw an export as a Mermaid diagram"),
-    "bundles stale": Entry("bundles_stale", "compare an earlier export with the bundle as it is now"),
-    "contexts init": Entry("contexts_init", "make the directory contexts that are missing"),
-    "contexts refresh": Entry("contexts_refresh", "bring directory contexts up to date"),
-    "contexts status": Entry("contexts_status", "tell which contexts are fresh, stale or missing"),
-    "contexts validate": Entry("contexts_validate", "check that every .context.yaml is valid"),
-    "contexts show": Entry("contexts_show", "print the context of a folder"),
-    "contexts watch": Entry("contexts_watch", "tell when contexts become stale, or refresh them at once"),
-    "memory add": Entry("memory_add", "record a discovery about the project"),
-    "memory list": Entry("memory_list", "list the discoveries"),
-    "memory import": Entry("memory_import", "record what Markdown notes and decision records say"),
-    "memory forget": Entry("memory_forget", "forget discoveries"),
-    "index": Entry("index", "index the code for context_search now"),
-    "docs add": Entry("docs_add", "add a collection of documents to context.json"),
-    "docs allow": Entry("docs_allow", "let a repository be fetched that a project names"),
-    "docs remove": Entry("docs_remove", "remove a collection of documents"),
-    "docs list": Entry("docs_list", "list the collections of documents"),
-    "docs sync": Entry("docs_sync", "bring collections up to date, or say what would be done"),
-    "docs search": Entry("docs_search", "search the documents by meaning and by words"),
-    "docs pack": Entry("docs_pack", "make a package of documents"),
-    "stats": Entry("stats", "what the tools have done in past connections"),
-    "doctor": Entry("doctor", "what is configured, what is missing, how to mend it"),
+    "serve": Entry("server:serve", "be the MCP server on stdin and stdout (the same as no arguments)"),
+    "demo": Entry("demo:demo", "build a small pack over the current folder and print it"),
+    "call": Entry("tools:call", "run any tool and print its answer"),
+    "tools": Entry("tools:tools", "list the tools, or explain one"),
+    "read": Entry("code:read", "print a file with line numbers, and what it imports"),
+    "outline": Entry("code:outline", "list the definitions of a file or folder"),
+    "grep": Entry("code:grep", "search the project's text files for a regular expression"),
+    "packs list": Entry("packs:list_packs", "list the context packs"),
+    "packs draft": Entry("packs:draft", "make a pack that answers a question"),
+    "packs show": Entry("packs:show", "render a pack with its code"),
+    "packs verify": Entry("packs:verify", "check that every ref still finds its code"),
+    "packs repair": Entry("packs:repair", "rewrite the refs whose code has moved"),
+    "packs delete": Entry("packs:delete", "delete packs"),
+    "packs export": Entry("packs_export:export", "write a rendered pack to a file"),
+    "bundles list": Entry("bundles:list_bundles", "list the bundles"),
+    "bundles check": Entry("bundles:check", "check files, schemas, ids and references of bundles"),
+    "bundles export": Entry("bundles:export", "export entities with what they depend on"),
+    "bundles graph": Entry("bundles:graph", "draw an export as a Mermaid diagram"),
+    "bundles stale": Entry("bundles:stale", "compare an earlier export with the bundle as it is now"),
+    "contexts init": Entry("contexts:init", "make the directory contexts that are missing"),
+    "contexts refresh": Entry("contexts:refresh", "bring directory contexts up to date"),
+    "contexts status": Entry("contexts:status", "tell which contexts are fresh, stale or missing"),
+    "contexts validate": Entry("contexts:validate", "check that every .context.yaml is valid"),
+    "contexts show": Entry("contexts:show", "print the context of a folder"),
+    "contexts watch": Entry(
+        "contexts_watch:watch", "tell when contexts become stale, or refresh them at once"
+    ),
+    "memory add": Entry("memory:add", "record a discovery about the project"),
+    "memory list": Entry("memory:list_discoveries", "list the discoveries"),
+    "memory import": Entry(
+        "memory_import:import_notes", "record what Markdown notes and decision records say"
+    ),
+    "memory forget": Entry("memory:forget", "forget discoveries"),
+    "index": Entry("index:index", "index the code for context_search now"),
+    "docs add": Entry("docs:add", "add a collection of documents to context.json"),
+    "docs allow": Entry("docs:allow", "let a repository be fetched that a project names"),
+    "docs remove": Entry("docs:remove", "remove a collection of documents"),
+    "docs list": Entry("docs:list_collections", "list the collections of documents"),
+    "docs sync": Entry("docs_content:sync", "bring collections up to date, or say what would be done"),
+    "docs search": Entry("docs_content:search", "search the documents by meaning and by words"),
+    "docs pack": Entry("docs_content:pack", "make a package of documents"),
+    "stats": Entry("server:stats", "what the tools have done in past connections"),
+    "doctor": Entry("doctor:doctor", "what is configured, what is missing, how to mend it"),
 }
 HIDDEN: Mapping[str, Entry] = {
-    "errand": Entry("errand", "long work that a server has done in a process of its own"),
+    "errand": Entry("errand:errand", "long work that a server has done in a process of its own"),
 }
 """Commands that people need not know of."""
 
@@ -186,10 +196,10 @@ def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
-    """Load the command's module, parse its arguments, run it."""
-    module = import_module(f"context_pack_adapters.commands.{(COMMANDS.get(name) or HIDDEN[name]).module}")
+    """Load the command, parse its arguments, run it."""
+    command = (COMMANDS.get(name) or HIDDEN[name]).load()
     try:
-        options = parser_for(name, module).read(arguments)
+        options = parser_for(name, command).read(arguments)
     except SystemExit as end:  # argparse has printed the help
         return int(end.code or 0)
     settings = _settings_for(options)
@@ -200,10 +210,9 @@ def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
         log.write("warn", complaint)
     shell = Shell(settings, terminal, log)
     try:
-        code: int = module.run(options, shell)
-        return code
+        return command.run(options, shell) or DONE
     except Failure as failure:
-        shell.complain(failure)
+        shell.complain_of({"": failure})
     except (Usage, OSError, ImportError):
         raise
     except Exception as error:
@@ -212,15 +221,17 @@ def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
     return FAILED
 
 
-def parser_for(name: str, module: ModuleType) -> Parser:
+def parser_for(name: str, command: Command) -> Parser:
     """The parser of one command, with the options that every command has."""
+    first, _, rest = command.help.partition("\n")
     parser = Parser(
         prog=f"context-pack {name}",
-        description=module.__doc__,
+        description=f"{first}\n{dedent(rest)}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    module.configure(parser)
+    for add in command.arguments:
+        add(parser)
     places = parser.add_argument_group("places")
     places.add_argument("--root", metavar="DIR", help="where packs are kept; wins over CONTEXT_PACK_ROOT")
     places.add_argument(

@@ -1,101 +1,214 @@
-"""What the docs commands share: the documents of this project, outcomes and surveys in words and as JSON."""
+"""The commands about which document collections there are: add, allow, remove, list."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+import os
+import shlex
+from argparse import Namespace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from context_pack_adapters.commands.shell import Shell
+from context_pack_adapters.commands.arguments import argument, command, flag
+from context_pack_adapters.commands.docs_content import NO_COLLECTIONS, open_documents, plan_body, show_plan
+from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.settings import working_directory
 
 if TYPE_CHECKING:
-    from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome
-    from context_pack_adapters.commands.meter import Bar
-    from context_pack_adapters.workspace.documents import Documents
-
-MOST_NAMED = 20
-DONE, FAILED = 0, 1
+    from context_pack.documents.domain.model import Collection
 
 
-def open_documents(shell: Shell) -> Documents:
-    """The documents of this project; what is wrong with its configuration is told."""
-    from context_pack_adapters.bootstrap import open_ports
-    from context_pack_adapters.workspace.documents import Documents
+@command(
+    argument("name", metavar="NAME", help="what to call it"),
+    argument("place", metavar="PLACE", help="where it is"),
+    argument("--description", metavar="TEXT", help="what it holds, for agents that choose"),
+    flag("--user", "in the user-wide file instead of the project's"),
+    flag("--replace", "if there is one of that name already"),
+    flag("--dry-run", "only say what is there"),
+    flag("--json", "print the outcome as JSON"),
+)
+def add(options: Namespace, shell: Shell) -> int:
+    """Add a document collection to context.json; what else stands in the file stays.
 
-    documents = Documents(open_ports(shell.settings))
-    for problem in documents.shelf.catalogue().problems:
-        shell.terminal.complain(problem)
-    return documents
+    PLACE is a folder, a manifest.json, a .tar.gz package, file://…, or
+    git+file|https|ssh://…[#ref][?manifest=path]. Documents are indexed by the next sync or search. A
+    project's own file names places inside the project, and repositories elsewhere that you allow (docs
+    allow); with --user it may be any place.
 
-
-def following(bar: Bar, alias: str) -> Callable[[int, int, str], None]:
-    """A report that draws a bar for one collection."""
-    from context_pack.retrieval.model import Progress
-
-    def report(done: int, total: int, _: str) -> None:
-        bar.what = alias
-        bar.show(Progress(done, total))
-
-    return report
-
-
-def sync_with_bar(documents: Documents, collections: Sequence[Collection], fetch: bool) -> list[Outcome]:
-    """Bring collections up to date, with a bar for each on a terminal."""
-    from context_pack.documents.usecases.upkeep import sync_all
-    from context_pack_adapters.commands.meter import Bar
-
-    outcomes = []
-    with Bar("") as bar:
-        for collection in collections:
-            report = following(bar, collection.alias)
-            outcomes += sync_all(documents.shelf, [collection], fetch=fetch, report=report)
-    return outcomes
-
-
-def show_outcome(shell: Shell, outcome: Outcome) -> None:
-    """What a sync has done, in one line and a line for each failed document."""
-    counts = f"{outcome.added} added, {outcome.updated} updated, {outcome.removed} removed"
-    failed = f", {len(outcome.failed)} failed" if outcome.failed else ""
-    shell.terminal.styled_line(("bold", outcome.collection), f": {counts}{failed}")
-    show_failed(shell, outcome.failed)
-
-
-def show_failed(shell: Shell, failed: Iterable[Failed]) -> None:
-    """Which documents failed, and why."""
-    for one in failed:
-        shell.terminal.styled_line("  ", ("red", "failed"), f"  {one.document}: {one.reason}")
+    Examples:
+      context-pack docs add handbook ./docs
+      context-pack docs add react git+https://github.com/reactjs/react.dev#main --description "React's docs"
+      context-pack docs add notes ~/notes --user   for every project of yours
+      context-pack docs add handbook ./docs --dry-run
+    """
+    documents = open_documents(shell)
+    sources = documents.shelf.ports.sources
+    url = _url(options, shell)
+    collection = sources.resolve(options.name, url, options.user)
+    known = documents.shelf.catalogue().collections.get(options.name)
+    if known is not None and known.user_wide == options.user and not options.replace:
+        raise Usage(f"there is a collection {options.name!r} already; --replace puts this one in its place")
+    body: dict[str, Any] = {"collection": collection.alias, "collectionId": collection.id}
+    if collection.where.is_local:
+        body = plan_body(collection, documents.shelf.syncing.look(collection))
+    if not options.dry_run:
+        entry = {"url": url, **({"description": options.description} if options.description else {})}
+        sources.configure(options.name, entry, options.user)
+    if options.json:
+        shell.terminal.json({**body, "url": url, "dryRun": options.dry_run})
+    else:
+        if "documents" in body:
+            show_plan(shell, body)
+        deed = "would be added" if options.dry_run else "is added"
+        then = "" if options.dry_run else f"; {_next_step(collection, sources.allowed())}"
+        shell.terminal.line(f"{options.name} {deed} as {url}{then}")
+    return 1 if body.get("failed") else 0
 
 
-def plan_body(collection: Collection, changes: Changes) -> dict[str, Any]:
-    """What a sync would do, as JSON."""
-    survey = changes.survey
-    failed = () if survey is None else survey.failed
-    skipped = () if survey is None else survey.skipped
-    return {
-        "collection": collection.alias,
-        "collectionId": collection.id,
-        "documents": 0 if survey is None else len(survey.files),
-        "added": len(changes.new),
-        "updated": len(changes.changed),
-        "removed": len(changes.gone),
-        "bytes": changes.size,
-        "totalBytes": 0 if survey is None else sum(file.size for file in survey.files.values()),
-        "failed": [{"document": one.document, "reason": one.reason} for one in failed],
-        "skipped": [{"document": one.document, "reason": one.reason} for one in skipped],
-    }
+def _next_step(collection: Collection, allowed: Mapping[str, bool]) -> str:
+    from context_pack.documents.domain.permits import address_of
+
+    address = address_of(collection.where.place)
+    if collection.where.is_local or collection.user_wide or address in allowed:
+        return "index it now: context-pack docs sync"
+    return f"to have it fetched, run: context-pack docs allow {shlex.quote(address)}"
 
 
-def show_plan(shell: Shell, body: dict[str, Any]) -> None:
-    """What a sync would do, in words."""
-    counts = f"{body['added']} to add, {body['updated']} to update, {body['removed']} to remove"
-    size = f"{body['documents']} documents, {body['bytes']} bytes to read"
-    shell.terminal.styled_line(("bold", body["collection"]), f": {counts} ({size})")
-    for one in body["failed"]:
-        shell.terminal.styled_line("  ", ("red", "fails"), f"    {one['document']}: {one['reason']}")
-    for one in body["skipped"][:MOST_NAMED]:
-        shell.terminal.line(f"  skipped  {one['document']}: {one['reason']}")
-    left = body["skipped"][MOST_NAMED:]
-    if left:
-        reasons = Counter(one["reason"] for one in left)
-        told = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-        shell.terminal.line(f"  skipped  {len(left)} more: {told}")
+def _url(options: Namespace, shell: Shell) -> str:
+    """The place as the file should have it: a path from here becomes one from the source root."""
+    place = str(options.place).strip()
+    if not place or "://" in place or place.startswith("~"):
+        return place
+    absolute = os.path.normpath(os.path.join(working_directory(), place))
+    if options.user:
+        return absolute
+    inside = os.path.relpath(absolute, shell.settings.source_root).replace(os.sep, "/")
+    return inside if inside.startswith(".") else f"./{inside}"
+
+
+@command(
+    argument("url", nargs="?", metavar="URL", help="the address of a repository"),
+    flag("--with-credentials", "also with your keys and passwords"),
+    flag("--list", "what is allowed now"),
+    flag("--remove", "allow it no more"),
+    flag("--json", "print the outcome as JSON"),
+)
+def allow(options: Namespace, shell: Shell) -> int | None:
+    """Let a repository be fetched that a project's context.json names; kept in your own configuration.
+
+    A project is not trusted to choose whom this machine talks to: a repository that it names is fetched only
+    after you have allowed its address once, and without your credentials (git's helpers, netrc, ssh keys)
+    unless you allow them too. What your own configuration names (docs add --user) needs no permission.
+
+    Examples:
+      context-pack docs allow https://github.com/reactjs/react.dev
+      context-pack docs allow ssh://git@example.org/team/handbook --with-credentials
+      context-pack docs allow --list
+      context-pack docs allow --remove https://github.com/reactjs/react.dev
+    """
+    from context_pack.documents.domain.permits import address_in
+
+    if options.list == (options.url is not None):
+        raise Usage("give the URL of a repository, or --list")
+    documents = shell.ports().documents
+    assert documents is not None
+    allowed = documents.sources.allowed()
+    if options.list:
+        _list_allowed(allowed, options, shell)
+        return None
+    address = address_in(options.url)
+    if options.remove and address not in allowed:
+        shell.terminal.complain(f"{address} was not allowed")
+        return 1
+    credentials = None if options.remove else bool(options.with_credentials)
+    documents.sources.allow(address, credentials)
+    if options.json:
+        shell.terminal.json({"address": address, "allowed": not options.remove, "credentials": credentials})
+    else:
+        how = "with" if credentials else "without"
+        deed = "allowed no more" if options.remove else f"allowed, {how} your credentials"
+        shell.terminal.line(f"{address} is {deed}")
+    return None
+
+
+def _list_allowed(permits: Mapping[str, bool], options: Namespace, shell: Shell) -> None:
+    if options.json:
+        bodies = [{"address": address, "credentials": given} for address, given in permits.items()]
+        shell.terminal.json({"allowed": bodies})
+    elif permits:
+        rows = [[address, "yes" if given else "no"] for address, given in permits.items()]
+        shell.terminal.table(rows, "ADDRESS", "CREDENTIALS")
+    else:
+        shell.terminal.line("Nothing is allowed. Allow a repository: context-pack docs allow URL")
+
+
+@command(
+    argument("names", nargs="+", metavar="NAME", help="a collection"),
+    flag("--user", "from the user-wide file"),
+    flag("--dry-run", "only say what would be removed"),
+    flag("--json", "print the outcome as JSON"),
+)
+def remove(options: Namespace, shell: Shell) -> None:
+    """Remove document collections from context.json and from the index; their sources are not touched.
+
+    Examples:
+      context-pack docs remove handbook
+      context-pack docs remove notes --user
+    """
+    documents = open_documents(shell)
+    chosen = [documents.shelf.find(name) for name in options.names]
+    counts = {one.collection.alias: one.documents for one in documents.shelf.collections()}
+    for collection in chosen:
+        if collection.user_wide != options.user:
+            where = "user-wide: give --user" if collection.user_wide else "of this project: leave out --user"
+            raise Usage(f"{collection.alias!r} is configured {where}")
+    removed = [{"collection": one.alias, "documents": counts.get(one.alias, 0)} for one in chosen]
+    if not options.dry_run:
+        for collection in chosen:
+            documents.remove(collection.alias, user_wide=options.user)
+    if options.json:
+        shell.terminal.json({"dryRun": options.dry_run, "removed": removed})
+    else:
+        deed = "would be removed" if options.dry_run else "removed"
+        for one in removed:
+            shell.terminal.line(f"{one['collection']} {deed} ({one['documents']} documents)")
+
+
+@command(flag("--json", "print the collections as JSON"))
+def list_collections(options: Namespace, shell: Shell) -> int:
+    """List the document collections of this project, the user-wide ones included.
+
+    Counts are those of the last sync or search; nothing is indexed here.
+
+    Examples:
+      context-pack docs list
+      context-pack docs list --json | jq -r '.collections[].collection'
+    """
+    from context_pack.documents.family import named
+
+    documents = open_documents(shell)
+    problems = documents.shelf.catalogue().problems
+    found = documents.shelf.collections()
+    if options.json:
+        bodies = [
+            {
+                **named(one.collection),
+                "documentCount": one.documents,
+                "description": one.description,
+                "version": one.version,
+                "kind": one.collection.where.kind.value,
+                "place": one.collection.where.place,
+                "userWide": one.collection.user_wide,
+            }
+            for one in found
+        ]
+        shell.terminal.json({"count": len(bodies), "collections": bodies, "problems": list(problems)})
+    elif found:
+        rows = [
+            (each.alias, one.documents, one.version or "-", each.where.place, one.description or "")
+            for one in found
+            for each in [one.collection]
+        ]
+        shell.terminal.table(rows, "NAME", "DOCUMENTS", "VERSION", "PLACE", "DESCRIPTION")
+    else:
+        shell.terminal.line(NO_COLLECTIONS)
+    return 1 if problems else 0

@@ -1,48 +1,46 @@
-"""Do long work for a server that started this process, until it is done or the server is gone.
+"""The hidden command `errand`: long work that a server has done in a process of its own.
 
-Not meant to be started by hand: 'context-pack docs sync' does the same in the foreground.
-
-Example:
-  context-pack errand documents
+Everything an errand does is remembered by the index alone, so that it can be killed at any moment and goes on
+with the next run.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Callable
-from importlib import import_module
 from threading import Event, Thread
 
+from context_pack_adapters.commands.arguments import argument, command
 from context_pack_adapters.commands.shell import Shell
 from context_pack_adapters.settings import Settings
 
-ERRANDS = {
-    "documents": "context_pack_adapters.commands.docs_errand:run",
-    "memory": "context_pack_adapters.commands.memory_errand:run",
-}
-"""Errand = a function `run(settings, stop) -> exit code` that asks `stop()` between small units of work."""
+Stop = Callable[[], bool]
 NICENESS = 10
 GRACE_SECONDS = 2.0
 """How long an errand may take to notice that it should stop."""
+MOST_ROUNDS = 5
+"""A tree may change while it is indexed; one that always does must not keep the errand for ever."""
 _SET_PARENT_DEATH_SIGNAL = 1
 
 
-def configure(parser: ArgumentParser) -> None:
-    """Which errand."""
-    parser.add_argument("errand", choices=sorted(ERRANDS), help="what to do")
+@command(argument("errand", choices=["documents", "memory"], help="what to do"))
+def errand(options: Namespace, shell: Shell) -> int:
+    """Do long work for a server that started this process, until it is done or the server is gone.
 
+    Not meant to be started by hand: 'context-pack docs sync' does the same in the foreground.
 
-def run(options: Namespace, shell: Shell) -> int:
-    """Do the errand, politely, unless another process does it already."""
+    Example:
+      context-pack errand documents
+    """
     stop = Event()
     follow_parent(stop)
     give_way()
     return perform(options.errand, shell.settings, stop.is_set)
 
 
-def perform(errand: str, settings: Settings, stop: Callable[[], bool]) -> int:
+def perform(errand: str, settings: Settings, stop: Stop) -> int:
     """Do the errand under its lock; 0 at once if somebody else holds it."""
     from context_pack.kernel.errors import Code, Failure
     from context_pack_adapters.index.background import errand_lock
@@ -52,9 +50,7 @@ def perform(errand: str, settings: Settings, stop: Callable[[], bool]) -> int:
     folder.make()
     try:
         with errand_lock(folder, errand):
-            module, _, name = ERRANDS[errand].partition(":")
-            work: Callable[[Settings, Callable[[], bool]], int] = getattr(import_module(module), name)
-            return work(settings, stop)
+            return ERRANDS[errand](settings, stop)
     except Failure as failure:
         if failure.code is Code.LOCK_TIMEOUT and failure.details.get("lock") == f"{errand}.lock":
             return 0
@@ -86,3 +82,58 @@ def give_way() -> None:
     """Let those who answer go first."""
     if hasattr(os, "nice"):
         os.nice(NICENESS)
+
+
+def _documents(settings: Settings, stop: Stop) -> int:
+    """Do the work until it is done or `stop` says so; 1 tells the starter not to try again at once."""
+    from context_pack.retrieval.model import Scope
+    from context_pack.retrieval.ports import EmbedderFailed
+    from context_pack_adapters.bootstrap import open_ports
+    from context_pack_adapters.workspace.documents import Documents
+
+    documents = Documents(open_ports(settings))
+    shelf = documents.shelf
+    for collection in shelf.chosen(()):
+        if stop():
+            return 0
+        shelf.syncing.sync(collection, fetch=False, stop=stop)
+        shelf.currency.forget(collection)
+    corpora = tuple(collection.id for collection in shelf.chosen(()))
+    if not corpora:
+        return 0
+    try:
+        if shelf.ports.semantic is not None:
+            documents.finder.fill(Scope(corpora=corpora), stop)
+    except EmbedderFailed:
+        return 1
+    shelf.ports.index.tend(stop)
+    return 0
+
+
+def _memory(settings: Settings, stop: Stop) -> int:
+    """Index and embed until there is nothing to do, or until `stop` says so."""
+    from context_pack.memory.domain.entries import CORPORA
+    from context_pack.memory.usecases.indexing import CodeIndexer
+    from context_pack.retrieval.model import Scope
+    from context_pack.retrieval.ports import EmbedderFailed
+    from context_pack_adapters.bootstrap import open_ports
+
+    memory = open_ports(settings).memory
+    assert memory is not None
+    indexer = CodeIndexer.over(memory)
+    for _ in range(MOST_ROUNDS):
+        plan = indexer.plan()
+        if stop() or not (plan.changed or plan.gone):
+            break
+        indexer.carry_out(plan, stop)
+    try:
+        if not stop():
+            memory.searching.fill(Scope(CORPORA), stop, lambda _: None)
+        memory.index.tend(stop)
+    except EmbedderFailed:
+        return 1  # whoever searches is told why; it is tried again later
+    return 0
+
+
+ERRANDS: dict[str, Callable[[Settings, Stop], int]] = {"documents": _documents, "memory": _memory}
+"""Each returns an exit code and asks `stop()` between small units of work."""

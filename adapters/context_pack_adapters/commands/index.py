@@ -1,48 +1,54 @@
-"""Index the project's code for context_search now, in the foreground.
+"""The command `index`: index the code for `context_search` now, and count what became of each file.
 
-The server does this by itself, in the background, when it is first asked; here it can be watched. Only what
-has changed since the last time is read. Interrupt it at any time: the next run goes on from there.
-
-Examples:
-  context-pack index
-  context-pack index --dry-run                 what would be indexed, what is skipped, and why
-  context-pack index --json
+A file that turns out to hold no text to index is kept in the index without pieces, so that it is not read
+again before it changes. To people it is a skipped one, today and in every later run; here the two meet.
 """
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+import time
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from attrs import field, frozen
+
+from context_pack.memory.domain.entries import CODE, CORPORA, FAILED, PLAIN, SKIPPED
+from context_pack_adapters.commands.arguments import command, flag
 from context_pack_adapters.commands.shell import Shell
 from context_pack_adapters.commands.terminal import counted
 
 if TYPE_CHECKING:
-    from context_pack.memory.ports import MemoryPorts
-    from context_pack.retrieval.model import Progress
-    from context_pack_adapters.commands.index_tally import Tally
+    from context_pack.memory.ports import CodeTree, MemoryPorts
+    from context_pack.memory.usecases.indexing import CodePlan
+    from context_pack.retrieval.model import Known, Progress
+    from context_pack.retrieval.ports import SearchIndex
     from context_pack_adapters.commands.meter import Bar
 
-
-def configure(parser: ArgumentParser) -> None:
-    """How much to do."""
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+MOST_NAMED = 100
+"""How many paths are named for one reason; the counts are always whole."""
 
 
-def run(options: Namespace, shell: Shell) -> int:
-    """Index what has changed, or say what would be."""
-    import time
+@command(flag("--dry-run", "only say what would be done"), flag("--json", "print the outcome as JSON"))
+def index(options: Namespace, shell: Shell) -> int:
+    """Index the project's code for context_search now, in the foreground.
 
+    The server does this by itself, in the background, when it is first asked; here it can be watched. Only
+    what has changed since the last time is read. Interrupt it at any time: the next run goes on from there.
+
+    Examples:
+      context-pack index
+      context-pack index --dry-run                 what would be indexed, what is skipped, and why
+      context-pack index --json
+    """
     from context_pack.memory.usecases.indexing import CodeIndexer
     from context_pack.retrieval.ports import EmbedderFailed
-    from context_pack_adapters.bootstrap import open_ports
-    from context_pack_adapters.commands.index_tally import IndexState, achieved, expected, named
     from context_pack_adapters.commands.meter import Bar
     from context_pack_adapters.memory_ports import INDEX
     from context_pack_adapters.private_places import open_places
 
-    memory = open_ports(shell.settings).memory
+    memory = shell.ports().memory
     assert memory is not None
     start = time.monotonic()
     indexer = CodeIndexer.over(memory)
@@ -93,7 +99,6 @@ def run(options: Namespace, shell: Shell) -> int:
 
 def _embed(memory: MemoryPorts, bar: Bar) -> Progress | None:
     """Give every snippet its vector of the semantic embedder, if there is one."""
-    from context_pack.memory.domain.entries import CORPORA
     from context_pack.retrieval.model import Scope
 
     if memory.searching.semantic is None:
@@ -103,8 +108,6 @@ def _embed(memory: MemoryPorts, bar: Bar) -> Progress | None:
 
 
 def _show_plan(tally: Tally, options: Namespace, shell: Shell) -> None:
-    from context_pack_adapters.commands.index_tally import named
-
     if options.json:
         shell.terminal.json(
             {
@@ -133,3 +136,114 @@ def _show_plan(tally: Tally, options: Namespace, shell: Shell) -> None:
         f"{len(tally.index)} of {tally.files} files to index ({tally.bytes} bytes), {len(tally.remove)} to "
         f"remove, {tally.told}"
     )
+
+
+@frozen
+class IndexState:
+    """What the index remembers of the code: states of files, and facts of those that have some."""
+
+    known: Mapping[str, Known] = field(factory=dict)
+    facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
+
+    @classmethod
+    def of(cls, index: SearchIndex) -> IndexState:
+        """The state of an index now."""
+        return cls(index.known(CODE), index.facts(CODE))
+
+    @property
+    def retrying(self) -> dict[str, Known]:
+        """The states without those of files that failed: who asks for it by hand has them tried again."""
+        return {path: each for path, each in self.known.items() if not self.facts.get(path, {}).get(FAILED)}
+
+    def told(self, fact: str) -> dict[str, str]:
+        """The files with a fact (`plain`, `skipped`) and its reason."""
+        return {path: str(facts[fact]) for path, facts in self.facts.items() if fact in facts}
+
+
+@frozen
+class Tally:
+    """Files by what became of them, or would; `files` counts those that are in the index afterwards."""
+
+    files: int
+    index: tuple[str, ...]
+    remove: tuple[str, ...]
+    skipped: Mapping[str, str]
+    plain: Mapping[str, str] = field(factory=dict)
+    failed: Mapping[str, str] = field(factory=dict)
+    bytes: int = 0
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many are skipped, by reason, the most frequent first."""
+        return _counted(self.skipped)
+
+    @property
+    def plain_reasons(self) -> dict[str, int]:
+        """How many were cut without being parsed, by reason, the most frequent first."""
+        return _counted(self.plain)
+
+    @property
+    def told(self) -> str:
+        """The skipped ones and the plain ones in words."""
+        skipped = ", ".join(f"{count} {reason}" for reason, count in self.reasons.items())
+        plain = ", ".join(f"{reason}: {count}" for reason, count in self.plain_reasons.items())
+        return f"{len(self.skipped)} skipped{f' ({skipped})' if skipped else ''}" + (
+            f", {len(self.plain)} as plain lines ({plain})" if plain else ""
+        )
+
+
+def named(files: Mapping[str, str]) -> list[dict[str, str]]:
+    """Files with their reasons, a bounded number of each."""
+    seen: Counter[str] = Counter()
+    found = []
+    for path, reason in files.items():
+        seen[reason] += 1
+        if seen[reason] <= MOST_NAMED:
+            found.append({"path": path, "reason": reason})
+    return found
+
+
+def _counted(files: Mapping[str, str]) -> dict[str, int]:
+    return dict(Counter(files.values()).most_common())
+
+
+def expected(plan: CodePlan, before: IndexState, tree: CodeTree) -> Tally:
+    """What carrying out a plan would do; looks into the files that it would read."""
+    skipped = before.told(SKIPPED)
+    held = {path: why for path, why in skipped.items() if path not in plan.changed and path not in plan.gone}
+    reasons = {path: tree.read(path).skipped for path in plan.changed}
+    found = {path: why for path, why in reasons.items() if why is not None}
+    index = tuple(path for path in plan.changed if path not in found)
+    sizes = tree.survey() or {}
+    return Tally(
+        plan.total - len(held) - len(found),
+        index,
+        tuple(path for path in plan.gone if path not in skipped),
+        _all_skipped(plan, {**held, **found}, tree),
+        bytes=sum(sizes[path].size for path in index if path in sizes),
+    )
+
+
+def achieved(plan: CodePlan, before: IndexState, after: IndexState, tree: CodeTree) -> Tally:
+    """What carrying out a plan did; a file that was read and found unchanged was not indexed."""
+    held, held_before = after.told(SKIPPED), before.told(SKIPPED)
+    index = tuple(
+        path
+        for path in plan.changed
+        if path in after.known
+        and path not in held
+        and (path not in before.known or before.known[path].digest != after.known[path].digest)
+    )
+    plain = after.told(PLAIN)
+    return Tally(
+        len(after.known) - len(held),
+        index,
+        tuple(path for path in plan.gone if path not in held_before),
+        _all_skipped(plan, held, tree),
+        plain,
+        {path: why for path, why in {**plain, **held}.items() if after.facts[path].get(FAILED)},
+    )
+
+
+def _all_skipped(plan: CodePlan, more: Mapping[str, str], tree: CodeTree) -> dict[str, str]:
+    return dict(sorted({**plan.skipped, **more, **tree.left_out()}.items()))

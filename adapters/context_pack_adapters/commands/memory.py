@@ -1,11 +1,12 @@
-"""What the memory commands share: the store, and discoveries in rows and as JSON."""
+"""The commands about memory: add, list, forget; `memory_import` records what notes say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from context_pack.kernel.instants import format_instant
+from context_pack.kernel.errors import Failure
+from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.shell import Shell
 
 if TYPE_CHECKING:
@@ -14,26 +15,119 @@ if TYPE_CHECKING:
     from context_pack.memory.usecases.record import Recorder
 
 TYPES = ("pattern", "rule", "decision", "issue")
+SHOWN_CHARS = 100
 
 
 def open_memory(shell: Shell) -> tuple[MemoryPorts, Recorder]:
     """The memory of the project, and what records into it."""
     from context_pack.memory.usecases.record import Recorder
-    from context_pack_adapters.bootstrap import open_ports
 
-    ports = open_ports(shell.settings)
+    ports = shell.ports()
     assert ports.memory is not None
     return ports.memory, Recorder(ports.memory.discoveries, ports.memory.sessions, ports.clock)
 
 
-def as_json(discovery: Discovery) -> dict[str, Any]:
+@command(
+    argument("type", choices=TYPES, metavar="TYPE", help=f"one of {', '.join(TYPES)}"),
+    argument("content", metavar="TEXT", help="what was found out, 10 to 1000 characters"),
+    argument("--module", metavar="NAME", help="the part of the project it is about"),
+    flag("--json", "print the discovery as JSON"),
+)
+def add(options: Namespace, shell: Shell) -> None:
+    """Record a discovery about the project; the same words again are merged with what is there.
+
+    Examples:
+      context-pack memory add rule "Never log tokens" --module auth
+      context-pack memory add decision "Sessions are kept in Redis because they must survive a restart"
+    """
+    from context_pack.memory.usecases.record import ContextRecord
+
+    _, recorder = open_memory(shell)
+    recorded = recorder.record(ContextRecord(options.type, options.content, options.module))
+    if options.json:
+        shell.terminal.json({**_as_json(recorded.discovery), "merged": recorded.merged})
+    else:
+        shell.terminal.line(f"{'merged with' if recorded.merged else 'recorded'} {recorded.discovery.id}")
+
+
+@command(
+    argument("--type", choices=TYPES, help="only of this type"),
+    argument("--module", metavar="NAME", help="only about this module"),
+    flag("--json", "print them as JSON"),
+)
+def list_discoveries(options: Namespace, shell: Shell) -> None:
+    """List the discoveries, the newest first.
+
+    Examples:
+      context-pack memory list
+      context-pack memory list --type rule --module auth
+      context-pack memory list --json | jq -r '.discoveries[].content'
+    """
+    memory, _ = open_memory(shell)
+    found = [
+        each
+        for each in reversed(memory.discoveries.all())
+        if options.type in (None, each.type.value) and options.module in (None, each.module)
+    ]
+    if options.json:
+        shell.terminal.json({"count": len(found), "discoveries": [_as_json(each) for each in found]})
+    elif found:
+        rows = [
+            [each.id, each.type.value, each.date.date().isoformat(), each.module or "-", _short(each.content)]
+            for each in found
+        ]
+        shell.terminal.table(rows, "ID", "TYPE", "DATE", "MODULE", "CONTENT")
+    else:
+        shell.terminal.line("No discoveries found.")
+        if options.type is options.module is None:
+            shell.terminal.note("Record one: context-pack memory add TYPE TEXT")
+
+
+def _short(content: str) -> str:
+    line = " ".join(content.split())
+    return line if len(line) <= SHOWN_CHARS else line[: SHOWN_CHARS - 1] + "…"
+
+
+@command(
+    argument("ids", nargs="+", metavar="ID", help="what 'memory list' shows"),
+    flag("--json", "print what was forgotten as JSON"),
+)
+def forget(options: Namespace, shell: Shell) -> int:
+    """Forget discoveries for good; a malformed file of one is removed too.
+
+    Examples:
+      context-pack memory forget 5f1c0a52-7d3b-8c11-9a44-0c9a5f2d7e10
+    """
+    memory, _ = open_memory(shell)
+    gone, failures = {}, {}
+    for one in options.ids:
+        try:
+            gone[one] = memory.discoveries.forget(one)
+        except Failure as failure:
+            failures[one] = failure
+    shell.complain_of(failures)
+    if options.json:
+        failed = [{"id": one, "code": why.code, "message": why.message} for one, why in failures.items()]
+        forgotten = [
+            {"id": one, "malformed": True} if each is None else _as_json(each) for one, each in gone.items()
+        ]
+        shell.terminal.json({"forgotten": forgotten, "failed": failed})
+    else:
+        for one, each in gone.items():
+            shell.terminal.line(f"removed the malformed {one}" if each is None else f"forgot {each.id}")
+    return 1 if failures else 0
+
+
+def _as_json(discovery: Discovery) -> dict[str, Any]:
     """A discovery as JSON."""
-    record: dict[str, Any] = {"id": discovery.id, "type": discovery.type.value, "content": discovery.content}
-    if discovery.module is not None:
-        record["module"] = discovery.module
-    return {**record, "session": discovery.session, "date": format_instant(discovery.date, True)}
+    from context_pack.kernel.instants import format_instant
 
-
-def tell(counts: Mapping[str, int], shell: Shell) -> None:
-    """A line of counts, on stderr."""
-    shell.terminal.note(", ".join(f"{count} {what}" for what, count in counts.items()))
+    about = {} if discovery.module is None else {"module": discovery.module}
+    return {
+        "id": discovery.id,
+        "type": discovery.type.value,
+        "content": discovery.content,
+        **about,
+        "session": discovery.session,
+        "date": format_instant(discovery.date, True),
+    }

@@ -1,26 +1,17 @@
-"""Record what Markdown notes and decision records say.
-
-A note is a list item or a paragraph under a heading that names its type (Rules, Decisions, Patterns, Issues),
-after such a word (`Rule: …`), or in a file whose front matter has `type`. A decision record, a file with the
-headings Context or Status and Decision, is one decision. What was recorded before is merged. Folders are
-searched for Markdown files.
-
-Examples:
-  context-pack memory import docs/adr
-  context-pack memory import NOTES.md --type pattern --module billing
-  context-pack memory import docs/adr --dry-run
-"""
+"""`memory import`: discoveries from Markdown notes and decision records."""
 
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.commands.memory import TYPES, open_memory, tell
+from context_pack_adapters.commands.arguments import argument, command, flag
+from context_pack_adapters.commands.memory import TYPES, open_memory
 from context_pack_adapters.commands.shell import Shell, Usage
 
 if TYPE_CHECKING:
@@ -30,28 +21,35 @@ SUFFIXES = (".md", ".markdown", ".mdx")
 MOST_BYTES = 4 * 1024 * 1024
 
 
-def configure(parser: ArgumentParser) -> None:
-    """Which files, and what to take them for."""
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="Markdown files, or folders of them")
-    parser.add_argument("--type", choices=TYPES, help="the type of notes that nothing else tells one of")
-    parser.add_argument("--module", metavar="NAME", help="the part of the project they are about")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be recorded")
-    parser.add_argument("--json", action="store_true", help="print the outcome as JSON")
+@command(
+    argument("paths", nargs="+", metavar="PATH", help="Markdown files, or folders of them"),
+    argument("--type", choices=TYPES, help="the type of notes that nothing else tells one of"),
+    argument("--module", metavar="NAME", help="the part of the project they are about"),
+    flag("--dry-run", "only say what would be recorded"),
+    flag("--json", "print the outcome as JSON"),
+)
+def import_notes(options: Namespace, shell: Shell) -> int:
+    """Record what Markdown notes and decision records say.
 
+    A note is a list item or a paragraph under a heading that names its type (Rules, Decisions, Patterns,
+    Issues), after such a word (`Rule: …`), or in a file whose front matter has `type`. A decision record, a
+    file with the headings Context or Status and Decision, is one decision. What was recorded before is
+    merged. Folders are searched for Markdown files.
 
-def run(options: Namespace, shell: Shell) -> int:
-    """Import file by file."""
-    files = [file for path in options.paths for file in _markdown(path)]
+    Examples:
+      context-pack memory import docs/adr
+      context-pack memory import NOTES.md --type pattern --module billing
+      context-pack memory import docs/adr --dry-run
+    """
     rows: list[dict[str, Any]] = []
     failed = False
     rehearsed: set[str] = set()
-    for file, read in files:
+    for file, read in [found for path in options.paths for found in _markdown(path)]:
         try:
             rows += _imported(file, read().decode("utf-8-sig"), options, shell, rehearsed)
         except (OSError, UnicodeDecodeError, Failure) as error:
             failed = True
-            reason = _reason(error)
-            rows.append({"file": file, "line": 0, "outcome": "failed", "reason": reason})
+            rows.append({"file": file, "line": 0, "outcome": "failed", "reason": _reason(error)})
     _show(rows, options, shell)
     return 1 if failed else 0
 
@@ -131,13 +129,13 @@ def _reason(error: Exception) -> str:
 
 
 def _show(rows: list[dict[str, Any]], options: Namespace, shell: Shell) -> None:
-    counts = {outcome: 0 for outcome in ("would be recorded",) if options.dry_run}
-    for row in rows:
-        counts[row["outcome"]] = counts.get(row["outcome"], 0) + 1
+    counts = Counter({"would be recorded": 0} if options.dry_run else {})
+    counts.update(row["outcome"] for row in rows)
     if options.json:
         shell.terminal.json({"dryRun": options.dry_run, "counts": counts, "notes": rows})
         return
     for row in rows:
         said = row.get("reason") or f"{row['type']}: {row['content']}"
         shell.terminal.line(f"{row['file']}:{row['line']}: {row['outcome']}: {said}")
-    tell(counts or {"notes": 0}, shell)
+    told = counts or {"notes": 0}
+    shell.terminal.note(", ".join(f"{count} {what}" for what, count in told.items()))

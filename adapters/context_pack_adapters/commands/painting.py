@@ -11,14 +11,22 @@ import re
 from collections.abc import Iterator, Sequence
 
 from context_pack.kernel.lines import split_lines
-
-Part = str | tuple[str, str]
+from context_pack_adapters.commands.terminal import Part, Terminal
 
 _FENCE = re.compile(r"(`{3,})")
 _HEADING = re.compile(r"#{1,4} ")
 _PROPERTY = re.compile(r"(- [a-z_]+: )(.*)", re.DOTALL)
 _NUMBERED = re.compile(r"( *\d+: )(.*)", re.DOTALL)
 _REMARKS = {"> stale ref": "red", "> changed since": "yellow", "> truncated": "yellow"}
+
+
+def show_pack(document: str, terminal: Terminal) -> None:
+    """Print a rendered pack, in colours if there are any."""
+    if not terminal.colours:
+        terminal.line(document)
+        return
+    for parts in paint(document):
+        terminal.styled_line(*parts)
 
 
 def paint(markdown: str) -> Iterator[Sequence[Part]]:

@@ -1,4 +1,4 @@
-"""What a command works with: settings, terminal, and on demand the registry or the workspace."""
+"""What a command works with: settings, terminal, failures in words, and on demand tools and workspace."""
 
 from __future__ import annotations
 
@@ -8,17 +8,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ids import is_pack_id
 from context_pack_adapters.commands.terminal import Terminal
-from context_pack_adapters.commands.trouble import words_for
 from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
+    from context_pack.app import Ports
     from context_pack.toolkit.registry import Registry
+    from context_pack.toolkit.spec import Answer
     from context_pack_adapters.workspace import Workspace
 
-PAGE = 500
+MOST_LINES = 20
+PACKS, DISCOVERIES = "packs", os.path.join("memory", "discoveries")
+PACK_ADVICE = (
+    PACKS,
+    "mend it or move it away; until then the other packs answer by id, and 'packs verify' checks them",
+)
+ADVICE: Mapping[Code, tuple[str, str]] = {
+    Code.MALFORMED_PACK: PACK_ADVICE,
+    Code.MIGRATION_REQUIRED: PACK_ADVICE,
+    Code.MALFORMED_DISCOVERY: (DISCOVERIES, "mend it, or remove it with 'memory forget' and its id"),
+}
+"""Where in the storage root the files of a failure are, and what to do about them."""
+_KINDS = {Code.MALFORMED_PACK: "pack", Code.MALFORMED_DISCOVERY: "discovery"}
+
+
+class Usage(Exception):
+    """The command was called in a way it does not understand; the text says what would be right."""
 
 
 class Shell(NamedTuple):
@@ -28,26 +44,17 @@ class Shell(NamedTuple):
     terminal: Terminal
     log: Log
 
-    @property
-    def packs_folder(self) -> str:
-        """Where the pack files are."""
-        return os.path.join(self.settings.root, "packs")
-
-    @property
-    def discoveries_folder(self) -> str:
-        """Where the files of discoveries are."""
-        return os.path.join(self.settings.root, "memory", "discoveries")
-
-    def complain(self, failure: Failure, about: str = "") -> None:
-        """Tell on stderr what failed."""
-        of_memory = failure.code is Code.MALFORMED_DISCOVERY
-        for line in words_for(failure, self.discoveries_folder if of_memory else self.packs_folder):
-            self.terminal.complain(f"{about}: {line}" if about else line)
-
     def complain_of(self, failures: Mapping[str, Failure]) -> None:
-        """Tell what failed with which packs."""
-        for pack, failure in failures.items():
-            self.complain(failure, pack)
+        """Tell on stderr what failed, each with what it is about."""
+        for about, failure in failures.items():
+            for line in words_for(failure, self.settings.root):
+                self.terminal.complain(f"{about}: {line}" if about else line)
+
+    def ports(self) -> Ports:
+        """The real ports."""
+        from context_pack_adapters.bootstrap import open_ports
+
+        return open_ports(self.settings)
 
     def registry(self) -> Registry:
         """Every tool over the real ports, without the rate limits of a connection."""
@@ -57,80 +64,62 @@ class Shell(NamedTuple):
 
     def workspace(self) -> Workspace:
         """The library over the same settings."""
-        from context_pack_adapters.bootstrap import open_ports
         from context_pack_adapters.workspace import Workspace
 
-        return Workspace(open_ports(self.settings), self.settings.max_source_bytes)
+        return Workspace(self.ports(), self.settings.max_source_bytes)
+
+    def call(self, tool: str, **arguments: Any) -> Answer:
+        """What a tool answers; arguments that are None are left out."""
+        with self.workspace() as workspace:
+            return workspace.call(tool, {name: each for name, each in arguments.items() if each is not None})
 
 
-def ask(workspace: Workspace, **arguments: Any) -> dict[str, Any]:
-    """The payload of an `input` call; absent arguments are left out.
-
-    Raises:
-        Failure: the tool refused.
-    """
-    given = {name: value for name, value in arguments.items() if value is not None}
-    answer = json.loads(workspace.call("input", given).text)
-    if answer.get("error"):
-        raise Failure(Code(answer["code"]), answer["message"], answer["details"])
-    payload: dict[str, Any] = answer["payload"]
-    return payload
-
-
-def every_pack(workspace: Workspace, **filters: Any) -> Iterator[dict[str, Any]]:
-    """The summary of every pack that passes the filters."""
-    offset, more = 0, True
-    while more:
-        page = ask(workspace, action="list", limit=PAGE, offset=offset, **filters)
-        yield from page["packs"]
-        offset, more = offset + page["count"], page["has_more"]
-
-
-class Found(NamedTuple):
-    """The ids of the packs that can be read, and why the other files named like packs cannot, by id."""
-
-    ids: list[str]
-    broken: dict[str, Failure]
-
-
-def readable_packs(shell: Shell, workspace: Workspace, status: str | None = None) -> Found:
-    """Every pack; where a malformed file makes the list fail, each file on its own.
-
-    Raises:
-        Failure: the store cannot be read at all.
-    """
-    from context_pack_adapters.bootstrap import storage_place
-    from context_pack_adapters.disk.folder import Folder
-
-    try:
-        return Found([pack["id"] for pack in every_pack(workspace, status=status)], {})
-    except Failure as failure:
-        if failure.code not in {Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED}:
-            raise
-    found = Found([], {})
-    folder = Folder(storage_place(shell.settings).below("packs"))
-    names = sorted(map(os.path.splitext, folder.names()))
-    for pack_id in (stem for stem, suffix in names if suffix == ".md" and is_pack_id(stem)):
-        try:
-            pack = ask(workspace, action="get", id=pack_id)
-        except Failure as reason:
-            if reason.code is not Code.NOT_FOUND:  # that is one which has expired
-                found.broken[pack_id] = reason
-            continue
-        if status in (None, pack["status"]):
-            found.ids.append(pack_id)
+def body_of(answer: Answer) -> Mapping[str, Any]:
+    """An answer of a tool as the JSON object that a client gets."""
+    found: Mapping[str, Any] = json.loads(
+        answer.text if answer.structured is None else json.dumps(answer.structured)
+    )
     return found
 
 
-def as_json(failures: Mapping[str, Failure]) -> list[dict[str, str]]:
-    """Which packs something could not be done with, and why."""
-    return [
-        {"pack": pack, "code": failure.code, "message": failure.message} for pack, failure in failures.items()
-    ]
+def refusal_in_words(refusal: Mapping[str, Any]) -> str:
+    """An error of a tool that words its errors, in one line."""
+    details = refusal.get("details")
+    if isinstance(details, list):
+        details = "; ".join(fault["message"] for fault in details)
+    parts = [refusal["error"], refusal.get("path"), details, refusal.get("hint")]
+    return ": ".join(str(part) for part in parts if part)
 
 
-class Usage(Exception):
-    """The command was called in a way it does not understand; the text says what would be right."""
+def words_for(failure: Failure, root: str = "") -> list[str]:
+    """The lines that tell a person what failed and where; with the storage root, also what to do about it."""
+    below, advice = ADVICE.get(failure.code, (PACKS, "")) if root else ("", "")
+    details = _details(failure.details, os.path.join(root, below))
+    lines = [f"{failure.code}: {_message(failure)}", *(f"  {line}" for line in details)]
+    if len(lines) > MOST_LINES:
+        lines = [*lines[:MOST_LINES], f"  and {len(lines) - MOST_LINES} more"]
+    return [*lines, f"  {advice}"] if advice else lines
+
+
+def _message(failure: Failure) -> str:
+    """The message; where it speaks of its own details, the same for somebody who reads them as lines."""
+    files = failure.details.get("files", ())
+    if failure.code not in _KINDS or not files:
+        return failure.message
+    count, kind = failure.details.get("count", len(files)), _KINDS[failure.code]
+    return f"a {kind} file is malformed" if count == 1 else f"{count} {kind} files are malformed"
+
+
+def _details(details: Mapping[str, Any], folder: str) -> Iterator[str]:
+    """The details that a person can act on."""
+    for file in details.get("files", ()):
+        yield f"{os.path.join(folder, str(file.get('file')))}: {file.get('reason')}"
+    for ref in details.get("refs", ()):
+        yield f"{ref.get('section')}/{ref.get('ref')} {ref.get('path')}: {ref.get('reason')}"
+    for problem in details.get("problems", ())[1:]:
+        yield str(problem.get("message"))
+    if "hint" in details:
+        yield str(details["hint"])
 
 
 def nearest(word: str, known: Sequence[str]) -> str:

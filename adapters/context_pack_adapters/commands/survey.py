@@ -20,32 +20,17 @@ MOST_READ = 120
 LARGEST = 200_000
 LONGEST = 40
 LONGEST_README = 16
-SKIPPED = frozenset(
-    {"node_modules", "__pycache__", "venv", "env", "dist", "build", "target", "vendor", "out", "coverage"}
-)
+# fmt: off
+SKIPPED = frozenset((
+    "node_modules", "__pycache__", "venv", "env", "dist", "build", "target", "vendor", "out", "coverage",
+))
 ENTRIES = (
-    "__main__.py",
-    "main.py",
-    "app.py",
-    "cli.py",
-    "manage.py",
-    "main.go",
-    "main.rs",
-    "lib.rs",
-    "main.ts",
-    "index.ts",
-    "main.js",
-    "index.js",
-    "Main.java",
-    "Main.kt",
-    "Program.cs",
-    "main.c",
-    "main.cpp",
-    "main.rb",
-    "index.php",
-    "__init__.py",
-    "index.html",
+    "__main__.py", "main.py", "app.py", "cli.py", "manage.py", "main.go", "main.rs", "lib.rs", "main.ts",
+    "index.ts", "main.js", "index.js", "Main.java", "Main.kt", "Program.cs", "main.c", "main.cpp", "main.rb",
+    "index.php", "__init__.py", "index.html",
 )
+# fmt: on
+"""Names of entry points, the likeliest first."""
 
 
 class Place(NamedTuple):

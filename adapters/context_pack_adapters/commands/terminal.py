@@ -11,10 +11,12 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from textwrap import wrap
 from typing import Any, TextIO
 
+Part = str | tuple[str, str]
+"""A text, plain or with a style."""
 RESET = "\x1b[0m"
 STYLES: Mapping[str, str] = {
     "bold": "\x1b[1m",
@@ -43,11 +45,11 @@ class Terminal:
         """One line (or more) of the result."""
         self._out.write((harmless(text) if self.interactive else text) + "\n")
 
-    def styled_line(self, *parts: str | tuple[str, str]) -> None:
+    def styled_line(self, *parts: Part) -> None:
         """One line of parts, each plain or (style, text)."""
         self._out.write("".join(map(self.style, parts)) + "\n")
 
-    def style(self, part: str | tuple[str, str]) -> str:
+    def style(self, part: Part) -> str:
         """A part made harmless for a terminal, and coloured if there are colours."""
         name, text = ("", part) if isinstance(part, str) else part
         shown = harmless(text) if self.interactive else text
@@ -64,13 +66,14 @@ class Terminal:
         else:
             self.line(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
-    def table(self, rows: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
+    def table(self, rows: Iterable[Iterable[object]], *heads: str) -> None:
         """Left-aligned columns under their heads; the last is as wide as it is, and wrapped on a terminal."""
-        widths = [max(len(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
+        shown = [[str(cell) for cell in row] for row in rows]
+        widths = [max(map(len, column)) for column in zip(heads, *shown, strict=True)]
         widths[-1] = 0
         columns = shutil.get_terminal_size().columns if self.interactive else sys.maxsize
         self.styled_line(("bold", "\n".join(_wrapped_row(heads, widths, columns))))
-        for row in rows:
+        for row in shown:
             self.styled_line("\n".join(_wrapped_row(row, widths, columns)))
 
     def note(self, text: str) -> None:

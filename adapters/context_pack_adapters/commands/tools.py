@@ -1,54 +1,53 @@
-"""List the tools, or explain one.
-
-Examples:
-  context-pack tools                 every tool and what it is for
-  context-pack tools input           its arguments, action by action
-  context-pack tools --json          exactly what an MCP client sees
-"""
+"""The commands about all tools: list or explain them, and call any."""
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import sys
 import textwrap
-from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.shell import Shell, Usage, nearest
 
 if TYPE_CHECKING:
-    from context_pack.toolkit.spec import Tool
+    from context_pack.toolkit.spec import Answer, Tool
 
 WIDTH = 96
+STDIN_BYTES = 65536
+_WORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 
-def configure(parser: ArgumentParser) -> None:
-    """Perhaps one tool's name."""
-    parser.add_argument("name", nargs="?", metavar="TOOL", help="explain this tool")
-    parser.add_argument("--json", action="store_true", help="print tool definitions as MCP has them")
+@command(
+    argument("name", nargs="?", metavar="TOOL", help="explain this tool"),
+    flag("--json", "print tool definitions as MCP has them"),
+)
+def tools(options: Namespace, shell: Shell) -> None:
+    """List the tools, or explain one.
 
-
-def run(options: Namespace, shell: Shell) -> int:
-    """Print the table, or one tool."""
+    Examples:
+      context-pack tools                 every tool and what it is for
+      context-pack tools input           its arguments, action by action
+      context-pack tools --json          exactly what an MCP client sees
+    """
     from context_pack.toolkit.registry import describe
 
     registry = shell.registry()
-    if options.name is None:
-        if options.json:
-            shell.terminal.json(registry.describe())
-        else:
-            tools = registry.tools.values()
-            rows = [[tool.name, tool.title, first_sentence(tool.description)] for tool in tools]
-            shell.terminal.table(rows, ["TOOL", "TITLE", "WHAT IT DOES"])
-            shell.terminal.note("\n'context-pack tools TOOL' explains one; 'context-pack call TOOL' runs it.")
-        return 0
-    tool = registry.tools.get(options.name)
-    if tool is None:
-        raise Usage(f"unknown tool {options.name!r}{nearest(options.name, list(registry.tools))}")
-    if options.json:
-        shell.terminal.json(describe(tool))
+    if options.name is not None:
+        tool = registry.tools.get(options.name)
+        if tool is None:
+            raise Usage(f"unknown tool {options.name!r}{nearest(options.name, list(registry.tools))}")
+        shell.terminal.json(describe(tool)) if options.json else _explain(tool, shell)
+    elif options.json:
+        shell.terminal.json(registry.describe())
     else:
-        _explain(tool, shell)
-    return 0
+        rows = [[each.name, each.title, first_sentence(each.description)] for each in registry.tools.values()]
+        shell.terminal.table(rows, "TOOL", "TITLE", "WHAT IT DOES")
+        shell.terminal.note("\n'context-pack tools TOOL' explains one; 'context-pack call TOOL' runs it.")
 
 
 def first_sentence(text: str) -> str:
@@ -65,8 +64,8 @@ def _explain(tool: Tool, shell: Shell) -> None:
     terminal = shell.terminal
     terminal.styled_line(("bold", tool.name), f" — {tool.title}")
     terminal.line(textwrap.fill(" ".join(tool.description.split()), WIDTH))
-    for name, command in tool.commands.items():
-        schema = schema_of(command)
+    for name, kind in tool.commands.items():
+        schema = schema_of(kind)
         terminal.line()
         terminal.styled_line(("bold", f"action={name}" if tool.selector is not None else "arguments"))
         shown = {key: value for key, value in schema["properties"].items() if key != "action"}
@@ -85,3 +84,129 @@ def _explain_argument(name: str, schema: Mapping[str, Any], required: bool, shel
     about = " ".join(str(schema.get("description", "")).split())
     if about:
         shell.terminal.line(textwrap.fill(about, WIDTH, initial_indent="      ", subsequent_indent="      "))
+
+
+@command(
+    argument("tool", metavar="TOOL", help="a name that 'context-pack tools' lists"),
+    argument("arguments", nargs="*", default=[], metavar="JSON | key=value", help="the tool's arguments"),
+    flag("--json", "print the raw MCP result"),
+)
+def call(options: Namespace, shell: Shell) -> int:
+    """Run any tool and print its answer.
+
+    Arguments are one JSON object, or key=value words, or - for a JSON object on stdin. A value that reads as
+    JSON is taken as JSON (numbers, true, lists, "quoted text"), unless the tool wants text there; anything
+    else is text.
+
+    Examples:
+      context-pack call input                                         list the packs
+      context-pack call input action=create ttl_minutes=60 name=auth title="How login works"
+      context-pack call output name=auth
+      context-pack call input '{"action": "list", "status": "draft"}'
+      echo '{"name": "auth"}' | context-pack call output -
+      context-pack call input action=list --json                      the raw MCP result
+
+    Exit code: 0 answered, 1 the tool answered with an error, 2 wrong usage.
+    """
+    from context_pack.toolkit.call import QuietCall
+
+    registry = shell.registry()
+    tool = registry.tools.get(options.tool)
+    if tool is None:
+        hint = nearest(options.tool, list(registry.tools))
+        raise Usage(f"unknown tool {options.tool!r}{hint}\nTools: {', '.join(registry.tools)}.")
+    arguments = read_arguments(options.arguments, tool.input_schema()["properties"])
+    caller = QuietCall()
+    answer = registry.call(options.tool, arguments, caller)
+    _show(answer, options.json, shell)
+    shell.terminal.flush()
+    caller.settle()
+    return 1 if answer.is_error else 0
+
+
+def read_arguments(words: Sequence[str], properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The arguments that the words spell.
+
+    Raises:
+        Usage: they are neither one JSON object nor key=value words.
+    """
+    if len(words) == 1 and words[0] == "-":
+        return _object(_all_of_stdin(), "stdin")
+    if len(words) == 1 and words[0].lstrip()[:1] in {"{", "["}:
+        return _object(words[0].encode("utf-8", "surrogateescape"), "the argument")
+    arguments: dict[str, Any] = {}
+    for word in words:
+        match = _WORD.fullmatch(word)
+        if match is None:
+            raise Usage(f"{word!r} is neither key=value nor, alone, a JSON object")
+        name, value = match.groups()
+        if name in arguments:
+            raise Usage(f"{name!r} is given twice")
+        arguments[name] = _value(value, properties.get(name, {}).get("type"))
+    return arguments
+
+
+def _all_of_stdin() -> bytes:
+    """Everything on stdin; read piece by piece, because an interrupt is only noticed between two of them."""
+    if sys.stdin is None:
+        return b""
+    return b"".join(iter(lambda: os.read(sys.stdin.fileno(), STDIN_BYTES), b""))
+
+
+def _value(text: str, wanted: object) -> Any:
+    """JSON where it reads as JSON, else the text; where text is wanted, only a quoted one is unwrapped."""
+    from context_pack_adapters.mcp.jsonrpc import ParseFault, decode
+
+    try:
+        value = decode(text.encode("utf-8", "surrogateescape"))
+    except ParseFault:
+        return text
+    return text if wanted == "string" and not isinstance(value, str) else value
+
+
+def _object(body: bytes, where: str) -> dict[str, Any]:
+    """The JSON object in `body`."""
+    from context_pack_adapters.mcp.jsonrpc import ParseFault, decode
+
+    try:
+        value = decode(body)
+    except ParseFault as fault:
+        raise Usage(f"{where} is not JSON: {fault}") from None
+    if not isinstance(value, dict):
+        raise Usage(f'{where} must be a JSON object, like \'{{"name": "auth"}}\'')
+    return value
+
+
+def _show(answer: Answer, raw: bool, shell: Shell) -> None:
+    """Print an answer: as the client would get it, or as its text, laid out where a person reads it."""
+    terminal = shell.terminal
+    if raw:
+        from context_pack_adapters.mcp.wire import answer_fields
+
+        terminal.json(json.loads(b"{%b}" % answer_fields(answer)))  # exactly as the server would send it
+        return
+    if terminal.interactive and (parsed := _as_json(answer.text)) is not None:
+        terminal.json(parsed)
+        return
+    terminal.raw(answer.text if answer.text.endswith("\n") else answer.text + "\n")
+    if answer.is_error and not terminal.interactive:
+        refusal = _as_json(answer.text)
+        terminal.complain(answer.text if refusal is None else _in_words(refusal))
+
+
+def _in_words(refusal: Mapping[str, Any]) -> str:
+    """A refusal in one line, whatever the shape of its family."""
+    error = refusal.get("error")
+    inner = error if isinstance(error, Mapping) else refusal
+    message = error if isinstance(error, str) else inner.get("message", "the tool refused the call")
+    code = inner.get("code")
+    return f"{code}: {message}" if code else str(message)
+
+
+def _as_json(text: str) -> dict[str, Any] | None:
+    """The object that the text is, if it is one."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

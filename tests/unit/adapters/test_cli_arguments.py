@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
 
 from context_pack_adapters.commands.arguments import Parser, before_command, near_option
@@ -13,7 +11,7 @@ from context_pack_adapters.commands.shell import Usage
 
 def parser(name: str) -> Parser:
     """The parser of a command."""
-    return parser_for(name, import_module(f"context_pack_adapters.commands.{COMMANDS[name].module}"))
+    return parser_for(name, COMMANDS[name].load())
 
 
 @pytest.mark.clause("CLI-05")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.commands.trouble import words_for
+from context_pack_adapters.commands.shell import words_for
 from context_pack_adapters.private_places import project_folders
 from context_pack_adapters.settings import Settings
 

@@ -1,0 +1,103 @@
+"""How the pack commands ask for packs: by the tool `input`, one by one or every one that can be read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.ids import is_pack_id
+from context_pack_adapters.commands.shell import PACKS, Shell, body_of
+
+if TYPE_CHECKING:
+    from context_pack_adapters.workspace import Workspace
+
+PAGE = 500
+ATTEMPTS = 5
+
+
+def ask(workspace: Workspace, **arguments: Any) -> dict[str, Any]:
+    """The payload of an `input` call; arguments that are None are left out.
+
+    Raises:
+        Failure: the tool refused.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    answer = body_of(workspace.call("input", given))
+    if answer.get("error"):
+        raise Failure(Code(answer["code"]), answer["message"], answer["details"])
+    payload: dict[str, Any] = answer["payload"]
+    return payload
+
+
+def mutate(workspace: Workspace, handle: str, action: str) -> dict[str, Any]:
+    """Carry out an action on the pack as it is now, again if somebody else was faster."""
+    for attempt in range(ATTEMPTS):
+        pack = ask(workspace, action="get", id=handle)
+        try:
+            return ask(workspace, action=action, id=pack["id"], expected_revision=pack["revision"])
+        except Failure as failure:
+            if failure.code is not Code.REVISION_CONFLICT or attempt == ATTEMPTS - 1:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def every_pack(workspace: Workspace, **filters: Any) -> Iterator[dict[str, Any]]:
+    """The summary of every pack that passes the filters."""
+    offset, more = 0, True
+    while more:
+        page = ask(workspace, action="list", limit=PAGE, offset=offset, **filters)
+        yield from page["packs"]
+        offset, more = offset + page["count"], page["has_more"]
+
+
+class Done(NamedTuple):
+    """What was done with packs, and with which it failed."""
+
+    payloads: list[dict[str, Any]]
+    failures: dict[str, Failure]
+
+    @property
+    def failed(self) -> list[dict[str, str]]:
+        """Which packs it failed with, and why, as JSON."""
+        return [
+            {"pack": pack, "code": why.code, "message": why.message} for pack, why in self.failures.items()
+        ]
+
+
+def each_pack(
+    handles: Iterable[str], work: Callable[[str], dict[str, Any]], broken: Mapping[str, Failure] | None = None
+) -> Done:
+    """Do something with packs one by one; `broken` are those that are known to fail."""
+    done = Done([], dict(broken or {}))
+    for handle in handles:
+        try:
+            done.payloads.append(work(handle))
+        except Failure as failure:
+            done.failures[handle] = failure
+    return done
+
+
+def readable_packs(
+    shell: Shell, workspace: Workspace, status: str | None = None
+) -> tuple[list[str], dict[str, Failure]]:
+    """The ids of all packs that can be read, and why the other files named like packs cannot.
+
+    Raises:
+        Failure: the store cannot be read at all.
+    """
+    from context_pack_adapters.bootstrap import storage_place
+    from context_pack_adapters.disk.folder import Folder
+
+    try:
+        return [pack["id"] for pack in every_pack(workspace, status=status)], {}
+    except Failure as failure:
+        if failure.code not in {Code.MALFORMED_PACK, Code.MIGRATION_REQUIRED}:
+            raise
+    names = sorted(map(os.path.splitext, Folder(storage_place(shell.settings).below(PACKS)).names()))
+    ids = [stem for stem, suffix in names if suffix == ".md" and is_pack_id(stem)]
+    found = each_pack(ids, lambda pack_id: ask(workspace, action="get", id=pack_id))
+    # One that is not found has expired.
+    broken = {pack: why for pack, why in found.failures.items() if why.code is not Code.NOT_FOUND}
+    return [pack["id"] for pack in found.payloads if status in (None, pack["status"])], broken

@@ -1,0 +1,248 @@
+"""The commands about packs: list, show, draft, verify, repair, delete; see also `packs_export`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping
+from typing import Any
+
+from context_pack_adapters.commands.arguments import argument, command, flag
+from context_pack_adapters.commands.pack_calls import ask, each_pack, every_pack, mutate, readable_packs
+from context_pack_adapters.commands.painting import show_pack
+from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.commands.terminal import counted
+
+HOLDS = frozenset({"exact", "moved", "unanchored"})
+HOLDS_STRICTLY = frozenset({"exact"})
+COLOURS: Mapping[str, str] = {
+    "exact": "green",
+    "unanchored": "blue",
+    "moved": "blue",
+    "changed": "yellow",
+    "ambiguous": "red",
+    "stale": "red",
+}
+DRAFT_TTL_MINUTES = 24 * 60
+
+
+@command(
+    argument("--status", choices=["draft", "finalized"], help="only packs of this status"),
+    argument("--query", metavar="TEXT", help="only packs with this text in their summary"),
+    flag("--json", "print the summaries as JSON"),
+)
+def list_packs(options: Namespace, shell: Shell) -> None:
+    """List the context packs, the last changed first.
+
+    Examples:
+      context-pack packs list
+      context-pack packs list --status finalized --query auth
+      context-pack packs list --json | jq -r '.packs[].id'
+    """
+    with shell.workspace() as workspace:
+        packs = list(every_pack(workspace, status=options.status, query=options.query))
+    if options.json:
+        shell.terminal.json({"count": len(packs), "packs": packs})
+    elif packs:
+        rows = [
+            (pack["id"], pack["status"], pack["revision"], pack["ttl_remaining_human"], _called(pack))
+            for pack in packs
+        ]
+        shell.terminal.table(rows, "ID", "STATUS", "REVISION", "TTL", "NAME AND TITLE")
+    else:
+        shell.terminal.line("No context packs found.")
+        if options.status is options.query is None:
+            shell.terminal.note("Make one from a question: context-pack packs draft QUESTION")
+
+
+@command(
+    argument("pack", metavar="ID|NAME", help="the pack"),
+    flag("--compact", "leave out the code excerpts"),
+    flag("--json", "print the stored pack as JSON"),
+)
+def show(options: Namespace, shell: Shell) -> None:
+    """Render a pack with its code, whole, in colours where there is a terminal.
+
+    Colours are left out where NO_COLOR is set or the output is no terminal.
+
+    Examples:
+      context-pack packs show auth
+      context-pack packs show pk_f2ireb33 --compact
+      context-pack packs show auth --json             the stored pack instead of the rendered one
+    """
+    with shell.workspace() as workspace:
+        if options.json:
+            shell.terminal.json(ask(workspace, action="get", id=options.pack))
+            return
+        document = workspace.packs.document(options.pack, mode="compact" if options.compact else "full")
+    show_pack(document, shell.terminal)
+
+
+@command(
+    argument("question", metavar="QUESTION", help="what the pack is to answer"),
+    argument("--max-tokens", type=int, metavar="N", help="most tokens of the rendered pack [8000]"),
+    argument("--name", metavar="NAME", help="a unique name for the pack"),
+    argument(
+        "--ttl-minutes", type=int, default=DRAFT_TTL_MINUTES, metavar="N", help="minutes to live [a day]"
+    ),
+    flag("--json", "print the stored pack as JSON"),
+)
+def draft(options: Namespace, shell: Shell) -> None:
+    """Make a draft pack that answers a question: the best passages of code, documents and memory.
+
+    Each passage is an anchored ref that says why it is there; together they fill the budget of tokens and
+    never pass it. Edit the pack like any other.
+
+    Examples:
+      context-pack packs draft "how are passwords checked"
+      context-pack packs draft "where invoices come from" --max-tokens 4000 --name invoices --ttl-minutes 600
+    """
+    with shell.workspace() as workspace:
+        pack = ask(
+            workspace,
+            action="draft",
+            query=options.question,
+            ttl_minutes=options.ttl_minutes,
+            name=options.name,
+            max_tokens=options.max_tokens,
+        )
+        if options.json:
+            shell.terminal.json(pack)
+            return
+        document = workspace.packs.document(pack["id"])
+    show_pack(document, shell.terminal)
+    shell.terminal.note(f"\n{pack['id']}: {pack['tokens']} tokens")
+
+
+@command(
+    argument("packs", nargs="*", metavar="ID|NAME", help="the packs (default: every one)"),
+    flag("--all", "every pack; the same as naming none"),
+    flag("--strict", "only refs exactly where they were hold"),
+    flag("--json", "print every ref's state as JSON"),
+)
+def verify(options: Namespace, shell: Shell) -> int:
+    """Check that every ref still finds its code.
+
+    A ref holds when its code is where it was, has moved as it is, or was never anchored but is there. Exit
+    code 1 when one does not hold (changed, ambiguous or stale) or a pack cannot be read; the other packs are
+    checked all the same. So a CI job or a pre-commit hook can use it.
+
+    Examples:
+      context-pack packs verify                    every pack
+      context-pack packs verify auth billing       these packs
+      context-pack packs verify --strict           refs that moved or have no anchor do not hold either
+      context-pack packs verify --json
+    """
+    if options.all and options.packs:
+        raise Usage("give either packs or --all")
+    holding = HOLDS_STRICTLY if options.strict else HOLDS
+    with shell.workspace() as workspace:
+
+        def check(handle: str) -> dict[str, Any]:
+            pack = ask(workspace, action="get", id=handle)
+            found = ask(workspace, action="verify", id=pack["id"])
+            ok = all(ref["state"] in holding for ref in found["refs"])
+            return {**found, "name": pack["name"], "title": pack["title"], "ok": ok}
+
+        handles, broken = (options.packs, {}) if options.packs else readable_packs(shell, workspace)
+        done = each_pack(handles, check, broken)
+    sound = not done.failures and all(pack["ok"] for pack in done.payloads)
+    shell.complain_of(done.failures)
+    if options.json:
+        shell.terminal.json({"ok": sound, "packs": done.payloads, "failed": done.failed})
+    else:
+        for pack in done.payloads:
+            _tell_verified(pack, shell)
+        if not done.payloads and not done.failures:
+            shell.terminal.line("No context packs found.")
+    return 0 if sound else 1
+
+
+def _tell_verified(pack: Mapping[str, Any], shell: Shell) -> None:
+    """One pack: a line for itself, and one for each ref that is not simply there."""
+    count = counted(len(pack["refs"]), "ref")
+    verdict = ("green", "ok") if pack["ok"] else ("red", "does not hold")
+    shell.terminal.styled_line(("bold", pack["id"]), f"  {_called(pack)}: {count}, ", verdict)
+    for ref in pack["refs"]:
+        if ref["state"] == "exact":
+            continue
+        place, now = _place(ref), _place(ref["found"] or ref)
+        moved = f" → {now}" if now != place else ""
+        reason = f" ({ref['reason']})" if ref["reason"] else ""
+        state = (COLOURS[ref["state"]], ref["state"].ljust(10))
+        shell.terminal.styled_line("  ", state, f"  {ref['section']}/{ref['ref']}  {place}{moved}{reason}")
+
+
+@command(
+    argument("packs", nargs="*", metavar="ID|NAME", help="the packs"),
+    flag("--all", "every draft"),
+    flag("--json", "print what was repaired as JSON"),
+)
+def repair(options: Namespace, shell: Shell) -> int:
+    """Rewrite the refs whose code has moved, so that they point at it again.
+
+    Only refs that moved are touched; what changed, vanished or became ambiguous is for you to decide. A
+    finalized pack is never changed: set its status to draft first.
+
+    Examples:
+      context-pack packs repair auth
+      context-pack packs repair --all              every draft
+    """
+    if bool(options.packs) == options.all:
+        raise Usage("say which packs, or --all")
+    with shell.workspace() as workspace:
+        handles, broken = readable_packs(shell, workspace, "draft") if options.all else (options.packs, {})
+        done = each_pack(handles, lambda handle: mutate(workspace, handle, "repair"), broken)
+    shell.complain_of(done.failures)
+    if options.json:
+        shell.terminal.json({"ok": not done.failures, "packs": done.payloads, "failed": done.failed})
+    else:
+        for pack in done.payloads:
+            repaired = pack["repaired"]
+            count = f"{counted(len(repaired), 'ref')} repaired" if repaired else "nothing to repair"
+            shell.terminal.styled_line(("bold", pack["id"]), f"  {count}, revision {pack['revision']}")
+            for ref in repaired:
+                shell.terminal.line(f"  {ref['section']}/{ref['ref']}  {_place(ref['from'])} → {_place(ref)}")
+    return 1 if done.failures else 0
+
+
+@command(
+    argument("packs", nargs="+", metavar="ID|NAME", help="the packs"),
+    argument("--revision", type=int, metavar="N", help="only if the one pack is at this revision"),
+    flag("--json", "print what was deleted as JSON"),
+)
+def delete(options: Namespace, shell: Shell) -> int:
+    """Delete packs for good.
+
+    Examples:
+      context-pack packs delete pk_f2ireb33
+      context-pack packs delete auth billing
+      context-pack packs delete auth --revision 7     only if it is still at this revision
+    """
+    if options.revision is not None and len(options.packs) > 1:
+        raise Usage("--revision goes with one pack")
+    with shell.workspace() as workspace:
+
+        def remove(handle: str) -> dict[str, Any]:
+            if options.revision is None:
+                return mutate(workspace, handle, "delete_pack")
+            return ask(workspace, action="delete_pack", id=handle, expected_revision=options.revision)
+
+        done = each_pack(options.packs, remove)
+    deleted = [gone["id"] for gone in done.payloads]
+    shell.complain_of(done.failures)
+    if options.json:
+        shell.terminal.json({"ok": not done.failures, "deleted": deleted, "failed": done.failed})
+    else:
+        for pack_id in deleted:
+            shell.terminal.line(f"deleted {pack_id}")
+    return 1 if done.failures else 0
+
+
+def _called(pack: Mapping[str, Any]) -> str:
+    """What a pack is called: its name and its title, as far as it has them."""
+    return " — ".join(filter(None, (pack["name"], pack["title"]))) or "Untitled"
+
+
+def _place(ref: Mapping[str, Any]) -> str:
+    """A path with its lines."""
+    return f"{ref['path']}:{ref['lines']['start']}-{ref['lines']['end']}"

@@ -1,0 +1,61 @@
+"""The commands about the server: serve, and stats of what past connections did."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+
+from context_pack_adapters.commands.arguments import command, flag
+from context_pack_adapters.commands.shell import Shell
+from context_pack_adapters.commands.terminal import counted
+
+
+@command()
+def serve(_: Namespace, shell: Shell) -> None:
+    """Be the MCP server on stdin and stdout.
+
+    This is what `context-pack` does without arguments; the command exists to give the places on the command
+    line.
+
+    Example:
+      context-pack serve --source-root ~/src/shop --root ~/.cache/packs/shop
+    """
+    from context_pack_adapters.bootstrap import serve
+
+    os._exit(serve(shell.settings))  # a busy thread must not hold the process
+
+
+@command(flag("--json", "print the numbers as JSON"))
+def stats(options: Namespace, shell: Shell) -> None:
+    """What the tools have done in past connections to this project.
+
+    A server writes a small file when a connection that called tools ends; the last 64 are kept and added up
+    here. Times are milliseconds inside the server, of the most recent calls. A running server tells its own
+    numbers as the MCP resource context://stats.
+
+    Examples:
+      context-pack stats
+      context-pack stats --json
+    """
+    from context_pack_adapters.private_places import open_places
+    from context_pack_adapters.stores.stats_files import StatsFiles, merge
+
+    records = StatsFiles(open_places(shell.settings).state).load()
+    tools = merge(records).snapshot()
+    if options.json:
+        shell.terminal.json({"connections": len(records), "tools": tools})
+        return
+    if not tools:
+        shell.terminal.line("No calls yet: a server writes its numbers here when a connection ends.")
+        return
+    rows = [
+        [
+            name,
+            tool["calls"],
+            ", ".join(f"{kind} {count}" for kind, count in tool["failures"].items()) or "-",
+            *("-" if tool[share] is None else f"{tool[share]:.1f}" for share in ("p50", "p95", "p99")),
+        ]
+        for name, tool in tools.items()
+    ]
+    shell.terminal.table(rows, "TOOL", "CALLS", "FAILURES", "P50 MS", "P95 MS", "P99 MS")
+    shell.terminal.note(f"\n{counted(len(records), 'connection')}.")

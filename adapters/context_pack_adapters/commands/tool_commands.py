@@ -1,0 +1,58 @@
+"""Commands made from tools: the arguments are those of the tool's schema, the answer is printed as it is."""
+
+from __future__ import annotations
+
+import re
+from argparse import Namespace
+from collections.abc import Callable
+from typing import Any
+
+from context_pack_adapters.commands.arguments import Command
+from context_pack_adapters.commands.shell import Shell, body_of, refusal_in_words
+
+_TYPES = {"integer": int, "number": float, "string": str}
+
+
+def from_tool(tool: str, arguments: Callable[[], type], first: str, about: str) -> Command:
+    """A command that prints what a tool answers.
+
+    `arguments` gives the tool's command class; `first` is the argument that needs no option.
+    """
+    names: dict[str, str] = {}
+
+    def add(parser: Any) -> None:
+        from context_pack.toolkit.arguments import schema_of
+
+        schema = schema_of(arguments())
+        for name, rule in schema["properties"].items():
+            option = re.sub(r"(?<=[a-z])(?=[A-Z])|_", "-", name).lower()
+            names[name] = option.replace("-", "_")
+            said = _words(rule)
+            if rule["type"] == "boolean":
+                parser.add_argument(f"--{option}", action="store_true", default=None, help=said)
+                continue
+            rules: dict[str, Any] = {"type": _TYPES[rule["type"]], "help": said, "choices": rule.get("enum")}
+            number = rule["type"] != "string"
+            if name == first:
+                needed = name in schema.get("required", ())
+                parser.add_argument(option, metavar=option.upper(), nargs=None if needed else "?", **rules)
+            else:
+                parser.add_argument(f"--{option}", metavar="N" if number else "TEXT", **rules)
+
+    def run(options: Namespace, shell: Shell) -> int:
+        answer = shell.call(tool, **{name: getattr(options, given) for name, given in names.items()})
+        if answer.is_error:
+            shell.terminal.complain(refusal_in_words(body_of(answer)))
+            return 1
+        shell.terminal.line(answer.text)
+        return 0
+
+    return Command(run, (add,), about)
+
+
+def _words(rule: dict[str, Any]) -> str:
+    """What an argument is for, with its bounds and its default."""
+    said = str(rule["description"])
+    bounds = f", {rule['minimum']} to {rule['maximum']}" if "minimum" in rule and "maximum" in rule else ""
+    default = f" (default {rule['default']})" if rule.get("default") not in (None, False) else ""
+    return f"{said[0].lower()}{said[1:]}{bounds}{default}".replace("%", "%%")
