@@ -17,7 +17,7 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -58,7 +58,13 @@ class Counting:
 
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """What the other one parses."""
-        parsed = self.inner.parse(language, text)
+        return self._counted(self.inner.parse(language, text))
+
+    def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[Parsed | NotParsed]:
+        """What the other one parses."""
+        return map(self._counted, self.inner.parse_all(texts))
+
+    def _counted(self, parsed: Parsed | NotParsed) -> Parsed | NotParsed:
         if isinstance(parsed, Parsed):
             self.definitions += len(parsed.definitions)
             named = [each for each in parsed.definitions if each.end > each.start]

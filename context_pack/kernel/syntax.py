@@ -6,7 +6,7 @@ strings come from here. Lines count from 1, both ends included. What a language 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Protocol
 
@@ -135,6 +135,9 @@ class Syntax(Protocol):
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text in a language of `kernel.languages`."""
 
+    def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[Parsed | NotParsed]:
+        """`parse` for each language and text, in order; some texts are taken before the first answer."""
+
     def spans(self, language: str, text: str) -> Spans | NotParsed:
         """Where the comments and strings of a text are."""
 
@@ -152,6 +155,10 @@ class NoSyntax:
     def parse(self, language: str, _text: str) -> NotParsed:
         """Nothing is parsed."""
         return no_grammar(language)
+
+    def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[NotParsed]:
+        """Nothing is parsed."""
+        return (no_grammar(language) for language, _ in texts)
 
     def spans(self, language: str, _text: str) -> NotParsed:
         """Nothing is parsed."""

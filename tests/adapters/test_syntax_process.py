@@ -81,6 +81,30 @@ def test_a_text_that_crashes_its_grammar_costs_only_itself(marked: GuardedSyntax
 
 
 @pytest.mark.clause("CD-95")
+def test_of_many_texts_those_that_crash_or_hang_cost_only_themselves(marked: GuardedSyntax) -> None:
+    good = [("python", f"def f{number}(): pass\n") for number in range(40)]
+    bad = {5: (CRASH, CRASHED), 6: (CRASH, CRASHED), 20: (HANG, TOOK_LONG), 41: (CRASH, CRASHED)}
+    texts = list(good)
+    for at, (mark, _) in bad.items():
+        texts.insert(at, ("python", f"{mark} = 1\n"))
+    expected = [TreeSitterSyntax().parse(*each) for each in good]
+    for at, (_, said) in bad.items():
+        expected.insert(at, said)
+    assert list(marked.parse_all(texts)) == expected
+
+
+@pytest.mark.clause("CD-95")
+def test_a_process_killed_amid_many_texts_costs_none_of_them(syntax: GuardedSyntax) -> None:
+    texts = [("python", f"def f{number}(): pass\n") for number in range(100)]
+    parsed = []
+    for each in syntax.parse_all(texts):
+        parsed.append(each)
+        if len(parsed) in (3, 40) and syntax.process is not None:
+            os.kill(syntax.process, signal.SIGKILL)
+    assert parsed == [TreeSitterSyntax().parse(*each) for each in texts]
+
+
+@pytest.mark.clause("CD-95")
 def test_a_text_that_never_ends_is_given_up(marked: GuardedSyntax) -> None:
     assert isinstance(marked.parse("python", "x = 1\n"), Parsed)
     assert marked.parse("python", f"{HANG} = 1\n") == TOOK_LONG

@@ -50,6 +50,25 @@ def test_a_text_has_one_definition_and_one_import_however_it_is_parsed(syntax: S
 
 
 @pytest.mark.clause("CD-97")
+def test_many_texts_are_parsed_in_their_order(syntax: Syntax) -> None:
+    texts = [(language, text) for language, (text, _) in SMALL.items()]
+    texts = [(language, text + "\n" * blanks) for blanks in range(12) for language, text in texts]
+    texts.insert(7, ("cobol", "x"))
+    assert list(syntax.parse_all(iter(texts))) == [syntax.parse(*each) for each in texts]
+
+
+@pytest.mark.clause("CD-97")
+def test_other_texts_are_parsed_while_many_are_under_way(syntax: Syntax) -> None:
+    texts = [("python", f"def f{number}(): pass\n") for number in range(50)]
+    names = []
+    for parsed in syntax.parse_all(texts):
+        assert isinstance(parsed, Parsed)
+        names.append(parsed.definitions[0].name)
+        assert syntax.parse("go", SMALL["go"][0]) == syntax.parse("go", SMALL["go"][0])
+    assert names == [f"f{number}" for number in range(50)]
+
+
+@pytest.mark.clause("CD-97")
 def test_spans_and_places_count_characters_and_not_bytes(syntax: Syntax) -> None:
     text, name = SMALL["python"]
     spans = syntax.spans("python", text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
@@ -31,6 +31,10 @@ class LazySyntax:
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text."""
         return self._loaded.parse(language, text)
+
+    def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[Parsed | NotParsed]:
+        """The definitions and imports of each text, given with its language."""
+        return self._loaded.parse_all(texts)
 
     def spans(self, language: str, text: str) -> Spans | NotParsed:
         """Where the comments and strings of a text are."""

@@ -2,25 +2,30 @@
 
 The process is started with the first text, ends after a while without any, and with us, however we end. One
 that dies is started anew: by a signal of its own making, the text is the cause; else the text is tried once
-more. Where no such process can be started, texts are parsed here.
+more. Where no such process can be started, texts are parsed here. Several texts are sent at once, and while
+their answers come, whoever asked goes on with what was parsed before.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import select
 import signal
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock, Thread
 from typing import IO, Any
 
+from attrs import define, field
+
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
-from context_pack_adapters.syntax.parser_process import answer_of
+from context_pack_adapters.syntax.parser_process import Request, answer_of
 from context_pack_adapters.syntax.records import from_record
 from context_pack_adapters.syntax.sources import knows
 from context_pack_adapters.system import python_command, python_environment
@@ -28,6 +33,8 @@ from context_pack_adapters.system import python_command, python_environment
 START_SECONDS = 60.0
 ANSWER_SECONDS = 60.0
 """Later than its own limit of processor time: it is for a process that was stopped."""
+TEXTS_AT_ONCE = 16
+READ_BYTES = 64 * 1024
 CRASHED = NotParsed("parsing it crashed")
 TOOK_LONG = NotParsed("parsing it took too long")
 _PROGRAM = "from context_pack_adapters.syntax.parser_process import serve; serve()"
@@ -37,7 +44,8 @@ _CRASHES = frozenset(
     if (number := getattr(signal, name, None)) is not None
 )
 _LATE = -getattr(signal, "SIGPROF", 0)
-_TROUBLE = (OSError, ValueError)
+_TROUBLE = (OSError, ValueError, LookupError, TypeError)
+"""A pipe that broke, or an answer that is none."""
 
 
 class _Late(Exception):
@@ -50,6 +58,7 @@ class GuardedSyntax:
     def __init__(self) -> None:
         self._lock = Lock()
         self._process = _Process()
+        self._sent: _Batch | None = None
         self._usable = bool(sys.executable)
         self._closed = weakref.finalize(self, self._process.end)
 
@@ -64,17 +73,32 @@ class GuardedSyntax:
 
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text."""
-        answer: Parsed | NotParsed = self._ask("parse", language, text)
+        answer: Parsed | NotParsed = self._ask(Request("parse", language, text))
         return answer
+
+    def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[Parsed | NotParsed]:
+        """The definitions and imports of each text; the next ones are parsed while one batch is used."""
+        requests = (Request("parse", language, text) for language, text in texts)
+        before: _Batch | None = None
+        while some := list(islice(requests, TEXTS_AT_ONCE)):
+            with self._lock:
+                batch = self._send(some)
+            if before is not None:
+                yield from before.answers
+            before = batch
+        if before is not None:
+            with self._lock:
+                self._receive(before)
+            yield from before.answers
 
     def spans(self, language: str, text: str) -> Spans | NotParsed:
         """Where the comments and strings of a text are."""
-        answer: Spans | NotParsed = self._ask("spans", language, text)
+        answer: Spans | NotParsed = self._ask(Request("spans", language, text))
         return answer
 
     def occurrences(self, language: str, text: str, name: str) -> Sequence[int] | NotParsed:
         """Where an identifier stands that is `name`."""
-        answer: Sequence[int] | NotParsed = self._ask("occurrences", language, text, name)
+        answer: Sequence[int] | NotParsed = self._ask(Request("occurrences", language, text, name))
         return answer
 
     def close(self) -> None:
@@ -82,23 +106,45 @@ class GuardedSyntax:
         with self._lock:
             self._process.end()
 
-    def _ask(self, call: str, language: str, text: str, name: str = "") -> Any:
+    def _ask(self, request: Request) -> Any:
         with self._lock:
-            for _ in range(2):
-                if not self._ready():
-                    break
-                try:
-                    return self._process.answer(call, language, text, name)
-                except _Late:
-                    self._process.end()
-                    return TOOK_LONG
-                except _TROUBLE:
-                    code = self._process.end()
-                    if code == _LATE or code in _CRASHES:
-                        return TOOK_LONG if code == _LATE else CRASHED
+            batch = self._send([request])
+            self._receive(batch)
+        return batch.answers[0]
+
+    def _send(self, requests: list[Request]) -> _Batch:
+        """Send requests, once the answers to those before have been received: no pipe fills up unread."""
+        if self._sent is not None:
+            self._receive(self._sent)
+        self._sent = batch = _Batch(requests)
+        if self._ready():
+            self._process.send(requests)
+        return batch
+
+    def _receive(self, batch: _Batch) -> None:
+        """Wait for the answers to a batch; after a crash the texts behind the cause are sent again."""
+        tried_again = False
+        while batch.waiting:
+            try:
+                batch.answers.append(self._process.receive())
+                continue
+            except _Late:
+                self._process.end()
+                batch.answers.append(TOOK_LONG)
+            except _TROUBLE:
+                code = self._process.end()
+                blamed = code == _LATE or code in _CRASHES or tried_again
+                if blamed:
+                    batch.answers.append(TOOK_LONG if code == _LATE else CRASHED)
+                tried_again = not blamed
+            if not batch.waiting:
+                break
+            if self._ready():
+                self._process.send(batch.waiting)
             else:
-                return CRASHED
-        return answer_of(self._here, call, language, text, name)
+                batch.answers += [answer_of(self._here, each) for each in batch.waiting]
+        if self._sent is batch:
+            self._sent = None
 
     def _ready(self) -> bool:
         """Whether the other process can be asked; one that cannot be started is not tried again."""
@@ -113,11 +159,25 @@ class GuardedSyntax:
         return TreeSitterSyntax()
 
 
+@define
+class _Batch:
+    """Requests that were sent together, and the answers that have come so far, in their order."""
+
+    requests: list[Request]
+    answers: list[Any] = field(factory=list)
+
+    @property
+    def waiting(self) -> list[Request]:
+        """The requests without an answer."""
+        return self.requests[len(self.answers) :]
+
+
 class _Process:
     """The other process, or none."""
 
     def __init__(self) -> None:
         self._popen: Popen[bytes] | None = None
+        self._unread = bytearray()
 
     @property
     def id(self) -> int | None:
@@ -142,14 +202,25 @@ class _Process:
             self.end()
             return False
 
-    def answer(self, call: str, language: str, text: str, name: str) -> Any:
-        """What it answers to a request."""
+    def send(self, requests: Sequence[Request]) -> None:
+        """Send requests; it reads all of them before it answers the first. One that has ended gets none."""
         assert self._popen is not None
         pipe = self._popen.stdin
         assert pipe is not None
-        data = text.encode("utf-8", "surrogatepass")
-        pipe.write(json.dumps([call, language, len(data), name]).encode() + b"\n" + data)
-        pipe.flush()
+        texts = [each.text.encode("utf-8", "surrogatepass") for each in requests]
+        heads = [
+            (each.call, each.language, len(text), each.name)
+            for each, text in zip(requests, texts, strict=True)
+        ]
+        with suppress(OSError):
+            pipe.write(json.dumps(heads).encode() + b"\n")
+            pipe.writelines(texts)
+            pipe.flush()
+
+    def receive(self) -> Any:
+        """The answer to the next request."""
+        if self._popen is None:
+            raise BrokenPipeError
         return from_record(json.loads(self._line(ANSWER_SECONDS)))
 
     def _line(self, seconds: float) -> bytes:
@@ -157,13 +228,20 @@ class _Process:
         assert self._popen is not None
         pipe = self._popen.stdout
         assert pipe is not None
-        if not _readable(pipe, seconds):
-            raise _Late
-        return pipe.readline()
+        while not (end := self._unread.find(b"\n") + 1):
+            if not _readable(pipe, seconds):
+                raise _Late
+            came = os.read(pipe.fileno(), READ_BYTES)
+            if not came:
+                return b""
+            self._unread += came
+        line, self._unread = bytes(self._unread[:end]), self._unread[end:]
+        return line
 
     def end(self) -> int | None:
         """Make an end of it; what its exit code is."""
         popen, self._popen = self._popen, None
+        self._unread.clear()
         if popen is None:
             return None
         for pipe in (popen.stdin, popen.stdout):

@@ -8,7 +8,7 @@ interrupt; at worst a text is parsed once more.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import define, field
 
@@ -40,6 +40,10 @@ class KeptSyntax:
         if len(self._kept) > self.most:
             self._kept.popitem(last=False)
         return parsed
+
+    def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[Parsed | NotParsed]:
+        """The definitions and imports of each text; not kept: whoever parses many keeps what comes of it."""
+        return self.inner.parse_all(texts)
 
     def spans(self, language: str, text: str) -> Spans | NotParsed:
         """Where the comments and strings of a text are; asked rarely, so not kept."""

@@ -1,7 +1,8 @@
 """The process that parses: started by `guarded_syntax`, given texts, ended by its own limits.
 
-Protocol: an empty line says that it is ready. A request is a line of JSON, `[call, language, size, name]`,
-and so many bytes of UTF-8; its answer is one line of JSON. A text that takes too much time or memory, or that
+Protocol: an empty line says that it is ready. Requests come together: a line of JSON with
+`[call, language, size, name]` for each, then the texts in UTF-8. All are read before the first is answered,
+by one line of JSON each. A text that takes too much time or memory, or that
 a grammar crashes on, ends the process; whoever started it knows which one it was.
 """
 
@@ -12,7 +13,7 @@ import os
 import select
 import signal
 import sys
-from typing import IO
+from typing import IO, NamedTuple
 
 from context_pack.kernel.syntax import NotParsed, Syntax
 from context_pack_adapters.syntax.records import Answer, to_record
@@ -20,6 +21,15 @@ from context_pack_adapters.syntax.records import Answer, to_record
 IDLE_SECONDS = 60.0
 SECONDS_EACH = 10.0
 MOST_BYTES = 2 * 1024**3
+
+
+class Request(NamedTuple):
+    """One call of a `Syntax`."""
+
+    call: str
+    language: str
+    text: str
+    name: str = ""
 
 
 def serve() -> None:
@@ -37,16 +47,20 @@ def serve() -> None:
         line = asked.readline()
         if not line:
             return
-        call, language, size, name = json.loads(line)
-        text = asked.read(size).decode("utf-8", "surrogatepass")
-        _limit_time(SECONDS_EACH)
-        answer = json.dumps(to_record(answer_of(syntax, call, language, text, name))).encode()
-        _limit_time(0)
-        _send(answered, answer)
+        requests = [
+            Request(call, language, asked.read(size).decode("utf-8", "surrogatepass"), name)
+            for call, language, size, name in json.loads(line)
+        ]
+        for request in requests:
+            _limit_time(SECONDS_EACH)
+            answer = json.dumps(to_record(answer_of(syntax, request))).encode()
+            _limit_time(0)
+            _send(answered, answer)
 
 
-def answer_of(syntax: Syntax, call: str, language: str, text: str, name: str) -> Answer:
+def answer_of(syntax: Syntax, request: Request) -> Answer:
     """The answer to a request."""
+    call, language, text, name = request
     try:
         if call == "parse":
             return syntax.parse(language, text)

@@ -7,7 +7,7 @@ two of them from one parser. Components (Vue, Svelte) are parsed as their script
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from threading import Lock
 
 from tree_sitter import Node, Tree
@@ -61,6 +61,10 @@ class TreeSitterSyntax:
                 return NotParsed(TOOK_LONG)
             parsed = _parsed(without_dead_code(matches), found)
             return NotParsed(NOT_UNDERSTOOD, parsed) if found.mostly_errors else parsed
+
+    def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[Parsed | NotParsed]:
+        """The definitions and imports of each text, given with its language."""
+        return (self.parse(language, text) for language, text in texts)
 
     def spans(self, language: str, text: str) -> Spans | NotParsed:
         """Where the comments and strings of a text are."""

@@ -7,27 +7,34 @@ plain lines, or kept without any, and the index remembers why.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.syntax import NotParsed, Parsed, Syntax
+from context_pack.kernel.syntax import NotParsed, Syntax
 from context_pack.memory.domain.entries import CODE, FAILED, PLAIN, SKIPPED
 from context_pack.memory.ports import CodeTree, FileState, GoOn, MemoryPorts
 from context_pack.retrieval.model import Entry, Known, Progress
 from context_pack.retrieval.ports import SearchIndex, Stop
-
-if TYPE_CHECKING:
-    from context_pack.memory.ports import CodeFile
 
 FEW_FILES, FEW_BYTES = 50, 1024 * 1024
 BATCH_FILES, BATCH_BYTES = 24, 256 * 1024
 MOST_NAMED = 5
 Outcome = Entry | tuple[str, str]
 """What became of a file: its entry, or its path and new stamp where its content is the indexed one."""
+
+
+@frozen
+class _Text:
+    """A file that is to be parsed."""
+
+    path: str
+    text: str
+    digest: str
+    stamp: str
 
 
 @frozen
@@ -109,8 +116,7 @@ class CodeIndexer:
             self.index.forget(CODE, plan.gone)
         done = plan.total - len(plan.changed)
         known = self.index.known(CODE)
-        outcomes = (self._outcome(path, stamp, known.get(path)) for path, stamp in plan.changed.items())
-        for batch in _batches(outcomes, stop):
+        for batch in _batches(self._outcomes(plan.changed, known), stop):
             self._store([each for each in batch if isinstance(each, Entry)])
             if stamps := dict(each for each in batch if not isinstance(each, Entry)):
                 self.index.touch(CODE, stamps)
@@ -118,9 +124,31 @@ class CodeIndexer:
             report(Progress(done, plan.total))
         return Progress(done, plan.total)
 
-    def _outcome(self, path: str, stamp: str, before: Known | None) -> Outcome:
-        """One file, whatever it holds: as an entry, or as a new stamp where its content is the same."""
+    def _outcomes(self, changed: Mapping[str, str], known: Mapping[str, Known]) -> Iterator[Outcome]:
+        """What became of each file, in order: its new stamp where its content is the same, or its entry."""
         # Here and not above: most processes that could index never have to.
+        from context_pack.memory.domain.code_entries import code_entry
+
+        read: deque[Outcome | _Text] = deque()
+
+        def texts() -> Iterator[tuple[str, str]]:
+            for path, stamp in changed.items():
+                read.append(file := self._read(path, stamp, known.get(path)))
+                if isinstance(file, _Text):
+                    yield language_of(path), file.text
+
+        for parsed in self.syntax.parse_all(texts()):
+            while not isinstance(file := read.popleft(), _Text):
+                yield file
+            try:
+                yield code_entry(file.path, file.text, file.digest, file.stamp, parsed)
+            except Exception as error:
+                why = _unforeseen("parsing", error)
+                yield code_entry(file.path, file.text, file.digest, file.stamp, why)
+        yield from (file for file in read if not isinstance(file, _Text))
+
+    def _read(self, path: str, stamp: str, before: Known | None) -> Outcome | _Text:
+        """A file's text, or what became of a file that needs no parsing."""
         from context_pack.memory.domain.code_entries import code_digest, skipped_entry
 
         try:
@@ -128,21 +156,11 @@ class CodeIndexer:
             if file.skipped is not None:
                 return skipped_entry(path, file.stamp, NotParsed(file.skipped, failed=False))
             digest = code_digest(file.text)
-            if before is not None and before.digest == digest:
-                return path, file.stamp
-            return self._entry(path, file, digest)
         except Exception as error:
             return skipped_entry(path, stamp, _unforeseen("reading", error))
-
-    def _entry(self, path: str, file: CodeFile, digest: str) -> Entry:
-        from context_pack.memory.domain.code_entries import code_entry
-
-        parsed: Parsed | NotParsed
-        try:
-            parsed = self.syntax.parse(language_of(path), file.text)
-            return code_entry(path, file.text, digest, file.stamp, parsed)
-        except Exception as error:
-            return code_entry(path, file.text, digest, file.stamp, _unforeseen("parsing", error))
+        if before is not None and before.digest == digest:
+            return path, file.stamp
+        return _Text(path, file.text, digest, file.stamp)
 
     def _store(self, entries: list[Entry]) -> None:
         """Store these entries; one that cannot be tokenised or embedded is kept without pieces.
