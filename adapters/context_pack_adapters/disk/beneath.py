@@ -13,13 +13,15 @@ from functools import cache
 
 _NUMBER = 437
 _NO_SYMLINKS = 0x04
+_NOWHERE = -1
+"""In the place of a descriptor to start at: an absolute path needs none."""
 _NOT_HERE = frozenset({errno.ENOSYS, errno.EPERM, errno.EINVAL, errno.E2BIG})
 """What an older kernel, or a sandbox that does not know the call, answers."""
 
 
 @cache
-def opener() -> Callable[[int, str, int], int] | None:
-    """Opens a path from a folder's descriptor with flags, through no link; None where the system cannot."""
+def opener() -> Callable[[str, int], int] | None:
+    """Opens an absolute path with flags, through no link at all; None where the system cannot."""
     if sys.platform != "linux":
         return None
     import ctypes
@@ -32,19 +34,22 @@ def opener() -> Callable[[int, str, int], int] | None:
     call.restype = ctypes.c_long
     call.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.POINTER(How), ctypes.c_size_t)
 
-    def open_from(folder: int, path: str, flags: int) -> int:
+    hows: dict[int, How] = {}
+
+    def open_through(path: str, flags: int) -> int:
         name = os.fsencode(path)
         if b"\0" in name:
             raise ValueError("embedded null byte")
-        found: int = call(_NUMBER, folder, name, How(flags, 0, _NO_SYMLINKS), size)
+        how = hows.get(flags) or hows.setdefault(flags, How(flags, 0, _NO_SYMLINKS))
+        found: int = call(_NUMBER, _NOWHERE, name, how, size)
         if found < 0:
             number = ctypes.get_errno()
             raise OSError(number, os.strerror(number))
         return found
 
     try:
-        os.close(open_from(-100, "/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
+        os.close(open_through("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
     except OSError as error:
         if error.errno in _NOT_HERE:
             return None
-    return open_from
+    return open_through

@@ -227,13 +227,14 @@ AnyPlace = str | os.PathLike[str] | Place
 
 def way_down(top: str, names: Sequence[str], through: bool = False) -> Handle:
     """The folder that the names lead to from a named one; a link among them is no folder (ENOTDIR)."""
+    if names and (opened := opener()) is not None:
+        try:
+            return opened("/".join((top, *names)), (_THROUGH if through else _FOLDER) | _NOFOLLOW)
+        except OSError as error:
+            if error.errno not in (errno.ELOOP, errno.ENAMETOOLONG):  # a link above the named folder?
+                raise
     folder = enter_top(top, through or bool(names))
     try:
-        if len(names) > 1 and isinstance(folder, int) and (opened := opener()) is not None:
-            flags = (_THROUGH if through else _FOLDER) | _NOFOLLOW
-            below: Handle = opened(folder, "/".join(names), flags)
-            leave(folder)
-            return below
         for number, name in enumerate(names, 1):
             below = enter(folder, name, through or number < len(names))
             leave(folder)
