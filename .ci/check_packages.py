@@ -44,6 +44,7 @@ def contents(folder: Path) -> None:
         "pyproject.toml",
         "README.md",
         "CONTRACT.md",
+        "docs/security.md",
         "LICENSE",
         "tests/conftest.py",
         ".ci/run",

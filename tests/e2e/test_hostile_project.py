@@ -82,14 +82,18 @@ def test_a_pipe_in_the_place_of_a_source_makes_nothing_wait(clone: Path, spawn: 
 
 
 @pytest.mark.clause("DC-14")
-def test_a_repository_in_the_clone_does_not_make_git_quote_private_files(clone: Path, spawn: Spawn) -> None:
+@pytest.mark.parametrize("file", ["shallow", "packed-refs"])
+@pytest.mark.parametrize("private", [".env", "../home/notes.md"])
+def test_a_repository_in_the_clone_does_not_make_git_quote_private_files(
+    clone: Path, spawn: Spawn, file: str, private: str
+) -> None:
     brought = clone / "brought"
     lay(brought, {"a.md": "# Far\n"})
     lay(clone, {".env": f"{SECRET}\n"})
     for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "one"]):
         named = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
         subprocess.run(["git", "-C", str(brought), *named, *words], check=True)
-    (brought / ".git/shallow").symlink_to(clone / ".env")
+    (brought / ".git" / file).symlink_to(clone / private)
     configure(clone, good="docs", bad=f"git+file://{brought}")
     answers = everything(connected(clone, spawn))
     assert SECRET not in json.dumps(answers)
