@@ -177,8 +177,8 @@ class Place(NamedTuple):
         whole = os.path.abspath(path)
         if project is not None:
             top = os.path.abspath(project)
-            if whole == top or whole.startswith(os.path.join(top, "")):
-                return cls(top, tuple(whole[len(top) :].split(os.sep)[1:]))
+            if (inside := way_from(top, whole)) is not None:
+                return cls(top, inside)
         return cls(whole)
 
     @property
@@ -223,6 +223,14 @@ class Place(NamedTuple):
 
 
 AnyPlace = str | os.PathLike[str] | Place
+
+
+def way_from(top: str, path: str) -> tuple[str, ...] | None:
+    """The names that lead down from one absolute path to another, as they are spelled; None if none do."""
+    if path == top:
+        return ()
+    inside = path.removeprefix(os.path.join(top, ""))
+    return None if inside == path else tuple(inside.split(os.sep))
 
 
 def way_down(top: str, names: Sequence[str], through: bool = False) -> Handle:

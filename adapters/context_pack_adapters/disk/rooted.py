@@ -32,6 +32,7 @@ from context_pack_adapters.disk.opening import (
     read_opened,
     status_of,
     way_down,
+    way_from,
 )
 
 MAX_LINKS = 40
@@ -168,11 +169,8 @@ def _led(root: Place, parts: Parts, number: int, target: str) -> Parts:
     """The parts from the root after a link among them was read."""
     for top in (root.path, os.path.join(os.path.realpath(root.top), *root.inside)):
         place = os.path.normpath(os.path.join(top, *parts[:number], target, *parts[number + 1 :]))
-        if place == top:
-            return (os.curdir,)
-        inside = place.removeprefix(os.path.join(top, ""))
-        if inside != place:
-            return inside.split(os.sep)
+        if (inside := way_from(top, place)) is not None:
+            return inside or (os.curdir,)
     raise Refused(Reason.OUTSIDE)
 
 

@@ -19,6 +19,7 @@ from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
 from context_pack.memory.ports import CodeFile, FileState, GoOn, always
+from context_pack_adapters.disk.opening import way_from
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.signature import as_text, is_settled
 from context_pack_adapters.disk.walking import Passed, Seen, visit
@@ -45,10 +46,8 @@ class CodeFiles:
     def __init__(self, root: Path, policy: PathPolicy, *own: Path) -> None:
         self._policy = policy
         self._rooted = Rooted(root, policy)
-        ours = (os.path.relpath(os.path.abspath(folder), os.path.abspath(root)) for folder in own)
-        self._own = tuple(
-            way.replace(os.sep, "/") for way in ours if way != os.curdir and way.split(os.sep)[0] != os.pardir
-        )
+        ways = (way_from(os.path.abspath(root), os.path.abspath(folder)) for folder in own)
+        self._own = tuple("/".join(way) for way in ways if way)
 
     def survey(self, go_on: GoOn = always) -> Mapping[str, FileState] | None:
         """Every file that counts, by path; None if the walk was not allowed to its end."""

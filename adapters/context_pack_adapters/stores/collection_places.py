@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from context_pack.documents.domain.permits import address_of
 from context_pack.documents.domain.where import Where
 from context_pack.kernel.errors import Code, Failure
-from context_pack_adapters.disk.opening import Place
+from context_pack_adapters.disk.opening import Place, way_from
 from context_pack_adapters.disk.rooted import Refused, landing
 
 INSTEAD = (
@@ -39,9 +39,9 @@ class ProjectPlaces:
         """
         for root in (self._root, *self._more):
             for spelled in (root, os.path.realpath(root)):
-                if _is_below(place, [spelled]):
+                if (inside := way_from(spelled, place)) is not None:
                     try:
-                        return landing(Place(root), Place.of(place, spelled).inside)
+                        return landing(Place(root), inside)
                     except Refused:
                         raise _refused(f"a link leads out of the project; {INSTEAD}") from None
                     except OSError:
@@ -57,8 +57,7 @@ class ProjectPlaces:
         protocol, _, rest = where.place.partition("://")
         if protocol == "file":
             real = os.path.realpath(unquote(rest))
-            roots = [os.path.realpath(folder) for folder in self._more]
-            if _is_below(real, [os.path.realpath(self._root)]) or not _is_below(real, roots):
+            if _is_below(real, [self._root]) or not _is_below(real, self._more):
                 raise _refused(f"a project may not name a repository on this disk; {INSTEAD}")
             return False
         address = address_of(where.place)
@@ -69,7 +68,7 @@ class ProjectPlaces:
 
 
 def _is_below(place: str, roots: Sequence[str]) -> bool:
-    return any(place == root or place.startswith(os.path.join(root, "")) for root in roots)
+    return any(way_from(os.path.realpath(root), place) is not None for root in roots)
 
 
 def _refused(words: str) -> Failure:

@@ -14,7 +14,7 @@ from typing import Any
 
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.folder import Folder
-from context_pack_adapters.disk.opening import AnyPlace
+from context_pack_adapters.disk.opening import AnyPlace, way_from
 from context_pack_adapters.stores.context_seen import SeenFolders
 
 FOLDER, FILE, LOCK = "contexts", "derived.json", ".derived.lock"
@@ -64,10 +64,8 @@ class FileDerivedMemory:
     def _key(self, root: str) -> str:
         """A project's name: its path from the source root, if it lies there."""
         real = os.path.realpath(root)
-        if real == self._source_root:
-            return "."
-        inside = os.path.join(self._source_root, "")
-        return real.removeprefix(inside).replace(os.sep, "/") if real.startswith(inside) else real
+        inside = way_from(self._source_root, real)
+        return real if inside is None else "/".join(inside) or "."
 
     def _load(self) -> Digests:
         try:

@@ -23,7 +23,16 @@ from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.gitignore import IgnoreFile
-from context_pack_adapters.disk.opening import Handle, Place, TooLarge, enter, leave, read_file, scan
+from context_pack_adapters.disk.opening import (
+    Handle,
+    Place,
+    TooLarge,
+    enter,
+    leave,
+    read_file,
+    scan,
+    way_from,
+)
 from context_pack_adapters.disk.rooted import Refused, Rooted, reason_of
 from context_pack_adapters.disk.signature import is_settled
 from context_pack_adapters.disk.walking import Level, walk
@@ -184,8 +193,8 @@ class DiskProject:
         """The parts of a scope from the root, be it relative or absolute; None for one that leads out."""
         for root in (self.root, self._place.path, os.path.realpath(self._place.path)):
             place = os.path.normpath(os.path.join(root, scope))
-            if place == root or place.startswith(os.path.join(root, "")):
-                return [part for part in place[len(root) :].split(os.sep) if part]
+            if (inside := way_from(root, place)) is not None:
+                return list(inside)
         return None
 
     # -- files

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from context_pack.contexts.ports import ContextFormat, Refusal
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack_adapters.disk.opening import Place, enter, leave, scan
+from context_pack_adapters.disk.opening import Place, enter, leave, scan, way_from
 from context_pack_adapters.disk.rooted import Refused, Rooted
 from context_pack_adapters.stores.context_project import DiskProject, ScopePolicy
 from context_pack_adapters.stores.context_seen import SeenFolders
@@ -56,8 +56,8 @@ class DiskProjects:
 
     def _inside(self, root: str, spelled: str) -> Place | Refusal:
         """The place of a folder in an allowed root, reached without leaving it."""
-        parts = Place.of(spelled, root).inside or Place.of(spelled, os.path.realpath(root)).inside
-        if not parts and spelled not in (root, os.path.realpath(root)):
+        parts = way_from(root, spelled)
+        if parts is None and (parts := way_from(os.path.realpath(root), spelled)) is None:
             return Refusal.NOT_ALLOWED
         try:
             if parts and self._scopes.denies(RelativePath("/".join(parts))):
