@@ -133,17 +133,15 @@ class Agent(threading.Thread):
 
 
 def disturb(project: Path, folders: list[Path], stop: threading.Event) -> None:
-    """Edit, add and remove files, so that there are always about as many."""
+    """Edit, add and remove files, so that there is always about as much."""
     chance = random.Random(7)
     for number in itertools.count():
-        folder = chance.choice(folders)
-        with (folder / f"page_{number % 5}.md").open("a") as page:
-            page.write(f"\n## Edit {number}\n\nThe route of a window, again.\n")
-        (folder / f"added_{number % 50}.py").write_text(f"def added_{number}():\n    return {number}\n")
-        for old in (project.rglob(f"added_{(number + 25) % 50}.py"), project.rglob("page_*.md")):
-            for path in old:
-                if path.suffix == ".py" or path.stat().st_size > 4000:
-                    path.unlink()
+        edited, added = chance.choice(folders), chance.choice(folders)
+        text = f"# Edit {number}\n\nThe route of a window, again.\n" * 20
+        (edited / "page.md").write_text(text)
+        (added / f"added_{number % 50}.py").write_text(f"def added_{number}():\n    return {number}\n")
+        for old in project.rglob(f"added_{(number + 25) % 50}.py"):
+            old.unlink()
         if stop.wait(0.3):
             return
 
@@ -152,6 +150,8 @@ def planted(folder: Path) -> tuple[Path, list[Path]]:
     """A project with code, contexts, documents and a bundle; and its folders."""
     project = folder / "project"
     made = context_tree.plant(project, FOLDERS, FILES)
+    for each in made:
+        (each / "page.md").write_text("# Page\n")
     context_tree.make_contexts(project, folder / "store", "content")
     (project / "context.json").write_text('{"collections": {"all": {"url": "."}}}')
     shutil.copytree(ROOT / "tests/fixtures/bundles/sample", project / "sample")
