@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from context_pack.documents.domain.model import Failed, Survey, Text
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.private import PrivateFolder
+from context_pack_adapters.stores.collection_config import ConfigFile
 from context_pack_adapters.stores.collection_sources import DiskCollections
 
 
@@ -285,6 +287,16 @@ def test_a_configuration_that_is_no_plain_file_is_neither_read_nor_written(tmp_p
     sources.configure("mine", {"url": "/m"}, user_wide=True)
     assert user.is_symlink()
     assert "mine" in (tmp_path / "home/real.json").read_text()
+
+
+@pytest.mark.clause("PV-07")
+def test_what_a_killed_edit_left_goes_with_the_next_and_nothing_else_does(tmp_path: Path) -> None:
+    left, other = tmp_path / f".context.json.{'0' * 16}.tmp", tmp_path / f".other.json.{'0' * 16}.tmp"
+    for path in (left, other):
+        path.write_text("half")
+        os.utime(path, (time.time() - 7200, time.time() - 7200))
+    ConfigFile(str(tmp_path / "context.json")).edit(lambda _: "{}")
+    assert sorted(os.listdir(tmp_path)) == [other.name, "context.json"]
 
 
 @pytest.mark.clause("DC-21")

@@ -116,11 +116,11 @@ class Folder:
             if durably:
                 writing.sync(folder)
 
-    def sweep(self) -> None:
-        """Remove temporary files that killed writers left behind more than an hour ago."""
+    def sweep(self, start: str = "") -> None:
+        """Remove temporary files that killed writers of such names left behind more than an hour ago."""
         try:
             with self.place.held() as folder:
-                writing.sweep(folder)
+                writing.sweep(folder, start)
         except OSError:
             return
 

@@ -60,6 +60,7 @@ class ConfigFile:
             with folder.lock(f".{CONFIG_FILE}.lock", EDIT_SECONDS) as lock:
                 try:
                     text, mode = self._text()
+                    folder.sweep(name)
                     folder.write(name, change(text).encode("utf-8"), mode)
                 except NotRegular:
                     raise Failure(Code.PERMISSION_DENIED, f"{CONFIG_FILE}: {NO_FILE}") from None
