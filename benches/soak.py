@@ -107,7 +107,7 @@ class Agent(threading.Thread):
             ("context_search", {"query": f"handles the {word}"}),
             ("context_record", {"type": "rule", "content": f"Rule {chance.randrange(50)} about the {word}"}),
             ("get_context", entity),
-            ("export_context", {"targets": [entity]}),
+            ("export_context", {"targets": [{"entityType": "Requirement", "entityId": "REQ-001"}]}),
             ("export_entity_markdown", {"entityType": "Requirement", "entityId": "REQ-001"}),
             ("output", {}),
         ]
