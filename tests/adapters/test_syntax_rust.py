@@ -107,6 +107,7 @@ def test_rust_definitions() -> None:
         "32-32@32 struct Bits | union Bits",
         "33-33@33 type Orders | type Orders<T>",
         "35-41@35 trait Sell | pub trait Sell: Sized",
+        "37-37@37 type Sell.Money | type Money",
         "38-39@39 method Sell.sell | fn sell(&self, order: &str) -> Result<Self::Money, Error> | Sells.",
         "40-40@40 method Sell.twice | fn twice(&self)",
         "45-45@45 type Shop.Money | type Money",

@@ -84,6 +84,7 @@ def test_scala_definitions_are_found() -> None:
 
 def test_lua_functions_belong_to_their_tables() -> None:
     assert outline("lua", LUA) == [
+        "1-1@1 constant M | local M",
         "3-6@4 method M.add | function M.add(a, b) | Adds.",
         "7-7@7 method M.sub | function M:sub(a)",
         "8-8@8 function helper | local function helper()",

@@ -42,6 +42,10 @@ INSTEAD = {
 }
 """What to look for, and which grammar to try then, where one reads a text with errors: headers may be C++ or
 Objective-C, JavaScript may have types."""
+LONE_MACRO = re.compile(rb"^[ \t]*[A-Z_][A-Z0-9_]{3,}(?=[ \t]*\r?$)", re.MULTILINE)
+"""A macro alone on its line, as around namespaces and interfaces: a grammar takes it for the type of what
+follows, so that a text with errors is read without it."""
+_C_FAMILY = ("c", "cpp", "objectivec")
 TOO_LONG = "it is larger than 1 MiB"
 TOOK_LONG = "parsing it took too long"
 NOT_UNDERSTOOD = "its grammar cannot read it"
@@ -78,12 +82,17 @@ def read(language: str, text: str) -> Read | NotParsed:
     found = _by_grammar(name, data)
     if isinstance(found, NotParsed) or not found.tree.root_node.has_error or found.errors_without_end:
         return found
-    for other, sign in INSTEAD.get(name, {}).items():
-        if sign.search(data) is not None:
-            tried = _by_grammar(other, data)
-            if isinstance(tried, Read) and _error_count(tried) <= _error_count(found):
-                return tried
+    plain = LONE_MACRO.sub(_blanks, data) if name in _C_FAMILY else data
+    others = (other for other, sign in INSTEAD.get(name, {}).items() if sign.search(data) is not None)
+    for each in (name, *others) if plain != data else others:
+        tried = _by_grammar(each, plain)
+        if isinstance(tried, Read) and _error_count(tried) <= _error_count(found):
+            found = tried._replace(data=data)
     return found
+
+
+def _blanks(found: re.Match[bytes]) -> bytes:
+    return b" " * len(found[0])
 
 
 def understood(language: str, text: str) -> Read | NotParsed:

@@ -10,6 +10,10 @@
 (destructor_declaration name: (identifier) @name body: (_)? @body) @method
 (operator_declaration operator: _ @name body: (_)? @body) @method
 (conversion_operator_declaration "operator" @name body: (_)? @body) @method
+(property_declaration name: (identifier) @name accessors: (accessor_list (accessor_declaration body: (_))) @body) @method
+(property_declaration name: (identifier) @name value: (arrow_expression_clause) @body) @method
+(indexer_declaration "this" @name accessors: (_) @body) @method
+(indexer_declaration "this" @name value: (_) @body) @method
 (local_function_statement name: (identifier) @name body: (_)? @body) @function
 
 ; Imports: a static one or one by another name is a "type"

@@ -4,6 +4,7 @@
 (interface_declaration name: (identifier) @name body: (_) @body) @interface
 (annotation_type_declaration name: (identifier) @name body: (_) @body) @interface
 (enum_declaration name: (identifier) @name body: (_) @body) @enum
+(annotation_type_element_declaration name: (identifier) @name) @method
 (method_declaration name: (identifier) @name body: (_)? @body) @method
 (constructor_declaration name: (identifier) @name body: (_) @body) @method
 (compact_constructor_declaration name: (identifier) @name body: (_) @body) @method

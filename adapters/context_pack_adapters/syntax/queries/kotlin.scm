@@ -16,6 +16,16 @@
 (source_file (property_declaration (variable_declaration (identifier) @name)) @constant)
 (source_file (property_declaration (variable_declaration (identifier) @name) "=" . (_) @body) @constant)
 (source_file (property_declaration (variable_declaration (identifier) @name) (getter) @body) @constant)
+(property_declaration (variable_declaration (identifier) @name) (getter) @body) @function
+
+; Behind an annotation the grammar reads `annotation class A`, `enum class A { … }` and `const val A` as expressions
+((infix_expression . (identifier) @_word . (identifier) @_class . [(identifier) @name (call_expression . (identifier) @name . (_) @body)]) @class
+  (#any-of? @_word "annotation" "enum" "data" "value") (#eq? @_class "class"))
+((assignment
+    left: (annotated_expression (infix_expression . (identifier) @_word . (identifier) @_val . (identifier) @name))
+    right: (_) @body) @constant
+  (#eq? @_word "const") (#eq? @_val "val"))
+(annotated_expression [(infix_expression) (annotated_expression)] @part) @whole
 
 ; Imports: a star takes everything
 (import (qualified_identifier) @specifier "*"? @imported) @import

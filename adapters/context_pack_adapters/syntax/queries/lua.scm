@@ -11,6 +11,10 @@
   (expression_list . value: (function_definition body: (_)? @body))) @function
 (variable_declaration (assignment_statement
   (variable_list . name: (identifier) @name) (expression_list . value: (function_definition body: (_)? @body)))) @function
+(field name: (identifier) @name value: (function_definition body: (_)? @body)) @method
+(chunk (variable_declaration (assignment_statement
+    (variable_list . name: (identifier) @name) (expression_list . value: (_) @body))) @constant
+  (#not-match? @body "^require\\b"))
 
 ; Imports
 (function_call

@@ -6,6 +6,7 @@
 (enum_item name: (type_identifier) @name body: (_) @body) @enum
 (trait_item name: (type_identifier) @name body: (_) @body) @trait
 (type_item name: (type_identifier) @name type: (_) @body) @type
+(associated_type name: (type_identifier) @name) @type
 (macro_definition name: (identifier) @name . (_)? @body) @macro
 (mod_item name: (identifier) @name body: (_) @body) @module
 (impl_item type: [
@@ -27,9 +28,11 @@
 (use_declaration argument: (_) @specifier (#set! how "use")) @import
 (extern_crate_declaration name: (identifier) @specifier (#set! how "crate")) @import
 
-; Macros around items, as in `cfg_if! { … }`
-(source_file (macro_invocation (token_tree . "{") @again))
-(declaration_list (macro_invocation (token_tree . "{") @again))
+; Macros around items, as in `cfg_if! { … }` and `cfg_unix!(…)`
+(source_file [
+  (macro_invocation (token_tree . ["{" "("]) @again)
+  (expression_statement (macro_invocation (token_tree . "(") @again))])
+(declaration_list (macro_invocation (token_tree . ["{" "("]) @again))
 
 ; What stands above or beside code
 (attribute_item) @attribute

@@ -5,6 +5,7 @@
 (object_definition name: (_) @name body: (_)? @body) @class
 (trait_definition name: (_) @name body: (_)? @body) @trait
 (enum_definition name: (_) @name body: (_)? @body) @enum
+(given_definition name: (_) @name body: (_)? @body) @class
 (type_definition name: (_) @name) @type
 
 ; Imports

@@ -36,3 +36,4 @@
 
 ; Imports
 (import_statement (import_require_clause source: (string) @specifier)) @import
+((ERROR "import" .) @import . (arguments . (string) @specifier)) ; import("a").B<C>, which the grammar does not know
