@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from context_trees import FORMAT, Asked, age, context, disk_contexts, plant, refresher
+from hanging import never_hanging
 
 from context_pack.contexts.domain.fingerprint import Method
 from context_pack.contexts.domain.model import Context, Corrupt, Malformed, judged
@@ -101,6 +102,22 @@ def test_undecodable_names_are_left_out_and_counted(root: Path) -> None:
     assert after is not None
     assert not isinstance(after, Refusal)
     assert after.content_fingerprint(unwatched) == content
+
+
+@pytest.mark.clause("CX-06")
+def test_a_huge_file_counts_by_its_size_and_is_not_read(root: Path) -> None:
+    """A terabyte of nothing would be read for hours."""
+    seen = []
+    for size in (1 << 40, 1 << 40, (1 << 40) + 1):
+        (root / "src/huge.bin").unlink(missing_ok=True)
+        with open(root / "src/huge.bin", "wb") as file:
+            file.truncate(size)
+        folder = opened(root).find("src")
+        assert folder is not None
+        assert not isinstance(folder, Refusal)
+        with never_hanging():
+            seen.append(folder.content_fingerprint(unwatched))
+    assert seen[0] == seen[1] != seen[2]
 
 
 @pytest.mark.clause("CX-14", "CX-15")

@@ -16,6 +16,8 @@ from context_pack_adapters.disk.opening import Handle, open_file
 from context_pack_adapters.disk.writing import is_temporary
 
 CHUNK = 1024 * 1024
+LARGEST_HASHED = 64 * CHUNK
+"""A file of more bytes counts by its size alone: a sparse one could keep a listing busy for hours."""
 
 
 class Look(NamedTuple):
@@ -65,7 +67,7 @@ def is_decodable(name: str) -> bool:
 
 
 def digest_of(folder: Handle, name: str, check: Callable[[], None]) -> str:
-    """The SHA-256 of the bytes of a file in an open folder.
+    """The SHA-256 of the bytes of a file in an open folder; of a very large one, that of its size.
 
     Raises:
         OSError: they cannot be had.
@@ -73,6 +75,8 @@ def digest_of(folder: Handle, name: str, check: Callable[[], None]) -> str:
     opened = open_file(folder, name)
     size = opened.status.st_size
     try:
+        if size > LARGEST_HASHED:
+            return sha256(str(size).encode()).hexdigest()
         # One byte more than expected, so that the common case ends with the first, short read.
         chunk = os.read(opened.descriptor, size + 1 if size < CHUNK else CHUNK)
         found = sha256(chunk)
