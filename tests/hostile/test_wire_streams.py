@@ -1,0 +1,342 @@
+"""Three thousand mutated conversations: the server never raises or hangs, and answers the ping that follows.
+
+Each stream is a real session, framed or not, after a few accidents: cut, repeated, in another order, with
+flipped bits, wrong lengths, huge headers, broken UTF-8, deep JSON and values of other types. Most go to the
+real codec, session and tools in this process; some to spawned servers (`HOSTILE_STREAMS` says how many).
+Seeds are fixed, so a failure can be repeated.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hanging import never_hanging
+from stdio_client import HELLO, PATIENCE, StdioClient
+
+from context_pack.app import build
+from context_pack.toolkit.registry import Registry
+from context_pack_adapters.bootstrap import memory_ports
+from context_pack_adapters.mcp.framing import Decoder, Fault
+from context_pack_adapters.mcp.session import ServerFacts, Session
+
+STREAMS = 3000
+LIVE_STREAMS = int(os.environ.get("HOSTILE_STREAMS", "120"))
+LIMIT = 1 << 16
+SHARDS = 4
+RESYNC = b"\n}\nx\n\n"
+FACTS = ServerFacts("fuzz", "Fuzz", "1", "A server for tests.", "")
+META = "io.modelcontextprotocol/"
+ENVELOPE = {META + "protocolVersion": "2026-07-28", META + "clientCapabilities": {}}
+
+
+def call(name: str, **arguments: Any) -> tuple[str, Any]:
+    """A tools/call."""
+    return "tools/call", {"name": name, "arguments": arguments}
+
+
+SESSIONS: list[list[tuple[str, Any]]] = [
+    [
+        ("initialize", HELLO),
+        ("notifications/initialized", None),
+        ("tools/list", {}),
+        call("read_file", path="src/app.py", includeDeps=True),
+        call("grep_codebase", pattern="def .+", limit=5),
+        call("code_outline", path="."),
+    ],
+    [
+        ("initialize", HELLO),
+        ("notifications/initialized", None),
+        call("input", action="create", ttl_minutes=5, title="é ☃ 😀"),
+        call("input", action="list"),
+        call("output"),
+        ("resources/list", {}),
+        ("resources/read", {"uri": "context://stats"}),
+        ("resources/subscribe", {"uri": "context://pack/pk_aaaaaaaa"}),
+        ("notifications/cancelled", {"requestId": 3}),
+    ],
+    [
+        ("server/discover", {"_meta": ENVELOPE}),
+        ("tools/list", {"_meta": ENVELOPE}),
+        ("tools/call", {"name": "list_contexts", "arguments": {}, "_meta": ENVELOPE}),
+        ("subscriptions/listen", {"_meta": ENVELOPE, "notifications": {"resourcesListChanged": True}}),
+        ("prompts/get", {"name": "take_over", "arguments": {"pack": "x"}}),
+        ("logging/setLevel", {"level": "debug"}),
+    ],
+    [
+        ("initialize", HELLO),
+        call("context_record", type="rule", content="never cross the streams"),
+        call("context_search", query="streams"),
+        call("documents_search", query="streams"),
+        call("get_context", entityType="Node", id="a"),
+        ("ping", None),
+        ("shutdown", None),
+        ("exit", None),
+    ],
+]
+ODD: list[Any] = [
+    None,
+    True,
+    -1,
+    1e308,
+    2**70,
+    "",
+    "\udc00",
+    "x" * 5000,
+    [],
+    {},
+    [[[]]],
+    {"a": {}},
+    "../..",
+    0,
+]
+TOKENS = [
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b'"',
+    b",",
+    b"\\u",
+    b"null",
+    b"\x00",
+    b"\xff",
+    b"\xe2\x98",
+    b"\n",
+    b"\r\n\r\n",
+]
+TOKENS += [b"Content-Length: 7\r\n\r\n", b"Content-Length: ", b'{"a":' * 300, b"[" * 3000, b"9" * 6000]
+
+
+def bodies(dice: random.Random) -> list[bytes]:
+    """A real session, its messages sometimes of other types, in another order or twice."""
+    made = []
+    for number, (method, params) in enumerate(dice.choice(SESSIONS)):
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+        message |= {} if method.startswith("notifications/") else {"id": number}
+        message |= {} if params is None else {"params": params}
+        made.append(twisted(message, dice) if dice.random() < 0.15 else message)
+    match dice.randrange(5):
+        case 0:
+            dice.shuffle(made)
+        case 1:
+            made += dice.choices(made, k=3)
+        case 2:
+            made = [made]
+        case _:
+            pass
+    return [json.dumps(one).encode() for one in made]
+
+
+def twisted(value: Any, dice: random.Random) -> Any:
+    """The value with one part of it, somewhere, of another type."""
+    if isinstance(value, dict) and value and dice.random() < 0.8:
+        key = dice.choice(list(value))
+        if dice.random() < 0.2:
+            return {name: one for name, one in value.items() if name != key}
+        return {**value, key: twisted(value[key], dice)}
+    return dice.choice(ODD)
+
+
+def framed(body: bytes, dice: random.Random) -> bytes:
+    """A body behind a header that is sometimes wrong."""
+    claim: object = len(body)
+    if dice.random() < 0.1:
+        claim = dice.choice([len(body) + 1, max(0, len(body) - 3), 0, LIMIT, LIMIT + 1, 2**63, "", "-1", "٣"])
+    head = f"Content-Length: {claim}\r\n"
+    if dice.random() < 0.1:
+        head = (
+            dice.choice(["X-Long: " + "y" * 20_000 + "\r\n", "X: y\r\n" * 3000, "content-length: 3\r\n"])
+            + head
+        )
+    return f"{head}\r\n".encode() + body
+
+
+def stream(dice: random.Random) -> bytes:
+    """One conversation after a few accidents."""
+    wrap = framed if dice.random() < 0.5 else lambda body, _: body + b"\n"
+    data = bytearray(b"".join(wrap(body, dice) for body in bodies(dice)))
+    for _ in range(dice.choice([1, 1, 2, 5])):
+        at = dice.randrange(len(data) + 1)
+        match dice.randrange(6):
+            case 0 if at < len(data):
+                data[at] ^= 1 << dice.randrange(8)
+            case 1:
+                del data[at : at + dice.randrange(1, 60)]
+            case 2:
+                data[at:at] = dice.choice(TOKENS)
+            case 3:
+                data[at:at] = data[at : at + dice.randrange(1, 400)]
+            case 4:
+                data[at:at] = dice.randbytes(dice.randrange(1, 40))
+            case _:
+                del data[at:]
+    return bytes(data)
+
+
+class Peer:
+    """The codec and the session over real tools, with jobs run as they come."""
+
+    def __init__(self, load: Callable[[], Registry]) -> None:
+        self.said: list[Any] = []
+        self.alarms: list[tuple[str, BaseException]] = []
+        self._decoder = Decoder(LIMIT)
+        self.session = Session(
+            FACTS, load, self._take, alarm=lambda place, error: self.alarms.append((place, error))
+        )
+
+    def _take(self, body: bytes) -> None:
+        self.said.append(json.loads(body))
+
+    def feed(self, data: bytes) -> None:
+        """Hand over bytes."""
+        self._serve(self._decoder.feed(data))
+
+    def end(self) -> None:
+        """End of input."""
+        self._serve(self._decoder.eof())
+        self.session.cancel_all()
+        self.session.finish()
+
+    def _serve(self, items: list[bytes | Fault]) -> None:
+        for item in items:
+            if isinstance(item, Fault):
+                self.session.reject(item)
+                continue
+            for job in self.session.receive(item):
+                job.find_lane()
+                job.run()
+
+    def answers_a_ping(self) -> bool:
+        """Whether a ping is answered, also from inside of an unfinished message of the largest size."""
+        for padding in (0, LIMIT):
+            self.feed(b"\n" * padding + RESYNC)
+            self.feed(
+                json.dumps({"jsonrpc": "2.0", "id": f"last {padding}", "method": "ping"}).encode() + b"\n"
+            )
+            if any(isinstance(one, dict) and one.get("id") == f"last {padding}" for one in self.said):
+                return True
+        return False
+
+
+@pytest.fixture(scope="module")
+def registry() -> Registry:
+    ports = memory_ports({"src/app.py": "import os\n\n\ndef app():\n    return os\n"}, None, None, ())
+    return build(ports, max_source_bytes=1 << 20)
+
+
+@pytest.mark.slow
+@pytest.mark.clause("TR-19", "MCP-90")
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_a_mutated_conversation_is_survived(registry: Registry, shard: int) -> None:
+    answered = 0
+    for number in range(shard, STREAMS, SHARDS):
+        dice = random.Random(f"stream {number}")
+        data = stream(dice)
+        peer = Peer(lambda: registry)
+        with never_hanging():
+            cuts = sorted(dice.randrange(len(data) + 1) for _ in range(dice.randrange(4)))
+            for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True):
+                peer.feed(data[start:end])
+            alive = peer.answers_a_ping()
+            peer.end()
+        ended = peer.session.exit_code is not None
+        # What claims more than fits is lawfully drained for as long as it claims to be.
+        assert ended or alive or b"%d" % 2**63 in data, (number, data[:300])
+        assert not peer.alarms, (number, peer.alarms)
+        assert "Traceback" not in json.dumps(peer.said)
+        answered += alive
+    assert answered > STREAMS / SHARDS / 2
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/app.py").write_text("import os\n\n\ndef app():\n    return os\n")
+    return tmp_path
+
+
+@pytest.fixture
+def start(place: Path) -> Iterator[Callable[[], StdioClient]]:
+    """Starts servers; all of them are gone after the test."""
+    started: list[StdioClient] = []
+
+    def spawned() -> StdioClient:
+        options = {"CONTEXT_PACK_LOG": "debug", "CONTEXT_PACK_MAX_MESSAGE_BYTES": str(LIMIT)}
+        started.append(StdioClient(place, env={**options, "CONTEXT_PACK_EMBEDDER": "fast"}))
+        return started[-1]
+
+    yield spawned
+    for client in started:
+        client.kill()
+
+
+class Listener:
+    """Collects what a server says, so that neither side ever waits for the other."""
+
+    def __init__(self, client: StdioClient) -> None:
+        self.client = client
+        self.said, self.complaints = bytearray(), bytearray()
+        self._news = threading.Condition()
+        self._threads = [
+            threading.Thread(target=self._read, args=pair, daemon=True)
+            for pair in ((client.stdout, self.said), (client.stderr, self.complaints))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _read(self, pipe: Any, into: bytearray) -> None:
+        while data := pipe.read1(1 << 16):
+            with self._news:
+                into += data
+                self._news.notify_all()
+        with self._news:
+            self._news.notify_all()
+
+    def hears(self, words: bytes) -> bool:
+        """Wait until these words have come; False if the server has ended instead."""
+        with self._news:
+            self._news.wait_for(lambda: words in self.said or not self._threads[0].is_alive(), PATIENCE)
+            return words in self.said
+
+    def ended(self) -> int:
+        """The exit code after the end of input."""
+        self.client.close_input()
+        code = self.client.wait()
+        for thread in self._threads:
+            thread.join(PATIENCE)
+        return code
+
+
+@pytest.mark.slow
+@pytest.mark.clause("TR-19", "MCP-90")
+def test_a_running_server_survives_mutated_conversations(start: Callable[[], StdioClient]) -> None:
+    """One server for as long as it lives: one that a stream asked to end is followed by another."""
+    listener: Listener | None = None
+    spoiled = 0
+    for number in range(LIVE_STREAMS):
+        data = stream(random.Random(f"stream {number}"))
+        if b"%d" % 2**63 in data:
+            continue  # it would be drained for ever, lawfully
+        listener = Listener(start()) if listener is None else listener
+        word = f'"ping {number}"'.encode()
+        ping = b'{"jsonrpc":"2.0","id":%s,"method":"ping"}\n' % word
+        try:
+            listener.client.raw(data + b"\n" * LIMIT + RESYNC + ping)
+        except BrokenPipeError:
+            pass
+        if not listener.hears(word):
+            assert listener.client.wait() in (0, 1), number
+            assert b"exit" in data or b"shutdown" in data, (number, data[:300])
+            assert b"Traceback" not in listener.complaints
+            listener, spoiled = None, spoiled + 1
+    if listener is not None:
+        assert listener.ended() == 0
+        assert b"Traceback" not in listener.complaints, listener.complaints[-2000:]
+    assert spoiled < LIVE_STREAMS / 2
