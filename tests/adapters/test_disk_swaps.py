@@ -1,8 +1,8 @@
 """Folders swapped for links to a decoy, in a loop, while every reader reads: nothing of the decoy is served.
 
 The decoy is a copy of the project in which one word is another, so whatever comes from it can be told. The
-swaps are made by a process of their own. `CONTEXT_PACK_SWAP_SECONDS=10` goes on for so long at each place,
-instead of for a number of calls.
+swaps are made by a process of their own. `HOSTILE_SECONDS=10` goes on for so long at each place, instead of
+for a number of calls.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bundle_maker import bundle_files, write_files
 
 from context_pack import open_workspace
+from context_pack_adapters.cli import main
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="names are exchanged by a call of Linux")
 
-SECONDS = float(os.environ.get("CONTEXT_PACK_SWAP_SECONDS", "0"))
+SECONDS = float(os.environ.get("HOSTILE_SECONDS", "0"))
 ROUNDS = 12
 OURS, THEIRS = "harmless", "leakedword"
 STORE = ".agents/mcp/context_pack"
@@ -51,10 +53,11 @@ FILES = {
     ),
     "docs/part/page.md": f"# Marker\n\nThe {OURS} marker of a document.\n",
     "context.json": json.dumps({"collections": {"docs": {"url": "./docs"}}}),
-    "shop/sdd-bundle.yaml": (
-        "bundle: {id: shop, name: Shop, version: 1.0.0, bundleType: schemas/bundle-type.json}\n"
-    ),
 }
+NODES: list[dict[str, Any]] = [
+    {"id": "a", "title": f"marker {OURS}", "refs": ["b"]},
+    {"id": "b", "title": f"second {OURS}"},
+]
 READ = ("read_file", {"path": "src/deep/app.py"})
 CALLS: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "src": [
@@ -62,6 +65,10 @@ CALLS: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("read_file", {"path": "src/main.py", "includeDeps": True}),
         ("grep_codebase", {"pattern": "marker .+"}),
         ("code_outline", {"path": "src/deep/app.py"}),
+        ("code_outline", {"path": "src"}),
+        ("find_usages", {"name": f"marker_{OURS}"}),
+        ("find_usages", {"name": f"marker_{THEIRS}", "path": "src/deep"}),
+        ("context_search", {"query": "marker"}),
         ("list_contexts", {}),
         ("query_context", {"scope": "src/deep"}),
         ("query_context", {"scope": "deep", "path": "src"}),
@@ -73,6 +80,15 @@ CALLS: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("documents_search", {"query": "marker"}),
         ("documents_list_documents", {"collection": "docs"}),
         ("documents_get_document", {"collection": "docs", "document": "part/page.md"}),
+        ("documents_get_outline", {"collection": "docs", "document": "part/page.md"}),
+        ("documents_get_section", {"collection": "docs", "document": "part/page.md", "section": "Marker"}),
+        ("documents_find_related", {"collection": "docs", "document": "part/page.md"}),
+        ("documents_search_batch", {"queries": [{"query": "marker"}]}),
+    ],
+    "shop": [
+        ("get_context", {"entityType": "Node", "id": "a"}),
+        ("export_context", {"targets": [{"entityType": "Node", "entityId": "a"}]}),
+        ("export_entity_markdown", {"entityType": "Node", "entityId": "a"}),
     ],
     STORE: [
         ("input", {"action": "list"}),
@@ -86,6 +102,9 @@ PLACES = {
     "src/deep": "src",
     "docs": "docs",
     "docs/part": "docs",
+    "shop": "shop",
+    "shop/bundle": "shop",
+    "shop/schemas": "shop",
     ".agents": STORE,
     f"{STORE}/packs": STORE,
     f"{STORE}/memory/discoveries": STORE,
@@ -99,6 +118,7 @@ def project(tmp_path: Path) -> Path:
     for name, text in FILES.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
+    write_files(root / "shop", bundle_files({"Node": NODES}))
     return root
 
 
@@ -147,12 +167,12 @@ def test_nothing_is_served_from_behind_a_link_that_takes_a_folder_s_place(
             while rounds < ROUNDS or time.monotonic() < end:
                 rounds += 1
                 for tool, arguments in calls:
-                    answer = workspace.call(tool, arguments)
-                    assert THEIRS not in answer.text, tool
-                    served += OURS in answer.text
+                    answer = workspace.call(tool, arguments).text.replace(f"marker_{THEIRS}: ", "")
+                    assert THEIRS not in answer, tool
+                    served += OURS in answer
         for tool, arguments in calls:
-            answer = workspace.call(tool, arguments)
-            assert THEIRS not in answer.text, tool
+            answer = workspace.call(tool, arguments).text.replace(f"marker_{THEIRS}: ", "")
+            assert THEIRS not in answer, tool
         assert served
         assert everything(decoy) == before
 
@@ -171,6 +191,54 @@ def test_nothing_is_written_behind_a_link_that_takes_a_folder_s_place(project: P
                     workspace.call("input", arguments)
                 workspace.call("context_record", {"type": "rule", "content": f"the rule {rounds}"})
     assert everything(decoy) == {"packs": b""}
+
+
+COMMANDS = [
+    ["read", "src/deep/app.py"],
+    ["grep", "marker"],
+    ["outline", "src"],
+    ["contexts", "init", "--agents"],
+    ["contexts", "refresh"],
+    ["contexts", "show", "src/deep"],
+    ["docs", "sync"],
+    ["docs", "search", "marker"],
+    ["docs", "pack", "docs", "--version", "1", "-o", "docs/out.tar.gz", "--force"],
+    ["memory", "import", "docs"],
+    ["memory", "list"],
+    ["packs", "list"],
+    ["bundles", "check"],
+    ["bundles", "graph"],
+    ["index"],
+]
+
+
+@pytest.mark.clause("ST-32", "CX-21", "DC-06", "BD-13")
+@pytest.mark.parametrize("place", ["src/deep", "docs", "shop/bundle", ".agents"])
+def test_no_command_reads_or_writes_behind_a_link_that_takes_a_folder_s_place(
+    project: Path,
+    tmp_path: Path,
+    place: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("CONTEXT_PACK_EMBEDDER", "fast")
+    monkeypatch.chdir(project)
+    main(["memory", "add", "rule", f"never move the {OURS} marker"])
+    decoy = tmp_path / "decoy"
+    shutil.copytree(project, decoy)
+    for file in filter(Path.is_file, decoy.rglob("*")):
+        file.write_text(file.read_text().replace(OURS, THEIRS))
+    before = everything(decoy)
+    with swapped(project / place, decoy / place):
+        end, rounds = time.monotonic() + SECONDS, 0
+        while rounds < 2 or time.monotonic() < end:
+            rounds += 1
+            for words in COMMANDS:
+                main(words)
+                told = "".join(capfd.readouterr())
+                assert THEIRS not in told, words
+                assert "failed inside" not in told, words
+    assert everything(decoy) == before
 
 
 def everything(folder: Path) -> dict[str, bytes]:
