@@ -1,0 +1,294 @@
+"""A small project with something of everything that the product reads or writes, and the world around it.
+
+`World.made` builds it twice: the project, and a decoy outside of it that is the same but for one word, so
+that whatever is served from the decoy can be told. `CALLS` and `COMMANDS` use every tool and every command.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bundle_maker import bundle_files, write_files
+from document_trees import lay
+
+OURS, THEIRS = "harmless", "leakedword"
+STORE = ".agents/mcp/context_pack"
+CONTEXT = """\
+version: 1
+scope: {scope}
+summary: the {word} marker of this folder
+fingerprint: abcdef12
+last_updated: 2026-01-01T00:00:00Z
+maintenance: keep it true
+"""
+
+
+def _sources(word: str) -> dict[str, str | bytes]:
+    """The files that people wrote, every one with the word in it."""
+    python = f'"""The {word} marker."""\n\n\ndef marker_{word}():\n    return "marker {word}"\n'
+    return {
+        "README.md": f"# Project\n\nThe {word} marker.\n",
+        "AGENTS.md": f"# Agents\n\nMind the {word} marker.\n",
+        ".gitignore": f"out/\n# {word}\n",
+        ".ignore": f"# {word}\n*.log\n",
+        ".contextignore": f"# {word}\n",
+        ".context.config.yaml": f"min_tokens: 0 # {word}\n",
+        ".context.yaml": CONTEXT.format(scope=".", word=word),
+        ".git/config": f"# {word}\n",
+        ".env": f"KEY={word}\n",
+        "package.json": json.dumps({"name": "shop", "description": word, "workspaces": ["web"]}),
+        "pyproject.toml": f'[project]\nname = "shop"\ndescription = "{word}"\n',
+        "Cargo.toml": f'[package]\nname = "shop"\ndescription = "{word}"\n[workspace]\nmembers = ["core"]\n',
+        "core/Cargo.toml": f'[package]\nname = "core"\ndescription = "{word}"\n',
+        "core/src/lib.rs": f"//! The {word} marker.\nmod inner;\nuse crate::inner::go;\n",
+        "core/src/inner.rs": f"pub fn go() {{}} // marker {word}\n",
+        "go.mod": f"module example.org/shop // {word}\n",
+        "lib/lib.go": f'package lib // marker {word}\nimport "example.org/shop/lib/part"\n',
+        "lib/part/part.go": f"package part // marker {word}\n",
+        "composer.json": json.dumps({"autoload": {"psr-4": {"App\\": "php/"}}, "description": word}),
+        "php/Main.php": f"<?php // marker {word}\nnamespace App;\nuse App\\Other;\n",
+        "php/Other.php": f"<?php // marker {word}\nnamespace App;\nclass Other {{}}\n",
+        "c/main.c": f'#include "part.h"\n/* marker {word} */\nint main(void) {{ return 0; }}\n',
+        "c/part.h": f"/* marker {word} */\n",
+        "tsconfig.json": '{"extends": "./web/base.json", "references": [{"path": "./web"}]}',
+        "web/base.json": f'{{"compilerOptions": {{"paths": {{"@/*": ["./web/*"]}}}}, "x": "{word}"}}',
+        "web/tsconfig.json": f'{{"compilerOptions": {{"baseUrl": "."}}, "x": "{word}"}}',
+        "web/package.json": json.dumps({"name": "@shop/web", "main": "index.ts", "description": word}),
+        "web/index.ts": f'import {{ one }} from "@/part";\nexport const two = "marker {word}";\n',
+        "web/part.ts": f'import two from "@shop/web";\nexport const one = "marker {word}";\n',
+        "src/main.py": f'"""Marker {word}."""\nfrom deep.app import marker_{word}\n\nmarker_{word}()\n',
+        "src/deep/__init__.py": "",
+        "src/deep/app.py": python,
+        "src/deep/.context.yaml": CONTEXT.format(scope="src/deep", word=word),
+        "src/deep/.gitignore": f"*.tmp\n# {word}\n",
+        "docs/page.md": f"# Marker\n\nThe {word} marker of a document.\n\n## Part\n\nMore {word} words.\n",
+        "docs/part/other.md": f"# Other marker\n\nAnother {word} marker.\n",
+        "docs/.gitignore": f"# {word}\n",
+        "manual/manifest.json": json.dumps(
+            {"name": "manual", "version": "1", "description": word, "sources": {"glob": ["**/*.md"]}}
+        ),
+        "manual/text.md": f"# Manual\n\nThe {word} marker of the manual.\n",
+        "vendor/guide.tar.gz": _package(word),
+        "notes/rules.md": f"# Rules\n\n- Never move the {word} marker without a word.\n",
+        "bundles.yaml": f"bundles:\n  - path: shop\n    name: shop\n    description: {word}\n",
+        "context.json": json.dumps(
+            {
+                "collections": {
+                    "docs": {"url": "./docs", "description": word},
+                    "manual": {"url": "manual/manifest.json"},
+                    "guide": {"url": "vendor/guide.tar.gz"},
+                }
+            }
+        ),
+        "out/old.json": f'{{"old": "{word}"}}',
+    }
+
+
+def _node(key: str, word: str, *to: str) -> dict[str, Any]:
+    return {"id": key, "title": f"{key} {word}", "refs": list(to)}
+
+
+def _package(word: str) -> bytes:
+    manifest = {"name": "guide", "version": "1", "sources": {"files": [{"path": "guide.md"}]}}
+    texts = {"manifest.json": json.dumps(manifest), "guide.md": f"# Guide\n\nThe {word} marker of a guide.\n"}
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w") as archive:
+        for name, text in texts.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return gzip.compress(held.getvalue(), mtime=0)
+
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("read_file", {"path": "src/main.py", "includeDeps": True}),
+    ("read_file", {"path": "src/deep/app.py"}),
+    ("read_file", {"path": "web/index.ts", "includeDeps": True}),
+    ("read_file", {"path": "web/part.ts", "includeDeps": True}),
+    ("read_file", {"path": "core/src/lib.rs", "includeDeps": True}),
+    ("read_file", {"path": "lib/lib.go", "includeDeps": True}),
+    ("read_file", {"path": "php/Main.php", "includeDeps": True}),
+    ("read_file", {"path": "c/main.c", "includeDeps": True}),
+    ("grep_codebase", {"pattern": "marker .+", "limit": 100}),
+    ("code_outline", {}),
+    ("code_outline", {"path": "src/deep/app.py"}),
+    ("find_usages", {"name": f"marker_{OURS}"}),
+    ("get_context", {"entityType": "Node", "id": "a"}),
+    ("export_context", {"targets": [{"entityType": "Node", "entityId": "a"}]}),
+    ("export_entity_markdown", {"entityType": "Node", "entityId": "a"}),
+    ("list_contexts", {}),
+    ("list_contexts", {"path": "src"}),
+    ("check_freshness", {"scope": "src/deep"}),
+    ("query_context", {"scope": "."}),
+    ("query_context", {"scope": "deep", "path": "src"}),
+    ("documents_sync", {}),
+    ("documents_list_collections", {}),
+    ("documents_search", {"query": "marker"}),
+    ("documents_search_batch", {"queries": [{"query": "marker of the manual"}]}),
+    ("documents_list_documents", {"collection": "docs"}),
+    ("documents_get_document", {"collection": "docs", "document": "page.md"}),
+    ("documents_get_document", {"collection": "guide", "document": "guide.md"}),
+    ("documents_get_outline", {"collection": "docs", "document": "page.md"}),
+    ("documents_get_section", {"collection": "manual", "document": "text.md", "section": "Manual"}),
+    ("documents_find_related", {"collection": "docs", "document": "page.md"}),
+    ("context_record", {"type": "rule", "content": "never cross the marker at night", "module": "night"}),
+    ("context_search", {"query": "marker"}),
+    ("input", {"action": "list"}),
+    ("input", {"action": "get", "id": "the-pack"}),
+    ("input", {"action": "create", "ttl_minutes": 60, "brief": "a second one"}),
+    ("input", {"action": "draft", "query": "marker", "ttl_minutes": 60}),
+    ("input", {"action": "verify", "id": "the-pack"}),
+    ("input", {"action": "repair", "id": "the-pack", "expected_revision": 4}),
+    ("input", {"action": "touch_ttl", "id": "the-pack", "expected_revision": 4, "ttl_minutes": 9}),
+    ("output", {"id": "the-pack"}),
+    ("output", {}),
+    ("input", {"action": "delete_pack", "id": "old-pack", "expected_revision": 4}),
+]
+"""Every tool at least once; between them they read and write every kind of file."""
+
+COMMANDS: list[list[str]] = [
+    ["call", "read_file", "path=src/main.py"],
+    ["tools"],
+    ["read", "src/main.py", "--deps"],
+    ["outline", "src"],
+    ["grep", "marker"],
+    ["packs", "list"],
+    ["packs", "draft", "marker"],
+    ["packs", "show", "the-pack"],
+    ["packs", "verify"],
+    ["packs", "repair", "the-pack"],
+    ["packs", "export", "the-pack", "-o", "out/pack.md", "--force"],
+    ["packs", "export", "the-pack", "--html", "-o", "out/pack.html", "--force"],
+    ["packs", "delete", "the-pack"],
+    ["bundles", "list"],
+    ["bundles", "check"],
+    ["bundles", "export", "a", "-o", "out/export.json", "--force"],
+    ["bundles", "graph", "a"],
+    ["bundles", "stale", "out/export.json"],
+    ["contexts", "init", "--agents"],
+    ["contexts", "refresh", "--agents"],
+    ["contexts", "status"],
+    ["contexts", "validate"],
+    ["contexts", "show", "src/deep"],
+    ["memory", "add", "rule", "Never cross the marker by day", "--module", "day"],
+    ["memory", "list"],
+    ["memory", "import", "notes", "README.md"],
+    ["memory", "forget", "00000000-0000-8000-8000-000000000000"],
+    ["index"],
+    ["docs", "add", "more", "./notes"],
+    ["docs", "list"],
+    ["docs", "sync"],
+    ["docs", "search", "marker"],
+    ["docs", "pack", "docs", "--version", "1", "-o", "out/docs.tar.gz", "--force"],
+    ["docs", "remove", "more"],
+    ["docs", "allow", "--list"],
+    ["stats"],
+    ["doctor"],
+    ["demo"],
+]
+"""Every command that ends by itself (`serve` is the server, `contexts watch` waits for a person)."""
+
+
+class World(NamedTuple):
+    """The project, and what is around it: the decoy, the user's home, and the private folders."""
+
+    top: Path
+
+    @property
+    def project(self) -> Path:
+        """What a hostile hand may have prepared."""
+        return self.top / "project"
+
+    @property
+    def decoy(self) -> Path:
+        """The same project with another word, which nothing of ours may read or write."""
+        return self.top / "outside" / "decoy"
+
+    @property
+    def template(self) -> Path:
+        """The project as it was made."""
+        return self.top / "template"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a process over the project is started with."""
+        return {
+            "HOME": str(self.top / "outside" / "home"),
+            "XDG_CONFIG_HOME": str(self.top / "outside" / "home" / ".config"),
+            "CONTEXT_PACK_CACHE": str(self.top / "private"),
+            "CONTEXT_PACK_SOURCE_ROOT": str(self.project),
+            "CONTEXT_PACK_EMBEDDER": "fast",
+            "CONTEXT_PACK_RATE_LIMITS": "off",
+            "CONTEXT_PACK_LOG": "error",
+        }
+
+    @classmethod
+    def made(cls, top: Path) -> World:
+        """Build all of it below a folder."""
+        from context_pack import open_workspace
+
+        world = cls(top)
+        for place, word in ((world.project, OURS), (world.decoy, THEIRS)):
+            lay(place, _sources(word))
+            write_files(place / "shop", bundle_files({"Node": [_node("a", word, "b"), _node("b", word)]}))
+        config = top / "outside/home/.config/context-pack/context.json"
+        lay(config.parent, {config.name: json.dumps({"collections": {"far": {"url": _repository(world)}}})})
+        lay(top / "outside/home", {"notes.md": f"# Private\n\nA {THEIRS} marker.\n"})
+        with open_workspace(
+            source_root=world.project, cache=top / "private", embedder="fast", user_config=config
+        ) as workspace:
+            for name in ("the-pack", "old-pack"):
+                pack = workspace.packs.create(ttl_minutes=600, name=name, brief=f"the {OURS} marker")
+                pack = workspace.packs.upsert_section(pack, section_key="main", section_title="Main")
+                for number, path in enumerate(("src/deep/app.py", "web/index.ts")):
+                    pack = workspace.packs.upsert_ref(
+                        pack, section_key="main", ref_key=f"r{number}", path=path, line_start=1, line_end=2
+                    )
+            workspace.call("context_record", {"type": "rule", "content": f"never move the {OURS} marker"})
+        shutil.copytree(world.project / ".agents", world.decoy / ".agents")
+        _say(world.decoy / ".agents", OURS, THEIRS)
+        shutil.copytree(world.project, world.template)
+        return world
+
+    def restore(self) -> None:
+        """Have the project as it was made."""
+        shutil.rmtree(self.project)
+        shutil.copytree(self.template, self.project)
+
+    def around(self) -> dict[str, tuple[int, int, bytes]]:
+        """Mode, time and bytes of everything outside of the project and of its own private folders."""
+        found: dict[str, tuple[int, int, bytes]] = {}
+        for folder, _, names in os.walk(self.top / "outside"):
+            for path in (folder, *(os.path.join(folder, name) for name in names)):
+                status = os.lstat(path)
+                content = Path(path).read_bytes() if path != folder else b""
+                found[path] = (status.st_mode, status.st_mtime_ns, content)
+        return found
+
+
+def _say(folder: Path, old: str, new: str) -> None:
+    for path in filter(Path.is_file, folder.rglob("*")):
+        path.write_text(path.read_text().replace(old, new))
+
+
+def _repository(world: World) -> str:
+    """The address of a repository of documents, outside of the project."""
+    place = world.top / "outside" / "far"
+    lay(place, {"far.md": "# Far\n\nA marker far away.\n"})
+    named = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "one"]):
+        subprocess.run(["git", "-C", str(place), *named, *words], check=True)
+    return f"git+file://{place}"
+
+
+if __name__ == "__main__":
+    World.made(Path(sys.argv[1]))
