@@ -18,9 +18,13 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from hanging import never_hanging
 from stdio_client import StdioClient
 
+from context_pack_adapters.cli import main
+
 SECRET = "TOPSECRETWORD"
+ROOT_TELLERS = ("list_contexts", "query_context", "check_freshness")
 SECONDS = 20.0
 """How long one reply may take before it counts as a hang; it takes a few milliseconds."""
 
@@ -189,6 +193,7 @@ def test_read_file_serves_no_hostile_path(server: StdioClient, place: Path, path
         text, failed = call(server, "read_file", {"path": spelled(path, place), **arguments})
         assert failed, text
         assert SECRET not in text
+        assert_tells_no_place(text, "read_file", {"path": spelled(path, place)}, place)
         assert json.loads(text)["error"] in {
             "File not found",
             "Permission denied",
@@ -250,6 +255,9 @@ def named(path: str) -> list[tuple[str, dict[str, Any]]]:
         ("documents_sync", {"collection": path}),
         ("export_entity_markdown", {"bundleId": path, "entityType": "x", "entityId": path or "x"}),
         ("documents_get_section", {"collection": path, "document": path, "section": path}),
+        ("documents_find_related", {"collection": "docs", "document": path}),
+        ("code_outline", {"path": path}),
+        ("find_usages", {"name": SECRET, "path": path}),
         ("grep_codebase", {"pattern": SECRET[:-1] + ".", "filePattern": path}),
     ]
 
@@ -260,7 +268,38 @@ def test_no_other_tool_serves_a_hostile_path(server: StdioClient, place: Path, p
     """A call may be refused or find nothing; it is answered, and tells nothing of what it must not."""
     for tool, arguments in named(spelled(path, place)):
         text, _ = call(server, tool, arguments)
+        if tool == "find_usages":
+            text = text.replace(f"{SECRET}: ", "", 1)  # the name that was asked for
         assert SECRET not in text, tool
+        assert_tells_no_place(text, tool, arguments, place)
+
+
+def assert_tells_no_place(text: str, tool: str, arguments: dict[str, Any], place: Path) -> None:
+    """No answer has an absolute path that the caller did not say, but for the root of contexts."""
+    top = str(place.parent)
+    if top not in json.dumps(arguments):
+        assert top not in (text.replace(str(place), "") if tool in ROOT_TELLERS else text), (tool, text)
+
+
+@pytest.mark.clause("CD-32")
+@pytest.mark.parametrize(
+    "words", [["read"], ["outline"], ["contexts", "show"], ["grep", SECRET[:-1] + ".", "-g"]]
+)
+def test_no_command_serves_a_hostile_path(
+    place: Path, words: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("CONTEXT_PACK_DENY", "custom")
+    monkeypatch.setenv("CONTEXT_PACK_ROOT", str(place.parent / "store"))
+    for path in HOSTILE:
+        with never_hanging():
+            main(
+                [*words, "--", spelled(path, place)] if words[0] != "grep" else [*words, spelled(path, place)]
+            )
+        said = "".join(capfd.readouterr())
+        assert SECRET not in said, path
+        assert "failed inside" not in said, path
+        assert "Traceback" not in said, path
 
 
 @pytest.mark.clause("CD-32")
