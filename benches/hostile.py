@@ -39,7 +39,7 @@ def troubles(world: World, client: StdioClient, commands: bool) -> Iterator[str]
     for tool, arguments in CALLS:
         began = time.monotonic()
         try:
-            text = json.dumps(client.call(tool, arguments))
+            text = json.dumps(client.request("tools/call", {"name": tool, "arguments": arguments}))
         except (TimeoutError, EOFError) as error:
             yield f"{tool} {arguments}: {type(error).__name__}"
             return
@@ -47,6 +47,8 @@ def troubles(world: World, client: StdioClient, commands: bool) -> Iterator[str]
             yield f"{tool} {arguments}: {time.monotonic() - began:.1f} s"
         if THEIRS in text:
             yield f"{tool} {arguments}: serves the decoy"
+        if "failed inside" in text:
+            yield f"{tool} {arguments}: {text}"
         if str(world.top) in (text.replace(str(world.project), "") if tool in ROOT_TELLERS else text):
             yield f"{tool} {arguments}: tells a path: {text[:300]}"
     if "result" not in client.request("ping"):
@@ -80,7 +82,7 @@ def main() -> int:
         before = world.around()
         for path in paths[part - 1 :: parts]:
             world.restore()
-            client = StdioClient(world.project, env=world.environment)
+            client = StdioClient(world.top, env=world.environment)
             client.initialize()
             for kind in kinds:
                 cases += 1
@@ -96,7 +98,7 @@ def main() -> int:
                     print(f"{kind} at {path}: {trouble}", file=screen, flush=True)
                 if client.process.poll() is not None:
                     print(f"{kind} at {path}: the server has ended", file=screen, flush=True)
-                    client = StdioClient(world.project, env=world.environment)
+                    client = StdioClient(world.top, env=world.environment)
                     client.initialize()
             client.close_input()
             if client.wait() != 0 or b"Traceback" in client.stderr.read():

@@ -11,7 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from context_pack.kernel.errors import Failure
 from context_pack_adapters.mcp.catalog import Item, Lists, described
+from context_pack_adapters.mcp.jsonrpc import INTERNAL_ERROR
+from context_pack_adapters.mcp.wire import Refusal
 
 if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
@@ -36,12 +39,20 @@ class Shelf:
         """The lists that cannot change, once somebody has asked for one."""
 
     def registry(self) -> Registry:
-        """The registry; the first call may take long."""
+        """The registry; the first call may take long.
+
+        Raises:
+            Refusal: the storage cannot be used, in the words of whoever found it so.
+        """
         if self.loaded is None:
             with self._lock:
                 if self.loaded is None:
                     try:
                         self.loaded = self._load()
+                    except Failure as failure:
+                        raise Refusal(
+                            INTERNAL_ERROR, failure.message, {"code": failure.code.value}
+                        ) from failure
                     finally:
                         self.tried = True
         return self.loaded

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.mcp.framing import Fault
 
 if TYPE_CHECKING:
@@ -245,6 +246,15 @@ def test_nobody_waits_at_the_end_for_a_load_that_failed(connect: Callable[..., P
     assert not peer.session.tried
     peer.error("tools/list")
     assert peer.session.tried
+
+
+@pytest.mark.clause("MCP-56")
+def test_a_storage_that_cannot_be_used_is_told_in_its_own_words(connect: Callable[..., Peer]) -> None:
+    def load() -> Any:
+        raise Failure(Code.IO_ERROR, ".agents: it is a link")
+
+    error = connect(load=load).error("tools/call", {"name": "echo", "arguments": {"text": "hi"}})
+    assert error == {"code": -32603, "message": ".agents: it is a link", "data": {"code": "io_error"}}
 
 
 @pytest.mark.clause("MCP-09")
