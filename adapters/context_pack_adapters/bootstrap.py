@@ -198,6 +198,7 @@ class Connection:
             alarm=self._log.alarm,
             on_watch=self.watch,
             monotonic=time.monotonic,
+            call_seconds=self._settings.call_seconds,
         )
         return self._session
 

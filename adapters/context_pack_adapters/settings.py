@@ -22,6 +22,8 @@ LEVELS: Mapping[str, int] = {"off": 0, "error": 1, "warn": 2, "info": 3, "debug"
 OUR_NAMES = frozenset({"mcp_context_pack", "context_pack", "context-pack"})
 DEFAULT_LEVEL = "info"
 DEFAULT_INITIALIZE_TIMEOUT_MS = 20_000
+DEFAULT_CALL_SECONDS = 45
+LONGEST_CALL_SECONDS = 86_400
 LONGEST_TIMEOUT_MS = 2_147_483_647
 DEFAULT_MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
@@ -33,6 +35,7 @@ VARIABLES: Mapping[str, str] = {
     "CONTEXT_PACK_CACHE": "folder for indexes and private state, instead of the user's own folders",
     "CONTEXT_PACK_LOG": "log level on stderr",
     "CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "longest wait for the first valid message",
+    "CONTEXT_PACK_CALL_SECONDS": "longest time that a call may take",
     "CONTEXT_PACK_MAX_MESSAGE_BYTES": "largest message of the protocol",
     "CONTEXT_PACK_MAX_SOURCE_BYTES": "largest source file that a ref can show",
     "CONTEXT_PACK_DENY": "globs of names that are never read, besides the usual ones",
@@ -56,6 +59,7 @@ class Settings(NamedTuple):
     log_level: str = DEFAULT_LEVEL
     log_level_given: bool = False
     initialize_timeout_ms: int = DEFAULT_INITIALIZE_TIMEOUT_MS
+    call_seconds: int = DEFAULT_CALL_SECONDS
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES
     deny: tuple[str, ...] = ()
@@ -86,6 +90,9 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
         initialize_timeout_ms=min(
             reader.whole("CONTEXT_PACK_INITIALIZE_TIMEOUT_MS", DEFAULT_INITIALIZE_TIMEOUT_MS, low=1),
             LONGEST_TIMEOUT_MS,
+        ),
+        call_seconds=reader.whole(
+            "CONTEXT_PACK_CALL_SECONDS", DEFAULT_CALL_SECONDS, low=1, high=LONGEST_CALL_SECONDS
         ),
         max_message_bytes=reader.whole("CONTEXT_PACK_MAX_MESSAGE_BYTES", DEFAULT_MAX_MESSAGE_BYTES, **sizes),
         max_source_bytes=reader.whole("CONTEXT_PACK_MAX_SOURCE_BYTES", DEFAULT_MAX_SOURCE_BYTES, **sizes),

@@ -7,9 +7,26 @@ from typing import Protocol
 
 from attrs import define, field
 
+from context_pack.kernel.errors import Code, Failure
+
+SMALLER = "ask for less (a smaller folder, fewer names), or raise CONTEXT_PACK_CALL_SECONDS"
+
 
 class Cancelled(Exception):
     """The caller has withdrawn the call: stop, leave nothing half done, send nothing."""
+
+
+class Overdue(Cancelled):
+    """The call takes longer than it may: stop like one that was withdrawn; the caller is told."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
+
+    def failure(self) -> Failure:
+        """What the caller is told."""
+        words = f"the call took longer than {self.seconds:g} s and was given up: {SMALLER}"
+        return Failure(Code.TIMED_OUT, words, {"seconds": self.seconds, "hint": SMALLER})
 
 
 class Call(Protocol):
@@ -28,6 +45,7 @@ class Call(Protocol):
 
         Raises:
             Cancelled: the caller has withdrawn it.
+            Overdue: it takes longer than it may.
         """
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:

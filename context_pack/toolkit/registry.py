@@ -18,7 +18,7 @@ from context_pack.toolkit.arguments import (
     schema_of,
     with_whole_numbers,
 )
-from context_pack.toolkit.call import Call, Cancelled
+from context_pack.toolkit.call import Call, Cancelled, Overdue
 from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.metrics import Metrics
 from context_pack.toolkit.offers import Prompt, ResourceEntry, ResourceFamily, ResourceText
@@ -28,6 +28,7 @@ KEPT_COMMANDS = 256
 KEPT_KEY_CHARS = 4096
 LONG_ANSWER_CHARS = 500_000
 """The most that clients let a tool ask for; what is longer is not cut by us, and they keep it elsewhere."""
+NO_MEMORY = "there is not enough memory for this call; ask for less, or close some programs and try again"
 INTERNAL = "the call failed inside the server; try again, and report it if it stays"
 
 
@@ -88,22 +89,38 @@ class Registry:
         if tool is None:
             raise UnknownTool(name)
         start = self.monotonic()
-        failure: Failure | None = None
         try:
             self.limiter.admit(name, start)
             call.check()
             answer = tool.run(self._command(tool, arguments), call)
+        except Overdue as late:
+            return self.fail(name, arguments, call, late.failure(), start)
         except Cancelled:
             raise
         except Failure as caught:
-            failure = caught
+            return self.fail(name, arguments, call, caught, start)
+        except MemoryError:
+            failure = Failure(Code.IO_ERROR, NO_MEMORY, {"reason": "ENOMEM"})
+            return self.fail(name, arguments, call, failure, start)
         except Exception as error:
             self.alarm(name, error)
-            failure = Failure(Code.INTERNAL, INTERNAL)
-        if failure is not None:
-            answer = tool.family.error(failure, Failed(name, call.request_id, arguments))
-        spent = (self.monotonic() - start) * 1000
-        kind = failure.kind.value if failure is not None else ("refused" if answer.is_error else None)
+            return self.fail(name, arguments, call, Failure(Code.INTERNAL, INTERNAL), start)
+        return self._told(name, answer, start, "refused" if answer.is_error else None)
+
+    def fail(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        call: Call,
+        failure: Failure,
+        start: float | None = None,
+    ) -> Answer:
+        """A failed call as an answer in the family's shape, counted like any other."""
+        answer = self.tools[name].family.error(failure, Failed(name, call.request_id, arguments))
+        return self._told(name, answer, start, failure.kind.value)
+
+    def _told(self, name: str, answer: Answer, start: float | None, kind: str | None) -> Answer:
+        spent = 0.0 if start is None else (self.monotonic() - start) * 1000
         self.metrics.record(name, spent, kind)
         self.report(Finished(name, kind is None, spent, size_of(answer.text)))
         return answer

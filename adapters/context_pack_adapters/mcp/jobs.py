@@ -3,20 +3,35 @@
 A job is the `Call` its tool sees. It is queued, then running, then over, and only the one who takes it out
 of a state may speak for it: a job cancelled in the queue never begins, a running one is told at its next
 `check`, and neither is answered. Whatever its work raises becomes a reply; `run` itself never raises.
+
+A job has a deadline, counted from when it begins: `check` tells its work, and so does whatever waits or
+counts in its thread (`serving`). Work that does not listen is answered for a little later by `look`, and
+whatever it finds is not sent any more.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.mcp.eras import SEVERITY
 from context_pack_adapters.mcp.exchange import Exchange
 from context_pack_adapters.mcp.jsonrpc import Id
 from context_pack_adapters.mcp.progress import Progress
-from context_pack_adapters.mcp.wire import Refusal, error, internal, notification
+from context_pack_adapters.mcp.wire import Refusal, error, failed, internal, notification
+from context_pack_adapters.serving import serving
 
+if TYPE_CHECKING:
+    from context_pack.kernel.errors import Failure
+
+CALL_SECONDS = 45.0
+"""How long a call may take: less than the minute after which the usual clients give up."""
+FETCHING = 20
+"""So many times longer may a call take that fetches from elsewhere."""
+DEAF_SECONDS = 2.0
+"""How long after its deadline a call may still answer for itself."""
 _QUEUED, _RUNNING, _OVER = range(3)
 
 
@@ -28,7 +43,9 @@ class Desk:
         send: Callable[[bytes], None],
         monotonic: Callable[[], float],
         alarm: Callable[[str, BaseException], None],
+        call_seconds: float = CALL_SECONDS,
     ) -> None:
+        self.call_seconds = call_seconds
         self.send = send
         self.monotonic = monotonic
         self.alarm = alarm
@@ -45,16 +62,19 @@ class Job:
     __slots__ = (
         "_cancelled",
         "_desk",
+        "_failed",
         "_later",
         "_progress",
         "_received",
         "_route",
         "_state",
         "_stopped",
+        "_until",
         "_work",
         "exchange",
         "family",
         "lane",
+        "seconds",
     )
 
     def __init__(
@@ -64,11 +84,17 @@ class Job:
         work: Callable[[Job], bytes | None],
         lane: str = "read",
         family: str = "",
-        route: Callable[[], tuple[str, str]] | None = None,
+        seconds: float | None = None,
+        *,
+        route: Callable[[], tuple[str, str, float]] | None = None,
+        fail: Callable[[Job, Failure], bytes] | None = None,
     ) -> None:
         self.exchange = exchange
         self.lane = lane
         self.family = family
+        self.seconds = desk.call_seconds if seconds is None else seconds
+        self._failed = fail
+        self._until = math.inf
         self._route = route
         self._desk = desk
         self._work = work
@@ -110,7 +136,7 @@ class Job:
         route, self._route = self._route, None
         if route is not None:
             try:
-                self.lane, self.family = route()
+                self.lane, self.family, self.seconds = route()
             except Exception:  # the work meets the same trouble, and tells it
                 self.lane = "read"
             self._received = self._desk.monotonic()
@@ -119,8 +145,10 @@ class Job:
         """Do the work, send the reply, then do what was left for later."""
         if not self._desk.in_flight.begin(self):
             return
+        self._until = self._desk.monotonic() + self.seconds
         body = self._outcome()
-        self._desk.in_flight.end(self)
+        if not self._desk.in_flight.end(self):
+            return
         if self._progress is not None:
             self._progress.close()
         self.exchange.sink(None if self._cancelled else body)
@@ -138,6 +166,39 @@ class Job:
         if self._desk.in_flight.drop(self):
             self.exchange.sink(None)
 
+    def look(self, stalled: bool) -> float | None:
+        """Answer for a call that is long overdue, or waits in a lane where nothing moves.
+
+        Seconds until it is worth looking again; None when it is over.
+        """
+        now = self._desk.monotonic()
+        due = self._until + DEAF_SECONDS if self._state == _RUNNING else self._received + self.seconds
+        if self._state != _OVER and now < due:
+            return due - now
+        if self._state == _QUEUED and not stalled:
+            return self.seconds
+        from context_pack.toolkit.call import Overdue
+
+        self.give_up(Overdue(self.seconds).failure())
+        return None
+
+    def refuse(self, reason: str, words: str) -> None:
+        """Answer a call that the system left no room for."""
+        from context_pack.kernel.errors import Code, Failure
+
+        self.give_up(Failure(Code.IO_ERROR, words, {"reason": reason}))
+
+    def give_up(self, failure: Failure) -> None:
+        """Answer with a failure, unless somebody has answered already; what the work finds is not sent."""
+        if not self._desk.in_flight.end(self):
+            return
+        if self._progress is not None:
+            self._progress.close()
+        body = (
+            error(self.exchange.id, failed(failure)) if self._failed is None else self._failed(self, failure)
+        )
+        self.exchange.sink(None if self._cancelled else body)
+
     def heartbeat(self) -> None:
         """Remind a caller who gave a progress token that its request is not forgotten."""
         if self._progress is not None:
@@ -148,12 +209,18 @@ class Job:
 
         Raises:
             Cancelled: the caller has withdrawn it.
+            Overdue: it takes longer than it may.
         """
         if self._cancelled:
             from context_pack.toolkit.call import Cancelled
 
             self._stopped = True
             raise Cancelled(self.exchange.method)
+        if self._desk.monotonic() > self._until:
+            from context_pack.toolkit.call import Overdue
+
+            self._stopped = True
+            raise Overdue(self.seconds)
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Tell the caller how far the work is, if it gave a progress token."""
@@ -177,16 +244,22 @@ class Job:
 
     def _outcome(self) -> bytes | None:
         try:
-            return self._work(self)
+            with serving(self.check):
+                return self._work(self)
         except Refusal as refusal:
             return error(self.exchange.id, refusal)
         except BaseException as caught:  # a worker must outlive whatever a tool raises
             self._later.clear()
-            unforeseen = internal()
+            unforeseen = self._unforeseen(caught)
             if not self._stopped:
                 self._desk.alarm(self.exchange.method, caught)
                 self.log("error", {"method": self.exchange.method, "message": unforeseen.message}, "server")
             return error(self.exchange.id, unforeseen)
+
+    def _unforeseen(self, caught: BaseException) -> Refusal:
+        from context_pack.toolkit.call import Overdue
+
+        return failed(caught.failure()) if isinstance(caught, Overdue) else internal()
 
 
 class InFlight:
@@ -217,10 +290,14 @@ class InFlight:
         self._jobs.discard(job)
         return True
 
-    def end(self, job: Job) -> None:
-        """Forget a job that has run."""
-        job._state = _OVER
+    def end(self, job: Job) -> bool:
+        """Forget a job that has run, or never will; False if somebody did so before."""
+        with self._lock:
+            if job._state == _OVER:
+                return False
+            job._state = _OVER
         self._jobs.discard(job)
+        return True
 
     def named(self, request_id: Id) -> list[Job]:
         """The jobs with this id; ids are equal only within one JSON type."""

@@ -1,5 +1,5 @@
-"""Where jobs run: one lane for mutations, in their order of arrival, a few threads for reads, and a few for
-searches, so that nobody who reads a file waits behind somebody's slow search. Calls that come before the
+"""Where jobs run: each family of tools has one lane for mutations, in their order of arrival, one for reads,
+and one for searches, so that whatever is stuck holds up nobody but its own kind. Calls that come before the
 tools are loaded do not know their lane yet: they wait in a hall, in line, and so does whatever comes behind.
 
 As long as jobs are quick, one thread of a lane does them all: threads that take turns over tiny jobs cost
@@ -7,21 +7,27 @@ more than the jobs. Only when a lane makes no headway (`nudge`) does another thr
 when there has been none for long: then those at work are stuck. Threads start when there is work and then
 wait without a time-out, so that idling costs nothing. A read that arrives behind a mutation of its own family
 lets it finish first, but for a moment only: nobody reads around their own write, and nobody waits for a stuck
-one.
+one. A job that passed its deadline and does not listen is answered for (`look`), and its thread written off.
+Where the system refuses a thread and no other is at work, that job is refused.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
-READERS = 8
-SEARCHERS = 4
-MOST_SEARCHERS = 24
+SIZES = {"read": (8, 16), "slow": (4, 24), "write": (1, 1)}
+"""How many threads a lane of each kind usually has at most, and how many when those are stuck."""
+MOST_LOST = 32
+"""So many threads of a lane may be stuck for good before no other takes their place."""
+NO_THREAD = "the system grants no more threads or memory; close some programs, or try again in a moment"
 NUDGE_SECONDS = 0.003
 STUCK_SECONDS = 0.3
 WRITE_HEADSTART_SECONDS = 0.25
@@ -39,11 +45,15 @@ class Job(Protocol):
     @property
     def family(self) -> str: ...
     @property
+    def seconds(self) -> float: ...
+    @property
     def wants_heartbeat(self) -> bool: ...
     def find_lane(self) -> None: ...
     def run(self) -> None: ...
     def heartbeat(self) -> None: ...
     def cancel(self) -> None: ...
+    def look(self, stalled: bool) -> float | None: ...
+    def refuse(self, reason: str, words: str) -> None: ...
 
 
 class _Mutation:
@@ -75,7 +85,7 @@ class _Lane:
         self, name: str, few: int, most: int, lock: threading.Lock, serve: Callable[[_Entry], None]
     ) -> None:
         self.queue: deque[_Entry] = deque()
-        self._name = name
+        self.kind = name
         self._few = few
         self._most = most
         self._lock = lock
@@ -83,16 +93,20 @@ class _Lane:
         self._wake = threading.Semaphore(0)
         self._threads = 0
         self._active = 0
+        self._lost = 0
+        self._at_work: set[Job] = set()
         self._headway = 0
         self._last_headway = -1
         self._moved = 0.0
 
-    def put(self, entry: _Entry) -> None:
-        """Queue the job, and see to it that somebody is at work."""
+    def put(self, entry: _Entry) -> bool:
+        """Queue the job, and see to it that somebody is at work; False if the system refuses a thread."""
         with self._lock:
             self.queue.append(entry)
-            if self._active == 0:
-                self._join()
+            if self._active == 0 and not self._join():
+                self.queue.pop()
+                return False
+            return True
 
     def nudge(self, now: float) -> None:
         """Let another thread join if jobs wait and none has been finished since the last nudge."""
@@ -110,32 +124,63 @@ class _Lane:
             for _ in range(min(len(self.queue), self._most - self._active)):
                 self._join()
 
-    def _join(self) -> None:
-        """One more thread at work: an idle one, or a new one."""
-        self._active += 1
-        if self._active > self._threads:
+    def write_off(self, job: Job) -> None:
+        """Do without the thread that is stuck with a job: it ends when it comes back, others may join."""
+        with self._lock:
+            if job in self._at_work and self._lost < MOST_LOST:
+                self._at_work.discard(job)
+                self._lost += 1
+                self._threads -= 1
+                self._active -= 1
+                if self.queue and self._active == 0:
+                    self._join()
+
+    def stalled(self, now: float, seconds: float) -> bool:
+        """Whether no job was finished for so long."""
+        return now - self._moved >= seconds
+
+    def _join(self) -> bool:
+        """One more thread at work: an idle one, or a new one; False if the system refuses it."""
+        if self._active == self._threads:
+            try:
+                # Not `Thread.start`, which waits for the thread: for ever, if memory ends at that moment.
+                start_new_thread(self._serve, ())
+            except (RuntimeError, MemoryError):
+                return False
             self._threads += 1
-            threading.Thread(target=self._serve, name=f"{self._name} lane", daemon=True).start()
+        self._active += 1
         self._wake.release()
+        return True
 
     def _serve(self) -> None:
         while True:
             self._wake.acquire()
             while (entry := self._next()) is not None:
-                self._run(entry)
+                try:
+                    self._serve_entry(entry)
+                finally:
+                    written_off = not self._came_back(entry.job)
+                if written_off:
+                    return
 
     def _next(self) -> _Entry | None:
         with self._lock:
             if self.queue:
-                return self.queue.popleft()
+                entry = self.queue.popleft()
+                self._at_work.add(entry.job)
+                return entry
             self._active -= 1
             return None
 
-    def _run(self, entry: _Entry) -> None:
-        try:
-            self._serve_entry(entry)
-        finally:
+    def _came_back(self, job: Job) -> bool:
+        """Note that a job is finished; False for one whose thread was written off."""
+        with self._lock:
             self._headway += 1
+            if job in self._at_work:
+                self._at_work.discard(job)
+                return True
+            self._lost -= 1
+            return False
 
 
 class Lanes:
@@ -146,13 +191,11 @@ class Lanes:
         self._state = threading.Condition()
         self._open: set[Job] = set()  # changed by single steps that no other thread can come between
         self._was_full = False
-        lock = threading.Lock()
-        self._read = _Lane("read", READERS, READERS, lock, self._run)
-        self._slow = _Lane("slow", SEARCHERS, MOST_SEARCHERS, lock, self._run)
-        self._write = _Lane("write", 1, 1, lock, self._run)
-        self._hall = _Lane(HALL, 1, 1, lock, self._show_in)
-        self._lanes = {"read": self._read, "slow": self._slow, "write": self._write}
-        self._all = (self._read, self._slow, self._write, self._hall)
+        self._lock = threading.Lock()
+        self._hall = _Lane(HALL, 1, 1, self._lock, self._show_in)
+        self._lanes: dict[tuple[str, str], _Lane] = {}
+        self._all: tuple[_Lane, ...] = (self._hall,)
+        self._due = math.inf
         self._in_hall = 0
         self._serial = 0
         self._last_write: dict[str, _Mutation] = {}
@@ -169,7 +212,24 @@ class Lanes:
     @property
     def waiting(self) -> bool:
         """Whether jobs wait; then `nudge` is due soon."""
-        return bool(self._read.queue or self._slow.queue or self._write.queue or self._hall.queue)
+        return any(lane.queue for lane in self._all)
+
+    @property
+    def due(self) -> float:
+        """When `look` is worth the while."""
+        return self._due if self._open else math.inf
+
+    def look(self) -> None:
+        """Answer for the jobs that are long overdue."""
+        now, self._due = time.monotonic(), math.inf
+        for job in list(self._open):
+            lane = self._hall if job.lane == HALL else self._lanes.get((job.lane, job.family), self._hall)
+            left = job.look(lane.stalled(now, job.seconds))
+            if left is None:
+                lane.write_off(job)
+                self._finish(job)
+            else:
+                self._due = min(self._due, now + left)
 
     def nudge(self) -> None:
         """Let another thread join each lane that makes no headway."""
@@ -180,10 +240,14 @@ class Lanes:
     def submit(self, job: Job) -> None:
         """Run the job as soon as its lane allows; only the reader thread submits."""
         self._open.add(job)
+        self._due = min(self._due, time.monotonic() + job.seconds)
         if self._in_hall or job.lane == HALL:
             with self._state:
                 self._in_hall += 1
-            self._hall.put(_Entry(job, None, None))
+            if not self._hall.put(_Entry(job, None, None)):
+                with self._state:
+                    self._in_hall -= 1
+                self._refuse(job)
         else:
             self._queue(job)
         if job.wants_heartbeat:
@@ -206,7 +270,23 @@ class Lanes:
             mutation = self._last_write[job.family] = _Mutation(self._serial)
         elif self._last_write:
             follows = self._ahead_of(job.family)
-        self._lanes[job.lane].put(_Entry(job, follows, mutation))
+        if not self._lane(job).put(_Entry(job, follows, mutation)):
+            if mutation is not None:
+                mutation.done.set()
+            self._refuse(job)
+
+    def _lane(self, job: Job) -> _Lane:
+        """The lane of a job, made when the first one comes."""
+        lane = self._lanes.get((job.lane, job.family))
+        if lane is None:
+            lane = _Lane(job.lane, *SIZES[job.lane], self._lock, self._run)
+            self._lanes[job.lane, job.family] = lane
+            self._all = (*self._all, lane)
+        return lane
+
+    def _refuse(self, job: Job) -> None:
+        job.refuse("EAGAIN", NO_THREAD)
+        self._finish(job)
 
     def _run(self, entry: _Entry) -> None:
         job = entry.job
@@ -247,8 +327,10 @@ class Lanes:
     def _start_pulse(self) -> None:
         with self._state:
             if self._pulse is None:
-                self._pulse = threading.Thread(target=self._beat, name="progress", daemon=True)
-                self._pulse.start()
+                pulse = threading.Thread(target=self._beat, name="progress", daemon=True)
+                with suppress(RuntimeError, MemoryError):  # then nobody is reminded
+                    pulse.start()
+                    self._pulse = pulse
 
     def _beat(self) -> None:
         """Remind the callers of long jobs; ends when nobody wants reminders."""

@@ -15,14 +15,15 @@ from context_pack_adapters.mcp import eras, features
 from context_pack_adapters.mcp.catalog import PROMPTS, TEMPLATES, TOOLS
 from context_pack_adapters.mcp.eras import Offered, ServerFacts
 from context_pack_adapters.mcp.exchange import Exchange, texts
-from context_pack_adapters.mcp.jobs import Desk, Job
+from context_pack_adapters.mcp.jobs import FETCHING, Desk, Job
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
 from context_pack_adapters.mcp.results import Results
 from context_pack_adapters.mcp.shelf import Shelf
 from context_pack_adapters.mcp.subscriptions import Listener, Subscriptions, wanted
-from context_pack_adapters.mcp.wire import Refusal, fields_of, reply
+from context_pack_adapters.mcp.wire import Refusal, answer_fields, error, failed, fields_of, reply
 
 if TYPE_CHECKING:
+    from context_pack.kernel.errors import Failure
     from context_pack.toolkit.registry import Registry
 
 Handler = Callable[[Exchange], Job | None]
@@ -217,6 +218,13 @@ class Methods:
             fields = features.call_tool(self._shelf.registry(), job, name, arguments)
             return self._results.of_call(exchange, fields)
 
+        def fail(job: Job, failure: Failure) -> bytes:
+            registry = self._shelf.loaded
+            if registry is None or name not in registry.tools:
+                return error(exchange.id, failed(failure))
+            answer = registry.fail(name, arguments, job, failure)
+            return self._results.of_call(exchange, answer_fields(answer))
+
         registry = self._shelf.loaded
         if registry is None:
             return Job(
@@ -225,11 +233,12 @@ class Methods:
                 work,
                 "hall",
                 route=lambda: self._route(self._shelf.registry(), name, arguments),
+                fail=fail,
             )
-        return Job(self._desk, exchange, work, *self._route(registry, name, arguments))
+        return Job(self._desk, exchange, work, *self._route(registry, name, arguments), fail=fail)
 
-    def _route(self, registry: Registry, name: str, arguments: Mapping[str, Any]) -> tuple[str, str]:
-        """The lane and the family of a tool call."""
+    def _route(self, registry: Registry, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, float]:
+        """The lane, the family and the deadline of a tool call."""
         tool = registry.tools.get(name)
         if tool is None:
             raise features.unknown_tool(name)
@@ -238,4 +247,5 @@ class Methods:
         except Exception as caught:  # odd arguments are refused by the tool itself, in its own shape
             self._desk.alarm(f"lane of {name}", caught)
             lane = "write"
-        return lane, tool.family.name
+        longer = FETCHING if tool.annotations.open_world else 1
+        return lane, tool.family.name, self._desk.call_seconds * longer

@@ -7,8 +7,10 @@ lanes. It never waits for a tool or for the peer to read. Nothing polls: an idle
 
 from __future__ import annotations
 
+import math
 import os
 import select
+import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -142,6 +144,7 @@ class Pump:
             elif reads in events:
                 self._take(reads, writer)
             self._mind_the_time(now)
+            self._flush_inline(writer)
 
     def _attend(self, wait: select.poll, reads: int, writer: Writer) -> None:
         """Wait for requests while there is room for their replies, else only for the end of the input."""
@@ -159,14 +162,14 @@ class Pump:
         if self._lanes.waiting or writer.unsent:
             return NUDGE_SECONDS * 1000
         due = self._due()
-        return None if due is None else max(0.0, due - time.monotonic()) * 1000
+        return None if due == math.inf else max(0.0, due - time.monotonic()) * 1000
 
-    def _due(self) -> float | None:
+    def _due(self) -> float:
         """When the time itself is the next thing to look at."""
         if self._over is not None:
             return self._over + GRACE_SECONDS
         if self._session.heard:
-            return None
+            return self._lanes.due
         patience = self._limits.first_message_ms / 1000
         return self._began + (patience if self._follows else min(SILENT_SECONDS, patience))
 
@@ -182,6 +185,8 @@ class Pump:
             raise _End(1, 0.0)
         if self._over is not None and now >= self._over + GRACE_SECONDS:
             raise _End(0, 0.0)
+        if now >= self._lanes.due:
+            self._lanes.look()
 
     def _take(self, reads: int, writer: Writer) -> None:
         """Read once and serve every message that is now complete."""
@@ -216,9 +221,7 @@ class Pump:
         """Let running work finish for a moment, cancel the rest, send what is ready."""
         if end.grace == GRACE_SECONDS:
             self._await_tools()
-        last = threading.Timer(LAST_RESORT_SECONDS, os._exit, (end.code,))
-        last.daemon = True
-        last.start()
+        _end_after(LAST_RESORT_SECONDS, end.code)
         until = time.monotonic() + end.grace
         self._lanes.settle(end.grace)
         self._session.finish()
@@ -234,3 +237,13 @@ class Pump:
         while not self._session.tried and time.monotonic() < patience:
             if self._lanes.settle(LOOK_SECONDS) or self._signals.stop_wanted():
                 return
+
+
+def _end_after(seconds: float, code: int) -> None:
+    """End the process after so many seconds, whatever hangs."""
+    last = threading.Timer(seconds, os._exit, (code,))
+    last.daemon = True
+    try:
+        last.start()
+    except (RuntimeError, MemoryError):  # no thread to be had: the kernel's own alarm ends it
+        signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from context_pack_adapters.mcp.batch import Batch
 from context_pack_adapters.mcp.eras import MAX_INSTRUCTIONS_BYTES, Offered, ServerFacts, envelope_of
 from context_pack_adapters.mcp.exchange import Exchange, Sink
-from context_pack_adapters.mcp.jobs import Desk, Job
+from context_pack_adapters.mcp.jobs import CALL_SECONDS, Desk, Job
 from context_pack_adapters.mcp.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -66,7 +66,7 @@ class Session:
     `load` makes the registry and may be slow; `published` may know its lists beforehand; `send` takes one
     whole body from any thread; `alarm` hears of exceptions that no contract names; `on_watch` hears when
     somebody begins to listen for changed resources and when nobody does any more; `monotonic` gives seconds,
-    by which calls know how long they have waited.
+    by which calls know how long they have waited; `call_seconds` is how long one may take.
     """
 
     def __init__(
@@ -81,6 +81,7 @@ class Session:
         alarm: Callable[[str, BaseException], None] = _ignore,
         on_watch: Callable[[bool], None] = _ignore,
         monotonic: Callable[[], float] = _no_clock,
+        call_seconds: float = CALL_SECONDS,
     ) -> None:
         if len(facts.instructions.encode()) > MAX_INSTRUCTIONS_BYTES:
             raise ValueError(f"instructions have at most {MAX_INSTRUCTIONS_BYTES} bytes")
@@ -91,7 +92,7 @@ class Session:
         self._send = send
         self._alone: Sink = self._reply_alone
         self._shelf = Shelf(load, page_size, published)
-        self._desk = Desk(send, monotonic, alarm)
+        self._desk = Desk(send, monotonic, alarm, call_seconds)
         self._subscriptions = Subscriptions(send, on_watch)
         self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from context_pack_adapters.mcp.jsonrpc import INTERNAL_ERROR, Id
 
 if TYPE_CHECKING:
+    from context_pack.kernel.errors import Failure
     from context_pack.toolkit.spec import Answer
 
 
@@ -41,6 +42,11 @@ class Refusal(Exception):
 def internal() -> Refusal:
     """What is said of a fault that no contract names: nothing of its cause."""
     return Refusal(INTERNAL_ERROR, "Internal error; the request failed inside the server")
+
+
+def failed(failure: Failure) -> Refusal:
+    """A feature's failure as a protocol error, for requests that have no shape of their own for it."""
+    return Refusal(INTERNAL_ERROR, failure.message, {"code": failure.code.value})
 
 
 def to_bytes(text: str) -> bytes:

@@ -12,6 +12,7 @@ import os
 import select
 import sys
 import threading
+from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -36,7 +37,7 @@ class Writer:
         self._room = threading.Condition()
         self._size = 0
         self._hands = threading.Semaphore(0)
-        self._thread: threading.Thread | None = None
+        self._helped = False
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLOUT)
         self._widened = False
@@ -77,9 +78,12 @@ class Writer:
         if self._size <= PIPE_ATOMIC and self._poll.poll(0):
             self._write_queued()
             return
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._serve, name="writer", daemon=True)
-            self._thread.start()
+        if not self._helped:
+            try:
+                start_new_thread(self._serve, ())
+            except (RuntimeError, MemoryError):
+                return  # the system grants no thread now: what is unsent is pushed again soon
+            self._helped = True
         self._hands.release()
 
     def flush(self, seconds: float) -> bool:

@@ -196,3 +196,12 @@ def test_only_one_module_reads_our_variables(checkout: Path) -> None:
         if f'get("{reading}' in path.read_text("utf-8") or f'environ["{reading}' in path.read_text("utf-8")
     }
     assert readers == {"settings.py"}
+
+
+@pytest.mark.clause("ENV-14")
+def test_the_longest_time_of_a_call_is_a_whole_number_of_seconds() -> None:
+    assert settings().call_seconds == 45
+    assert settings(CALL_SECONDS=" 7 ").call_seconds == 7
+    for text in ("0", "-1", "1.5", "soon", "86401"):
+        assert settings(CALL_SECONDS=text).call_seconds == 45
+        assert len(settings(CALL_SECONDS=text).complaints) == 1

@@ -64,6 +64,7 @@ class Demo:
     settled: list[str] = field(factory=list)
     seen: list[Call] = field(factory=list)
     now: float = 0.0
+    deaf: bool = False
     reports: Sequence[tuple[float, float | None]] = ()
     loads: int = 0
     alarms: list[tuple[str, BaseException]] = field(factory=list)
@@ -123,7 +124,8 @@ class Demo:
         self.begun.set()
         call.after(lambda: self.settled.append("waited"))
         while not self.gate.wait(0.005):
-            call.check()
+            if not self.deaf:
+                call.check()
         return json_answer({"waited": True})
 
     def steps(self, _: Nothing, call: Call) -> Answer:
@@ -283,10 +285,13 @@ class Peer:
 
     def start(self, message: Any) -> list[threading.Thread]:
         """Hand over one message and run each of its jobs in a thread of its own."""
-        threads = [threading.Thread(target=job.run, daemon=True) for job in self.post(message)]
-        for thread in threads:
-            thread.start()
-        return threads
+        return [self.in_thread(job) for job in self.post(message)]
+
+    def in_thread(self, job: Job) -> threading.Thread:
+        """Run a job in a thread of its own."""
+        thread = threading.Thread(target=job.run, daemon=True)
+        thread.start()
+        return thread
 
     def ask(self, method: str, params: Any = None, request_id: Any = 1) -> Any:
         """The one reply to a request."""

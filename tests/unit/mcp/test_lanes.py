@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from context_pack_adapters.mcp.lanes import FULL_JOBS, Lanes
+from context_pack_adapters.mcp.lanes import FULL_JOBS, MOST_LOST, Lanes
 
 PATIENCE = 20.0
 
@@ -17,11 +17,14 @@ class Task:
 
     family = "demo"
     wants_heartbeat = False
+    seconds = 60.0
 
     def __init__(
         self, name: str, lane: str, log: list[str], work: Callable[[], object] = lambda: None
     ) -> None:
         self.name, self.lane, self.log, self.work = name, lane, log, work
+        self.overdue = False
+        self.refusals: list[str] = []
         self.later = lane
         self.opens: threading.Event | None = None
 
@@ -40,6 +43,12 @@ class Task:
 
     def heartbeat(self) -> None: ...
     def cancel(self) -> None: ...
+
+    def look(self, stalled: bool) -> float | None:
+        return None if self.overdue else self.seconds
+
+    def refuse(self, reason: str, words: str) -> None:
+        self.refusals.append(reason)
 
 
 @pytest.mark.clause("MCP-26")
@@ -99,3 +108,66 @@ def test_a_full_house_says_when_there_is_room_again() -> None:
     assert lanes.settle(PATIENCE)
     assert not lanes.full
     assert len(log) == FULL_JOBS + 1
+
+
+@pytest.mark.clause("TR-53")
+@pytest.mark.parametrize("lane", ["read", "slow", "write"])
+def test_what_is_stuck_holds_up_its_own_family_and_kind_only(lane: str) -> None:
+    lanes, log, stuck = Lanes(lambda: None), list[str](), threading.Event()
+    for number in range(40):
+        lanes.submit(Task(f"stuck {number}", lane, log, lambda: stuck.wait(PATIENCE)))
+    for kind in {"read", "slow", "write"} - {lane}:
+        passed = threading.Event()
+        lanes.submit(Task(f"beside {kind}", kind, log, passed.set))
+        assert passed.wait(PATIENCE)
+    passed = threading.Event()
+    other = Task("other", lane, log, passed.set)
+    other.family = "another"
+    lanes.submit(other)
+    assert passed.wait(PATIENCE)
+    stuck.set()
+    assert lanes.settle(PATIENCE)
+
+
+def hang(lanes: Lanes, stuck: threading.Event) -> Task:
+    """A change that has begun and goes on until `stuck` is set."""
+    begun = threading.Event()
+
+    def work() -> None:
+        begun.set()
+        stuck.wait(PATIENCE)
+
+    hung = Task("hung", "write", [], work)
+    lanes.submit(hung)
+    assert begun.wait(PATIENCE)
+    return hung
+
+
+@pytest.mark.clause("TR-53")
+def test_a_thread_stuck_past_its_deadline_is_replaced_and_ends_when_it_comes_back() -> None:
+    lanes, log, stuck = Lanes(lambda: None), list[str](), threading.Event()
+    hung = hang(lanes, stuck)
+    passed = threading.Event()
+    lanes.submit(Task("next", "write", log, passed.set))
+    hung.overdue = True
+    lanes.look()
+    assert passed.wait(PATIENCE)
+    assert log == ["next"]
+    stuck.set()
+    again = threading.Event()
+    lanes.submit(Task("again", "write", log, again.set))
+    assert again.wait(PATIENCE)
+    assert lanes.settle(PATIENCE)
+
+
+@pytest.mark.clause("TR-53")
+def test_only_so_many_stuck_threads_are_replaced() -> None:
+    lanes, stuck = Lanes(lambda: None), threading.Event()
+    for _ in range(MOST_LOST + 1):
+        hang(lanes, stuck).overdue = True
+        lanes.look()
+    waiting = Task("waiting", "write", [])
+    lanes.submit(waiting)
+    assert lanes.waiting
+    stuck.set()
+    assert lanes.settle(PATIENCE)

@@ -1,0 +1,91 @@
+"""Calls that take too long, or that the system leaves no room for: each is answered once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.unit.mcp.conftest import Demo, Peer
+
+Request = Callable[..., dict[str, Any]]
+WAIT = {"name": "wait", "arguments": {}}
+
+
+def told(peer: Peer) -> dict[str, Any]:
+    """What the one reply says, that of a failed call."""
+    (reply,) = peer.take()
+    assert reply["result"]["isError"]
+    shape: dict[str, Any] = json.loads(reply["result"]["content"][0]["text"])
+    return shape
+
+
+@pytest.mark.clause("TR-52")
+def test_a_call_that_listens_stops_at_its_deadline_and_says_what_to_do(
+    peer: Peer, demo: Demo, req: Request
+) -> None:
+    (thread,) = peer.start(req("tools/call", WAIT, 7))
+    assert demo.begun.wait(10)
+    demo.now = 46.0
+    thread.join(10)
+    said = told(peer)
+    assert said["error"] == "timed_out"
+    assert "45 s" in said["message"]
+    assert "CONTEXT_PACK_CALL_SECONDS" in said["message"]
+    assert (peer.alarms, demo.alarms) == ([], [])
+
+
+@pytest.mark.clause("TR-52")
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_a_call_that_does_not_listen_is_answered_for_once(
+    peer: Peer, demo: Demo, req: Request, cancelled: bool
+) -> None:
+    demo.deaf = True
+    peer.load()
+    (job,) = peer.post(req("tools/call", WAIT, 7))
+    thread = peer.in_thread(job)
+    assert demo.begun.wait(10)
+    assert job.look(False) == 47.0
+    if cancelled:
+        peer.notify("notifications/cancelled", {"requestId": 7})
+    demo.now = 48.0
+    assert job.look(False) is None
+    assert peer.take() == [] if cancelled else told(peer)["error"] == "timed_out"
+    demo.gate.set()
+    thread.join(10)
+    assert peer.take() == demo.settled == []
+
+
+@pytest.mark.clause("TR-52")
+def test_a_call_waits_in_the_queue_unless_nothing_moves_there(peer: Peer, demo: Demo, req: Request) -> None:
+    peer.load()
+    (job,) = peer.post(req("tools/call", WAIT, 7))
+    demo.now = 100.0
+    assert job.look(stalled=False) == 45.0
+    assert job.look(stalled=True) is None
+    assert told(peer)["error"] == "timed_out"
+    job.run()
+    assert not demo.begun.is_set()
+    assert peer.take() == []
+
+
+@pytest.mark.clause("TR-54")
+def test_a_call_that_no_thread_can_be_had_for_is_refused_once(peer: Peer, demo: Demo, req: Request) -> None:
+    peer.load()
+    (job,) = peer.post(req("tools/call", WAIT, 7))
+    job.refuse("EAGAIN", "no threads")
+    job.run()
+    assert told(peer) == {"error": "io_error", "message": "no threads", "request_id": 7}
+    assert not demo.begun.is_set()
+
+
+@pytest.mark.clause("TR-54")
+def test_other_requests_are_refused_as_protocol_errors(peer: Peer, req: Request) -> None:
+    peer.load()
+    (job,) = peer.post(req("resources/read", {"uri": "memo://one"}, 7))
+    job.refuse("EAGAIN", "no threads")
+    (reply,) = peer.take()
+    assert reply["error"] == {"code": -32603, "message": "no threads", "data": {"code": "io_error"}}
