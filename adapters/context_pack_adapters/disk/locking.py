@@ -19,6 +19,7 @@ from types import TracebackType
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.disk.opening import Handle, NotRegular, Place, at, status_of
+from context_pack_adapters.serving import check_call
 
 _OPEN = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _OPEN |= getattr(os, "O_CLOEXEC", 0)
@@ -48,7 +49,7 @@ class PathLock:
         self.acquire()
         return self
 
-    def acquire(self, waiting: Callable[[], None] = lambda: None) -> None:
+    def acquire(self, waiting: Callable[[], None] = check_call) -> None:
         """Take the lock, waiting until the timeout; what `waiting` raises meanwhile ends the wait."""
         deadline = time.monotonic() + self._timeout
         wait = _FIRST_WAIT

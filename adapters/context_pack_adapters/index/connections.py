@@ -1,30 +1,80 @@
 """The connections to one index file as it was opened: idle readers, one writer, and what the names meant.
 
-A connection is used by one thread at a time but belongs to none, so that threads come and go. Once the file
-has been replaced the connections are closed as they come back.
+`connect` is the one place where a file is opened: nothing runs because a schema says so, and whatever SQLite
+computes stops with the call that it is for. A connection is used by one thread at a time but belongs to none,
+so that threads come and go. Once the file has been replaced the connections are closed as they come back.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import stat
+import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
+from context_pack_adapters.index.faults import Damaged, is_busy
 from context_pack_adapters.index.schema import state_of
+from context_pack_adapters.serving import check_call
 
 T = TypeVar("T")
 Identity = tuple[int, int] | None
 IDLE_READERS = 8
+DEFENSIVE = 1010
+"""`SQLITE_DBCONFIG_DEFENSIVE`: no statement can change the schema or SQLite's own tables but by its rules."""
+LOGS = ("-wal", "-shm", "-journal")
+STEPS = 20_000
+"""Steps of SQLite between two looks at whether anybody still waits: well under a millisecond."""
+BUSY_SECONDS = 0.1
+"""How long SQLite itself waits for other writers before we look whether anybody still waits."""
 _SETTINGS = (
+    "PRAGMA trusted_schema = OFF",
     "PRAGMA synchronous = NORMAL",
     "PRAGMA cell_size_check = ON",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA journal_size_limit = 67108864",
     "PRAGMA cache_size = -16384",
 )
+
+
+def connect(path: str, timeout: float, mode: str = "rw") -> sqlite3.Connection:
+    """A connection to an index file that is there.
+
+    Raises:
+        Damaged: a log of the file is no file; SQLite would wait for what it reads there.
+    """
+    for suffix in LOGS:
+        try:
+            if not stat.S_ISREG(os.lstat(path + suffix).st_mode):
+                raise Damaged(f"its {suffix[1:]} was no file")
+        except FileNotFoundError:
+            continue
+    address = f"{Path(path).absolute().as_uri()}?mode={mode}"
+    connection = sqlite3.connect(
+        address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.set_progress_handler(_unwanted, STEPS)
+        if hasattr(connection, "setconfig"):  # from Python 3.12 on
+            connection.setconfig(DEFENSIVE, True)
+        for setting in _SETTINGS:
+            connection.execute(setting)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _unwanted() -> bool:
+    """Whether nobody waits any more for what this thread asks SQLite."""
+    try:
+        check_call()
+    except Exception:  # told again when SQLite has stopped
+        return True
+    return False
 
 
 def identity_of(path: str) -> Identity:
@@ -41,7 +91,6 @@ class Opened:
 
     def __init__(self, path: str, timeout: float) -> None:
         self._path = path
-        self._address = Path(path).absolute().as_uri() + "?mode=rw"
         self._timeout = timeout
         self._process = os.getpid()
         self._lock = Lock()
@@ -84,7 +133,7 @@ class Opened:
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         if connection is None:
-            connection = self._connect()
+            connection = connect(self._path, self._timeout)
             connection.execute("PRAGMA query_only = ON")
         try:
             connection.execute("BEGIN")
@@ -111,20 +160,17 @@ class Opened:
     def write(self, action: Callable[[sqlite3.Connection], T], wait: bool) -> T:
         """Carry out the action in one transaction: all of it or, if it raises, nothing."""
         if self._writer is None:
-            self._writer = self._connect()
+            self._writer = connect(self._path, BUSY_SECONDS)
         writer = self._writer
-        if not wait:
-            writer.execute("PRAGMA busy_timeout = 0")
+        end = time.monotonic() + (self._timeout if wait else 0)
         try:
-            writer.execute("BEGIN IMMEDIATE")
+            while not _begun(writer, last=time.monotonic() >= end):
+                check_call()
             done = action(writer)
             writer.execute("COMMIT")
         except BaseException:
             self._undo(writer)
             raise
-        finally:
-            if not wait and self._writer is not None:
-                writer.execute(f"PRAGMA busy_timeout = {int(self._timeout * 1000)}")
         return done
 
     def _undo(self, writer: sqlite3.Connection) -> None:
@@ -134,18 +180,6 @@ class Opened:
         except sqlite3.Error:
             self._writer = None
             writer.close()
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._address, uri=True, timeout=self._timeout, isolation_level=None, check_same_thread=False
-        )
-        try:
-            for setting in _SETTINGS:
-                connection.execute(setting)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
 
     def retire(self) -> None:
         """Close what nobody uses; what is in use is closed when it comes back."""
@@ -157,3 +191,14 @@ class Opened:
             connection.close()
         if writer is not None:
             writer.close()
+
+
+def _begun(writer: sqlite3.Connection, last: bool) -> bool:
+    """Begin to write; False while others do, unless it is the last attempt."""
+    try:
+        writer.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if last or not is_busy(error):
+            raise
+        return False
+    return True

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.mending import DAMAGED
+from context_pack_adapters.serving import check_call
 
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
 _WORDS = {
@@ -26,6 +27,7 @@ _WORDS = {
     ),
     sqlite3.SQLITE_IOERR: ("EIO", "the disk refused to read or write; check its space and its state"),
     sqlite3.SQLITE_NOMEM: ("ENOMEM", "there is not enough memory; close some programs and try again"),
+    sqlite3.SQLITE_INTERRUPT: ("EINTR", "the call was given up; try again"),
     sqlite3.SQLITE_TOOBIG: ("EFBIG", "a text is larger than an index can hold; leave it out"),
     sqlite3.SQLITE_MISUSE: ("EBADF", "the index was closed; open it again"),
 }
@@ -81,6 +83,8 @@ def judging(file: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
+        if primary(error) == sqlite3.SQLITE_INTERRUPT:
+            check_call()  # raises what made SQLite stop
         raise judged(error, file) from error
     except _UNREADABLE as error:
         raise Damaged(f"{type(error).__name__}: {error}") from error

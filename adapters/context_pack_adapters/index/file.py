@@ -21,7 +21,7 @@ from context_pack.kernel.errors import Failure
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.disk.private import FILE_MODE, PrivateFolder
-from context_pack_adapters.index.connections import Opened, identity_of
+from context_pack_adapters.index.connections import BUSY_SECONDS, LOGS, Opened, connect, identity_of
 from context_pack_adapters.index.faults import Damaged, damaged, judging, locked
 from context_pack_adapters.index.schema import (
     CHECKED_BYTES,
@@ -32,6 +32,7 @@ from context_pack_adapters.index.schema import (
     is_empty,
     mismatch,
 )
+from context_pack_adapters.serving import check_call
 
 T = TypeVar("T")
 ATTEMPTS = 3
@@ -112,8 +113,11 @@ class IndexFile:
         Raises:
             Failure: `lock_timeout` when somebody else writes for too long, or at all if not to `wait`.
         """
-        if not self._writing.acquire(timeout=self._timeout if wait else 0):
-            raise locked(self.name)
+        end = time.monotonic() + (self._timeout if wait else 0)
+        while not self._writing.acquire(timeout=BUSY_SECONDS if wait else 0):
+            check_call()
+            if time.monotonic() >= end:
+                raise locked(self.name)
         try:
             for _ in range(ATTEMPTS):
                 opened = self._current()
@@ -185,7 +189,7 @@ class IndexFile:
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
         try:
             with judging(self.name):
-                connection = sqlite3.connect(self._path, timeout=self._timeout, isolation_level=None)
+                connection = connect(self._path, self._timeout)
                 try:
                     check_library(connection)
                     if is_empty(connection):
@@ -214,9 +218,8 @@ class IndexFile:
         self._notices.append(f"{self.name} {reason}; it is kept as {aside} and built anew")
 
     def _remove_logs(self) -> None:
-        for suffix in ("-wal", "-shm", "-journal"):
-            with suppress(FileNotFoundError):
-                os.unlink(self._path + suffix)
+        for suffix in LOGS:
+            _remove(self._path + suffix)
 
 
 def _remove(path: str) -> None:

@@ -15,6 +15,8 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Collection
+from contextlib import closing
+from functools import lru_cache
 from typing import NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
@@ -64,6 +66,10 @@ CREATE TABLE wanted (piece INTEGER PRIMARY KEY, times INTEGER NOT NULL);
 """
 
 
+_SEQUENCE = ("table", "sqlite_sequence", "sqlite_sequence", "CREATE TABLE sqlite_sequence(name,seq)")
+Schema = frozenset[tuple[str, str, str, str | None]]
+
+
 class Maker(NamedTuple):
     """What the vectors and pieces of an index are made with; another maker needs another index."""
 
@@ -89,14 +95,18 @@ def create(connection: sqlite3.Connection, maker: Maker) -> None:
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
-    for statement in _TABLES.split(";\n"):
-        if statement.strip():
-            connection.execute(statement)
+    _create_tables(connection)
     first = first_piece()
     connection.execute("INSERT INTO state VALUES (1, ?, ?, ?, 0, 0, ?, ?)", (*maker, first, first))
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")
+
+
+def _create_tables(connection: sqlite3.Connection) -> None:
+    for statement in _TABLES.split(";\n"):
+        if statement.strip():
+            connection.execute(statement)
 
 
 def lacking(version: tuple[int, ...], modules: Collection[str]) -> str | None:
@@ -144,6 +154,7 @@ def mismatch(connection: sqlite3.Connection, maker: Maker) -> str | None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version != SCHEMA_VERSION:
         return f"its format is version {version}, not {SCHEMA_VERSION}"
+    check_schema(connection)
     row = connection.execute("SELECT fast, dimension, chunker FROM state WHERE one = 1").fetchone()
     if row is None:
         raise Damaged("its first row is missing")
@@ -153,6 +164,35 @@ def mismatch(connection: sqlite3.Connection, maker: Maker) -> str | None:
     if found != maker:
         return f"its vectors are of {found.fast}, not {maker.fast}"
     return None
+
+
+def check_schema(connection: sqlite3.Connection) -> None:
+    """Look whether the file has exactly our tables, before any of them is asked.
+
+    Raises:
+        Damaged: something is missing, else, or too much: a view or a trigger could compute without end.
+    """
+    found = _schema_of(connection)
+    numbers = (name.removeprefix("vectors_") for kind, name, *_ in found if kind == "table")
+    embedders = frozenset(number for number in numbers if number.isascii() and number.isdigit())
+    if found != _own_schema(frozenset(map(int, embedders))):
+        raise Damaged("its tables are not ours")
+
+
+@lru_cache(maxsize=4)
+def _own_schema(embedders: frozenset[int]) -> Schema:
+    """The schema of an index with vectors of these embedders, as this SQLite writes it."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        _create_tables(connection)
+        for embedder in embedders:
+            create_vectors(connection, embedder)
+        return _schema_of(connection)
+
+
+def _schema_of(connection: sqlite3.Connection) -> Schema:
+    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_master")
+    # The table of the largest numbers comes with the first of the vectors and stays.
+    return frozenset(rows) - {_SEQUENCE}
 
 
 def check_structure(connection: sqlite3.Connection) -> None:

@@ -6,11 +6,16 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from context_pack_adapters.index.connections import BUSY_SECONDS, connect
+from context_pack_adapters.index.faults import Damaged
+from context_pack_adapters.index.schema import check_schema
+
 
 def pieces_in(path: Path) -> int:
     """How many pieces an index file has; 0 for one that is not there or cannot be read."""
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(connect(str(path), BUSY_SECONDS, "ro")) as connection:
+            check_schema(connection)
             return int(connection.execute("SELECT COUNT(*) FROM pieces").fetchone()[0])
-    except sqlite3.Error:
+    except (sqlite3.Error, Damaged):
         return 0
