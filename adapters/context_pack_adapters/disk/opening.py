@@ -3,7 +3,8 @@
 A folder is held by its descriptor and what is in it is reached from there, so nothing that is swapped on the
 way changes where we are. No link is followed, only regular files are opened, and no opening waits. Where the
 system cannot open from a descriptor (Windows) a folder is held by its path, and each name is looked at first.
-Everything here raises OSError.
+Everything here raises OSError, but for a system that has no descriptors or memory left: that is a Failure at
+once, because whoever goes on without one unreadable file must not take a whole tree for unreadable.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from context_pack_adapters.disk.beneath import opener
+from context_pack_adapters.disk.faults import io_failure
 
 Handle = int | str
 """An open folder: its descriptor, or its path where the system has no opening from descriptors."""
@@ -29,6 +31,8 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
 _THROUGH = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | _CLOEXEC
 _FILE = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 _FILE |= _NOFOLLOW | _CLOEXEC
+
+_EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 class NotRegular(OSError):
@@ -51,13 +55,27 @@ def at(folder: Handle, name: str) -> tuple[str, int | None]:
     return (name, folder) if isinstance(folder, int) else (os.path.join(folder, name), None)
 
 
+def _open(path: str, flags: int, start: int | None = None) -> int:
+    try:
+        return os.open(path, flags, dir_fd=start)
+    except OSError as error:
+        _refuse_if_exhausted(error)
+        raise
+
+
+def _refuse_if_exhausted(error: OSError) -> None:
+    """Fail where the system has nothing left to open files with, whichever file it was."""
+    if error.errno in _EXHAUSTED:
+        raise io_failure(error, "files") from error
+
+
 def enter_top(path: str, through: bool = False) -> Handle:
     """A folder that a person or a setting named; it may be a link, which is their choice.
 
     One that is gone `through` cannot be listed or flushed.
     """
     if BY_DESCRIPTOR:
-        return os.open(path, _THROUGH if through else _FOLDER)
+        return _open(path, _THROUGH if through else _FOLDER)
     if not os.path.isdir(path):
         raise NotADirectoryError(errno.ENOTDIR, "not a folder") if os.path.lexists(path) else _missing()
     return path
@@ -66,7 +84,7 @@ def enter_top(path: str, through: bool = False) -> Handle:
 def enter(folder: Handle, name: str, through: bool = False) -> Handle:
     """The folder of that name in an open folder; a link is none."""
     if isinstance(folder, int):
-        return os.open(name, (_THROUGH if through else _FOLDER) | _NOFOLLOW, dir_fd=folder)
+        return _open(name, (_THROUGH if through else _FOLDER) | _NOFOLLOW, folder)
     place = os.path.join(folder, name)
     found = os.lstat(place)
     is_link = bool(getattr(found, "st_reparse_tag", False))  # a junction, on Windows
@@ -83,8 +101,12 @@ def leave(folder: Handle) -> None:
 
 def scan(folder: Handle) -> list[os.DirEntry[str]]:
     """What is in an open folder; the state of an entry can be asked for only while the folder is open."""
-    with os.scandir(folder) as entries:
-        return list(entries)
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError as error:
+        _refuse_if_exhausted(error)
+        raise
 
 
 def status_of(folder: Handle, name: str) -> os.stat_result:
@@ -102,7 +124,7 @@ def open_file(folder: Handle, name: str) -> Opened:
     path, start = at(folder, name)
     seen = os.stat(path, dir_fd=start, follow_symlinks=False)
     _check_regular(seen)
-    descriptor = os.open(path, _FILE, dir_fd=start)
+    descriptor = _open(path, _FILE, start)
     try:
         status = os.fstat(descriptor)
         _check_regular(status)
@@ -249,8 +271,10 @@ def way_down(top: str, names: Sequence[str], through: bool = False) -> Handle:
             folder = below
     except BaseException as error:
         leave(folder)
-        if isinstance(error, OSError) and error.errno in (errno.ELOOP, errno.EMLINK):
-            raise NotADirectoryError(errno.ENOTDIR, "a link is in the place of a folder") from None
+        if isinstance(error, OSError):
+            _refuse_if_exhausted(error)
+            if error.errno in (errno.ELOOP, errno.EMLINK):
+                raise NotADirectoryError(errno.ENOTDIR, "a link is in the place of a folder") from None
         raise
     return folder
 

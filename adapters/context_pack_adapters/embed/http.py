@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from hashlib import sha256
-from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from context_pack.retrieval.ports import EmbedderFailed, Kind
+from context_pack_adapters.system import start_thread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,7 +125,7 @@ class HttpEmbedder:
             except BaseException as error:
                 future.set_exception(error)
 
-        Thread(target=post, daemon=True, name="embedder").start()
+        start_thread(post, "embedder")
         try:
             return future.result(timeout)
         except FutureTimeout:

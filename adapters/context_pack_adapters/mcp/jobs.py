@@ -25,6 +25,7 @@ from context_pack_adapters.serving import serving
 
 if TYPE_CHECKING:
     from context_pack.kernel.errors import Failure
+    from context_pack.toolkit.call import Overdue
 
 CALL_SECONDS = 45.0
 """How long a call may take: less than the minute after which the usual clients give up."""
@@ -64,6 +65,7 @@ class Job:
         "_desk",
         "_failed",
         "_later",
+        "_overdue",
         "_progress",
         "_received",
         "_route",
@@ -95,6 +97,7 @@ class Job:
         self.seconds = desk.call_seconds if seconds is None else seconds
         self._failed = fail
         self._until = math.inf
+        self._overdue: Overdue | None = None
         self._route = route
         self._desk = desk
         self._work = work
@@ -177,26 +180,38 @@ class Job:
             return due - now
         if self._state == _QUEUED and not stalled:
             return self.seconds
-        from context_pack.toolkit.call import Overdue
 
-        self.give_up(Overdue(self.seconds).failure())
+        def late() -> Failure:
+            from context_pack.toolkit.call import Overdue
+
+            return Overdue(self.seconds).failure()
+
+        self._give_up(late)
         return None
 
     def refuse(self, reason: str, words: str) -> None:
         """Answer a call that the system left no room for."""
-        from context_pack.kernel.errors import Code, Failure
 
-        self.give_up(Failure(Code.IO_ERROR, words, {"reason": reason}))
+        def refused() -> Failure:
+            from context_pack.kernel.errors import Code, Failure
 
-    def give_up(self, failure: Failure) -> None:
+            return Failure(Code.IO_ERROR, words, {"reason": reason})
+
+        self._give_up(refused)
+
+    def _give_up(self, make: Callable[[], Failure]) -> None:
         """Answer with a failure, unless somebody has answered already; what the work finds is not sent."""
         if not self._desk.in_flight.end(self):
             return
         if self._progress is not None:
             self._progress.close()
-        body = (
-            error(self.exchange.id, failed(failure)) if self._failed is None else self._failed(self, failure)
-        )
+        fail = self._failed
+        try:
+            failure = make()
+            body = error(self.exchange.id, failed(failure)) if fail is None else fail(self, failure)
+        except Exception as caught:  # the reader must outlive a system that lets it load nothing
+            self._desk.alarm(self.exchange.method, caught)
+            body = error(self.exchange.id, internal())
         self.exchange.sink(None if self._cancelled else body)
 
     def heartbeat(self) -> None:
@@ -220,7 +235,8 @@ class Job:
             from context_pack.toolkit.call import Overdue
 
             self._stopped = True
-            raise Overdue(self.seconds)
+            self._overdue = Overdue(self.seconds)
+            raise self._overdue
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
         """Tell the caller how far the work is, if it gave a progress token."""
@@ -250,16 +266,11 @@ class Job:
             return error(self.exchange.id, refusal)
         except BaseException as caught:  # a worker must outlive whatever a tool raises
             self._later.clear()
-            unforeseen = self._unforeseen(caught)
+            unforeseen = internal() if self._overdue is None else failed(self._overdue.failure())
             if not self._stopped:
                 self._desk.alarm(self.exchange.method, caught)
                 self.log("error", {"method": self.exchange.method, "message": unforeseen.message}, "server")
             return error(self.exchange.id, unforeseen)
-
-    def _unforeseen(self, caught: BaseException) -> Refusal:
-        from context_pack.toolkit.call import Overdue
-
-        return failed(caught.failure()) if isinstance(caught, Overdue) else internal()
 
 
 class InFlight:

@@ -156,11 +156,9 @@ class _Lane:
         while True:
             self._wake.acquire()
             while (entry := self._next()) is not None:
-                try:
+                with suppress(BaseException):  # jobs tell their own troubles; a lane needs its thread
                     self._serve_entry(entry)
-                finally:
-                    written_off = not self._came_back(entry.job)
-                if written_off:
+                if not self._came_back(entry.job):
                     return
 
     def _next(self) -> _Entry | None:

@@ -16,6 +16,7 @@ from typing import TypeVar
 from context_pack.code.domain.search import TIMED_OUT
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import Call
+from context_pack_adapters.system import start_thread
 
 T = TypeVar("T")
 CHECK_SECONDS = 0.03
@@ -74,7 +75,7 @@ def in_time(work: Callable[[Deadline], T], pattern: str, seconds: float, call: C
         while not _places.acquire(timeout=min(CHECK_SECONDS, deadline.left())):
             call.check()
         try:
-            threading.Thread(target=run, name="search", daemon=True).start()
+            start_thread(run, "search")
         except BaseException:
             _places.release()
             raise
