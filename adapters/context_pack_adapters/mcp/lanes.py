@@ -103,9 +103,11 @@ class _Lane:
         """Queue the job, and see to it that somebody is at work; False if the system refuses a thread."""
         with self._lock:
             self.queue.append(entry)
-            if self._active == 0 and not self._join():
-                self.queue.pop()
-                return False
+            if self._active == 0:
+                self._moved = time.monotonic()
+                if not self._join():
+                    self.queue.pop()
+                    return False
             return True
 
     def nudge(self, now: float) -> None:
@@ -221,13 +223,15 @@ class Lanes:
         """Answer for the jobs that are long overdue."""
         now, self._due = time.monotonic(), math.inf
         for job in list(self._open):
-            lane = self._hall if job.lane == HALL else self._lanes.get((job.lane, job.family), self._hall)
-            left = job.look(lane.stalled(now, job.seconds))
-            if left is None:
-                lane.write_off(job)
-                self._finish(job)
-            else:
+            lane = self._lanes.get((job.lane, job.family))
+            # Loading the tools is nobody's time.
+            left = job.look(lane is not None and lane.stalled(now, job.seconds))
+            if left is not None:
                 self._due = min(self._due, now + left)
+                continue
+            if lane is not None:
+                lane.write_off(job)
+            self._finish(job)
 
     def nudge(self) -> None:
         """Let another thread join each lane that makes no headway."""

@@ -1,0 +1,142 @@
+"""Each family hung on purpose: the others answer meanwhile, and what hangs is told so in the end."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stdio_client import StdioClient
+
+from context_pack_adapters.disk.locking import PathLock
+
+Spawn = Callable[..., StdioClient]
+Call = tuple[str, dict[str, Any]]
+MANY = 40
+"""More than a lane has threads for."""
+QUICK: dict[str, Call] = {
+    "packs": ("input", {"action": "list"}),
+    "code": ("read_file", {"path": "a.py"}),
+    "documents": ("documents_list_collections", {}),
+    "contexts": ("list_contexts", {}),
+    "bundles": ("export_context", {"targets": [{"entityType": "thing", "entityId": "one"}]}),
+    "memory": ("context_record", {"content": "hello is where it begins", "type": "pattern"}),
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with something for each family."""
+    root = tmp_path / "project"
+    (root / "docs").mkdir(parents=True)
+    (root / "a.py").write_text("def hello():\n    return 1\n")
+    (root / "trap.txt").write_text(("a" * 400 + "b\n") * 200)
+    (root / "docs" / "one.md").write_text("# One\n\nsome words\n")
+    (root / "context.json").write_text(json.dumps({"collections": {"docs": {"url": "./docs"}}}))
+    return root
+
+
+@contextmanager
+def writing_to(file: Path) -> Iterator[None]:
+    """Another process's transaction that does not end."""
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+
+
+class Hang:
+    """Ways to make the calls of a family hang; each gives the calls, and ends with the stack."""
+
+    def __init__(self, client: StdioClient, project: Path, cache: Path, stack: ExitStack) -> None:
+        self.client, self.project, self.cache, self.stack = client, project, cache, stack
+
+    def packs(self) -> Iterator[Call]:
+        """Somebody else holds the lock of a pack."""
+        pack = self.client.payload("input", {"action": "create", "name": "hung", "ttl_minutes": 5})["payload"]
+        (file,) = (self.project / ".agents").rglob(f"{pack['id']}.md")
+        self.stack.enter_context(PathLock(str(file.with_suffix(".lock")), 5))
+        for number in range(2):  # they wait for one another
+            change = {"action": "set_meta", "id": pack["id"], "title": f"title {number}"}
+            yield "input", {**change, "expected_revision": pack["revision"]}
+
+    def documents(self) -> Iterator[Call]:
+        """Somebody else writes to the index for ever, and a document was changed."""
+        self.client.call("documents_search", {"query": "words"})
+        self.stack.enter_context(writing_to(*self.cache.rglob("documents.sqlite3")))
+        (self.project / "docs" / "one.md").write_text("# One\n\nother words\n")
+        for number in range(MANY):
+            yield "documents_search", {"query": f"words {number}"}
+
+    def memory(self) -> Iterator[Call]:
+        """Somebody else writes to the index for ever, and a file was changed."""
+        self.client.call("context_search", {"query": "hello"})
+        self.stack.enter_context(writing_to(*self.cache.rglob("memory.sqlite3")))
+        (self.project / "a.py").write_text("def hello_again():\n    return 2\n")
+        for number in range(MANY):
+            yield "context_search", {"query": f"hello {number}"}
+
+    def code(self) -> Iterator[Call]:
+        """A pattern that never ends."""
+        for number in range(MANY):
+            yield "grep_codebase", {"pattern": f"(?=(a+)+$)a{{{number},}}[cd]"}
+
+
+@pytest.mark.clause("TR-53", "TR-52")
+@pytest.mark.parametrize("family", ["packs", "documents", "memory", "code"])
+def test_a_family_that_hangs_holds_up_no_other(
+    spawn: Spawn, project: Path, tmp_path: Path, family: str
+) -> None:
+    cache = tmp_path / "cache"
+    client = spawn(
+        source_root=project,
+        env={
+            "CONTEXT_PACK_CACHE": str(cache),
+            "CONTEXT_PACK_CALL_SECONDS": "8",
+            "CONTEXT_PACK_RATE_LIMITS": "off",
+            "CONTEXT_PACK_EMBEDDER": "fast",
+            "CONTEXT_PACK_GREP": "pure",
+        },
+    )
+    client.initialize()
+    for tool, arguments in QUICK.values():  # everything is loaded
+        client.call(tool, arguments)
+    with ExitStack() as stack:
+        calls = list(getattr(Hang(client, project, cache, stack), family)())
+        for number, (tool, arguments) in enumerate(calls):
+            params = {"name": tool, "arguments": arguments}
+            client.send({"jsonrpc": "2.0", "id": f"hung {number}", "method": "tools/call", "params": params})
+        for other, (tool, arguments) in QUICK.items():
+            if other != family:
+                client.call(tool, arguments)
+        answered = {message.get("id") for message in client.notifications}
+        left = {f"hung {number}" for number in range(len(calls))} - answered
+        assert left
+        while left:  # each of them is answered, sooner or later
+            left.discard(client.read(60).get("id"))
+    client.call(*QUICK[family])
+    assert client.end()[0] == 0
+
+
+@pytest.mark.clause("TR-52")
+def test_a_call_past_its_deadline_says_what_to_do(spawn: Spawn, project: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    client = spawn(
+        source_root=project,
+        env={
+            "CONTEXT_PACK_CACHE": str(cache),
+            "CONTEXT_PACK_CALL_SECONDS": "2",
+            "CONTEXT_PACK_EMBEDDER": "fast",
+        },
+    )
+    client.initialize()
+    client.call("context_search", {"query": "hello"})
+    with writing_to(*cache.rglob("memory.sqlite3")):
+        (project / "a.py").write_text("def hello_again():\n    return 2\n")
+        told = client.error("context_search", {"query": "hello"})
+    assert "longer than 2 s" in json.dumps(told)
+    assert "CONTEXT_PACK_CALL_SECONDS" in json.dumps(told)
+    assert client.payload("context_search", {"query": "hello again"})["results"]
