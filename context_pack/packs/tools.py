@@ -28,7 +28,7 @@ from context_pack.packs.usecases.commands import OPERATIONS, Addressed
 from context_pack.packs.usecases.draft import Draft, PackDrafter
 from context_pack.packs.usecases.plans import Part, ttl_required
 from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.sightings import Sightings
+from context_pack.packs.usecases.resolving import Memory
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter, indexed
 from context_pack.toolkit.arguments import arguments_of, clip, parse
@@ -114,7 +114,7 @@ def build(
 ) -> tuple[Tool, ...]:
     """`input` and `output` over these ports."""
     # Shared: what one of them found out about a file, the others need not find out again.
-    parts = (store, tree, clock, settings, Sightings())
+    parts = (store, tree, clock, settings, Memory())
     reader = PackReader(*parts, watch or NoScopes())
     writer, verifier = PackWriter(*parts), PackVerifier(*parts)
     drafter = PackDrafter(store, tree, clock, excerpts or NoExcerpts(), settings)

@@ -49,7 +49,7 @@ def at(state: State, found: Found | None = None, source: str = SOURCE) -> Callab
             return Resolution(state, reason="ambiguous, lines 3-4, 8-9")
         place = found or Found(one.path, one.lines)
         reason = "changed" if state is State.CHANGED else None
-        excerpt = SourceText(source).excerpt(place.lines.start, place.lines.end)
+        excerpt = SourceText(source).cut(place.lines.start, place.lines.end)
         return Resolution(state, place, reason, excerpt)
 
     return resolve

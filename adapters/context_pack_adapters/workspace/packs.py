@@ -21,7 +21,7 @@ from context_pack.packs.ports import PackSettings
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import Addressed, Named, Operation
 from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.sightings import Sightings
+from context_pack.packs.usecases.resolving import Memory
 from context_pack.packs.usecases.verify import PackVerifier, Repaired, Verified
 from context_pack.packs.usecases.write import PackWriter
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
@@ -34,7 +34,7 @@ class Packs:
     """Every use case of packs; each raises `Failure` as the tools would answer it."""
 
     def __init__(self, ports: Ports, max_source_bytes: int) -> None:
-        parts = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes), Sightings())
+        parts = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes), Memory())
         self._reader = PackReader(*parts, ContextsAsScopes.over(ports.contexts))
         self._writer = PackWriter(*parts)
         self._verifier = PackVerifier(*parts)

@@ -1,10 +1,8 @@
 """What a ref remembers of its code, so that the code can be found again after edits.
 
 An anchor holds no source text: a SHA-256 of the excerpt (CRLF made LF, nothing else), its number of lines,
-fingerprints of its first and last line and of up to three lines before and after, and a rolling checksum. A
-fingerprint is the line's length and eight digits of its SHA-256: the length lets a search pass over almost
-every line unhashed. The checksum finds code whose first and last line stand all over its file; anchors of
-older files have none. These only suggest places; the digest alone decides that code is the same.
+fingerprints of its first and last line and of up to three lines before and after, and a checksum, which
+anchors of older files lack. These only suggest places; the digest alone decides that code is the same.
 """
 
 from __future__ import annotations
@@ -18,15 +16,13 @@ from attrs import frozen
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.lines import LineRange
-from context_pack.packs.domain.prints import fingerprint
-from context_pack.packs.domain.rolling import DIGITS, checksum
-from context_pack.packs.domain.source import SourceText
+from context_pack.packs.domain.source import CHECKSUM_DIGITS, SourceText, checksum, fingerprint
 from context_pack.packs.domain.values import MAX_LINES
 
 CONTEXT_LINES = 3
 _DIGEST = re.compile("[0-9a-f]{64}")
 _PRINT = re.compile("[0-9a-f]{1,8}-[0-9a-f]{8}")
-_ROLLING = re.compile(f"[0-9a-f]{{{DIGITS}}}")
+_ROLLING = re.compile(f"[0-9a-f]{{{CHECKSUM_DIGITS}}}")
 
 
 def _is_print(_: Any, attribute: Any, value: Any) -> None:
@@ -48,7 +44,7 @@ def _is_digest(_: Any, attribute: Any, value: Any) -> None:
 
 def _is_checksum(_: Any, attribute: Any, value: Any) -> None:
     if value is not None and (not isinstance(value, str) or _ROLLING.fullmatch(value) is None):
-        raise invalid(f"the anchor's checksum must be {DIGITS} hexadecimal digits", attribute.name)
+        raise invalid(f"the anchor's checksum must be {CHECKSUM_DIGITS} hexadecimal digits", attribute.name)
 
 
 def _is_count(_: Any, attribute: Any, value: Any) -> None:
@@ -71,19 +67,15 @@ class Anchor:
 
 def anchor_of(source: SourceText, lines: LineRange) -> Anchor | None:
     """The anchor of these lines, or None when the file does not have them all."""
-    if not source.has(lines.end):
+    found, start = source.first(lines.end + CONTEXT_LINES), lines.start - 1
+    inside = found[start : lines.end]
+    if len(inside) < lines.count:
         return None
-    excerpt = source.excerpt(lines.start, lines.end)
-    above = range(max(1, lines.start - CONTEXT_LINES), lines.start)
-    below = range(lines.end + 1, lines.end + 1 + CONTEXT_LINES)
-    before = [source.excerpt(line, line) for line in above]
-    after = [source.excerpt(line, line) for line in below if source.has(line)]
-    inside = excerpt.split("\n")
     return Anchor(
-        sha256_hex(excerpt),
+        sha256_hex("\n".join(inside)),
         lines.count,
-        tuple(map(fingerprint, before)),
-        tuple(map(fingerprint, after)),
+        tuple(map(fingerprint, found[max(0, start - CONTEXT_LINES) : start])),
+        tuple(map(fingerprint, found[lines.end : lines.end + CONTEXT_LINES])),
         fingerprint(inside[0]),
         fingerprint(inside[-1]),
         checksum(inside),

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from enum import Enum
-from functools import cached_property, lru_cache
-from operator import add
+from functools import cached_property
 
 from attrs import frozen
 
@@ -21,24 +20,7 @@ from context_pack.packs.domain.prose import Fence, fences_of, part_of
 LEAST_WIDTH = 4
 MOST_INFO, INFO_SHARE = 200, 0.25
 AMPLE = 10**9
-BLOCK = 128
 _BACKTICKS = re.compile("`+")
-
-
-@lru_cache(maxsize=256)
-def _leads(block: int, width: int) -> list[str]:
-    """The numbers of a block of lines, each as it stands before its line."""
-    return [f"{number:>{width}}: " for number in range(block * BLOCK, (block + 1) * BLOCK)]
-
-
-def _numbers(first: int, count: int, width: int) -> Sequence[str]:
-    """What stands before `count` lines from line `first` on; the same numbers come again and again."""
-    block, start = divmod(first, BLOCK)
-    leads = _leads(block, width)
-    while len(leads) < start + count:
-        block += 1
-        leads = leads + _leads(block, width)
-    return leads[start : start + count]
 
 
 class Style(Enum):
@@ -80,7 +62,8 @@ class Body:
         """These lines, the first of which has that index, each behind its number, for code."""
         if self.first is None:
             return lines
-        return list(map(add, _numbers(self.first + index, len(lines), self.width), lines))
+        width = self.width
+        return [f"{number:>{width}}: {line}" for number, line in enumerate(lines, self.first + index)]
 
     def lead(self, index: int) -> str:
         """What stands before a line: its number, for code."""

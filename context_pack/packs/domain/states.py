@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 
-from attrs import define, field, frozen
+from attrs import field, frozen
 
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.languages import language_of
@@ -94,7 +94,7 @@ def resolve(ref: Ref, source: SourceText) -> Resolution:
     places = identical(ref.anchor, source, near=ref.lines.start)
     guess = by_context(ref.anchor, source, ref.lines) if not places.ranges else None
     if guess is not None and not places.complete:
-        excerpt = source.excerpt(guess.start, guess.end)
+        excerpt = source.cut(guess.start, guess.end) or ""
         places = copies(excerpt, source) if _same(excerpt, ref.anchor) else places
     if len(places.ranges) > 1:
         return _ambiguous([str(lines) for lines in places.ranges])
@@ -103,7 +103,7 @@ def resolve(ref: Ref, source: SourceText) -> Resolution:
     lines = guess or (None if there is None else ref.lines)
     if lines is None:
         return _past_end(ref, source)
-    return _at(State.CHANGED, ref.path, lines, source.excerpt(lines.start, lines.end), CHANGED_SINCE)
+    return _at(State.CHANGED, ref.path, lines, source.cut(lines.start, lines.end) or "", CHANGED_SINCE)
 
 
 def _same(excerpt: str, anchor: Anchor) -> bool:
@@ -111,29 +111,14 @@ def _same(excerpt: str, anchor: Anchor) -> bool:
     return sha256_hex(excerpt) == anchor.digest
 
 
-@define
-class Hunt:
-    """The search for the code of a ref whose file is gone, in one file of the same name after the other."""
-
-    anchor: Anchor
-    _hits: list[tuple[Found, str]] = field(factory=list, init=False)
-    _complete: bool = field(default=True, init=False)
-
-    def look(self, path: RelativePath, source: SourceText) -> None:
-        """Search one file."""
-        if len(self._hits) <= MOST_PLACES:
-            places = identical(self.anchor, source)
-            self._complete = self._complete and places.complete
-            self._hits += [(Found(path, lines), places.excerpt) for lines in places.ranges]
-
-    def outcome(self, complete: bool) -> Resolution:
-        """The state of the ref once every such file was searched, or not all (`complete` is false)."""
-        if len(self._hits) > 1:
-            return _ambiguous([f"{found.lines} of {found.path}" for found, _ in self._hits])
-        if not self._hits or not (complete and self._complete):
-            return unreadable(Reason.MISSING)
-        (found, excerpt), *_ = self._hits
-        return _at(State.MOVED, found.path, found.lines, excerpt)
+def elsewhere(hits: Sequence[tuple[Found, str]], complete: bool) -> Resolution:
+    """The state of a ref whose file is gone, from where other files hold its code; all, if `complete`."""
+    if len(hits) > 1:
+        return _ambiguous([f"{found.lines} of {found.path}" for found, _ in hits])
+    if not hits or not complete:
+        return unreadable(Reason.MISSING)
+    (found, excerpt), *_ = hits
+    return Resolution(State.MOVED, found, None, excerpt)
 
 
 def unreadable(reason: Reason) -> Resolution:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
-from operator import is_
-
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import Page
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
-from context_pack.packs.domain.budget import joined
-from context_pack.packs.domain.layout import legend_of
 from context_pack.packs.domain.lifecycle import check_status
 from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text
 from context_pack.packs.domain.model import Pack, parse_status
@@ -28,41 +22,12 @@ from context_pack.packs.usecases.commands import (
     Named,
     RenderPack,
 )
-from context_pack.packs.usecases.resolving import Check, Resolver, unwatched
-from context_pack.packs.usecases.sightings import Page as KeptPage
-from context_pack.packs.usecases.sightings import Sightings
+from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
 from context_pack.packs.usecases.target import located
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
 
 WITHOUT_END = 10**12
 """A budget of tokens that no pack reaches."""
-_MINUTE = timedelta(minutes=1)
-
-
-@frozen
-class _Listed:
-    """The list as it was last written, and until when it reads the same."""
-
-    command: ListText
-    packs: Sequence[Pack]
-    since: datetime
-    until: datetime
-    text: str
-
-    def holds(self, command: ListText, packs: Sequence[Pack], now: datetime) -> bool:
-        """Whether the same would be written again; a pack that has not changed is the same object."""
-        return (
-            command == self.command
-            and self.since <= now <= self.until
-            and len(packs) == len(self.packs)
-            and all(map(is_, packs, self.packs))
-        )
-
-
-def _same_until(packs: Sequence[Pack], now: datetime) -> datetime:
-    """The end of the first whole minute of life that ends: lives are written in minutes or more."""
-    ends = [pack.expires_at - (pack.expires_at - now) // _MINUTE * _MINUTE for pack in packs]
-    return min(ends, default=now + _MINUTE)
 
 
 @frozen
@@ -73,9 +38,8 @@ class PackReader:
     tree: SourceTree
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
-    sightings: Sightings = field(factory=Sightings, eq=False, repr=False)
+    memory: Memory = field(factory=Memory, eq=False, repr=False)
     watch: ScopeWatch = field(factory=NoScopes)
-    _last: list[_Listed | None] = field(factory=lambda: [None], init=False, eq=False, repr=False)
 
     def get(self, named: Named) -> Pack:
         """The pack."""
@@ -88,15 +52,9 @@ class PackReader:
     def list_text(self, command: ListText) -> str:
         """The same as Markdown, within the budget."""
         _check_budget(command.max_tokens)
+        wanted, packs = _filter(command), self.store.all()
         most = command.max_tokens * BYTES_PER_TOKEN
-        packs, now = self.store.all(), self.clock.now()
-        last = self._last[0]
-        if last is not None and last.holds(command, packs, now):
-            return last.text
-        wanted = _filter(command)
-        text = list_text(chosen(packs, wanted), wanted, now, most)
-        self._last[0] = _Listed(command, packs, now, _same_until(packs, now), text)
-        return text
+        return list_text(chosen(packs, wanted), wanted, self.clock.now(), most)
 
     def render(self, command: RenderPack, check: Check = unwatched) -> Rendered:
         """A page of the pack with its code.
@@ -135,20 +93,10 @@ class PackReader:
     def _rendered(
         self, pack: Pack, mode: Mode, tokens: int, position: Position | None = None, check: Check = unwatched
     ) -> Rendered:
-        """A page; the last one again, if it would be made of the same."""
-        refs = [ref for _, ref in pack.refs]
-        resolver = Resolver(self.tree, self.settings.max_source_bytes, check, self.sightings, refs)
-        now, request = self.clock.now(), (mode, tokens, position)
+        resolver = Resolver(self.tree, self.settings.max_source_bytes, check, self.memory)
+        resolver.expect(ref for _, ref in pack.refs)
         scopes = self.scopes(pack, check)
-        legend = joined(legend_of(pack, now, scopes))
-        known = self.sightings.page(request, pack, legend)
-        if known is not None and resolver.unchanged(known.sightings):
-            return known.rendered
-        rendered = render(pack, resolver, now, mode, tokens, position, scopes)
-        sighted = resolver.sighted()
-        if sighted is not None:
-            self.sightings.keep(request, KeptPage(pack, legend, sighted, rendered))
-        return rendered
+        return render(pack, resolver, self.clock.now(), mode, tokens, position, scopes)
 
 
 def _filter(command: ListPacks | ListText) -> Filter:

@@ -12,8 +12,7 @@ from context_pack.packs.domain.report import Checked
 from context_pack.packs.domain.states import State
 from context_pack.packs.ports import PackSettings, PackStore
 from context_pack.packs.usecases.commands import Named, Repair
-from context_pack.packs.usecases.resolving import Check, Resolver, unwatched
-from context_pack.packs.usecases.sightings import Sightings
+from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
 from context_pack.packs.usecases.target import check_seen, located
 
 
@@ -46,22 +45,22 @@ class PackVerifier:
     tree: SourceTree
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
-    sightings: Sightings = field(factory=Sightings, eq=False, repr=False)
+    memory: Memory = field(factory=Memory, eq=False, repr=False)
 
     def verify(self, named: Named, check: Check = unwatched) -> Verified:
         """The state of every ref; changes nothing."""
         pack = located(self.store, named)
-        return Verified(pack, self._checked(pack, self._resolver(pack, check)))
+        resolver = self._resolver(check).expect(ref for _, ref in pack.refs)
+        return Verified(pack, _checked(pack, resolver))
 
     def repair(self, command: Repair, check: Check = unwatched) -> Repaired:
         """Rewrite path and lines of the moved refs, and nothing else."""
         pack = located(self.store, command)
         _check_draft(pack, command)
-        # Without the refs it keeps the files that it reads: what is anchored is what was found.
-        resolver = Resolver(self.tree, self.settings.max_source_bytes, check)
+        resolver = self._resolver(check)
         moved: list[Checked] = []
         after = pack
-        for one in self._checked(pack, resolver):
+        for one in _checked(pack, resolver):
             ref = _followed(one, resolver)
             if ref is not None:
                 moved.append(one)
@@ -75,12 +74,12 @@ class PackVerifier:
 
         return Repaired(self.store.update(pack.id, change, check), tuple(moved))
 
-    def _checked(self, pack: Pack, resolver: Resolver) -> tuple[Checked, ...]:
-        return tuple(Checked(section, ref, resolver(ref)) for section, ref in pack.refs)
+    def _resolver(self, check: Check) -> Resolver:
+        return Resolver(self.tree, self.settings.max_source_bytes, check, self.memory)
 
-    def _resolver(self, pack: Pack, check: Check) -> Resolver:
-        refs = [ref for _, ref in pack.refs]
-        return Resolver(self.tree, self.settings.max_source_bytes, check, self.sightings, refs)
+
+def _checked(pack: Pack, resolver: Resolver) -> tuple[Checked, ...]:
+    return tuple(Checked(section, ref, resolver(ref)) for section, ref in pack.refs)
 
 
 def _followed(one: Checked, resolver: Resolver) -> Ref | None:

@@ -39,8 +39,7 @@ from context_pack.packs.usecases.plans import (
     tags_of,
     ttl_required,
 )
-from context_pack.packs.usecases.resolving import Check, Resolver, unwatched
-from context_pack.packs.usecases.sightings import Sightings
+from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
 from context_pack.packs.usecases.target import check_seen, handle_of, located, located_id
 
 
@@ -60,7 +59,7 @@ class PackWriter:
     tree: SourceTree
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
-    sightings: Sightings = field(factory=Sightings, eq=False, repr=False)
+    memory: Memory = field(factory=Memory, eq=False, repr=False)
 
     def create(self, command: Create, check: Check = unwatched) -> Pack:
         """Make a new draft; its name must be free among live packs."""
@@ -185,7 +184,7 @@ class PackWriter:
         return Written(pack, tuple(_part(plan, pack) for plan in plans))
 
     def _resolver(self, check: Check) -> Resolver:
-        return Resolver(self.tree, self.settings.max_source_bytes, check, self.sightings)
+        return Resolver(self.tree, self.settings.max_source_bytes, check, self.memory)
 
 
 def _part(plan: Plan, pack: Pack) -> Part | None:

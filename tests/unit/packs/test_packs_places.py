@@ -15,9 +15,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.packs.domain.anchors import Anchor, anchor_of
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.places import MOST_PLACES, identical
-from context_pack.packs.domain.prints import fingerprint
-from context_pack.packs.domain.rolling import checksum
-from context_pack.packs.domain.source import SourceText
+from context_pack.packs.domain.source import SourceText, checksum, fingerprint
 from context_pack.packs.domain.states import State, resolve
 
 few_lines = st.lists(st.sampled_from(["", "}", "x", "alpha beta", "gamma()", "return", "x "]), max_size=40)
@@ -43,10 +41,9 @@ def test_lines_are_the_kernels_lines(text: str) -> None:
     assert source.count == len(lines)
     assert source.lines == lines
     for start in range(1, len(lines) + 1):
-        assert source.has(start)
         for end in range(start, len(lines) + 1):
-            assert source.excerpt(start, end) == "\n".join(lines[start - 1 : end])
-    assert not source.has(len(lines) + 1)
+            assert source.cut(start, end) == "\n".join(lines[start - 1 : end])
+        assert source.cut(start, len(lines) + 1) is None
 
 
 @pytest.mark.clause("AN-15")
@@ -57,18 +54,6 @@ def test_lines_are_found_by_their_fingerprints_as_often_as_one_asks(lines: list[
         for line in ("", "}", "x", "x ", "return", "never"):
             wanted = [at for at, other in enumerate(source.lines) if other == line]
             assert list(source.like(fingerprint(line))) == wanted
-
-
-@pytest.mark.clause("PK-46")
-def test_lines_of_a_large_file_are_cut_out_without_splitting_it() -> None:
-    rng = random.Random(7)
-    lines = ["y" * rng.randrange(90) for _ in range(4_000)]
-    source = SourceText("\n".join(lines))
-    for _ in range(200):
-        start = rng.randrange(1, len(lines))
-        end = rng.randrange(start, min(len(lines), start + 2000) + 1)
-        assert source.excerpt(start, end) == "\n".join(lines[start - 1 : end])
-    assert "lines" not in vars(source)
 
 
 @pytest.mark.clause("PK-46")

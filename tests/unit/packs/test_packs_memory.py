@@ -26,7 +26,7 @@ from context_pack.packs.usecases.commands import (
     UpsertSection,
 )
 from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.sightings import Sighting, Sightings
+from context_pack.packs.usecases.resolving import Kept, Memory
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter
 from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
@@ -86,7 +86,7 @@ class Shop:
             f"src/{name}.py": "".join(f"{name} {number}\n" for number in range(1, 31)) for name in "ab"
         }
         self.tree = WatchedTree(self.files)
-        parts = (desk.store, self.tree, desk.clock, desk.settings, Sightings())
+        parts = (desk.store, self.tree, desk.clock, desk.settings, Memory())
         self.reader, self.writer, self.verifier = PackReader(*parts), PackWriter(*parts), PackVerifier(*parts)
         pack = self.writer.create(Create(ttl_minutes=600))
         pack = self.apply(pack, UpsertSection(section_key="main", section_title="Main"))
@@ -188,18 +188,13 @@ def test_modes_and_budgets_have_pages_of_their_own(shop: Shop) -> None:
 
 
 @pytest.mark.clause("PK-66")
-def test_what_is_kept_is_bounded_and_what_is_asked_for_stays() -> None:
-    sightings = Sightings(most_chars=100_000)
-    path, lines = RelativePath("a.py"), LineRange(1, 1)
-    refs = [Ref(f"ref-{number}", path, lines) for number in range(200)]
-    resolution = Resolution(State.STALE, excerpt="x" * 1000)
-    sightings.note(Sighting(refs[0], 1, resolution))
-    for ref in refs[1:]:
-        sightings.note(Sighting(ref, 1, resolution))
-        assert sightings.of(refs[0]) is not None
-    held = [ref for ref in refs if sightings.of(ref) is not None]
-    assert 10 < len(held) < 60
-    assert sightings.of(Ref("ref-0", path, lines)) is None
+def test_what_is_kept_is_bounded() -> None:
+    memory = Memory(most_chars=100_000)
+    refs = [Ref("ref", RelativePath("a.py"), LineRange(number, number)) for number in range(1, 200)]
+    for ref in refs:
+        memory.keep(ref, Kept(1, Resolution(State.STALE, excerpt="x" * 1000)))
+        assert memory.of(ref) is not None
+        assert len([other for other in refs if memory.of(other) is not None]) < 60
 
 
 EDITS = st.lists(
