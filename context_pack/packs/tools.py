@@ -204,8 +204,6 @@ def _check_wording(arguments: Mapping[str, Any]) -> None:
             raise invalid(f"'{alias}' is not supported by {action}; use '{use}'", alias, use=use)
     if action in ("create", "draft") and "ttl_minutes" not in arguments:
         raise ttl_required("say how many minutes the pack is to live")
-    if action == "touch_ttl" and not {"ttl_minutes", "extend_minutes"} & set(arguments):
-        raise ttl_required("give it to set the time to live, or 'extend_minutes' to add to it")
 
 
 def _operations(given: Sequence[Any]) -> list[Any]:

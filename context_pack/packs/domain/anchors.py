@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import attrs
 from attrs import frozen
 
 from context_pack.kernel.digest import sha256_hex
@@ -22,47 +21,47 @@ from context_pack.packs.domain.values import MAX_LINES
 CONTEXT_LINES = 3
 _DIGEST = re.compile("[0-9a-f]{64}")
 _PRINT = re.compile("[0-9a-f]{1,8}-[0-9a-f]{8}")
-_ROLLING = re.compile(f"[0-9a-f]{{{CHECKSUM_DIGITS}}}")
-
-
-def _is_print(_: Any, attribute: Any, value: Any) -> None:
-    if not isinstance(value, str) or _PRINT.fullmatch(value) is None:
-        raise invalid("the anchor holds something that is no line fingerprint", attribute.name)
-
-
-def _are_prints(instance: Any, attribute: Any, value: Any) -> None:
-    if not isinstance(value, tuple) or len(value) > CONTEXT_LINES:
-        raise invalid(f"the anchor must hold at most {CONTEXT_LINES} context lines a side", attribute.name)
-    for item in value:
-        _is_print(instance, attribute, item)
-
-
-def _is_digest(_: Any, attribute: Any, value: Any) -> None:
-    if not isinstance(value, str) or _DIGEST.fullmatch(value) is None:
-        raise invalid("the anchor's digest must be 64 hexadecimal digits", attribute.name)
-
-
-def _is_checksum(_: Any, attribute: Any, value: Any) -> None:
-    if value is not None and (not isinstance(value, str) or _ROLLING.fullmatch(value) is None):
-        raise invalid(f"the anchor's checksum must be {CHECKSUM_DIGITS} hexadecimal digits", attribute.name)
-
-
-def _is_count(_: Any, attribute: Any, value: Any) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MAX_LINES:
-        raise invalid(f"the anchor must span 1 to {MAX_LINES} lines", attribute.name)
+_CHECKSUM = re.compile(f"[0-9a-f]{{{CHECKSUM_DIGITS}}}")
 
 
 @frozen
 class Anchor:
     """The memory of an excerpt; `before` and `after` are in file order and shorter at the file's ends."""
 
-    digest: str = attrs.field(validator=_is_digest)
-    lines: int = attrs.field(validator=_is_count)
-    before: tuple[str, ...] = attrs.field(validator=_are_prints)
-    after: tuple[str, ...] = attrs.field(validator=_are_prints)
-    first: str = attrs.field(validator=_is_print)
-    last: str = attrs.field(validator=_is_print)
-    rolling: str | None = attrs.field(default=None, validator=_is_checksum)
+    digest: str
+    lines: int
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    first: str
+    last: str
+    rolling: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if not _spells(_DIGEST, self.digest):
+            raise invalid("the anchor's digest must be 64 hexadecimal digits", "digest")
+        if (
+            not isinstance(self.lines, int)
+            or isinstance(self.lines, bool)
+            or not 1 <= self.lines <= MAX_LINES
+        ):
+            raise invalid(f"the anchor must span 1 to {MAX_LINES} lines", "lines")
+        for field, side in (("before", self.before), ("after", self.after)):
+            if not isinstance(side, tuple) or len(side) > CONTEXT_LINES:
+                raise invalid(f"the anchor must hold at most {CONTEXT_LINES} context lines a side", field)
+        for field, prints in (
+            ("before", self.before),
+            ("after", self.after),
+            ("first", (self.first,)),
+            ("last", (self.last,)),
+        ):
+            if not all(_spells(_PRINT, print_) for print_ in prints):
+                raise invalid("the anchor holds something that is no line fingerprint", field)
+        if self.rolling is not None and not _spells(_CHECKSUM, self.rolling):
+            raise invalid(f"the anchor's checksum must be {CHECKSUM_DIGITS} hexadecimal digits", "rolling")
+
+
+def _spells(pattern: re.Pattern[str], value: Any) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
 def anchor_of(source: SourceText, lines: LineRange) -> Anchor | None:

@@ -1,19 +1,20 @@
-"""Every change to a pack's content, as pure functions from pack to pack; none of them counts revisions.
+"""Every change to a pack's content, as pure functions from pack to pack, and what may be done in its status.
 
-`advanced` does, once for however many changes were made, and only if they made a difference. In an optional
-text None means "as it is" and an empty text means "nothing".
+None of them counts revisions: `advanced` does, once for however many changes were made, and only if they made
+a difference. In an optional text None means "as it is" and an empty text means "nothing". A finalized pack
+keeps its content, because others rely on it; only its time to live and its status can be changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
 from attrs import evolve
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
+from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
 
 
 class Keyed(Protocol):
@@ -32,6 +33,35 @@ def advanced(before: Pack, after: Pack, now: datetime, *, always: bool = False) 
     if after == before and not always:
         return before
     return evolve(after, revision=before.revision + 1, updated_at=now)
+
+
+def check_editable(pack: Pack) -> None:
+    """Return only if the pack's content may be changed.
+
+    Raises:
+        Failure: `invalid_state`.
+    """
+    if pack.status is Status.FINALIZED:
+        message = f"the pack is {pack.status}, and its content is fixed; set_status to draft first"
+        raise Failure(Code.INVALID_STATE, message, {"status": pack.status.value})
+
+
+def check_has_content(pack: Pack) -> None:
+    """Return only if there is something to hand over: a ref or a diagram.
+
+    Raises:
+        Failure: `invalid_state`.
+    """
+    if not any(section.refs or section.diagrams for section in pack.sections):
+        message = "the pack is empty; add a ref or a diagram, then finalize it"
+        raise Failure(Code.INVALID_STATE, message, {"status": pack.status.value})
+
+
+def untrustworthy(refs: Sequence[Mapping[str, object]]) -> Failure:
+    """The refusal to finalize over refs whose code is not the promised code."""
+    count = f"{len(refs)} ref{'' if len(refs) == 1 else 's'}"
+    message = f"{count} cannot be relied on; see details.refs, upsert or delete each, then finalize again"
+    return Failure(Code.STALE_REF, message, {"refs": list(refs)})
 
 
 def put_section(
@@ -63,21 +93,16 @@ def drop_section(pack: Pack, key: str) -> Pack:
 
 
 def put_ref(pack: Pack, section_key: str, ref: Ref) -> Pack:
-    """Add a ref, or replace the one with its key where it stands."""
-    section = section_of(pack, section_key)
-    return _with(pack, evolve(section, refs=_put(section.refs, ref)))
-
-
-def promise_ref(pack: Pack, section_key: str, ref: Ref) -> Pack:
-    """The same for a ref as somebody asked for it: a promise that was already made is not made anew.
+    """Add a ref, or replace the one with its key where it stands.
 
     While path and lines stay, the old anchor stays too, if the lines still read the same or cannot be read.
     """
-    old = section_of(pack, section_key).ref(ref.key)
+    section = section_of(pack, section_key)
+    old = section.ref(ref.key)
     if old is not None and old.anchor is not None and (old.path, old.lines) == (ref.path, ref.lines):
         same = ref.anchor is None or ref.anchor.digest == old.anchor.digest
         ref = evolve(ref, anchor=old.anchor if same else ref.anchor)
-    return put_ref(pack, section_key, ref)
+    return _with(pack, evolve(section, refs=_put(section.refs, ref)))
 
 
 def drop_ref(pack: Pack, section_key: str, key: str) -> Pack:

@@ -25,7 +25,6 @@ from context_pack.packs.domain.model import Pack, Ref, Section, Status
 from context_pack.packs.domain.render import render
 from context_pack.packs.ports import Excerpt, Excerpts, PackSettings, PackStore
 from context_pack.packs.usecases import commands
-from context_pack.packs.usecases.plans import ttl_required
 from context_pack.packs.usecases.resolving import Check, Resolver, unwatched
 from context_pack.toolkit.arguments import arg, integer, text
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
@@ -91,8 +90,6 @@ class PackDrafter:
         query = " ".join(command.query.split())
         if not LEAST_QUERY <= len(query) <= MOST_QUERY:
             raise invalid(f"'query' must have {LEAST_QUERY} to {MOST_QUERY} characters", "query")
-        if command.ttl_minutes is None:
-            raise ttl_required("say how many minutes the pack is to live")
         if not commands.LEAST_TOKENS <= command.max_tokens <= commands.MOST_TOKENS:
             raise invalid("'max_tokens' is out of bounds", "max_tokens")
         now = self.clock.now()

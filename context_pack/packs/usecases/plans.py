@@ -1,56 +1,53 @@
 """From an operation, as it was asked for, to a planned change of a pack.
 
-Everything that can be wrong with an operation by itself is found here, before any pack is looked at.
+Everything that can be wrong with an operation by itself is found here, before a file or a pack is looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import singledispatch
+from typing import Any
 
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.ttl import expiry, extended
 from context_pack.packs.domain import changes, values
-from context_pack.packs.domain.lifecycle import Deed
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
 from context_pack.packs.usecases import commands
 
 Part = Section | Ref | Diagram
-Anchoring = Callable[[Ref], Ref]
 _SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @frozen
 class Plan:
-    """A change of a pack, what kind of deed it is, and which part of the pack it is about."""
+    """A change of a pack, given the time and the anchored `ref`, and the part of the pack that it is about.
 
-    change: Callable[[Pack, datetime], Pack]
-    deed: Deed = Deed.EDIT
+    One that only `touches` the time to live is not an edit: a finalized pack allows it.
+    """
+
+    change: Callable[[Pack, datetime, Ref | None], Pack]
+    touches: bool = False
     part: Callable[[Pack], Part | None] = lambda _: None
+    ref: Ref | None = None
 
 
-def as_it_is(ref: Ref) -> Ref:
-    """An anchoring that does nothing: for checking a plan without reading a file."""
-    return ref
-
-
-@singledispatch
-def planned(operation: object, _: Anchoring = as_it_is) -> Plan:
+def planned(operation: object) -> Plan:
     """The plan of an operation.
 
     Raises:
         Failure: `invalid_data` or `ttl_required`.
     """
-    raise invalid(f"{type(operation).__name__} is no operation on a pack")
+    plan = next((plan for kind, plan in _PLANS.items() if isinstance(operation, kind)), None)
+    if plan is None:
+        raise invalid(f"{type(operation).__name__} is no operation on a pack")
+    return plan(operation)
 
 
-@planned.register
-def _(operation: commands.UpsertSection, _: Anchoring = as_it_is) -> Plan:
-    key = values.key(operation.section_key, "section_key")
-    title = _title(operation.section_title, "section_title")
+def _upsert_section(operation: commands.UpsertSection) -> Plan:
+    key, title = _section_key(operation), _title(operation.section_title, "section_title")
     text = operation.section_description
     if text is not None:
         text = values.block(text, "section_description") or ""
@@ -62,49 +59,42 @@ def _(operation: commands.UpsertSection, _: Anchoring = as_it_is) -> Plan:
     if scope is not None:
         scope = values.scope(scope, "section_scope") if values.string(scope, "section_scope").strip() else ""
     return Plan(
-        lambda pack, _: changes.put_section(pack, key, title, text, order, scope),
+        lambda pack, *_: changes.put_section(pack, key, title, text, order, scope),
         part=lambda pack: pack.section(key),
     )
 
 
-@planned.register
-def _(operation: commands.DeleteSection, _: Anchoring = as_it_is) -> Plan:
-    key = values.key(operation.section_key, "section_key")
-    return Plan(lambda pack, _: changes.drop_section(pack, key))
+def _delete_section(operation: commands.DeleteSection) -> Plan:
+    key = _section_key(operation)
+    return Plan(lambda pack, *_: changes.drop_section(pack, key))
 
 
-@planned.register
-def _(operation: commands.UpsertRef, anchored: Anchoring = as_it_is) -> Plan:
-    section_key = values.key(operation.section_key, "section_key")
-    ref = anchored(
-        Ref(
-            values.key(operation.ref_key, "ref_key"),
-            values.path(operation.path),
-            values.lines(operation.line_start, operation.line_end),
-            optional_line(operation.ref_title, "ref_title", values.TITLE_CHARS),
-            optional_line(operation.ref_why, "ref_why", values.WHY_CHARS),
-            optional_line(operation.group, "group", values.GROUP_CHARS),
-        )
+def _upsert_ref(operation: commands.UpsertRef) -> Plan:
+    section_key = _section_key(operation)
+    ref = Ref(
+        values.key(operation.ref_key, "ref_key"),
+        values.path(operation.path),
+        values.lines(operation.line_start, operation.line_end),
+        optional_line(operation.ref_title, "ref_title", values.TITLE_CHARS),
+        optional_line(operation.ref_why, "ref_why", values.WHY_CHARS),
+        optional_line(operation.group, "group", values.GROUP_CHARS),
     )
     return Plan(
-        lambda pack, _: changes.promise_ref(pack, section_key, ref),
+        lambda pack, _, anchored: changes.put_ref(pack, section_key, anchored or ref),
         part=lambda pack: changes.section_of(pack, section_key).ref(ref.key),
+        ref=ref,
     )
 
 
-@planned.register
-def _(operation: commands.DeleteRef, _: Anchoring = as_it_is) -> Plan:
-    section_key = values.key(operation.section_key, "section_key")
-    key = values.key(operation.ref_key, "ref_key")
-    return Plan(lambda pack, _: changes.drop_ref(pack, section_key, key))
+def _delete_ref(operation: commands.DeleteRef) -> Plan:
+    section_key, key = _section_key(operation), values.key(operation.ref_key, "ref_key")
+    return Plan(lambda pack, *_: changes.drop_ref(pack, section_key, key))
 
 
-@planned.register
-def _(operation: commands.UpsertDiagram, _: Anchoring = as_it_is) -> Plan:
-    section_key = values.key(operation.section_key, "section_key")
-    mermaid = values.bounded(
-        values.required_block(operation.mermaid, "mermaid"), "mermaid", values.MERMAID_CHARS
-    )
+def _upsert_diagram(operation: commands.UpsertDiagram) -> Plan:
+    section_key = _section_key(operation)
+    mermaid = values.required_block(operation.mermaid, "mermaid")
+    values.bounded(mermaid, "mermaid", values.MERMAID_CHARS)
     diagram = Diagram(
         values.key(operation.diagram_key, "diagram_key"),
         _title(operation.title, "title"),
@@ -112,40 +102,50 @@ def _(operation: commands.UpsertDiagram, _: Anchoring = as_it_is) -> Plan:
         optional_line(operation.diagram_why, "diagram_why", values.WHY_CHARS),
     )
     return Plan(
-        lambda pack, _: changes.put_diagram(pack, section_key, diagram),
+        lambda pack, *_: changes.put_diagram(pack, section_key, diagram),
         part=lambda pack: changes.section_of(pack, section_key).diagram(diagram.key),
     )
 
 
-@planned.register
-def _(operation: commands.DeleteDiagram, _: Anchoring = as_it_is) -> Plan:
-    section_key = values.key(operation.section_key, "section_key")
-    key = values.key(operation.diagram_key, "diagram_key")
-    return Plan(lambda pack, _: changes.drop_diagram(pack, section_key, key))
+def _delete_diagram(operation: commands.DeleteDiagram) -> Plan:
+    section_key, key = _section_key(operation), values.key(operation.diagram_key, "diagram_key")
+    return Plan(lambda pack, *_: changes.drop_diagram(pack, section_key, key))
 
 
-@planned.register
-def _(operation: commands.SetMeta, _: Anchoring = as_it_is) -> Plan:
+def _set_meta(operation: commands.SetMeta) -> Plan:
     if operation.title is None and operation.brief is None and operation.tags is None:
         raise invalid("'title', 'brief' or 'tags' is required; give what should change", "title")
     title = optional_line(operation.title, "title", values.TITLE_CHARS)
     brief = optional_line(operation.brief, "brief", values.BRIEF_CHARS)
     tags = None if operation.tags is None else tags_of(operation.tags)
-    return Plan(lambda pack, _: changes.set_meta(pack, title, brief, tags))
+    return Plan(lambda pack, *_: changes.set_meta(pack, title, brief, tags))
 
 
-@planned.register
-def _(operation: commands.TouchTtl, _: Anchoring = as_it_is) -> Plan:
+def _touch_ttl(operation: commands.TouchTtl) -> Plan:
     minutes, more = operation.ttl_minutes, operation.extend_minutes
     if minutes is not None and more is not None:
         raise invalid("give either 'ttl_minutes' or 'extend_minutes', not both", "extend_minutes")
     if minutes is not None:
         expiry(_SOME_DAY, minutes)
-        return Plan(lambda pack, now: evolve(pack, expires_at=expiry(now, minutes)), Deed.TOUCH)
+        return Plan(lambda pack, now, _: evolve(pack, expires_at=expiry(now, minutes)), touches=True)
     if more is None:
-        raise ttl_required("or 'extend_minutes' to add to the time that is left")
+        raise ttl_required("give it to set the time to live, or 'extend_minutes' to add to it")
     extended(_SOME_DAY, more, _SOME_DAY)
-    return Plan(lambda pack, now: evolve(pack, expires_at=extended(pack.expires_at, more, now)), Deed.TOUCH)
+    return Plan(
+        lambda pack, now, _: evolve(pack, expires_at=extended(pack.expires_at, more, now)), touches=True
+    )
+
+
+_PLANS: dict[type, Callable[[Any], Plan]] = {
+    commands.UpsertSection: _upsert_section,
+    commands.DeleteSection: _delete_section,
+    commands.UpsertRef: _upsert_ref,
+    commands.DeleteRef: _delete_ref,
+    commands.UpsertDiagram: _upsert_diagram,
+    commands.DeleteDiagram: _delete_diagram,
+    commands.SetMeta: _set_meta,
+    commands.TouchTtl: _touch_ttl,
+}
 
 
 def ttl_required(hint: str) -> Failure:
@@ -153,7 +153,7 @@ def ttl_required(hint: str) -> Failure:
     return Failure(Code.TTL_REQUIRED, f"'ttl_minutes' is required: {hint}", {"field": "ttl_minutes"})
 
 
-def tags_of(given: tuple[str, ...]) -> tuple[str, ...]:
+def tags_of(given: Sequence[str]) -> tuple[str, ...]:
     """Tags within their bounds."""
     tags = values.tags(given)
     if len(tags) > values.TAGS_MOST:
@@ -161,10 +161,14 @@ def tags_of(given: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(values.bounded(tag, "tags", values.TAG_CHARS) for tag in tags)
 
 
+def optional_line(value: str | None, field: str, most: int) -> str | None:
+    """An optional text: None when not given, empty when cleared."""
+    return None if value is None else values.bounded(values.one_line(value, field) or "", field, most)
+
+
 def _title(value: str, field: str) -> str:
     return values.bounded(values.required_line(value, field), field, values.TITLE_CHARS)
 
 
-def optional_line(value: str | None, field: str, most: int) -> str | None:
-    """An optional text: None when not given, empty when cleared."""
-    return None if value is None else values.bounded(values.one_line(value, field) or "", field, most)
+def _section_key(operation: Any) -> str:
+    return values.key(operation.section_key, "section_key")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from attrs import evolve, field, frozen
 
-from context_pack.kernel.errors import invalid
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paging import Page
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
-from context_pack.packs.domain.lifecycle import check_status
 from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text
 from context_pack.packs.domain.model import Pack, parse_status
 from context_pack.packs.domain.render import Rendered, render
@@ -78,7 +77,12 @@ class PackReader:
                     "'mode' is not that of the cursor; leave it out, or start without cursor", "mode"
                 )
             position, mode = mark.position, mark.mode
-        check_status(pack, wanted)
+        if wanted is not None and pack.status is not wanted:
+            message = (
+                f"the pack is {pack.status}, not {wanted}; ask for {pack.status} or leave the status out"
+            )
+            details = {"status": pack.status.value, "required": wanted.value}
+            raise Failure(Code.INVALID_STATE, message, details)
         return self._rendered(pack, mode or Mode.FULL, command.max_tokens, position, check)
 
     def document(self, named: Named, mode: str = Mode.FULL) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.errors import invalid
 from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.revision import check_revision
@@ -22,12 +22,7 @@ def handle_of(named: Named) -> str:
             if not value.strip():
                 raise invalid(f"'{field}' must not be blank", field)
             return value.strip()
-    raise missing_target()
-
-
-def missing_target() -> Failure:
-    """The refusal of a call that names no pack."""
-    return invalid("'id' or 'name' is required; list the packs to see them", "id")
+    raise invalid("'id' or 'name' is required; list the packs to see them", "id")
 
 
 def located(store: PackStore, named: Named) -> Pack:
@@ -36,9 +31,8 @@ def located(store: PackStore, named: Named) -> Pack:
     return store.get(handle) if is_pack_id(handle) else store.find(handle)
 
 
-def located_id(store: PackStore, named: Named) -> str:
+def id_of(store: PackStore, handle: str) -> str:
     """The id of that pack; an id is taken at its word, so that a change reads one file once."""
-    handle = handle_of(named)
     return handle if is_pack_id(handle) else store.find(handle).id
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.ports import Clock, SourceTree
-from context_pack.packs.domain.changes import advanced, put_ref
-from context_pack.packs.domain.lifecycle import Deed, check_allowed
+from context_pack.packs.domain.changes import advanced, check_editable, put_ref
 from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.report import Checked
 from context_pack.packs.domain.states import State
@@ -96,4 +95,4 @@ def _followed(one: Checked, resolver: Resolver) -> Ref | None:
 
 def _check_draft(pack: Pack, command: Repair) -> None:
     check_seen(pack, command)
-    check_allowed(pack, Deed.EDIT)
+    check_editable(pack)

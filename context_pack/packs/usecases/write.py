@@ -17,8 +17,7 @@ from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.revision import FIRST
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
-from context_pack.packs.domain.changes import advanced
-from context_pack.packs.domain.lifecycle import DEED_OF, Deed, check_allowed, check_has_content, untrustworthy
+from context_pack.packs.domain.changes import advanced, check_editable, check_has_content, untrustworthy
 from context_pack.packs.domain.model import Pack, Status, parse_status
 from context_pack.packs.domain.report import Checked, problem_record
 from context_pack.packs.ports import PackSettings, PackStore
@@ -30,17 +29,9 @@ from context_pack.packs.usecases.commands import (
     Operation,
     SetStatus,
 )
-from context_pack.packs.usecases.plans import (
-    Part,
-    Plan,
-    as_it_is,
-    optional_line,
-    planned,
-    tags_of,
-    ttl_required,
-)
+from context_pack.packs.usecases.plans import Part, Plan, optional_line, planned, tags_of
 from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
-from context_pack.packs.usecases.target import check_seen, handle_of, located, located_id
+from context_pack.packs.usecases.target import check_seen, handle_of, id_of, located
 
 
 @frozen
@@ -63,8 +54,6 @@ class PackWriter:
 
     def create(self, command: Create, check: Check = unwatched) -> Pack:
         """Make a new draft; its name must be free among live packs."""
-        if command.ttl_minutes is None:
-            raise ttl_required("say how many minutes the pack is to live")
         name = None if command.name is None else values.name(command.name)
         title = optional_line(command.title, "title", values.TITLE_CHARS)
         brief = optional_line(command.brief, "brief", values.BRIEF_CHARS)
@@ -91,10 +80,7 @@ class PackWriter:
 
     def apply(self, target: Addressed, operation: Operation, check: Check = unwatched) -> Written:
         """Carry out one operation."""
-        handle_of(target)
-        planned(operation)
-        plan = planned(operation, self._resolver(check).anchored)
-        return self._change(target, [plan], check, batch=False)
+        return self._change(target, [operation], check, batch=False)
 
     def batch(self, target: Addressed, operations: Sequence[Operation], check: Check = unwatched) -> Written:
         """Carry out several operations as one change: all or nothing, one revision.
@@ -102,18 +88,7 @@ class PackWriter:
         Raises:
             Failure: as the failed operation by itself, with its place in `details.index`.
         """
-        handle_of(target)
-        if not 1 <= len(operations) <= MOST_OPERATIONS:
-            raise invalid(f"'operations' must have 1 to {MOST_OPERATIONS} items", "operations")
-        resolver = self._resolver(check)
-        plans: list[Plan] = []
-        # Two rounds: nothing is read for a batch that will be refused for its arguments.
-        for anchored in (as_it_is, resolver.anchored):
-            plans = []
-            for index, operation in enumerate(operations):
-                with indexed(index):
-                    plans.append(planned(operation, anchored))
-        return self._change(target, plans, check, batch=True)
+        return self._change(target, operations, check, batch=True)
 
     def set_status(self, command: SetStatus, check: Check = unwatched) -> Pack:
         """Finalize or reopen; a pack that already has the status stays as it is.
@@ -121,13 +96,12 @@ class PackWriter:
         Raises:
             Failure: `invalid_state` for an empty pack, `stale_ref` with every ref that cannot be relied on.
         """
-        deed = DEED_OF[parse_status(command.status)]
+        finalize = parse_status(command.status) is Status.FINALIZED
         pack = located(self.store, command)
         check_seen(pack, command)
-        check_allowed(pack, deed)
         if pack.status == command.status:
             return pack
-        after = self._finalized(pack, check) if deed is Deed.FINALIZE else evolve(pack, status=Status.DRAFT)
+        after = self._finalized(pack, check) if finalize else evolve(pack, status=Status.DRAFT)
 
         def change(stored: Pack) -> Pack:
             check()
@@ -139,7 +113,7 @@ class PackWriter:
 
     def delete(self, command: DeletePack, check: Check = unwatched) -> str:
         """Remove a pack; returns its id."""
-        pack_id = located_id(self.store, command)
+        pack_id = id_of(self.store, handle_of(command))
 
         def agreed(pack: Pack) -> None:
             check()
@@ -165,22 +139,34 @@ class PackWriter:
         ]
         return evolve(pack, sections=sections, status=Status.FINALIZED)
 
-    def _change(self, target: Addressed, plans: Sequence[Plan], check: Check, *, batch: bool) -> Written:
-        """One read-modify-write: revision, then state, then content."""
+    def _change(
+        self, target: Addressed, operations: Sequence[Operation], check: Check, *, batch: bool
+    ) -> Written:
+        """Plan, read the files, then one read-modify-write: revision, then state, then content."""
+        handle = handle_of(target)
+        if not 1 <= len(operations) <= MOST_OPERATIONS:
+            raise invalid(f"'operations' must have 1 to {MOST_OPERATIONS} items", "operations")
+        plans: list[Plan] = []
+        for index, operation in enumerate(operations):
+            with indexed(index if batch else None):
+                plans.append(planned(operation))
+        resolver = self._resolver(check)
+        refs = [None if plan.ref is None else resolver.anchored(plan.ref) for plan in plans]
 
         def change(pack: Pack) -> Pack:
             check()
             check_seen(pack, target)
             for index, plan in enumerate(plans):
                 with indexed(index if batch else None):
-                    check_allowed(pack, plan.deed)
+                    if not plan.touches:
+                        check_editable(pack)
             now, after = self.clock.now(), pack
-            for index, plan in enumerate(plans):
+            for index, (plan, ref) in enumerate(zip(plans, refs, strict=True)):
                 with indexed(index if batch else None):
-                    after = plan.change(after, now)
-            return advanced(pack, after, now, always=any(plan.deed is Deed.TOUCH for plan in plans))
+                    after = plan.change(after, now, ref)
+            return advanced(pack, after, now, always=any(plan.touches for plan in plans))
 
-        pack = self.store.update(located_id(self.store, target), change, check)
+        pack = self.store.update(id_of(self.store, handle), change, check)
         return Written(pack, tuple(_part(plan, pack) for plan in plans))
 
     def _resolver(self, check: Check) -> Resolver:

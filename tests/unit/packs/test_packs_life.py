@@ -6,9 +6,6 @@ from typing import Any
 
 import pytest
 
-from context_pack.packs.domain.lifecycle import BECOMES, DEED_OF, Deed
-from context_pack.packs.domain.model import Status
-
 MOST = 2_628_000
 
 
@@ -162,13 +159,3 @@ def test_a_finalized_pack_keeps_its_content(desk: Any) -> None:
     desk.files.clear()
     assert desk.change(pack, "set_status", status="draft")["status"] == "draft"
     desk.change(pack, "set_meta", title="t")
-
-
-@pytest.mark.clause("PK-30")
-def test_the_table_of_a_packs_life_is_complete() -> None:
-    assert set(BECOMES) == set(Status)
-    assert set(BECOMES[Status.DRAFT]) == set(Deed)
-    assert set(Deed) - set(BECOMES[Status.FINALIZED]) == {Deed.EDIT}
-    for status, moves in BECOMES.items():
-        assert all(moves[DEED_OF[wanted]] is wanted for wanted in Status), status
-        assert moves[Deed.TOUCH] is status
