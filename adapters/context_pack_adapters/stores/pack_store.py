@@ -24,8 +24,7 @@ from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
 from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.stores import pack_format
-from context_pack_adapters.stores.pack_catalog import Broken, Shelf
-from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, PackFiles
+from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, Broken, PackFiles, Shelf
 
 LOCK_SECONDS = 10.0
 CREATE_LOCK = ".create.lock"
