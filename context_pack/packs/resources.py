@@ -10,7 +10,7 @@ from context_pack.kernel.ttl import remaining_seconds
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.ports import NoScopes, PackSettings, PackStore, ScopeWatch
 from context_pack.packs.usecases.commands import Named, RenderPack
-from context_pack.packs.usecases.completion import handles, live_packs
+from context_pack.packs.usecases.naming import handles, live_packs
 from context_pack.packs.usecases.read import PackReader
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
 

@@ -21,7 +21,7 @@ from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.budget import size
 from context_pack.packs.domain.model import Diagram, Pack, Ref
 from context_pack.packs.domain.record import diagram_record, ref_record, section_record, to_record
-from context_pack.packs.domain.report import repair_record, state_record
+from context_pack.packs.domain.states import repair_record, state_record
 from context_pack.packs.ports import Excerpts, NoExcerpts, NoScopes, PackSettings, PackStore, ScopeWatch
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import OPERATIONS, Addressed

@@ -17,9 +17,8 @@ from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ttl import human, is_expired, remaining_seconds
 from context_pack.packs.domain.layout import items_of
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
-from context_pack.packs.domain.report import Checked
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, outdated
-from context_pack.packs.domain.states import Resolution, State
+from context_pack.packs.domain.states import Checked, Resolution, State
 from context_pack_adapters.html.cards import SIGNS, Card, badge, card
 from context_pack_adapters.html.figures import Figure, figure, figures
 from context_pack_adapters.html.markup import Ids, counted, text

@@ -1,4 +1,4 @@
-"""The state of a ref: what became of the code it promises. Pure functions over a ref and the text of files.
+"""The state of a ref: what became of the code it promises, as a value and as plain data.
 
 `exact`, `unanchored` and `moved` are trusted and may be finalized; `changed` is shown with a warning;
 `ambiguous` and `stale` show no code at all, because a guess would look like the truth.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 from attrs import field, frozen
 
@@ -19,8 +20,9 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.packs.domain.anchors import Anchor
 from context_pack.packs.domain.bodies import Body, Style
-from context_pack.packs.domain.model import Ref
+from context_pack.packs.domain.model import Ref, Section
 from context_pack.packs.domain.places import MOST_PLACES, copies, identical
+from context_pack.packs.domain.record import lines_record
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.surroundings import by_context
 
@@ -143,3 +145,46 @@ def _ambiguous(places: Sequence[str]) -> Resolution:
     shown = ", ".join(places[: MOST_PLACES - 1])
     more = " and more" if len(places) >= MOST_PLACES else ""
     return Resolution(State.AMBIGUOUS, reason=f"ambiguous, lines {shown}{more}")
+
+
+@frozen
+class Checked:
+    """A ref, the section it is in, and what became of its code."""
+
+    section: Section
+    ref: Ref
+    resolution: Resolution
+
+
+def state_record(checked: Checked) -> dict[str, Any]:
+    """A ref's state with where it points, where its code is and why not."""
+    found = checked.resolution.found
+    return {
+        **_place(checked),
+        "state": checked.resolution.state.value,
+        "found": None if found is None else {"path": str(found.path), "lines": lines_record(found.lines)},
+        "reason": checked.resolution.reason,
+    }
+
+
+def problem_record(checked: Checked) -> dict[str, Any]:
+    """A ref that cannot be relied on, and why."""
+    state = checked.resolution.state.value
+    return {**_place(checked), "state": state, "reason": checked.resolution.reason}
+
+
+def repair_record(checked: Checked) -> dict[str, Any]:
+    """A ref that was pointed at its code again: where it points now, and where it pointed before."""
+    found = checked.resolution.found
+    before = {"path": str(checked.ref.path), "lines": lines_record(checked.ref.lines)}
+    after = before if found is None else {"path": str(found.path), "lines": lines_record(found.lines)}
+    return {"section": checked.section.key, "ref": checked.ref.key, **after, "from": before}
+
+
+def _place(checked: Checked) -> dict[str, Any]:
+    return {
+        "section": checked.section.key,
+        "ref": checked.ref.key,
+        "path": str(checked.ref.path),
+        "lines": lines_record(checked.ref.lines),
+    }

@@ -21,8 +21,8 @@ from context_pack.packs.usecases.commands import (
     Named,
     RenderPack,
 )
+from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
-from context_pack.packs.usecases.target import located
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
 
 WITHOUT_END = 10**12

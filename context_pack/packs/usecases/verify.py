@@ -7,12 +7,11 @@ from attrs import evolve, field, frozen
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.packs.domain.changes import advanced, check_editable, put_ref
 from context_pack.packs.domain.model import Pack, Ref
-from context_pack.packs.domain.report import Checked
-from context_pack.packs.domain.states import State
+from context_pack.packs.domain.states import Checked, State
 from context_pack.packs.ports import PackSettings, PackStore
 from context_pack.packs.usecases.commands import Named, Repair
+from context_pack.packs.usecases.naming import check_seen, located
 from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
-from context_pack.packs.usecases.target import check_seen, located
 
 
 @frozen

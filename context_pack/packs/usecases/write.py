@@ -19,7 +19,7 @@ from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.changes import advanced, check_editable, check_has_content, untrustworthy
 from context_pack.packs.domain.model import Pack, Status, parse_status
-from context_pack.packs.domain.report import Checked, problem_record
+from context_pack.packs.domain.states import Checked, problem_record
 from context_pack.packs.ports import PackSettings, PackStore
 from context_pack.packs.usecases.commands import (
     MOST_OPERATIONS,
@@ -29,9 +29,9 @@ from context_pack.packs.usecases.commands import (
     Operation,
     SetStatus,
 )
+from context_pack.packs.usecases.naming import check_seen, handle_of, id_of, located
 from context_pack.packs.usecases.plans import Part, Plan, optional_line, planned, tags_of
 from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
-from context_pack.packs.usecases.target import check_seen, handle_of, id_of, located
 
 
 @frozen

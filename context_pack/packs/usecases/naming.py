@@ -1,0 +1,79 @@
+"""Which pack a caller means: by id or name, or by the beginning of one that was typed.
+
+The id wins over the name, and a name may stand in the id's place. What a person may mean is always answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.ids import is_pack_id
+from context_pack.kernel.instants import format_instant
+from context_pack.kernel.revision import check_revision
+from context_pack.packs.domain.listing import Filter, chosen
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.ports import PackStore
+from context_pack.packs.usecases.commands import Addressed, Named
+
+
+def handle_of(named: Named) -> str:
+    """The id or name that the call gives.
+
+    Raises:
+        Failure: `invalid_data` when it gives neither.
+    """
+    for field, value in (("id", named.id), ("name", named.name)):
+        if value is not None:
+            if not value.strip():
+                raise invalid(f"'{field}' must not be blank", field)
+            return value.strip()
+    raise invalid("'id' or 'name' is required; list the packs to see them", "id")
+
+
+def located(store: PackStore, named: Named) -> Pack:
+    """The live pack that the call means; what has the shape of an id is never tried as a name."""
+    handle = handle_of(named)
+    return store.get(handle) if is_pack_id(handle) else store.find(handle)
+
+
+def id_of(store: PackStore, handle: str) -> str:
+    """The id of that pack; an id is taken at its word, so that a change reads one file once."""
+    return handle if is_pack_id(handle) else store.find(handle).id
+
+
+def check_seen(pack: Pack, target: Addressed) -> None:
+    """Return only if the caller has seen the pack as it is.
+
+    Raises:
+        Failure: `revision_conflict`.
+    """
+    check_revision(target.expected_revision, pack.revision, format_instant(pack.updated_at))
+
+
+def live_packs(store: PackStore) -> Sequence[Pack]:
+    """Every live pack, the last changed first; none when the store cannot say."""
+    try:
+        packs = store.all()
+    except Failure:
+        return ()
+    return chosen(packs, Filter(limit=max(1, len(packs)))).items
+
+
+def handles(store: PackStore, typed: str) -> Iterator[str]:
+    """Ids, then names, that begin with what was typed; then names that hold it."""
+    packs = live_packs(store)
+    yield from (pack.id for pack in packs if pack.id.startswith(typed))
+    yield from _best_first([pack.name for pack in packs if pack.name is not None], typed)
+
+
+def names(store: PackStore, typed: str) -> Iterator[str]:
+    """What packs are called, the id standing for one without a name; the best match first."""
+    return _best_first([pack.name or pack.id for pack in live_packs(store)], typed)
+
+
+def _best_first(called: Sequence[str], typed: str) -> Iterator[str]:
+    """Those that begin with what was typed, then those that hold it; case does not matter."""
+    start = typed.casefold()
+    yield from (name for name in called if name.casefold().startswith(start))
+    yield from (name for name in called if start in name.casefold() and not name.casefold().startswith(start))
