@@ -128,3 +128,12 @@ def test_a_watch_that_is_dropped_leaves_no_descriptor_open(folder: Path) -> None
         closed.close()
     del closed
     assert sorted(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.clause("ST-27")
+def test_more_changes_than_are_worth_reading_are_not_known(folder: Path, changes: FolderChanges) -> None:
+    """Who changes files faster than they are told of would otherwise keep the question busy for ever."""
+    for _ in range(3000):
+        for name in ("a", "b"):
+            (folder / name).touch()
+    assert changes.names() is None

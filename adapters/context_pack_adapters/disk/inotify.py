@@ -25,6 +25,8 @@ LOST = ITSELF | UNMOUNT | OVERFLOW | IGNORED
 
 _EVENT = struct.Struct("iIII")
 _BUFFER_BYTES = 16 * 1024
+_MOST_READS = 8
+"""After this many full buffers, thousands of events, it is quicker to look at the folder itself."""
 
 
 class Event(NamedTuple):
@@ -70,9 +72,13 @@ class Inotify:
             return -1
 
     def events(self) -> list[Event]:
-        """The events that wait, oldest first; never blocks."""
+        """The events that wait, oldest first; never blocks.
+
+        Somebody who changes files faster than they are told of would keep it busy for ever: past a number of
+        events the last one is an overflow, as if the queue had run over.
+        """
         found: list[Event] = []
-        while True:
+        for _ in range(_MOST_READS):
             try:
                 data = os.read(self.descriptor, _BUFFER_BYTES)
             except BlockingIOError:
@@ -83,6 +89,8 @@ class Inotify:
                 at += _EVENT.size
                 found.append(Event(mask, os.fsdecode(data[at : at + length].rstrip(b"\0"))))
                 at += length
+        found.append(Event(OVERFLOW, ""))
+        return found
 
 
 def has_inotify() -> bool:
