@@ -193,3 +193,17 @@ const useIt: () => {
 };
 """
     assert imports("typescript", text) == ["2 ./a", "2 ./b", "3 ./c", "3 ./d"]
+
+
+def test_includes_behind_a_question_for_them_are_imports() -> None:
+    text = """\
+#if VERSION > 2 && HAS_INCLUDE(<ranges>)
+#  include <ranges>
+#endif
+#include "a.h"
+"""
+    assert imports("cpp", text) == ["2 <ranges>", "4 a.h"]
+
+
+def test_a_header_that_only_imports_modules_is_objective_c() -> None:
+    assert imports("c", "@import Shop;\n") == ["1 module @import Shop;"]

@@ -33,7 +33,7 @@ MOST_AGAIN = 1_000
 """How many places of a text may be read again."""
 INSTEAD = {
     "c": {
-        "objectivec": re.compile(rb"^[ \t]*@(?:interface|protocol|class)\b", re.MULTILINE),
+        "objectivec": re.compile(rb"^[ \t]*@(?:interface|protocol|class|import)\b", re.MULTILINE),
         "cpp": re.compile(
             rb"\w::\w|^[ \t]*(?:class|namespace|template|public|private|using)\b", re.MULTILINE
         ),
@@ -42,9 +42,11 @@ INSTEAD = {
 }
 """What to look for, and which grammar to try then, where one reads a text with errors: headers may be C++ or
 Objective-C, JavaScript may have types."""
-LONE_MACRO = re.compile(rb"^[ \t]*[A-Z_][A-Z0-9_]{3,}(?=[ \t]*\r?$)", re.MULTILINE)
-"""A macro alone on its line, as around namespaces and interfaces: a grammar takes it for the type of what
-follows, so that a text with errors is read without it."""
+STUMBLES = re.compile(
+    rb"^[ \t]*[A-Z_][A-Z0-9_]{3,}(?=[ \t]*\r?$)|(?<=\()<[\w./+-]{1,200}>(?=\))", re.MULTILINE
+)
+"""A macro alone on its line, as around namespaces and interfaces, which a grammar takes for the type of what
+follows, and `<x>` as in `HAS_INCLUDE(<x>)`: a text with errors is read without them."""
 _C_FAMILY = ("c", "cpp", "objectivec")
 TOO_LONG = "it is larger than 1 MiB"
 TOOK_LONG = "parsing it took too long"
@@ -82,7 +84,7 @@ def read(language: str, text: str) -> Read | NotParsed:
     found = _by_grammar(name, data)
     if isinstance(found, NotParsed) or not found.tree.root_node.has_error or found.errors_without_end:
         return found
-    plain = LONE_MACRO.sub(_blanks, data) if name in _C_FAMILY else data
+    plain = STUMBLES.sub(_blanks, data) if name in _C_FAMILY else data
     others = (other for other, sign in INSTEAD.get(name, {}).items() if sign.search(data) is not None)
     for each in (name, *others) if plain != data else others:
         tried = _by_grammar(each, plain)
