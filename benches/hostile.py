@@ -12,6 +12,7 @@ import argparse
 import io
 import json
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -31,6 +32,8 @@ from stdio_client import StdioClient  # noqa: E402
 from context_pack_adapters.cli import main as command_line  # noqa: E402
 
 TOO_LONG = 10.0
+AS_ORDINARY_USER = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+"""Takes root's power to read what is closed from the server."""
 ROOT_TELLERS = ("list_contexts", "query_context")
 
 
@@ -64,6 +67,17 @@ def troubles(world: World, client: StdioClient, commands: bool) -> Iterator[str]
             yield f"{words}: {out.getvalue()[-300:]}"
 
 
+def started(world: World) -> StdioClient:
+    """A server over the project that can read what an ordinary user can."""
+    plain = (sys.executable, "-m", "context_pack")
+    weakened = os.geteuid() == 0 and shutil.which(AS_ORDINARY_USER[0]) is not None
+    client = StdioClient(
+        world.top, command=(*AS_ORDINARY_USER, *plain) if weakened else plain, env=world.environment
+    )
+    client.initialize()
+    return client
+
+
 def main() -> int:
     """Plant, call, compare."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -82,8 +96,7 @@ def main() -> int:
         before = world.around()
         for path in paths[part - 1 :: parts]:
             world.restore()
-            client = StdioClient(world.top, env=world.environment)
-            client.initialize()
+            client = started(world)
             for kind in kinds:
                 cases += 1
                 with planted(world, kind, [path]):
@@ -98,8 +111,7 @@ def main() -> int:
                     print(f"{kind} at {path}: {trouble}", file=screen, flush=True)
                 if client.process.poll() is not None:
                     print(f"{kind} at {path}: the server has ended", file=screen, flush=True)
-                    client = StdioClient(world.top, env=world.environment)
-                    client.initialize()
+                    client = started(world)
             client.close_input()
             if client.wait() != 0 or b"Traceback" in client.stderr.read():
                 wrong += 1
