@@ -22,6 +22,8 @@ from context_pack_adapters.mcp.process import Signals, Streams, claim_streams, s
 from context_pack_adapters.mcp.writer import Writer
 
 READ_BYTES = 256 * 1024
+FEW_BYTES = 4096
+"""What is read at once where memory is short."""
 BUSY_NUDGE_SECONDS = 0.02
 """How long the lanes may be without headway while requests keep coming."""
 GRACE_SECONDS = 1.0
@@ -191,7 +193,7 @@ class Pump:
     def _take(self, reads: int, writer: Writer) -> None:
         """Read once and serve every message that is now complete."""
         try:
-            data = os.read(reads, READ_BYTES)
+            data = _read(reads)
         except BlockingIOError:
             return
         except OSError:
@@ -237,6 +239,14 @@ class Pump:
         while not self._session.tried and time.monotonic() < patience:
             if self._lanes.settle(LOOK_SECONDS) or self._signals.stop_wanted():
                 return
+
+
+def _read(reads: int) -> bytes:
+    """What has arrived, or the first of it where memory is short."""
+    try:
+        return os.read(reads, READ_BYTES)
+    except MemoryError:
+        return os.read(reads, FEW_BYTES)
 
 
 def _end_after(seconds: float, code: int) -> None:
