@@ -68,7 +68,8 @@ class SourceText:
         self.text = normal if not text or text.endswith("\n") else f"{normal}\n"
         self.prints = _Prints()
         self._first: list[str] = []
-        self._as_long: dict[int, dict[str, list[int]]] = {}
+        self._as_long: dict[int, list[int]] = {}
+        self._like: dict[int, dict[str, list[int]]] = {}
 
     @cached_property
     def lines(self) -> list[str]:
@@ -104,16 +105,18 @@ class SourceText:
     def like(self, print_: str) -> Sequence[int]:
         """The lines with that fingerprint, in file order and counted from 0."""
         length = length_of(print_)
-        if length not in self._as_long:
+        if length not in self._like:
             # All that are as long at once: many refs ask, and each would walk over them again.
-            found = self._as_long[length] = {}
+            found = self._like[length] = {}
             for at in self.as_long(length):
                 found.setdefault(self.prints[self.lines[at]], []).append(at)
-        return self._as_long[length].get(print_, ())
+        return self._like[length].get(print_, ())
 
     def as_long(self, length: int) -> list[int]:
         """The lines of that length, in file order and counted from 0."""
-        return [at for at, size in enumerate(self.lengths) if size == length]
+        if length not in self._as_long:
+            self._as_long[length] = [at for at, size in enumerate(self.lengths) if size == length]
+        return self._as_long[length]
 
     def occurrences(self, excerpt: str) -> Iterator[int]:
         """The lines, from 1, at which whole lines begin that read like `excerpt`, in file order."""
