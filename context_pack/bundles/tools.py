@@ -14,7 +14,7 @@ from typing import Any
 from attrs import frozen
 
 from context_pack.bundles.domain.document import MORE
-from context_pack.bundles.domain.model import Diagnostic, compact
+from context_pack.bundles.domain.model import Entity, compact
 from context_pack.bundles.domain.yaml_text import yaml_text
 from context_pack.bundles.ports import BundleStore
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
@@ -110,8 +110,7 @@ class _Answers:
                 "includeRelated": command.include_related,
                 **({"withoutData": bare, "hint": BARE_HINT} if bare else {}),
             }
-            told = bundle.troubles([around.entity, *(one.entity for one in shown)])
-            return _answer(NEAR, opened.id, data, meta, told)
+            return _answer(NEAR, opened, data, meta, [around.entity, *(one.entity for one in shown)])
 
         return self.shelf.serve(command.bundle_id, call, work)
 
@@ -135,16 +134,18 @@ class _Answers:
                 "truncated": made.left_out > 0,
                 **({"leftOut": made.left_out, "hint": MORE} if made.left_out else {}),
             }
-            told = opened.bundle.troubles([made.entity, *made.related])
-            return _answer(DOCUMENT, opened.id, data, meta, told)
+            return _answer(DOCUMENT, opened, data, meta, [made.entity, *made.related])
 
         return self.shelf.serve(command.bundle_id, call, work)
 
 
 def _answer(
-    name: str, bundle_id: str, data: Mapping[str, Any], meta: Mapping[str, Any], told: Sequence[Diagnostic]
+    name: str, opened: Opened, data: Mapping[str, Any], meta: Mapping[str, Any], shown: Sequence[Entity]
 ) -> Answer:
-    text = _envelope(name, bundle_id, compact(data), meta, [one.record() for one in told])
+    """The envelope with the diagnostics of the entities that it shows, and a count of the others."""
+    told, others = opened.bundle.troubles_of(shown)
+    counted = {"otherDiagnostics": others} if others else {}
+    text = _envelope(name, opened.id, compact(data), {**meta, **counted}, [one.record() for one in told])
     return Answer(text, json.loads(text))
 
 

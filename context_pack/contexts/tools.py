@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from context_pack.contexts.domain.freshness import State
+from context_pack.contexts.domain.fingerprint import State
 from context_pack.contexts.ports import ContextFormat, Projects
 from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
 from context_pack.contexts.usecases.listing import ContextLister, Entry, Listing

@@ -158,3 +158,40 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_json_is_yaml(value: Any) -> None:
     assert load(json.dumps({"v": value}, ensure_ascii=False)) == {"v": value}
+
+
+@pytest.mark.clause("BD-10", "CX-02")
+def test_two_escapes_are_one_character_in_double_quotes_and_text_elsewhere() -> None:
+    lines = [
+        r'quoted: "\ud83d\ude80 and \uD83D\uDE80"',
+        r'escaped: "\\ud83d\\ude80"',
+        r"plain: \ud83d\uDE80 twice \ud83d\ude81",
+        r"single: '\ud83d\ude80'",
+        r'"key \ud83d\ude80": 1',
+    ]
+    assert load("\n".join(lines)) == {
+        "quoted": "\U0001f680 and \U0001f680",
+        "escaped": r"\ud83d\ude80",
+        "plain": r"\ud83d\uDE80 twice \ud83d\ude81",
+        "single": r"\ud83d\ude80",
+        "key \U0001f680": 1,
+    }
+    assert refused(r'half: "\ud83d"').line == 1
+    value = {"a": "\U0001f680", "b": ["\U0001f681"]}
+    assert load(json.dumps(value)) == value
+
+
+@pytest.mark.clause("BD-11", "CX-02")
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("a: 1\n\t\nb: 2\n", {"a": 1, "b": 2}),
+        ("a:\r\n  - 1\r\n \t \r\n  - 2\r\n", {"a": [1, 2]}),
+        ("a: |\n  x\n  \t\n  y\n\t\nb: 1\n\t", {"a": "x\n\t\ny\n", "b": 1}),
+        ("\n\t\n".join(f"k{number}: {number}" for number in range(50)), {f"k{n}": n for n in range(50)}),
+    ],
+    ids=["between fields", "in a list", "beside a block that holds one", "many"],
+)
+def test_a_tab_on_a_blank_line_means_nothing(text: str, value: Any) -> None:
+    assert load(text) == value
+    assert refused("a:\n\t- 1\n").line == 2

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from context_trees import FORMAT, Asked, age, context, disk_contexts, plant, refresher
+from context_trees import FORMAT, MINIMAL, Asked, age, context, disk_contexts, plant, refresher
 from hanging import never_hanging
 
 from context_pack.contexts.domain.fingerprint import Method
@@ -655,3 +655,13 @@ def test_a_merge_key_below_the_top_is_dropped_and_never_merged() -> None:
     verdict = judged(parsed(text))
     assert isinstance(verdict, Context)
     assert verdict.record["dependencies"] == {"external": ["b"]}
+
+
+@pytest.mark.clause("CX-02", "CX-34")
+def test_escaped_pairs_and_blank_lines_with_tabs_are_read_and_stay_as_they_are_written() -> None:
+    text = MINIMAL.replace("A folder.", r'"A \ud83d\ude80."') + "\t\ntodos: [a]\n"
+    found = judged(FORMAT.parse(text.encode()))
+    assert isinstance(found, Context)
+    assert found.gist.summary == "A \U0001f680."
+    after = FORMAT.revise(text.encode(), {"todos": ["b"]})
+    assert after == text.replace("todos: [a]", "todos:\n- b").encode()

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 from context_trees import FORMAT, Asked, context, disk_contexts, plant
 
-from context_pack.contexts.domain.fingerprint import Method
-from context_pack.contexts.domain.freshness import State, compared
+from context_pack.contexts.domain.fingerprint import Method, State, compared
 from context_pack.contexts.domain.model import Context, judged
 from context_pack.contexts.domain.quick import gist_of
 from context_pack.contexts.domain.schema import FIELDS

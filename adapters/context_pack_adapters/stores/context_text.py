@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from context_pack_adapters.stores import front_matter
+from context_pack_adapters.stores.yaml_core import tolerant
 
 _MARKS = re.compile(r"(?:[&!]\S*\s+)+")
 _FENCE = "---\n"
@@ -47,10 +48,13 @@ def top_of(text: str) -> Entry:
     """The whole document as an entry without a key; the text must be YAML already known to be a mapping."""
     import yaml
 
-    parser = getattr(yaml, "CBaseLoader", yaml.BaseLoader)(text)
-    parser.get_event()
-    parser.get_event()
-    return _Positions(parser, yaml).entry("", 0, 0)
+    def read(readable: str, _: object) -> Entry:
+        parser = getattr(yaml, "CBaseLoader", yaml.BaseLoader)(readable)
+        parser.get_event()
+        parser.get_event()
+        return _Positions(parser, yaml).entry("", 0, 0)
+
+    return tolerant(text, read)
 
 
 class _Positions:

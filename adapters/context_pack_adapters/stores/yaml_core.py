@@ -10,14 +10,19 @@ file is bounded. What the values mean is not known here; how strict to be is sai
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from context_pack_adapters.stores.yaml_values import Anchors, Malformed, at, core_scalar, is_whole
+from context_pack_adapters.stores.yaml_values import Anchors, Malformed, Pairs, at, core_scalar, is_whole
 
 __all__ = ["CORE", "Malformed", "Rules", "core_scalar", "decoded", "load"]
 
 MAX_DEPTH = 100
+MOST_TRIED = 20_000_000
+"""Characters that are read again for lines with tabs that mean nothing."""
+_BLANK_WITH_TAB = re.compile(r"[ \t]*\t[ \t]*(?=\r?\n|\Z)")
+T = TypeVar("T")
 _BOM = b"\xef\xbb\xbf"
 _TAG = "tag:yaml.org,2002:"
 _TAGS = {int: _TAG + "int", float: _TAG + "float", bool: _TAG + "bool", type(None): _TAG + "null"}
@@ -51,13 +56,35 @@ def load(data: bytes | str, rules: Rules = CORE) -> Any:
 
     text = data if isinstance(data, str) else decoded(data)
     try:
-        value = _Reader(text, rules).document()
+        value = tolerant(text, lambda readable, pairs: _Reader(readable, rules, pairs).document())
     except yaml.YAMLError as error:
         raise _explained(error, text) from None
     # Only an escape can spell half a character, and only PyYAML's slow parser lets it through.
     if "\\u" in text and not is_whole(value):
         raise Malformed("half a character (a lone surrogate)")
     return value
+
+
+def tolerant(text: str, work: Callable[[str, Pairs], T]) -> T:
+    """What `work` makes of a text as PyYAML can read it; it differs in no place that `work` may look up.
+
+    A tab on a blank line means nothing, but libyaml takes it for indentation; so it is made a space.
+    """
+    import yaml
+
+    pairs = Pairs(text)
+    readable = pairs.text
+    for _ in range(MOST_TRIED // (len(text) + 1) + 1):
+        try:
+            return work(readable, pairs)
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            at = 0 if mark is None else readable.rfind("\n", 0, mark.index) + 1
+            blank = _BLANK_WITH_TAB.match(readable, at)
+            if mark is None or blank is None:
+                raise
+            readable = readable[:at] + " " * len(blank[0]) + readable[blank.end() :]
+    return work(readable, pairs)
 
 
 def decoded(data: bytes) -> str:
@@ -89,11 +116,12 @@ def _explained(error: Any, text: str) -> Malformed:
 class _Reader:
     """Builds plain values from the parser's events, with a stack of its own."""
 
-    def __init__(self, text: str, rules: Rules) -> None:
+    def __init__(self, text: str, rules: Rules, pairs: Pairs) -> None:
         import yaml
 
         loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-        self._next = loader(text).get_event
+        get = loader(text).get_event
+        self._next = (lambda: pairs.mended(get())) if pairs else get
         self._yaml = yaml
         self._rules = rules
         self._anchors = Anchors(rules.max_depth)

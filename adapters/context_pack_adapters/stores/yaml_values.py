@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
+from itertools import islice
 from typing import Any, NamedTuple
 
 MOST_ALIASED = 1_000_000
@@ -24,6 +26,12 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 _NOT_FINITE = {"inf": math.inf, "Inf": math.inf, "INF": math.inf}
 _NAN = frozenset({".nan", ".NaN", ".NAN"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_PAIR = re.compile(r"(?<!\\)((?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})")
+_SHIFT = 0x800
+"""From the halves of characters to private characters."""
+_PRIVATE = re.compile(r"[\ue000-\ue7ff]|\\u[eE][0-7]|\\U0000[eE][0-7]")
+_PRIVATE_ESCAPES = re.compile(r"\\ue[0-3][0-9a-f]{2}\\ue[4-7][0-9a-f]{2}")
+_STAND_IN = re.compile("[\ue000-\ue3ff][\ue400-\ue7ff]")
 _NUMBER_STARTS = frozenset("-+.0123456789")
 
 
@@ -75,6 +83,44 @@ def is_whole(value: Any) -> bool:
     if isinstance(value, dict):
         return all(map(is_whole, value)) and all(map(is_whole, value.values()))
     return not isinstance(value, list) or all(map(is_whole, value))
+
+
+class Pairs:
+    """Characters that a text writes as two escapes, as JSON does (`\\ud83d\\ude80`), which libyaml refuses.
+
+    `text` is the same text with escapes of private characters in their place, so that every character stays
+    where it is. A text that has such characters itself is left alone.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._found = [] if _PRIVATE.search(text) else list(_PAIR.finditer(text))
+        self.text = _PAIR.sub(_stand_in, text) if self._found else text
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def mended(self, event: Any) -> Any:
+        """An event of the parser with what the text says: characters, or escapes where they are text."""
+        value = getattr(event, "value", None)
+        if not isinstance(value, str):
+            return event
+        if event.style == '"':
+            event.value = _STAND_IN.sub(_character, value)
+        elif "\\ue" in value:
+            first = bisect_left(self._found, event.start_mark.index, key=lambda found: found.start())
+            written = (found[2] for found in islice(self._found, first, None))
+            event.value = _PRIVATE_ESCAPES.sub(lambda _: next(written), value)
+        return event
+
+
+def _stand_in(found: re.Match[str]) -> str:
+    high, low = (int(found[2][at : at + 4], 16) + _SHIFT for at in (2, 8))
+    return f"{found[1]}\\u{high:04x}\\u{low:04x}"
+
+
+def _character(found: re.Match[str]) -> str:
+    pair = "".join(chr(ord(half) - _SHIFT) for half in found[0])
+    return pair.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 class _Size(NamedTuple):

@@ -182,6 +182,12 @@ class Bundle:
         """What an answer that shows these entities has to say: of loading, and their broken references."""
         return [*self.diagnostics, *(told for entity in shown for told in self.broken.get(entity.id, ()))]
 
+    def troubles_of(self, shown: Sequence[Entity]) -> tuple[list[Diagnostic], int]:
+        """The diagnostics of these entities alone, and how many others the bundle has."""
+        addresses = {(entity.type, entity.id) for entity in shown}
+        own = [told for told in self.troubles(shown) if (told.entity_type, told.entity_id) in addresses]
+        return own, len(self.diagnostics) + sum(map(len, self.broken.values())) - len(own)
+
 
 @frozen(eq=False)
 class Unloadable:

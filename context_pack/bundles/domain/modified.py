@@ -7,16 +7,15 @@ in UTC, and a time without an offset is taken as UTC, so that no answer depends 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-_INSTANT = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)"
-    r"(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?)?",
-    re.ASCII,
+_SHAPE = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:[Zz]|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
 )
+"""What is read of all that ISO 8601 allows."""
 
 
 def spelled(instant: datetime) -> str:
@@ -41,20 +40,10 @@ def file_time(modified_ns: int) -> datetime:
 
 def _read(text: str) -> datetime | None:
     """The instant that a text names; None if it names none."""
-    found = _INSTANT.fullmatch(text)
-    if found is None:
+    if _SHAPE.fullmatch(text) is None:
         return None
-    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
-    micro = int((found[7] or "0").ljust(6, "0")[:6])
     try:
-        zone = _zone(found[8], int(found[9] or 0), int(found[10] or 0))
-        return datetime(year, month, day, hour, minute, second, micro, zone).astimezone(UTC)
+        found = datetime.fromisoformat(text.upper())
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def _zone(sign: str | None, hours: int, minutes: int) -> timezone:
-    if hours > 23 or minutes > 59:
-        raise ValueError("not a time zone offset")
-    offset = timedelta(hours=hours, minutes=minutes)
-    return timezone(-offset if sign == "-" else offset)

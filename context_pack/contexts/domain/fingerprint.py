@@ -1,17 +1,19 @@
-"""The two fingerprints of a folder: of its files' times and sizes, and of their contents.
+"""The two fingerprints of a folder (of its files' times and sizes, and of their contents), and freshness.
 
 Both are rows, one per regular file directly in the folder (hidden ones too, the context file not), sorted by
 UTF-16 code units, joined by line feeds, hashed, cut to eight digits. `stat` is what dotcontext computes, to
 the bit: it counts milliseconds in a double, which rounds some of them up. `content` survives what every clone
-and checkout does to times.
+and checkout does to times. A context is fresh while its stored fingerprint is one of the folder's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from hashlib import sha256
 from math import floor
+
+from attrs import frozen
 
 DIGITS = 8
 
@@ -46,3 +48,30 @@ def fingerprint(rows: Iterable[str]) -> str:
 
 def _code_units(row: str) -> bytes:
     return row.encode("utf-16-be")
+
+
+class State(StrEnum):
+    """How far a context can be relied on."""
+
+    FRESH = "fresh"
+    STALE = "stale"
+    MISSING = "missing"
+
+
+@frozen
+class Freshness:
+    """A stored fingerprint beside the computed one that it was compared with."""
+
+    state: State
+    stored: str
+    computed: str
+    method: Method
+
+
+def compared(stored: str, stat: str, content: Callable[[], str | None]) -> Freshness:
+    """Fresh when the stored value equals either fingerprint; contents count only when `stat` differs."""
+    if stored == stat:
+        return Freshness(State.FRESH, stored, stat, Method.STAT)
+    if stored == content():
+        return Freshness(State.FRESH, stored, stored, Method.CONTENT)
+    return Freshness(State.STALE, stored, stat, Method.STAT)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from context_pack.contexts.domain.freshness import State
+from context_pack.contexts.domain.fingerprint import State
 from context_pack.contexts.domain.model import Gist
 from context_pack.contexts.ports import (
     Check,

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.contexts.domain.freshness import Freshness
+from context_pack.contexts.domain.fingerprint import Freshness
 from context_pack.contexts.domain.model import Context, Corrupt, Gist, Unsupported, Verdict, selected
 from context_pack.contexts.ports import Check, ContextFormat, Folder, Project, Projects, Refusal, unwatched
 from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from context_pack.contexts.domain.fingerprint import Method
-from context_pack.contexts.domain.freshness import Freshness, compared
+from context_pack.contexts.domain.fingerprint import Freshness, Method, compared
 from context_pack.contexts.domain.model import Context, Corrupt, Gist, Unsupported, Verdict, judged
 from context_pack.contexts.domain.quick import gist_of
 from context_pack.contexts.ports import Check, ContextFormat, Folder, Refusal

@@ -15,8 +15,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from context_pack.contexts.domain.agents import AGENTS_FILE, block_of, with_block
-from context_pack.contexts.domain.fingerprint import Method
-from context_pack.contexts.domain.freshness import Freshness, State
+from context_pack.contexts.domain.fingerprint import Freshness, Method, State
 from context_pack.contexts.domain.generate import (
     FROM_CHILDREN,
     FROM_PROJECT,

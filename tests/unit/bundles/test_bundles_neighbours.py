@@ -10,6 +10,8 @@ from bundle_maker import BundleDesk, bundle_files, desk_of, nodes, refs, schema
 from hypothesis import given
 from hypothesis import strategies as st
 
+from context_pack.bundles.ports import Flaw
+
 EDGES = {"t": ["b", "a"], "a": ["x"], "b": [], "x": ["y"], "y": [], "r": ["t"], "q": ["t"], "far": ["r"]}
 
 
@@ -200,6 +202,15 @@ def test_broken_references_of_what_is_shown_are_told() -> None:
     (told_,) = near(desk)["diagnostics"]
     assert (told_["entityId"], "gone" in told_["message"]) == ("a", True)
     assert near(desk, depth=0)["diagnostics"] == []
+
+
+@pytest.mark.clause("BD-54")
+def test_diagnostics_of_other_entities_are_only_counted() -> None:
+    files = nodes({"t": ["gone"], "near": ["t"], **{f"x{number}": ["nobody"] for number in range(500)}})
+    files["bundle/node/broken.yaml"] = Flaw("bundle/node/broken.yaml", "not valid YAML")
+    body = near(desk_of(files))
+    assert [told["entityId"] for told in body["diagnostics"]] == ["t"]
+    assert body["meta"]["otherDiagnostics"] == 501
 
 
 @pytest.mark.clause("BD-50")

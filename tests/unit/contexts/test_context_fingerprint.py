@@ -9,8 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.contexts.domain.fingerprint import Method, content_row, fingerprint, stat_row
-from context_pack.contexts.domain.freshness import State, compared
+from context_pack.contexts.domain.fingerprint import (
+    Method,
+    State,
+    compared,
+    content_row,
+    fingerprint,
+    stat_row,
+)
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=6)
 
