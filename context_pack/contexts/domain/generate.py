@@ -1,28 +1,28 @@
 """A context without a model: what can be said of a folder from its files, manifests and children.
 
-Pure and deterministic: the same files give the same fields. The summary is made once, when a context is made;
-the other fields can be made again whenever the folder has changed. Lists are bounded: a context is read by
-people and models.
+Pure and deterministic: the same files give the same fields, so they can be made again whenever the folder has
+changed. Lists are bounded: a context is read by people and models.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from attrs import frozen
 
 from context_pack.contexts.domain.manifests import Manifest, joined, read_manifest
 from context_pack.contexts.domain.model import ROOT_SCOPE
-from context_pack.contexts.domain.outline import Outline
+from context_pack.contexts.domain.outline import PROSE, Outline
 from context_pack.contexts.domain.prose import paragraph_of, title_of
 from context_pack.contexts.domain.purposes import counterpart_of, is_test, purpose_of, spoken
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import first_sentence, one_line
 
 GENERATED = (
-    *("files", "interfaces", "exports", "dependencies.external", "dependencies.internal"),
+    *("summary", "files", "interfaces", "exports", "dependencies.external", "dependencies.internal"),
     *("testing", "subdirectories", "project", "structure"),
 )
 FROM_CHILDREN = frozenset({"subdirectories"})
@@ -37,7 +37,8 @@ Put no secrets here."""
 
 MOST_EXPORTS, MOST_INTERFACES, MOST_DEPENDENCIES, MOST_TESTS = 80, 60, 80, 40
 MOST_NAMED = 5
-README_NAMES = ("README.md", "README.rst", "README.txt", "README.mdx", "readme.md")
+README_NAMES = ("readme.md", "readme.rst", "readme.txt", "readme.mdx")
+INDEX_NAMES = ("index.md", "index.rst", "index.mdx")
 ENTRY_NAMES = (
     "__init__.py", "index.ts", "index.tsx", "index.js", "index.mjs", "mod.rs", "lib.rs", "doc.go",
     "main.go", "main.py", "main.rs", "main.ts", "__main__.py", "package-info.java",
@@ -100,7 +101,7 @@ def new_record(subject: Subject, fingerprint: str, moment: str) -> dict[str, Any
         "last_updated": moment,
         "fingerprint": fingerprint,
         "scope": subject.scope,
-        "summary": summary_of(subject),
+        "summary": made["summary"],
         "files": made["files"],
         "maintenance": MAINTENANCE,
         "interfaces": made["interfaces"],
@@ -126,46 +127,69 @@ def generated(subject: Subject, names: Sequence[str] = GENERATED) -> dict[str, A
 
 
 def summary_of(subject: Subject) -> str:
-    """What the folder is, in a sentence: its manifest, README or documentation; else what can be counted."""
+    """What the folder is for, in a sentence: as its manifest, its documentation or its definitions say."""
     manifest = subject.manifest
     if manifest is not None and manifest.description:
         return one_line(manifest.description)
-    readme = next((each for name in README_NAMES for each in subject.sources if each.name == name), None)
-    if readme is not None and readme.text is not None:
-        said = paragraph_of(readme.text) or title_of(readme.text)
+    pages = {each.name.lower(): each.text for each in subject.sources if each.text is not None}
+    for name in (*README_NAMES, *INDEX_NAMES):
+        said = paragraph_of(pages[name]) or title_of(pages[name]) if name in pages else ""
         if said:
             return said
-    return _documented(subject) or _counted(subject)
+    return _documented(subject) or one_line(_told_by_names(subject) or _inside(subject.children))
 
 
 def _documented(subject: Subject) -> str:
     """What the folder's main file says of itself."""
     told = {each.name: each.outline.about for each in subject.sources if each.outline.about}
     entry = next((told[name] for name in ENTRY_NAMES if name in told), "")
-    if entry:
-        return entry
-    code = [
-        each
-        for each in subject.sources
-        if language_of(each.name) not in NO_PROGRAM and not is_test(each.name)
-    ]
-    return code[0].outline.about if len(code) == 1 else ""
+    code = [each for each in _programs(subject) if not is_test(each.name)]
+    return entry or (code[0].outline.about if len(code) == 1 else "")
 
 
-def _counted(subject: Subject) -> str:
-    """A sentence for a folder that says nothing of itself."""
-    names = [each.name for each in subject.sources]
-    if not names:
-        inside = [child.name for child in subject.children]
-        return f"Holds {_listed(inside)}." if inside else "Nothing to tell yet."
-    kind = Counter(spoken(language_of(name)) for name in names).most_common(1)[0][0]
-    what = "test" if all(map(is_test, names)) else kind or "source"
-    below = f"; holds {_listed([child.name for child in subject.children])}" if subject.children else ""
-    return one_line(f"{len(names)} {what} file{'' if len(names) == 1 else 's'}: {_listed(names)}{below}.")
+def _programs(subject: Subject) -> list[Source]:
+    return [each for each in subject.sources if language_of(each.name) not in NO_PROGRAM]
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MOST_NAMED])
+def _told_by_names(subject: Subject) -> str:
+    """What the sources of a folder define, test or are titled; else what kind of files they are."""
+    code, names = _programs(subject), [each.name for each in subject.sources]
+    if code and all(is_test(each.name) for each in code):
+        return f"Tests: {_listed([each.name for each in code])} ({_count(code)})."
+    by_file = [[export.name for export in each.outline.exports] for each in code if not is_test(each.name)]
+    # The first of each file, then the second of each: a few names from everywhere.
+    defined = dict.fromkeys(name for row in zip_longest(*by_file) for name in row if name is not None)
+    if defined:
+        return f"Defines {_listed(list(defined))} ({_count(code)})."
+    titled = [each for each in subject.sources if language_of(each.name) in PROSE and each.outline.about]
+    if len(titled) * 2 > len(names):
+        return f"Documentation: {_listed([each.outline.about for each in titled], '; ')} ({_count(titled)})."
+    kinds = Counter(language_of(name) for name in names).most_common(1)
+    of_kind = [each for each in subject.sources if kinds and language_of(each.name) == kinds[0][0]]
+    others = len(names) - len(of_kind)
+    more = f" and {others} other file{'' if others == 1 else 's'}" if others else ""
+    return f"{_count(of_kind)}{more}: {_listed([each.name for each in of_kind])}." if of_kind else ""
+
+
+def _count(sources: Sequence[Source]) -> str:
+    """So many files, with their language if they have one in common."""
+    spoken_in = {spoken(language_of(each.name)) for each in sources}
+    kind = spoken_in.pop() if len(spoken_in) == 1 else ""
+    return " ".join(filter(None, [str(len(sources)), kind or "source", "file" + "s" * (len(sources) != 1)]))
+
+
+def _inside(children: Sequence[Child]) -> str:
+    """What the folders in a folder without sources of its own are for."""
+    if not children:
+        return "Nothing to tell yet."
+    told = [(child.name, first_sentence(child.summary or "").rstrip(".")) for child in children]
+    if len(told) == 1 and told[0][1]:
+        return f"{told[0][0]}: {told[0][1]}."
+    return f"Holds {_listed([f'{name} ({said})' if said else name for name, said in told])}."
+
+
+def _listed(names: Sequence[str], between: str = ", ") -> str:
+    shown = between.join(names[:MOST_NAMED])
     return f"{shown} and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else shown
 
 
@@ -289,6 +313,7 @@ def _project(subject: Subject) -> dict[str, str] | None:
 
 
 _MAKERS: Mapping[str, Callable[[Subject], Any]] = {
+    "summary": summary_of,
     "files": _files,
     "interfaces": _interfaces,
     "exports": _exports,

@@ -52,6 +52,18 @@ _TEST_LINE = re.compile(
 _EXPORTED = re.compile(r"Exported from [\w@-]+\.[\w.@-]+")
 
 
+_COUNTED = re.compile(
+    r"\d+ [\w#+]+(?: Buffers)? files?: [\w@.-]+(?:, [\w@.-]+)*(?: and \d+ more)?(?:; holds [^;()]+)?\.|"
+    r"Holds [\w@.-]+(?:, [\w@.-]+)*(?: and \d+ more)?\."
+)
+"""What earlier versions wrote for a folder that says nothing of itself."""
+
+
+def was_counted(name: str, value: Any) -> bool:
+    """Whether a field is a summary that only counts files, as earlier versions made them unlisted."""
+    return name == "summary" and isinstance(value, str) and _COUNTED.fullmatch(value) is not None
+
+
 def looks_generated(name: str, value: Any, known: Known) -> bool:
     """Whether every part of a field's value could come from a generator."""
     judge = _JUDGES.get(name)

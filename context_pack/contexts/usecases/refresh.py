@@ -2,8 +2,8 @@
 
 A missing context is made whole. In one that is there, only the fingerprint, the date and the fields named in
 `derived_fields` may change, and of these only what nobody has touched since it was generated; a field that
-somebody did touch leaves `derived_fields` and is theirs from then on. The summary is never made again. What
-is corrupt or of a later version is left alone, and so is a file that changes while this looks at it.
+somebody did touch leaves `derived_fields` and is theirs from then on. What is corrupt or of a later version
+is left alone, and so is a file that changes while this looks at it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from context_pack.contexts.domain.generate import (
     summary_of,
 )
 from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE, Context, judged
-from context_pack.contexts.domain.recognition import Known, looks_generated
+from context_pack.contexts.domain.recognition import Known, looks_generated, was_counted
 from context_pack.contexts.ports import (
     Check,
     ContextFormat,
@@ -167,7 +167,7 @@ class _Round:
             yield Outcome(AGENTS_FILE, "left", "it is no text")
             return
         told = {each.scope: self.surveyor.summary(each) or "" for each in chosen}
-        told[ROOT_SCOPE] = told[ROOT_SCOPE] or summary_of(self.surveyor.subject(root))
+        told[ROOT_SCOPE] = self._coming_summary(root)
         after = with_block(before or "", block_of(told.items()))
         if after is None:
             yield Outcome(AGENTS_FILE, "left", "its marks do not match; mend or remove them")
@@ -177,6 +177,16 @@ class _Round:
             yield Outcome(
                 AGENTS_FILE, "updated" if written else "left", None if written else "it changed meanwhile"
             )
+
+    def _coming_summary(self, root: Folder) -> str:
+        """The root's summary as this pass will leave it: the root itself comes after the block about it."""
+        data = root.context()
+        verdict = judged(self.tools.format.parse(data)) if isinstance(data, bytes) else None
+        if not isinstance(data, bytes) or not isinstance(verdict, Context):
+            return summary_of(self.surveyor.subject(root))
+        if self.order.only_missing:
+            return verdict.gist.summary
+        return str(self._planned(root, data, verdict).changes.get("summary", verdict.gist.summary))
 
     def _again(self, root: Folder) -> Folder:
         found = self.project.find(ROOT_SCOPE)
@@ -200,13 +210,12 @@ class _Round:
             return Outcome(folder.scope, "left", UNUSABLE.get(data, OUTSIDE).detail)
         if data is None:
             return self._make(folder)
-        whole = self.tools.format.parse(data)
-        verdict = judged(whole)
+        verdict = judged(self.tools.format.parse(data))
         if not isinstance(verdict, Context):
             return Outcome(folder.scope, "left", verdict.reason)
         if self.order.only_missing:
             return Outcome(folder.scope, "unchanged")
-        return self._update(folder, data, whole, verdict)
+        return self._update(folder, data, verdict)
 
     def _make(self, folder: Folder) -> Outcome:
         """A context for a folder that has none."""
@@ -221,12 +230,18 @@ class _Round:
         self._remember(folder.scope, {name: value_at(record, name) for name in GENERATED})
         return Outcome(folder.scope, "made")
 
-    def _update(self, folder: Folder, data: bytes, whole: Any, context: Context) -> Outcome:
+    def _planned(self, folder: Folder, data: bytes, context: Context) -> _Plan:
+        """What has to change in a context that is there."""
+        fresh = freshness_of(folder, context.gist, self.check).state is State.FRESH
+        whole, commented = self.tools.format.parse(data), self.tools.format.commented(data)
+        plan = _Plan(self, folder, context, whole, fresh, commented)
+        plan.decide()
+        return plan
+
+    def _update(self, folder: Folder, data: bytes, context: Context) -> Outcome:
         """A context that is there: what has to change, and nothing else."""
         freshness = freshness_of(folder, context.gist, self.check)
-        commented = self.tools.format.commented(data)
-        plan = _Plan(self, folder, context, whole, freshness.state is State.FRESH, commented)
-        plan.decide()
+        plan = self._planned(folder, data, context)
         changes = plan.changes
         if not changes and not self._is_dated(freshness):
             self._remember(folder.scope, plan.values)
@@ -334,7 +349,7 @@ class _Plan:
         if name in known:
             return known[name] == digest_of(current) and (listed or current is None)
         if not listed:
-            return False
+            return was_counted(name, current)
         if self._known is None:
             self._known = Known(self._about())
         return looks_generated(name, current, self._known) or self._generated()[name] == current
@@ -345,9 +360,10 @@ class _Plan:
         What another tool has generated for the folder as it is stays as that tool worded it.
         """
         of_root = name in FROM_PROJECT and name in known and self.folder.scope == ROOT_SCOPE
-        if not self.fresh or of_root:
+        if not self.fresh or of_root or was_counted(name, current):
             return self._generated()[name]
-        if name in FROM_CHILDREN and name in known:
+        of_children = name in FROM_CHILDREN or (name == "summary" and not self.folder.sources)
+        if of_children and name in known:
             return generated(self.round.surveyor.children(self.folder), [name])[name]
         return current
 

@@ -67,7 +67,7 @@ def test_a_whole_project_is_told_from_its_files() -> None:
     assert root["dependencies"] == {"external": ["express ^4"]}
     assert root["structure"] == [
         {"path": "billing", "summary": "Billing of the shop."},
-        {"path": "docs", "summary": "1 Markdown file: guide.md."},
+        {"path": "docs", "summary": "Documentation: Guide (1 Markdown file)."},
         {"path": "src", "summary": "Front door."},
     ]
     assert src["summary"] == "Front door."
@@ -84,7 +84,8 @@ def test_a_whole_project_is_told_from_its_files() -> None:
     assert billing["summary"] == "Billing of the shop."
     assert billing["dependencies"] == {"internal": [".lines"]}
     assert billing["derived_fields"][:4] == ["version", "last_updated", "fingerprint", "scope"]
-    assert set(billing["derived_fields"][4:]) == {"files", "interfaces", "exports", "dependencies.internal"}
+    made_again = {"summary", "files", "interfaces", "exports", "dependencies.internal"}
+    assert set(billing["derived_fields"][4:]) == made_again
 
 
 @pytest.mark.clause("CX-31")
@@ -102,7 +103,11 @@ def test_the_same_files_give_the_same_contexts() -> None:
         ({"index__ts": "/** From the entry. */", "a__ts": "/** Other. */"}, "From the entry."),
         ({"only__py": '"""From the only module."""\n', "test_only__py": '"""Tests."""\n'}, "From the only module."),
         ({"a__py": '"""A."""', "b__py": "x = 1"}, "2 Python files: a.py, b.py."),
-        ({"test_a__py": "", "test_b__py": ""}, "2 test files: test_a.py, test_b.py."),
+        ({"test_a__py": "", "test_b__py": ""}, "Tests: test_a.py, test_b.py (2 Python files)."),
+        ({"README": "", "index__rst": "Guide\n=====\n\nHow it works.\n"}, "How it works."),
+        ({"a__py": "def one(): ...\ndef two(): ...\n", "b__py": "class Three: ...\n"}, "Defines one, Three, two (2 Python files)."),
+        ({"api__rst": "API\n===\n", "deploy__rst": "Deploying\n=========\n", "Makefile": "all:\n"}, "Documentation: API; Deploying (2 reStructuredText files)."),
+        ({"a__json": "{}", "b__json": "{}", "Makefile": "all:\n"}, "2 JSON files and 1 other file: a.json, b.json."),
         ({}, "Nothing to tell yet."),
     ],
 )  # fmt: skip
@@ -118,7 +123,15 @@ def test_a_folder_of_folders_tells_which() -> None:
 
 @pytest.mark.clause("CX-31")
 def test_fields_with_nothing_to_say_are_absent() -> None:
-    assert set(generated(subject()).values()) == {None}
+    assert {name for name, value in generated(subject()).items() if value is not None} == {"summary"}
+
+
+@pytest.mark.clause("CX-31")
+def test_a_folder_of_folders_says_what_they_are_for() -> None:
+    flask = Child("flask", "A small framework. It has more to say.", 9)
+    assert summary_of(subject(children=(flask,))) == "flask: A small framework."
+    two = summary_of(subject(children=(flask, Child("tools", None, 1))))
+    assert two == "Holds flask (A small framework), tools."
 
 
 @pytest.mark.clause("CX-31")

@@ -114,7 +114,7 @@ def test_a_changed_source_changes_date_fingerprint_and_derived_fields_and_nothin
         "billing": "unchanged",
         "docs": "unchanged",
         "src": "updated",
-        "src/core": "unchanged",
+        "src/core": "updated",
     }
     new = desk.record()
     assert new["exports"] == ["function remove(item: string): void", "const VERSION: string"]
@@ -130,11 +130,47 @@ def test_a_changed_source_changes_date_fingerprint_and_derived_fields_and_nothin
 
 
 @pytest.mark.clause("CX-33")
-def test_the_summary_is_never_made_again(desk: Desk) -> None:
+def test_a_generated_summary_follows_its_folder_and_a_written_one_stays(desk: Desk) -> None:
     desk.files["src/index.ts"] = "/** Quite another thing. */\nexport const X = 1;\n"
+    desk.refresh()
+    assert desk.record()["summary"] == "Quite another thing."
+    desk.edit('summary: "Quite another thing."', "summary: What I say.")
+    desk.files["src/index.ts"] = "/** A third thing. */\n"
+    assert desk.refresh()["src"].released == ("summary",)
+    assert desk.record()["summary"] == "What I say."
+
+
+@pytest.mark.clause("CX-33", "CX-36")
+def test_without_our_store_a_summary_that_differs_is_a_person_s(desk: Desk) -> None:
+    desk.forget()
+    desk.files["src/index.ts"] = "/** Quite another thing. */\n"
     desk.refresh()
     assert desk.record()["summary"] == "Front door."
     assert "summary" not in desk.record()["derived_fields"]
+
+
+@pytest.mark.clause("CX-33")
+@pytest.mark.parametrize("old", ["7 TypeScript files: cart.ts, a.ts and 5 more; holds core.", "Holds core."])
+def test_a_summary_that_only_counts_files_is_made_again_although_nobody_listed_it(
+    desk: Desk, old: str
+) -> None:
+    desk.forget()
+    desk.edit("summary: Front door.", f"summary: '{old}'")
+    desk.edit("- summary\n", "")
+    desk.refresh()
+    assert desk.record()["summary"] == "Front door."
+
+
+@pytest.mark.clause("CX-33")
+def test_the_block_for_agents_has_the_summaries_that_the_pass_leaves(desk: Desk) -> None:
+    desk.refresh(agents=True)
+    desk.edit("Sells things", "Sells everything", "package.json")
+    desk.edit("Billing of the shop.", "Bills of the shop.", "billing/__init__.py")
+    desk.refresh(agents=True)
+    told = desk.text("AGENTS.md")
+    assert "| `.` | Sells everything |" in told
+    assert "| `billing` | Bills of the shop. |" in told
+    assert desk.record(".context.yaml")["summary"] == "Sells everything"
 
 
 @pytest.mark.clause("CX-33")
@@ -271,7 +307,7 @@ def test_a_parent_follows_the_summaries_of_its_children_although_it_is_fresh_its
         "billing": "unchanged",
         "docs": "unchanged",
         "src": "updated",
-        "src/core": "unchanged",
+        "src/core": "updated",
     }
     assert desk.record()["subdirectories"] == [{"name": "core/", "summary": "The engine room."}]
 
