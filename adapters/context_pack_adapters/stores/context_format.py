@@ -80,7 +80,7 @@ def _change(text: str, name: str, value: Any) -> str:
             return text
         before = FIELDS[: FIELDS.index(outer)] if outer in FIELDS else ()
         return text_of.add_field(text, top, outer, {inner: value} if dot else value, before)
-    return _change_inner(text, entry, inner, value) if dot else _set(text, entry, value)
+    return _change_inner(text, entry, inner, value) if dot else text_of.set_value(text, entry, value)
 
 
 def _change_inner(text: str, outer: Entry, inner: str, value: Any) -> str:
@@ -91,10 +91,4 @@ def _change_inner(text: str, outer: Entry, inner: str, value: Any) -> str:
         return text if value is None else text_of.add_field(text, outer, inner, value, ())
     if value is None and len(outer.fields) == 1:
         return text_of.set_value(text, outer, None)
-    return _set(text, entry, value)
-
-
-def _set(text: str, entry: Entry, value: Any) -> str:
-    if isinstance(value, str) and not entry.style:
-        return text_of.set_text(text, entry, value)
     return text_of.set_value(text, entry, value)

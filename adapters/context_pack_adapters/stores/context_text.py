@@ -104,18 +104,15 @@ def has_comment(text: str, entry: Entry) -> bool:
     return "#" in text[at:stop]
 
 
-def set_text(text: str, entry: Entry, value: str) -> str:
-    """The text with a field's one-line value replaced by a quoted one; what follows on its line stays."""
-    if entry.style:
-        raise CannotEdit("the value is not on one line")
-    old = text[entry.value_at : entry.end]
-    marks = _MARKS.match(old)
-    before = marks[0] if marks is not None else ""
-    return f"{text[: entry.value_at]}{before}{json.dumps(value, ensure_ascii=False)}{text[entry.end :]}"
-
-
 def set_value(text: str, entry: Entry, value: Any) -> str:
-    """The text with a field's lines replaced by new ones, or removed when the value is None."""
+    """The text with a field's value replaced, or the field removed when the value is None.
+
+    A text in place of one on one line is quoted, and what follows on its line stays; else whole lines change.
+    """
+    if isinstance(value, str) and not entry.style:
+        marks = _MARKS.match(text[entry.value_at : entry.end])
+        before = marks[0] if marks is not None else ""
+        return f"{text[: entry.value_at]}{before}{json.dumps(value, ensure_ascii=False)}{text[entry.end :]}"
     begin = text.rfind("\n", 0, entry.at) + 1
     if text[begin : entry.at].strip(" "):
         return _set_inline(text, entry, value)

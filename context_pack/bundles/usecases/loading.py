@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from attrs import define, field, frozen
+from attrs import field, frozen
 
 from context_pack.bundles.domain.manifest import (
     MANIFEST,
@@ -87,15 +87,25 @@ def load(
     else:
         judges, flaws = dict(before.judges), []
     troubles = (*head.diagnostics, *flaws) if before is None else before.head_diagnostics
-    look = _Look(files, {} if before is None else before.files, pulse)
+    known: Mapping[tuple[str, str], Judged] = {} if before is None else before.files
+    judged: dict[tuple[str, str], Judged] = {}
     for judge in judges.values():
         judge.begin(check)
     for judge in judges.values():
-        look.at(judge)
-    if before is not None and not look.fresh and len(look.judged) == len(before.files):
+        for found in _files_of(files, judge.kind):
+            if len(judged) % PULSE == 0:
+                pulse(len(judged))
+            key = (judge.kind.name, found.path)
+            same = key in known and _is_same(known[key].source, found)
+            judged[key] = known[key] if same else judge.judge(found)
+    if (
+        before is not None
+        and len(judged) == len(known)
+        and all(judged[key] is known.get(key) for key in judged)
+    ):
         return before
-    bundle = linked(head.manifest.name, judges, look.judged, troubles)
-    return Loaded(bundle, heads, judges, troubles, look.judged)
+    bundle = linked(head.manifest.name, judges, judged, troubles)
+    return Loaded(bundle, heads, judges, troubles, judged)
 
 
 def read_head(files: BundleFiles, name: str) -> Head:
@@ -113,40 +123,19 @@ def read_head(files: BundleFiles, name: str) -> Head:
     return Head((first, second), (*troubles, *more), manifest, layout)
 
 
-@define
-class _Look:
-    """One look at every entity's file; what is known already is not judged again."""
-
-    files: BundleFiles
-    known: Mapping[tuple[str, str], Judged]
-    pulse: Pulse
-    judged: dict[tuple[str, str], Judged] = field(factory=dict)
-    fresh: int = 0
-
-    def at(self, judge: Judge) -> None:
-        """Look at the files of one type."""
-        for found in self._files_of(judge.kind):
-            if len(self.judged) % PULSE == 0:
-                self.pulse(len(self.judged))
-            key = (judge.kind.name, found.path)
-            known = self.known.get(key)
-            if known is None or not _is_same(known.source, found):
-                known = judge.judge(found)
-                self.fresh += 1
-            self.judged[key] = known
-
-    def _files_of(self, kind: EntityKind) -> Iterator[Found]:
-        try:
-            place = path_inside(kind.directory)
-        except Failure as failure:
-            file, spot = kind.directory_spot
-            yield Flaw(file, f"{spot} is no path inside the bundle: {failure.message}")
-            return
-        found = self.files.folder(place)
-        if isinstance(found, Flaw):
-            yield found
-            return
-        yield from (one for one in found if one.path != MANIFEST)
+def _files_of(files: BundleFiles, kind: EntityKind) -> Iterator[Found]:
+    """The files of one type."""
+    try:
+        place = path_inside(kind.directory)
+    except Failure as failure:
+        file, spot = kind.directory_spot
+        yield Flaw(file, f"{spot} is no path inside the bundle: {failure.message}")
+        return
+    found = files.folder(place)
+    if isinstance(found, Flaw):
+        yield found
+        return
+    yield from (one for one in found if one.path != MANIFEST)
 
 
 def linked(

@@ -7,13 +7,12 @@ told whole; its neighbours have their data as far as an answer's budget goes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from context_pack.bundles.domain.model import Bundle, Entity, exported
 from context_pack.bundles.usecases.commands import GetContext
 from context_pack.bundles.usecases.shelf import Address, Opened, require
-from context_pack.kernel.graph import Graph
 from context_pack.toolkit.limits import DEFAULT_MAX_BYTES
 from context_pack.toolkit.rows import weight
 
@@ -58,38 +57,21 @@ def look_around(opened: Opened, command: GetContext) -> Around:
 
 
 def _neighbours(bundle: Bundle, start: Entity, depth: int) -> Iterator[Neighbour]:
-    steps = _Steps(bundle)
-    distances = Graph(steps).reach([start.id], depth)
-    met = {start.id}
-    for key, distance in distances.items():
-        for step in steps.of(key):
-            # The order of the search is that of its result, so the first step to meet an entity is its own.
-            if step.to.id in distances and step.to.id not in met:
+    """Breadth first; the first step to meet an entity is its own."""
+    met, nearest = {start.id}, [start.id]
+    for distance in range(1, depth + 1):
+        nearest, before = [], nearest
+        for step in (step for key in before for step in _steps(bundle, key)):
+            if step.to.id not in met:
                 met.add(step.to.id)
-                yield Neighbour(step.to, distance + 1, step)
+                nearest.append(step.to.id)
+                yield Neighbour(step.to, distance, step)
 
 
-class _Steps(Mapping[str, Sequence[str]]):
-    """The edges both ways, as a graph asks for them."""
-
-    def __init__(self, bundle: Bundle) -> None:
-        self._bundle = bundle
-
-    def of(self, key: str) -> Iterator[Step]:
-        """The steps that lead away from an entity."""
-        for edge in self._bundle.edges.get(key, ()):
-            yield Step(edge.target, REFERENCES, edge.field.name)
-        for edge in self._bundle.referrers.get(key, ()):
-            yield Step(edge.source, REFERENCED_BY, edge.field.name)
-
-    def __getitem__(self, key: str) -> Sequence[str]:
-        return [step.to.id for step in self.of(key)]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._bundle.entities)
-
-    def __len__(self) -> int:
-        return len(self._bundle.entities)
+def _steps(bundle: Bundle, key: str) -> Iterator[Step]:
+    """The steps that lead away from an entity, both ways."""
+    yield from (Step(edge.target, REFERENCES, edge.field.name) for edge in bundle.edges.get(key, ()))
+    yield from (Step(edge.source, REFERENCED_BY, edge.field.name) for edge in bundle.referrers.get(key, ()))
 
 
 def target_record(entity: Entity, id_field: str, fields: Sequence[str] | None) -> dict[str, Any]:

@@ -73,11 +73,11 @@ class Shelf:
 
     def places(self) -> Sequence[Place]:
         """The bundles that load, without their entities."""
-        return [place for place in self._known().places if self._loads(place)]
-
-    def _known(self) -> Discovery:
         known = self.store.discover()
-        return known if known.places else self.store.discover(again=True)
+        return self._loading(known if known.places else self.store.discover(again=True))
+
+    def _loading(self, known: Discovery) -> list[Place]:
+        return [place for place in known.places if read_head(self.store.files(place), place.id).loads]
 
     def _opened(self, known: Discovery, bundle_id: str | None, call: Call) -> Opened:
         place = self._named(known, bundle_id) if bundle_id else self._only(known)
@@ -91,12 +91,12 @@ class Shelf:
             if place.id == bundle_id:
                 return place
         message = "there is no bundle of that id; availableBundles are those that load"
-        details = {"bundleId": bundle_id, "availableBundles": self._available(known)}
+        details = {"bundleId": bundle_id, "availableBundles": [place.id for place in self._loading(known)]}
         raise Failure(Code.NOT_FOUND, message, details | _of_search(known))
 
     def _only(self, known: Discovery) -> Place:
         """The only bundle that loads."""
-        loading = [place for place in known.places if self._loads(place)]
+        loading = self._loading(known)
         if len(loading) == 1:
             return loading[0]
         if loading:
@@ -111,12 +111,6 @@ class Shelf:
         if known.diagnostics:  # then it was not looked for there
             words = "there is no bundle where bundles should be; see the diagnostics"
         raise Failure(Code.NOT_FOUND, words, {"availableBundles": [], **_of_search(known)})
-
-    def _available(self, known: Discovery) -> list[str]:
-        return [place.id for place in known.places if self._loads(place)]
-
-    def _loads(self, place: Place) -> bool:
-        return read_head(self.store.files(place), place.id).loads
 
     def _loaded(self, place: Place, call: Call) -> Bundle | Unloadable:
         def pulse(count: int) -> None:

@@ -4,7 +4,8 @@ A list of thousands of folders needs three lines of each file and the certainty 
 that tools write have one plain form (block style, one line per text, known fields in known order), and for
 that form one regular expression decides. `gist_of` answers only when it is sure that the YAML reader and the
 schema would say the same; anything else, down to a comment, is None and takes the long way. Quantifiers are
-possessive, so no text makes the search go back.
+possessive, so no text makes the search go back. Worth it by `benches/side_by_side/contexts.py`: without it a
+first list costs seven times as much.
 """
 
 from __future__ import annotations
