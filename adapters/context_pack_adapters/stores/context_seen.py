@@ -38,8 +38,9 @@ class SeenFolders:
     def keep(self, path: str, rows: Sequence[FileRow], fingerprint: str) -> None:
         """Remember a fingerprint for later calls and, after `save`, for later processes."""
         known = self._loaded()
-        if path in known or len(known) < MOST_FOLDERS:
-            known[path], self._is_new = [key_of(rows), fingerprint], True
+        while len(known) >= MOST_FOLDERS:
+            known.pop(next(iter(known)), None)
+        known[path], self._is_new = [key_of(rows), fingerprint], True
 
     def save(self) -> None:
         """Write what is new; a disk that does not take it only costs time later."""

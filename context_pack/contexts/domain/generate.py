@@ -36,7 +36,7 @@ and add decisions and constraints that the code does not show. Do not edit finge
 Put no secrets here."""
 
 MOST_EXPORTS, MOST_INTERFACES, MOST_DEPENDENCIES, MOST_TESTS = 80, 60, 80, 40
-MOST_NAMED = 5
+MOST_NAMED, MOST_SAID = 5, 60
 README_NAMES = ("readme.md", "readme.rst", "readme.txt", "readme.mdx")
 INDEX_NAMES = ("index.md", "index.rst", "index.mdx")
 ENTRY_NAMES = (
@@ -154,8 +154,9 @@ def _programs(subject: Subject) -> list[Source]:
 def _told_by_names(subject: Subject) -> str:
     """What the sources of a folder define, test or are titled; else what kind of files they are."""
     code, names = _programs(subject), [each.name for each in subject.sources]
-    if code and all(is_test(each.name) for each in code):
-        return f"Tests: {_listed([each.name for each in code])} ({_count(code)})."
+    tests = [each for each in code if is_test(each.name)]
+    if len(tests) * 2 > sum(each.name != "__init__.py" for each in code):
+        return f"Tests: {_listed([each.name for each in tests])} ({_count(tests)})."
     by_file = [[export.name for export in each.outline.exports] for each in code if not is_test(each.name)]
     # The first of each file, then the second of each: a few names from everywhere.
     defined = dict.fromkeys(name for row in zip_longest(*by_file) for name in row if name is not None)
@@ -182,10 +183,11 @@ def _inside(children: Sequence[Child]) -> str:
     """What the folders in a folder without sources of its own are for."""
     if not children:
         return "Nothing to tell yet."
-    told = [(child.name, first_sentence(child.summary or "").rstrip(".")) for child in children]
-    if len(told) == 1 and told[0][1]:
-        return f"{told[0][0]}: {told[0][1]}."
-    return f"Holds {_listed([f'{name} ({said})' if said else name for name, said in told])}."
+    said = [first_sentence(child.summary or "").rstrip(".") for child in children]
+    if len(said) == 1 and said[0]:
+        return f"{children[0].name}: {said[0]}."
+    short = [f" ({one_line(each, MOST_SAID)})" if each else "" for each in said]
+    return f"Holds {_listed([child.name + more for child, more in zip(children, short, strict=True)])}."
 
 
 def _listed(names: Sequence[str], between: str = ", ") -> str:

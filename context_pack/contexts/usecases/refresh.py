@@ -360,7 +360,7 @@ class _Plan:
         What another tool has generated for the folder as it is stays as that tool worded it.
         """
         of_root = name in FROM_PROJECT and name in known and self.folder.scope == ROOT_SCOPE
-        if not self.fresh or of_root or was_counted(name, current):
+        if not self.fresh or of_root or (name not in known and was_counted(name, current)):
             return self._generated()[name]
         of_children = name in FROM_CHILDREN or (name == "summary" and not self.folder.sources)
         if of_children and name in known:

@@ -114,7 +114,7 @@ def test_a_changed_source_changes_date_fingerprint_and_derived_fields_and_nothin
         "billing": "unchanged",
         "docs": "unchanged",
         "src": "updated",
-        "src/core": "updated",
+        "src/core": "unchanged",
     }
     new = desk.record()
     assert new["exports"] == ["function remove(item: string): void", "const VERSION: string"]
@@ -159,6 +159,17 @@ def test_a_summary_that_only_counts_files_is_made_again_although_nobody_listed_i
     desk.edit("- summary\n", "")
     desk.refresh()
     assert desk.record()["summary"] == "Front door."
+
+
+@pytest.mark.clause("CX-33")
+def test_the_summary_of_a_folder_of_folders_follows_them_although_the_folder_is_as_it_was(desk: Desk) -> None:
+    desk.files["apps/till/main.py"] = '"""The till."""\n'
+    desk.refresh()
+    assert desk.record("apps/.context.yaml")["summary"] == "till: The till."
+    desk.files["apps/till/main.py"] = '"""The new till."""\n'
+    desk.refresh()
+    assert desk.record("apps/.context.yaml")["summary"] == "till: The new till."
+    assert set(desk.deeds().values()) == {"unchanged"}
 
 
 @pytest.mark.clause("CX-33")
