@@ -72,16 +72,16 @@ class Folder:
         return frozenset(row[0] for row in self.rows)
 
     @cached_property
-    def sources(self) -> Sequence[str]:
-        """The names of the sources directly in it, sorted."""
-        return sorted([row[0] for row in self.rows if is_source(row[0])])
+    def sources(self) -> Mapping[str, int]:
+        """The names of the sources directly in it, sorted, and their sizes."""
+        return {row[0]: row[1] for row in sorted(self.rows) if is_source(row[0])}
 
     @cached_property
     def source_bytes(self) -> int:
         """The size of those together."""
-        return sum([row[1] for row in self.rows if is_source(row[0])])
+        return sum(self.sources.values())
 
-    @property
+    @cached_property
     def counted(self) -> Sequence[FileRow]:
         """The rows that a fingerprint is taken of."""
         return [row for row in self.rows if row[0] != CONTEXT_FILE]

@@ -53,10 +53,12 @@ class ScopePolicy(PathPolicy):
 
     def denies_scope(self, scope: str) -> bool:
         """Whether the folder of a scope must not be looked into, also where no `RelativePath` spells it."""
+        if not self._paths:
+            return any(map(self.denies_name, scope.split("/")))
         try:
             return self.denies(RelativePath(scope))
         except Failure:  # too long, or with characters that are not shown on one line: globs cannot say
-            return bool(self._paths) or any(map(self.denies_name, scope.split("/")))
+            return True
 
     def denies_name(self, name: str) -> bool:
         """Whether a path with this segment is denied, wherever the segment stands."""
