@@ -7,8 +7,7 @@ search finds the others. Where the code itself was changed, `surroundings` has t
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 
 from attrs import frozen
@@ -19,6 +18,8 @@ from context_pack.packs.domain.anchors import Anchor
 from context_pack.packs.domain.source import SourceText, length_of, runs
 
 MOST_PLACES = 6
+NEAR_LINES = 50
+"""Most edits move code by a few lines: these are looked at before the whole file is."""
 QUICK_WORK, MOST_WORK = 2 * 1024 * 1024, 32 * 1024 * 1024
 """About how many bytes are hashed before the checksum is asked, and before the search is given up."""
 LINE_WORK, VISIT_WORK = 32, 16
@@ -56,7 +57,7 @@ def _by_ends(anchor: Anchor, source: SourceText, home: int) -> Sought:
     """The anchored text by its first and last line, the nearest to `home` first; not complete if too many."""
     lines, prints, reach, work = source.lines, source.prints, anchor.lines - 1, 0
     most = MOST_WORK if anchor.rolling is None else QUICK_WORK
-    for start in _nearest(source.as_long(length_of(anchor.first)), home):
+    for start in _starts(source, length_of(anchor.first), home):
         work += VISIT_WORK
         if work > most:
             return None, False
@@ -69,17 +70,12 @@ def _by_ends(anchor: Anchor, source: SourceText, home: int) -> Sought:
     return None, True
 
 
-def _nearest(places: Sequence[int], home: int) -> Iterator[int]:
-    """The places, which are in order, the nearest to `home` first."""
-    after = bisect_left(places, home)
-    before = after - 1
-    while before >= 0 or after < len(places):
-        if before < 0 or (after < len(places) and places[after] - home <= home - places[before]):
-            yield places[after]
-            after += 1
-        else:
-            yield places[before]
-            before -= 1
+def _starts(source: SourceText, length: int, home: int) -> Iterator[int]:
+    """The lines of that length: those around `home`, the nearest first, then the others."""
+    near = range(max(0, home - NEAR_LINES), min(source.count, home + NEAR_LINES))
+    around = [at for at in near if source.lengths[at] == length]
+    yield from sorted(around, key=lambda at: abs(at - home))
+    yield from (at for at in source.as_long(length) if at not in near)
 
 
 def _by_checksum(anchor: Anchor, rolling: str, source: SourceText) -> Sought:
