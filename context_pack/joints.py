@@ -2,38 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from context_pack.contexts.ports import ContextPorts
-from context_pack.contexts.usecases.commands import CheckFreshness
-from context_pack.contexts.usecases.query import Checked, ContextQueries
-from context_pack.memory.ports import PackNote
-from context_pack.packs.domain.findings import is_own, own_description, own_heading, own_title, own_why
-from context_pack.packs.domain.model import Pack
-from context_pack.packs.domain.scopes import Scopes, ScopeState
-from context_pack.packs.ports import NoScopes, PackStore, ScopeWatch, Waiting, patiently
+from context_pack.packs.ports import Excerpted, PackStore, Waiting, patiently
+
+if TYPE_CHECKING:
+    from context_pack.contexts.usecases.query import ContextQueries
+    from context_pack.documents.usecases.search import Finder
+    from context_pack.kernel.ports import SourceTree
+    from context_pack.memory.ports import PackNote
+    from context_pack.memory.usecases.search import MemorySearcher
+    from context_pack.packs.domain.model import Pack
+    from context_pack.packs.domain.scopes import Scopes, ScopeState
 
 
 @frozen
 class ContextsAsScopes:
     """How the contexts of folders stand, for packs whose sections name the folders."""
 
-    queries: ContextQueries
-
-    @classmethod
-    def over(cls, contexts: ContextPorts | None) -> ScopeWatch:
-        """The watch over these contexts; one that knows nothing where there are none."""
-        return NoScopes() if contexts is None else cls(ContextQueries(contexts.projects, contexts.format))
+    queries: Callable[[], ContextQueries | None]
+    """Loads them; None where there are no contexts."""
 
     def states(self, scopes: Sequence[str], waiting: Waiting = patiently, /) -> Scopes:
         """The state of each scope; a context that is not there or cannot be read is missing."""
-        return {scope: self._state(scope, waiting) for scope in scopes}
+        queries = self.queries() if scopes else None
+        return {} if queries is None else {scope: _state(queries, scope, waiting) for scope in scopes}
 
-    def _state(self, scope: str, waiting: Waiting) -> ScopeState:
-        found = self.queries.check(CheckFreshness(scope=scope), waiting)
-        return ScopeState(found.freshness.state) if isinstance(found, Checked) else ScopeState.MISSING
+
+def _state(queries: ContextQueries, scope: str, waiting: Waiting) -> ScopeState:
+    from context_pack.contexts.usecases.commands import CheckFreshness
+    from context_pack.contexts.usecases.query import Checked
+    from context_pack.packs.domain.scopes import ScopeState
+
+    found = queries.check(CheckFreshness(scope=scope), waiting)
+    return ScopeState(found.freshness.state) if isinstance(found, Checked) else ScopeState.MISSING
+
+
+@frozen
+class SearchedExcerpts:
+    """Passages for a question, from the searches that there are; these are loaded with the first question."""
+
+    tree: SourceTree
+    memory: Callable[[], MemorySearcher | None]
+    documents: Callable[[], Finder | None]
+
+    def best(self, query: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
+        """The passages of all searches, the best first."""
+        from context_pack.excerpting import FoundExcerpts
+
+        return FoundExcerpts(self.tree, self.memory(), self.documents()).best(query, limit, check)
 
 
 @frozen
@@ -50,6 +70,9 @@ class PacksAsNotes:
 
 def _notes(pack: Pack) -> Iterator[PackNote]:
     """What people say in a pack; what `draft` wrote repeats its question and would be found for it."""
+    from context_pack.memory.ports import PackNote
+    from context_pack.packs.domain.findings import is_own, own_description, own_heading, own_title, own_why
+
     title = own_title(pack)
     for section in pack.sections:
         words = list(filter(None, (title, pack.brief, own_heading(pack, section), own_description(section))))

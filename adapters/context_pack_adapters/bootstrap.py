@@ -19,87 +19,40 @@ if TYPE_CHECKING:
     from context_pack.documents.domain.model import Failed as DocumentFailed
     from context_pack.documents.ports import Source
     from context_pack.kernel.ports import Clock, IdSource
-    from context_pack.retrieval.ports import Background
     from context_pack.toolkit.registry import Finished, Registry
-    from context_pack_adapters.disk.opening import Place
+    from context_pack_adapters.disk_ports import DiskPorts
     from context_pack_adapters.index.background import ChildBackground
     from context_pack_adapters.mcp.session import Session
-    from context_pack_adapters.private_places import PrivatePlaces
-    from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.context_watch import FoldersWatch
+    from context_pack_adapters.stores.events import Event
     from context_pack_adapters.stores.pack_news import News, PackNews
-    from context_pack_adapters.stores.session_files import SessionFiles
 
 
 def storage_trouble(settings: Settings) -> str | None:
     """Why nothing can be kept in the storage root, in words; None if nothing is known against it."""
+    from context_pack_adapters.disk.opening import Place
     from context_pack_adapters.disk.placing import link_in_the_way
 
-    found = link_in_the_way(storage_place(settings))
+    found = link_in_the_way(Place.of(settings.root, settings.source_root))
     return found and (
         f"{found}: it is a link, and our files are not kept behind links; "
         "put a folder in its place, or set CONTEXT_PACK_ROOT to another folder"
     )
 
 
-def storage_place(settings: Settings) -> Place:
-    """The storage root, from the project down if it is inside."""
-    from context_pack_adapters.disk.opening import Place
-
-    return Place.of(settings.root, settings.source_root)
-
-
-def open_ports(settings: Settings, worker: Background | None = None) -> Ports:
-    """The ports over the real disk, clock and randomness; opening them makes and changes no file.
-
-    Without a worker, long work is done inside the calls.
+def open_ports(settings: Settings) -> Ports:
+    """The ports over the real disk, clock and randomness; long work is done inside the calls.
 
     Raises:
         Failure: `io_error`, if a link is in the way to our files.
     """
-    from pathlib import Path
-
-    from context_pack.app import Ports
-    from context_pack.contexts.ports import ContextPorts
     from context_pack.kernel.errors import Code, Failure
-    from context_pack.kernel.paths import PathPolicy
-    from context_pack_adapters import memory_ports, search_ports
-    from context_pack_adapters.private_places import open_places
-    from context_pack_adapters.search.code_search import TreeSearch
-    from context_pack_adapters.stores.access_files import AccessFiles
-    from context_pack_adapters.stores.bundle_files import FileBundleStore
-    from context_pack_adapters.stores.context_format import YamlContextFormat
-    from context_pack_adapters.stores.context_memory import FileDerivedMemory
-    from context_pack_adapters.stores.context_projects import DiskProjects
-    from context_pack_adapters.stores.context_seen import SeenFolders
-    from context_pack_adapters.stores.pack_store import FilePackStore
-    from context_pack_adapters.stores.source_tree import DiskSourceTree
-    from context_pack_adapters.syntax import LazySyntax
-    from context_pack_adapters.system import SystemClock, SystemIds
+    from context_pack_adapters.disk_ports import DiskPorts
 
     trouble = storage_trouble(settings)
     if trouble is not None:
         raise Failure(Code.IO_ERROR, trouble)
-    clock, ids, form = SystemClock(), SystemIds(), YamlContextFormat()
-    places, syntax = open_places(settings), LazySyntax()
-    seen = SeenFolders(places.cache)
-    source_root, policy = Path(settings.source_root), PathPolicy(settings.deny)
-    return Ports(
-        clock=clock,
-        source=DiskSourceTree(source_root, policy),
-        syntax=syntax,
-        search=TreeSearch(source_root, policy, settings.grep),
-        packs=FilePackStore(storage_place(settings), clock, ids),
-        access=AccessFiles(places.state, clock),
-        bundles=FileBundleStore(source_root, policy, settings.bundles),
-        contexts=ContextPorts(
-            DiskProjects(settings.source_root, settings.allowed_roots, policy, form, seen),
-            form,
-            FileDerivedMemory(storage_place(settings), settings.source_root, seen),
-        ),
-        documents=search_ports.document_ports(settings, places, policy, worker),
-        memory=memory_ports.disk_memory(settings, places, clock, ids, policy, syntax, worker),
-    )
+    return DiskPorts(settings)
 
 
 def memory_ports(
@@ -175,10 +128,8 @@ class Connection:
         self._lock = Lock()
         self._news: PackNews | None = None
         self._session: Session | None = None
-        self._access: AccessFiles | None = None
         self._worker: ChildBackground | None = None
-        self._diary: SessionFiles | None = None
-        self._places: PrivatePlaces | None = None
+        self._ports: DiskPorts | None = None
         self.registry: Registry | None = None
 
     def open(self, send: Callable[[bytes], None]) -> Session:
@@ -210,48 +161,43 @@ class Connection:
             return self.registry
 
     def _build(self) -> Registry:
-        from attrs import evolve
-
         from context_pack.app import build
-        from context_pack_adapters import search_ports
+        from context_pack_adapters.disk_ports import DiskPorts
         from context_pack_adapters.private_places import open_places
-        from context_pack_adapters.stores.access_files import AccessFiles
-        from context_pack_adapters.stores.pack_news import AnnouncingPackStore
-        from context_pack_adapters.stores.session_files import SessionFiles
-        from context_pack_adapters.stores.session_noting import (
-            NotingAccessLog,
-            NotingDiscoveryStore,
-            NotingPackStore,
-        )
+        from context_pack_adapters.search_ports import worker
 
-        places = self._places = open_places(self._settings)
+        places = open_places(self._settings)
         if places.temporary:
             self._log.write("warn", f"indexes and sessions are kept until the server ends: {places.trouble}")
-        self._worker = search_ports.worker(self._settings, places, self._errand_done)
-        ports = open_ports(self._settings, self._worker)
-        packs = AnnouncingPackStore(ports.packs, self._pack_news().came_or_went)
-        self._access = AccessFiles(places.state, ports.clock)
-        assert ports.memory is not None
-        sessions = ports.memory.sessions
-        self._diary = sessions if isinstance(sessions, SessionFiles) else None
+        self._worker = worker(self._settings, places, self._errand_done)
+        self._ports = ports = DiskPorts(self._settings, self._worker, self._happened, places)
 
         def report(finished: Finished) -> None:
-            sessions.called(finished.tool)
+            ports.sessions.called(finished.tool)
             self._log.finished(finished)
 
-        noted = evolve(
-            ports,
-            packs=NotingPackStore(packs, sessions),
-            access=NotingAccessLog(self._access, sessions),
-            memory=evolve(ports.memory, discoveries=NotingDiscoveryStore(ports.memory.discoveries, sessions)),
-        )
         return build(
-            noted,
+            ports,
             max_source_bytes=self._settings.max_source_bytes,
             rate_limits=self._settings.rate_limits,
             report=report,
             alarm=self._log.alarm,
         )
+
+    def _happened(self, event: Event) -> None:
+        """Note in the session what happened in a store, and tell of packs that came or went."""
+        from context_pack_adapters.stores.events import What
+
+        assert self._ports is not None
+        sessions = self._ports.sessions
+        if event.what is What.WRITING:
+            sessions.keep()
+        if event.path is not None:
+            sessions.read(event.path)
+        if event.pack is not None:
+            if event.what in (What.MADE, What.REMOVED):
+                self._pack_news().came_or_went(event.pack)
+            sessions.touched(event.pack.id)
 
     def watch(self, wanted: bool) -> None:
         """Begin or end to watch for packs that other processes change."""
@@ -264,10 +210,12 @@ class Connection:
 
     def _pack_news(self) -> PackNews:
         if self._news is None:
+            from context_pack_adapters.disk.opening import Place
             from context_pack_adapters.stores.pack_news import PackNews
             from context_pack_adapters.system import SystemClock
 
-            self._news = PackNews(storage_place(self._settings), SystemClock(), self._tell)
+            place = Place.of(self._settings.root, self._settings.source_root)
+            self._news = PackNews(place, SystemClock(), self._tell)
         return self._news
 
     def _tell(self, news: News) -> None:
@@ -287,7 +235,7 @@ class Connection:
 
     def keep_stats(self) -> None:
         """Leave what the tools did for `context-pack stats`."""
-        if self.registry is None or self._places is None:
+        if self.registry is None or self._ports is None:
             return
         import os
         import time
@@ -296,7 +244,7 @@ class Connection:
 
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         try:
-            StatsFiles(self._places.state).save(self.registry.metrics, stamp, os.urandom(4).hex())
+            StatsFiles(self._ports.places.state).save(self.registry.metrics, stamp, os.urandom(4).hex())
         except (OSError, RuntimeError) as error:  # the latter from a call that still counts itself
             self._log.write("warn", f"the statistics were not kept: {type(error).__name__}")
 
@@ -304,20 +252,20 @@ class Connection:
         """Let nothing outlive the connection."""
         if self._worker is not None:
             self._worker.stop_all()
-        if self._places is not None and self._places.temporary:
+        if self._ports is not None and self._ports.places.temporary:
             from context_pack_adapters.disk.temporary import remove_temporary_home
 
             remove_temporary_home()
 
     def keep_access(self) -> None:
         """Leave which files were read for the connections to come."""
-        if self._access is not None:
-            self._access.flush()
+        if self._ports is not None and self._ports.opened("access"):
+            self._ports.access.flush()
 
     def keep_session(self) -> None:
         """Leave what this connection did for those to come."""
-        if self._diary is not None:
-            self._diary.end()
+        if self._ports is not None and self._ports.opened("sessions"):
+            self._ports.sessions.end()
 
 
 def serve(settings: Settings) -> int:

@@ -15,10 +15,11 @@ from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
     from context_pack.kernel.paths import PathPolicy
-    from context_pack.kernel.ports import Clock, IdSource
+    from context_pack.kernel.ports import Clock
     from context_pack.kernel.syntax import Syntax
-    from context_pack.memory.ports import MemoryPorts
+    from context_pack.memory.ports import MemoryPorts, SessionLog
     from context_pack.retrieval.ports import Background
+    from context_pack_adapters.stores.events import Tell
 
 INDEX = "memory.sqlite3"
 
@@ -27,13 +28,13 @@ def disk_memory(
     settings: Settings,
     places: PrivatePlaces,
     clock: Clock,
-    ids: IdSource,
+    sessions: SessionLog,
     policy: PathPolicy,
     syntax: Syntax,
     background: Background | None,
+    tell: Tell,
 ) -> MemoryPorts:
     """The memory of a project on disk."""
-    from context_pack.memory.domain.discovery import uuid_of
     from context_pack.memory.domain.entries import SNIPPETS
     from context_pack.memory.ports import MemoryPorts
     from context_pack.retrieval.searching import Searching
@@ -41,13 +42,12 @@ def disk_memory(
     from context_pack_adapters.index.sqlite_index import SqliteIndex
     from context_pack_adapters.stores.code_files import CodeFiles
     from context_pack_adapters.stores.discovery_files import DiscoveryFiles
-    from context_pack_adapters.stores.session_files import SessionFiles
 
     root, chosen = Path(settings.root), search_ports.embedders(settings)
     index = SqliteIndex(places.cache.place.below(INDEX), chosen.fast, chunker=SNIPPETS)
     return MemoryPorts(
-        discoveries=DiscoveryFiles(Place.of(root, settings.source_root)),
-        sessions=SessionFiles(places.state, clock, uuid_of(ids.token(16))),
+        discoveries=DiscoveryFiles(Place.of(root, settings.source_root), tell=tell),
+        sessions=sessions,
         tree=CodeFiles(Path(settings.source_root), policy, root, *places.every_project),
         index=index,
         searching=Searching(index, chosen.fast, chosen.semantic, monotonic=clock.monotonic),

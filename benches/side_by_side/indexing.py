@@ -128,11 +128,11 @@ def sync(project: Path) -> float:
 
 def warm_sync(project: Path) -> Callable[[], object]:
     """A sync in this process, which is asked again and again."""
+    from context_pack.app import compose
     from context_pack_adapters.bootstrap import open_ports
     from context_pack_adapters.settings import read_settings
-    from context_pack_adapters.workspace.documents import Documents
 
-    shelf = Documents(open_ports(read_settings(environment(project), str(project)))).shelf
+    shelf = compose(open_ports(read_settings(environment(project), str(project)))).documents.shelf
     (collection,) = shelf.chosen(())
     return lambda: shelf.syncing.sync(collection, fetch=False)
 

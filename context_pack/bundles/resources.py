@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
 from context_pack.bundles.domain.model import Bundle, Entity, exported
-from context_pack.bundles.ports import BundleStore
 from context_pack.bundles.usecases.shelf import Address, Opened, Shelf, require
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.call import QuietCall
@@ -21,9 +20,8 @@ PREFIX = "context://bundle/"
 ABOUT = "An entity of a spec bundle as JSON: its type, id, data and when it was last modified."
 
 
-def build(store: BundleStore) -> ResourceFamily:
-    """The resources over this store."""
-    shelf = Shelf(store)
+def build(shelf: Shelf) -> ResourceFamily:
+    """The resources over a shelf."""
     return ResourceFamily(
         prefix=PREFIX,
         uri_template=PREFIX + "{bundle}/{type}/{id}",

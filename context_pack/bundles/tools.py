@@ -16,7 +16,6 @@ from attrs import frozen
 from context_pack.bundles.domain.document import MORE
 from context_pack.bundles.domain.model import Entity, compact
 from context_pack.bundles.domain.yaml_text import yaml_text
-from context_pack.bundles.ports import BundleStore
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
 from context_pack.bundles.usecases.document import write_document
 from context_pack.bundles.usecases.export import export
@@ -62,9 +61,9 @@ def _code(failure: Failure) -> str:
 FAMILY = Family("bundles", bundle_error)
 
 
-def build(store: BundleStore, clock: Clock) -> tuple[Tool, ...]:
-    """The three tools over these ports."""
-    answers = _Answers(Shelf(store), clock)
+def build(shelf: Shelf, clock: Clock) -> tuple[Tool, ...]:
+    """The three tools over a shelf."""
+    answers = _Answers(shelf, clock)
     long: dict[str, Any] = {"output_schema": ANSWER_SCHEMA, "long_answers": True}
     return (
         tool(EXPORT, "Export context", EXPORT_ABOUT, FAMILY, ExportContext, answers.export, **long),

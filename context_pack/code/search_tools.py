@@ -12,9 +12,7 @@ from itertools import accumulate
 from typing import Any
 
 from context_pack.code.domain.search import SHOWN_CHARS, Hit, shown
-from context_pack.code.ports import CodeSearch
 from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
-from context_pack.kernel.ports import Clock
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import DEFAULT_MAX_BYTES, DEFAULT_MAX_TOKENS
 from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, tool
@@ -41,9 +39,8 @@ GREP_SCHEMA = {
 }
 
 
-def grep_tool(family: Family, search: CodeSearch, clock: Clock) -> Tool:
+def grep_tool(family: Family, searcher: CodeSearcher) -> Tool:
     """`grep_codebase` over a search engine."""
-    searcher = CodeSearcher(search, clock.monotonic)
 
     def run(command: GrepCodebase, call: Call) -> Answer:
         return json_answer(_record(command, searcher.search(command, call)))

@@ -15,15 +15,14 @@ from attrs import define, evolve, field
 from context_pack.code.domain.roles import role_of
 from context_pack.code.family import FAMILY
 from context_pack.code.outline_tools import outline_tool, usages_tool
-from context_pack.code.ports import AccessLog, CodeSearch
+from context_pack.code.ports import AccessLog
 from context_pack.code.search_tools import grep_tool
+from context_pack.code.usecases.grep import CodeSearcher
 from context_pack.code.usecases.outline import Outliner
 from context_pack.code.usecases.read_file import Dependency, FileRead, FileReader, ReadFile
 from context_pack.code.usecases.usages import UsageFinder
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paths import module_of
-from context_pack.kernel.ports import Clock, SourceTree
-from context_pack.kernel.syntax import Syntax
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
 
@@ -50,15 +49,18 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def build(
-    tree: SourceTree, syntax: Syntax, search: CodeSearch | None, access: AccessLog, clock: Clock
+    reader: FileReader,
+    outliner: Outliner,
+    searcher: CodeSearcher | None,
+    usages: UsageFinder | None,
+    access: AccessLog,
+    now: Callable[[], datetime],
 ) -> tuple[Tool, ...]:
-    """Every tool of the family over these ports."""
-    reads = read_tool(FileReader(tree, syntax), access, clock.now)
-    outlines = outline_tool(FAMILY, Outliner(tree, syntax, clock.monotonic))
-    if search is None:
+    """Every tool of the family over these use cases; those that search need a search."""
+    reads, outlines = read_tool(reader, access, now), outline_tool(FAMILY, outliner)
+    if searcher is None or usages is None:
         return (reads, outlines)
-    usages = usages_tool(FAMILY, UsageFinder(tree, syntax, search))
-    return (reads, grep_tool(FAMILY, search, clock), outlines, usages)
+    return (reads, grep_tool(FAMILY, searcher), outlines, usages_tool(FAMILY, usages))
 
 
 def read_tool(reader: FileReader, access: AccessLog, now: Callable[[], datetime]) -> Tool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import quote, unquote
 
 from context_pack.contexts.domain.model import ROOT_SCOPE, Gist
-from context_pack.contexts.ports import ContextFormat, Project, Projects, Refusal
+from context_pack.contexts.ports import Project, Projects, Refusal
 from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
 from context_pack.contexts.usecases.query import ContextQueries, Refused
 from context_pack.contexts.usecases.reading import ContextReader
@@ -24,9 +24,9 @@ MIME = "application/json"
 MOST_LISTED = 200
 
 
-def build(projects: Projects, form: ContextFormat) -> ResourceFamily:
-    """The resources over these ports."""
-    queries, reader = ContextQueries(projects, form), ContextReader(form)
+def build(queries: ContextQueries) -> ResourceFamily:
+    """The resources over these use cases."""
+    projects, reader = queries.projects, ContextReader(queries.format)
     return ResourceFamily(
         prefix=PREFIX,
         uri_template=PREFIX + "{path}",

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from context_pack.contexts.domain.fingerprint import State
-from context_pack.contexts.ports import ContextFormat, Projects
 from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
 from context_pack.contexts.usecases.listing import ContextLister, Entry, Listing
 from context_pack.contexts.usecases.query import Checked, ContextQueries, Found, Refused
@@ -54,9 +53,8 @@ QUERY_ANSWER = {
 }
 
 
-def build(projects: Projects, form: ContextFormat) -> tuple[Tool, ...]:
-    """The three tools over these ports."""
-    lister, queries = ContextLister(projects, form), ContextQueries(projects, form)
+def build(lister: ContextLister, queries: ContextQueries) -> tuple[Tool, ...]:
+    """The three tools over these use cases."""
     listing = partial(_list, lister)
     checking = partial(_check, queries)
     querying = partial(_query, queries)

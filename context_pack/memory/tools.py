@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from context_pack.kernel.ports import Clock
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.family import FAMILY, SEARCH
-from context_pack.memory.ports import MemoryPorts, PackNotes
 from context_pack.memory.usecases.record import ContextRecord, Recorder
-from context_pack.memory.usecases.refresh import Refresher
 from context_pack.memory.usecases.search import ContextSearch, MemorySearcher, Search, check_query
 from context_pack.retrieval.mending import mended
 from context_pack.retrieval.model import Found
@@ -35,15 +32,9 @@ SEARCH_SCHEMA = {"type": "object", "required": ["results"]}
 RECORD_SCHEMA = {"type": "object", "required": ["id", "merged"]}
 
 
-def searcher_of(ports: MemoryPorts, packs: PackNotes, clock: Clock) -> MemorySearcher:
-    """What searches over these ports."""
-    return MemorySearcher(ports, Refresher(ports, packs, clock.monotonic), clock.monotonic)
-
-
-def build(searcher: MemorySearcher, clock: Clock) -> tuple[Tool, ...]:
-    """Both tools over what the searcher searches."""
-    ports = searcher.ports
-    return search_tool(searcher), record_tool(Recorder(ports.discoveries, ports.sessions, clock))
+def build(searcher: MemorySearcher, recorder: Recorder) -> tuple[Tool, ...]:
+    """Both tools over these use cases."""
+    return search_tool(searcher), record_tool(recorder)
 
 
 def search_tool(searcher: MemorySearcher) -> Tool:

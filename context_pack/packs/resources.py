@@ -5,10 +5,10 @@ from __future__ import annotations
 from urllib.parse import unquote
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import remaining_seconds
 from context_pack.packs.domain.model import Pack
-from context_pack.packs.ports import NoScopes, PackSettings, PackStore, ScopeWatch
+from context_pack.packs.ports import PackStore
 from context_pack.packs.usecases.commands import Named, RenderPack
 from context_pack.packs.usecases.naming import handles, live_packs
 from context_pack.packs.usecases.read import PackReader
@@ -19,11 +19,8 @@ TITLE = "Context pack"
 ABOUT = "A context pack as Markdown, with the current code of its references."
 
 
-def build(
-    store: PackStore, tree: SourceTree, clock: Clock, settings: PackSettings, watch: ScopeWatch | None = None
-) -> ResourceFamily:
-    """The resources over these ports."""
-    reader = PackReader(store, tree, clock, settings, watch=watch or NoScopes())
+def build(reader: PackReader, store: PackStore, clock: Clock) -> ResourceFamily:
+    """The resources over a reader and its store."""
     return ResourceFamily(
         prefix=PREFIX,
         uri_template=PREFIX + "{id}",

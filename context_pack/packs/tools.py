@@ -16,19 +16,17 @@ from attrs import define, field
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.instants import format_instant
-from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.budget import size
 from context_pack.packs.domain.model import Diagram, Pack, Ref
 from context_pack.packs.domain.record import diagram_record, ref_record, section_record, to_record
 from context_pack.packs.domain.states import repair_record, state_record
-from context_pack.packs.ports import Excerpts, NoExcerpts, NoScopes, PackSettings, PackStore, ScopeWatch
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import OPERATIONS, Addressed
 from context_pack.packs.usecases.draft import Draft, PackDrafter
 from context_pack.packs.usecases.plans import Part, ttl_required
 from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.resolving import Memory
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter, indexed
 from context_pack.toolkit.arguments import arguments_of, clip, parse
@@ -105,19 +103,9 @@ FAMILY = Family("packs", pack_error, strict_integers=True)
 
 
 def build(
-    store: PackStore,
-    tree: SourceTree,
-    clock: Clock,
-    settings: PackSettings,
-    watch: ScopeWatch | None = None,
-    excerpts: Excerpts | None = None,
+    reader: PackReader, writer: PackWriter, verifier: PackVerifier, drafter: PackDrafter, clock: Clock
 ) -> tuple[Tool, ...]:
-    """`input` and `output` over these ports."""
-    # Shared: what one of them found out about a file, the others need not find out again.
-    parts = (store, tree, clock, settings, Memory())
-    reader = PackReader(*parts, watch or NoScopes())
-    writer, verifier = PackWriter(*parts), PackVerifier(*parts)
-    drafter = PackDrafter(store, tree, clock, excerpts or NoExcerpts(), settings)
+    """`input` and `output` over these use cases."""
     answers = _Input(reader, writer, verifier, drafter, clock)
     selector = {"type": "string", "enum": list(COMMANDS), "description": "What to do; list when absent"}
     return (

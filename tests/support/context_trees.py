@@ -11,6 +11,8 @@ from typing import Any
 
 from context_pack.contexts.ports import ContextPorts
 from context_pack.contexts.tools import build
+from context_pack.contexts.usecases.listing import ContextLister
+from context_pack.contexts.usecases.query import ContextQueries
 from context_pack.contexts.usecases.refresh import ContextRefresher
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
@@ -106,8 +108,9 @@ class Asked:
 
     def __init__(self, ports: ContextPorts) -> None:
         self.alarms: list[BaseException] = []
+        parts = (ports.projects, ports.format)
         self.registry = Registry(
-            tools={tool.name: tool for tool in build(ports.projects, ports.format)},
+            tools={tool.name: tool for tool in build(ContextLister(*parts), ContextQueries(*parts))},
             resources=[],
             prompts={},
             monotonic=lambda: 0.0,

@@ -15,7 +15,7 @@ from context_pack_adapters.commands.shell import Shell, Usage, body_of, nearest
 if TYPE_CHECKING:
     from context_pack.bundles.domain.model import Bundle, Diagnostic, Unloadable
     from context_pack.bundles.ports import Place
-    from context_pack.bundles.usecases.shelf import Address, Opened, Shelf
+    from context_pack.bundles.usecases.shelf import Address, Opened
 
     Found = tuple[Place, Bundle | Unloadable]
 
@@ -44,17 +44,11 @@ BUNDLE = argument("--bundle", metavar="ID", help="the bundle, where there are se
 DEPTH = argument("--depth", type=int, default=3, metavar="N", help="how far to follow references (3)")
 
 
-def _shelf(shell: Shell) -> Shelf:
-    from context_pack.bundles.usecases.shelf import Shelf
-
-    return Shelf(shell.ports().bundles)
-
-
 def _bundles(shell: Shell) -> tuple[list[Found], Sequence[Diagnostic]]:
     """The bundles of this project, and what was wrong with the search for them."""
     from context_pack.toolkit.call import QuietCall
 
-    shelf = _shelf(shell)
+    shelf = shell.cases().bundles
     return shelf.bundles(QuietCall()), shelf.store.discover().diagnostics
 
 
@@ -62,7 +56,7 @@ def _serve(shell: Shell, bundle: str | None, work: Callable[[Opened], T]) -> T:
     """Do something with one bundle."""
     from context_pack.toolkit.call import QuietCall
 
-    return _shelf(shell).serve(bundle, QuietCall(), work)
+    return shell.cases().bundles.serve(bundle, QuietCall(), work)
 
 
 def _tell_search(wrong: Sequence[Diagnostic], found: Sequence[Any], shell: Shell) -> None:

@@ -12,8 +12,9 @@ from context_pack_adapters.commands.shell import Shell, Usage
 from context_pack_adapters.settings import resolve_source_root, working_directory
 
 if TYPE_CHECKING:
-    from context_pack.contexts.ports import ContextPorts, Folder, Project
-    from context_pack.contexts.usecases.listing import Listing
+    from context_pack.contexts.ports import Folder, Project
+    from context_pack.contexts.usecases.listing import ContextLister, Listing
+    from context_pack.contexts.usecases.query import ContextQueries
     from context_pack.contexts.usecases.refresh import ContextRefresher, Outcome
 
 COLOURS: Mapping[str, str] = {
@@ -39,18 +40,18 @@ WRITING = (
 
 
 class Opened(NamedTuple):
-    """A project and what works on it."""
+    """A project and what is done with it."""
 
     project: Project
-    ports: ContextPorts
+    lister: ContextLister
+    queries: ContextQueries
     refresher: ContextRefresher
 
     def listing(self) -> Listing:
         """Every folder that has, or should have, a context."""
-        from context_pack.contexts.usecases.listing import ContextLister
         from context_pack_adapters.workspace.contexts import answered
 
-        return answered(ContextLister(self.ports.projects, self.ports.format).survey(self.project))
+        return answered(self.lister.survey(self.project))
 
 
 def open_project(options: Namespace, shell: Shell) -> Opened:
@@ -60,18 +61,15 @@ def open_project(options: Namespace, shell: Shell) -> Opened:
         Failure: `not_found` when it is no readable folder.
     """
     from context_pack.contexts.ports import Refusal
-    from context_pack.contexts.usecases.refresh import ContextRefresher
 
     settings = shell.settings
     path = resolve_source_root(options.path, working_directory()) if options.path else settings.source_root
     allowed = settings._replace(allowed_roots=(*settings.allowed_roots, path))
-    ports = shell._replace(settings=allowed).ports()
-    assert ports.contexts is not None
-    project = ports.contexts.projects.open(path)
+    cases = shell._replace(settings=allowed).cases().contexts
+    project = cases.queries.projects.open(path)
     if isinstance(project, Refusal):
         raise Failure(Code.NOT_FOUND, f'Failed to scan project at "{path}"')
-    refresher = ContextRefresher(ports.contexts.format, ports.contexts.memory, ports.clock, ports.syntax)
-    return Opened(project, ports.contexts, refresher)
+    return Opened(project, *cases)
 
 
 @command(*WRITING, *PLACE)
@@ -238,7 +236,7 @@ def validate(options: Namespace, shell: Shell) -> int:
         shell.terminal.json(CONTEXT_SCHEMA)
         return 0
     opened = open_project(options, shell)
-    reader = ContextReader(opened.ports.format)
+    reader = ContextReader(opened.queries.format)
     checked, invalid = 0, {}
     for folder in _folders(opened.project, options.scopes):
         verdict = reader.read(folder)
@@ -285,15 +283,14 @@ def show(options: Namespace, shell: Shell) -> None:
       context-pack contexts show src/core --json       the parsed context, with its state
     """
     from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
-    from context_pack.contexts.usecases.query import ContextQueries, refused
+    from context_pack.contexts.usecases.query import refused
     from context_pack_adapters.workspace.contexts import answered
 
     opened = open_project(options, shell)
     if options.json:
-        queries = ContextQueries(opened.ports.projects, opened.ports.format)
         asked = {"scope": options.scope, "path": opened.project.root}
-        found = answered(queries.query(QueryContext(**asked)))
-        state = answered(queries.check(CheckFreshness(**asked))).freshness.state.value
+        found = answered(opened.queries.query(QueryContext(**asked)))
+        state = answered(opened.queries.check(CheckFreshness(**asked))).freshness.state.value
         shell.terminal.json({"scope": options.scope, "state": state, "context": found.context})
         return
     (folder,) = _folders(opened.project, [options.scope])

@@ -27,7 +27,7 @@ def open_documents(shell: Shell) -> Documents:
     """The documents of this project; what is wrong with its configuration is told."""
     from context_pack_adapters.workspace.documents import Documents
 
-    documents = Documents(shell.ports())
+    documents = Documents(shell.cases())
     for problem in documents.shelf.catalogue().problems:
         shell.terminal.complain(problem)
     return documents

@@ -11,10 +11,14 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable
 from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 from context_pack_adapters.commands.arguments import argument, command
 from context_pack_adapters.commands.shell import Shell
 from context_pack_adapters.settings import Settings
+
+if TYPE_CHECKING:
+    from context_pack.app import UseCases
 
 Stop = Callable[[], bool]
 NICENESS = 10
@@ -42,7 +46,9 @@ def errand(options: Namespace, shell: Shell) -> int:
 
 def perform(errand: str, settings: Settings, stop: Stop) -> int:
     """Do the errand under its lock; 0 at once if somebody else holds it."""
+    from context_pack.app import compose
     from context_pack.kernel.errors import Code, Failure
+    from context_pack_adapters.bootstrap import open_ports
     from context_pack_adapters.index.background import errand_lock
     from context_pack_adapters.private_places import open_places
 
@@ -50,7 +56,7 @@ def perform(errand: str, settings: Settings, stop: Stop) -> int:
     folder.make()
     try:
         with errand_lock(folder, errand):
-            return ERRANDS[errand](settings, stop)
+            return ERRANDS[errand](compose(open_ports(settings)), stop)
     except Failure as failure:
         if failure.code is Code.LOCK_TIMEOUT and failure.details.get("lock") == f"{errand}.lock":
             return 0
@@ -84,15 +90,12 @@ def give_way() -> None:
         os.nice(NICENESS)
 
 
-def _documents(settings: Settings, stop: Stop) -> int:
-    """Do the work until it is done or `stop` says so; 1 tells the starter not to try again at once."""
+def _documents(cases: UseCases, stop: Stop) -> int:
+    """Index and embed what is on this disk, never fetch; 1 tells the starter not to try again at once."""
     from context_pack.retrieval.model import Scope
     from context_pack.retrieval.ports import EmbedderFailed
-    from context_pack_adapters.bootstrap import open_ports
-    from context_pack_adapters.workspace.documents import Documents
 
-    documents = Documents(open_ports(settings))
-    shelf = documents.shelf
+    shelf, finder = cases.documents
     for collection in shelf.chosen(()):
         if stop():
             return 0
@@ -103,24 +106,20 @@ def _documents(settings: Settings, stop: Stop) -> int:
         return 0
     try:
         if shelf.ports.semantic is not None:
-            documents.finder.fill(Scope(corpora=corpora), stop)
+            finder.fill(Scope(corpora=corpora), stop)
     except EmbedderFailed:
         return 1
     shelf.ports.index.tend(stop)
     return 0
 
 
-def _memory(settings: Settings, stop: Stop) -> int:
-    """Index and embed until there is nothing to do, or until `stop` says so."""
+def _memory(cases: UseCases, stop: Stop) -> int:
+    """Index the code that changed and embed it, until there is nothing to do or `stop` says so."""
     from context_pack.memory.domain.entries import CORPORA
-    from context_pack.memory.usecases.indexing import CodeIndexer
     from context_pack.retrieval.model import Scope
     from context_pack.retrieval.ports import EmbedderFailed
-    from context_pack_adapters.bootstrap import open_ports
 
-    memory = open_ports(settings).memory
-    assert memory is not None
-    indexer = CodeIndexer.over(memory)
+    indexer, memory = cases.memory.indexer, cases.memory.searcher.ports
     for _ in range(MOST_ROUNDS):
         plan = indexer.plan()
         if stop() or not (plan.changed or plan.gone):
@@ -135,5 +134,5 @@ def _memory(settings: Settings, stop: Stop) -> int:
     return 0
 
 
-ERRANDS: dict[str, Callable[[Settings, Stop], int]] = {"documents": _documents, "memory": _memory}
+ERRANDS: dict[str, Callable[[UseCases, Stop], int]] = {"documents": _documents, "memory": _memory}
 """Each returns an exit code and asks `stop()` between small units of work."""

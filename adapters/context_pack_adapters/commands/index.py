@@ -42,16 +42,14 @@ def index(options: Namespace, shell: Shell) -> int:
       context-pack index --dry-run                 what would be indexed, what is skipped, and why
       context-pack index --json
     """
-    from context_pack.memory.usecases.indexing import CodeIndexer
     from context_pack.retrieval.ports import EmbedderFailed
     from context_pack_adapters.commands.meter import Bar
     from context_pack_adapters.memory_ports import INDEX
     from context_pack_adapters.private_places import open_places
 
-    memory = shell.ports().memory
-    assert memory is not None
     start = time.monotonic()
-    indexer = CodeIndexer.over(memory)
+    cases = shell.cases().memory
+    indexer, memory = cases.indexer, cases.searcher.ports
     # Looking into an index makes one where there is none.
     fresh = options.dry_run and INDEX not in open_places(shell.settings).cache.names()
     before = IndexState() if fresh else IndexState.of(memory.index)

@@ -20,11 +20,8 @@ SHOWN_CHARS = 100
 
 def open_memory(shell: Shell) -> tuple[MemoryPorts, Recorder]:
     """The memory of the project, and what records into it."""
-    from context_pack.memory.usecases.record import Recorder
-
-    ports = shell.ports()
-    assert ports.memory is not None
-    return ports.memory, Recorder(ports.memory.discoveries, ports.memory.sessions, ports.clock)
+    memory = shell.cases().memory
+    return memory.searcher.ports, memory.recorder
 
 
 @command(

@@ -87,8 +87,8 @@ def readable_packs(
     Raises:
         Failure: the store cannot be read at all.
     """
-    from context_pack_adapters.bootstrap import storage_place
     from context_pack_adapters.disk.folder import Folder
+    from context_pack_adapters.disk_ports import storage_place
 
     try:
         return [pack["id"] for pack in every_pack(workspace, status=status)], {}

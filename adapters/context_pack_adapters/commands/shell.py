@@ -13,7 +13,7 @@ from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
-    from context_pack.app import Ports
+    from context_pack.app import Ports, UseCases
     from context_pack.toolkit.registry import Registry
     from context_pack.toolkit.spec import Answer
     from context_pack_adapters.workspace import Workspace
@@ -55,6 +55,12 @@ class Shell(NamedTuple):
         from context_pack_adapters.bootstrap import open_ports
 
         return open_ports(self.settings)
+
+    def cases(self) -> UseCases:
+        """Every use case over the real ports."""
+        from context_pack.app import compose
+
+        return compose(self.ports(), self.settings.max_source_bytes)
 
     def registry(self) -> Registry:
         """Every tool over the real ports, without the rate limits of a connection."""

@@ -22,6 +22,7 @@ from context_pack.kernel.instants import format_instant, parse_instant
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
 from context_pack_adapters.disk.private import PrivateFolder
+from context_pack_adapters.stores.events import Event, Tell, What, nobody
 
 FORMAT = 1
 FILE, BROKEN, LOCK = "items.json", "items.broken.json", ".lock"
@@ -34,16 +35,20 @@ LARGEST_FILE = 64 * 1024 * 1024
 class AccessFiles:
     """An `AccessLog` in `{state}/access/`; safe to share between threads and processes."""
 
-    def __init__(self, state: PrivateFolder, clock: Clock, seconds: float = WRITE_SECONDS) -> None:
+    def __init__(
+        self, state: PrivateFolder, clock: Clock, seconds: float = WRITE_SECONDS, tell: Tell = nobody
+    ) -> None:
         self._folder = state.below("access")
         self._clock = clock
         self._seconds = seconds
+        self._tell = tell
         self._lock = Lock()
         self._gathered: dict[RelativePath, ContextItem] = {}
         self._timer: Timer | None = None
 
     def record(self, path: RelativePath, at: datetime) -> None:
         """One more read of the file; it is written later."""
+        self._tell(Event(What.READ, path=path))
         with self._lock:
             known = self._gathered.get(path)
             if known is None and len(self._gathered) >= MOST_GATHERED:

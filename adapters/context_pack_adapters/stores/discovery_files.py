@@ -21,6 +21,7 @@ from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.opening import AnyPlace, NotRegular, TooLarge
 from context_pack_adapters.disk.signature import Signature, settled_signature, signature
 from context_pack_adapters.stores import discovery_format
+from context_pack_adapters.stores.events import WRITING, Tell, nobody
 
 SUFFIX, LOCK = ".md", ".lock"
 LOCK_SECONDS = 10.0
@@ -37,13 +38,15 @@ class _Seen(NamedTuple):
 class DiscoveryFiles:
     """A `DiscoveryStore` on disk; safe to share between threads and processes."""
 
-    def __init__(self, root: AnyPlace, lock_timeout: float = LOCK_SECONDS) -> None:
+    def __init__(self, root: AnyPlace, lock_timeout: float = LOCK_SECONDS, tell: Tell = nobody) -> None:
         self._folder = Folder(root).below("memory", "discoveries")
         self._lock_timeout = lock_timeout
+        self._tell = tell
         self._seen: dict[str, _Seen] = {}
 
     def record(self, discovery: Discovery) -> Recorded:
         """Keep a discovery, or record again the one that says the same."""
+        self._tell(WRITING)
         with self._locked():
             recorded = self.rehearse(discovery)
             self._write(recorded.discovery)

@@ -8,7 +8,7 @@ deletions are told, because a client that was promised news of the list gets the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from threading import Lock
 
@@ -19,7 +19,6 @@ from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import is_expired
 from context_pack.packs.domain.model import Pack
-from context_pack.packs.ports import PackStore, Waiting, patiently
 from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.disk.watch import FolderWatch
@@ -178,36 +177,3 @@ class _Attention:
 
 def _handles(pack_id: str, name: str | None) -> frozenset[str]:
     return frozenset({pack_id} if name is None else {pack_id, name})
-
-
-class AnnouncingPackStore:
-    """A pack store that says when this process makes or removes a pack."""
-
-    def __init__(self, store: PackStore, announce: Callable[[Pack], None]) -> None:
-        self._store = store
-        self._announce = announce
-        self.get = store.get
-        self.find = store.find
-        self.update = store.update
-
-    def all(self) -> Sequence[Pack]:
-        """Every live pack."""
-        return self._store.all()
-
-    def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
-        """Store a new pack, then tell."""
-        pack = self._store.create(make, name, waiting)
-        self._announce(pack)
-        return pack
-
-    def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
-        """Remove a pack, then tell."""
-        removed: list[Pack] = []
-
-        def seen(pack: Pack) -> None:
-            check(pack)
-            removed.append(pack)
-
-        self._store.delete(pack_id, seen, waiting)
-        for pack in removed:
-            self._announce(pack)

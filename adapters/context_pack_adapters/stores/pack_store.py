@@ -24,6 +24,7 @@ from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
 from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.stores import pack_format
+from context_pack_adapters.stores.events import WRITING, Event, Tell, What, nobody
 from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, Broken, PackFiles, Shelf
 
 LOCK_SECONDS = 10.0
@@ -39,17 +40,30 @@ class FilePackStore:
     """A `PackStore` on disk; safe to share between threads, and between processes that share the folder."""
 
     def __init__(
-        self, root: AnyPlace, clock: Clock, ids: IdSource, lock_timeout: float = LOCK_SECONDS
+        self,
+        root: AnyPlace,
+        clock: Clock,
+        ids: IdSource,
+        lock_timeout: float = LOCK_SECONDS,
+        tell: Tell = nobody,
     ) -> None:
         self._folder = Folder(root).below("packs")
         self._clock = clock
         self._ids = ids
         self._lock_timeout = lock_timeout
+        self._tell = tell
         self._files = PackFiles(self._folder)
         self._swept_at: float | None = None
 
     def get(self, pack_id: str) -> Pack:
         """The live pack with that id; touches one file."""
+        return self._told(What.SEEN, self._get(pack_id))
+
+    def _told(self, what: What, pack: Pack) -> Pack:
+        self._tell(Event(what, pack))
+        return pack
+
+    def _get(self, pack_id: str) -> Pack:
         pack = self._read(pack_id)
         if is_expired(pack.expires_at, self._clock.now()):
             self._purge(pack_id)
@@ -64,7 +78,7 @@ class FilePackStore:
         if len(live) > 1:
             same = Broken(Code.MALFORMED_PACK, "", {"reason": "another live pack has the same name"})
             raise _refusal({pack.id: same for pack in live})
-        return live[0]
+        return self._told(What.SEEN, live[0])
 
     def all(self) -> Sequence[Pack]:
         """Every live pack; fails closed when one file is malformed."""
@@ -80,6 +94,10 @@ class FilePackStore:
 
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
+        self._tell(WRITING)
+        return self._told(What.MADE, self._created(make, name, waiting))
+
+    def _created(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting) -> Pack:
         with translated("packs"):
             self._folder.make()
         if name is None:
@@ -93,7 +111,11 @@ class FilePackStore:
 
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored."""
-        self.get(pack_id)
+        self._tell(WRITING)
+        return self._told(What.CHANGED, self._updated(pack_id, change, waiting))
+
+    def _updated(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting) -> Pack:
+        self._get(pack_id)
         with self._locked(pack_id + LOCK_SUFFIX, waiting) as lock:
             pack = self._read_locked(pack_id, lock)
             changed = change(pack)
@@ -113,11 +135,14 @@ class FilePackStore:
 
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
-        self.get(pack_id)
+        self._tell(WRITING)
+        self._get(pack_id)
         with self._locked(pack_id + LOCK_SUFFIX, waiting) as lock:
-            check(self._read_locked(pack_id, lock))
+            pack = self._read_locked(pack_id, lock)
+            check(pack)
             with translated(pack_id + SUFFIX):
                 self._remove(pack_id, lock, durably=True)
+        self._told(What.REMOVED, pack)
 
     def _read(self, pack_id: str) -> Pack:
         """What the file holds, expired or not."""

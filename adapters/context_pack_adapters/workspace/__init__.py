@@ -7,10 +7,10 @@ starts a thread, or reads settings from the environment. What cannot be done is 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from context_pack_adapters.settings import (
     DEFAULT_MAX_SOURCE_BYTES,
@@ -20,10 +20,9 @@ from context_pack_adapters.settings import (
     resolve_source_root,
     working_directory,
 )
-from context_pack_adapters.workspace.packs import Packs
 
 if TYPE_CHECKING:
-    from context_pack.app import Ports
+    from context_pack.app import Ports, UseCases
     from context_pack.kernel.ports import Clock, IdSource
     from context_pack.toolkit.registry import Registry
     from context_pack.toolkit.spec import Answer
@@ -32,8 +31,11 @@ if TYPE_CHECKING:
     from context_pack_adapters.workspace.contexts import Contexts
     from context_pack_adapters.workspace.documents import Documents
     from context_pack_adapters.workspace.memory import Memory
+    from context_pack_adapters.workspace.packs import Packs
 
-__all__ = ["Packs", "Workspace", "open_memory_workspace", "open_workspace"]
+T = TypeVar("T")
+
+__all__ = ["Workspace", "open_memory_workspace", "open_workspace"]
 
 Place = str | os.PathLike[str]
 
@@ -53,14 +55,11 @@ class Workspace:
     """
 
     def __init__(self, ports: Ports, max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES) -> None:
+        from context_pack.app import compose
+
         self._ports = ports
-        self._max_source_bytes = max_source_bytes
-        self._packs = Packs(ports, max_source_bytes)
-        self._code: SourceCode | None = None
-        self._bundles: Bundles | None = None
-        self._contexts: Contexts | None = None
-        self._documents: Documents | None = None
-        self._memory: Memory | None = None
+        self._cases = compose(ports, max_source_bytes)
+        self._made: dict[object, Any] = {}
         self._registry: Registry | None = None
         self._lock = Lock()
         self._closed = False
@@ -68,58 +67,52 @@ class Workspace:
     @property
     def packs(self) -> Packs:
         """The pack use cases."""
-        self._check_open()
-        return self._packs
+        from context_pack_adapters.workspace.packs import Packs
+
+        return self._feature(Packs)
 
     @property
     def code(self) -> SourceCode:
         """The code use cases."""
-        self._check_open()
-        if self._code is None:
-            from context_pack_adapters.workspace.code import SourceCode
+        from context_pack_adapters.workspace.code import SourceCode
 
-            self._code = SourceCode(self._ports)
-        return self._code
+        return self._feature(SourceCode)
 
     @property
     def bundles(self) -> Bundles:
         """The bundle use cases."""
-        self._check_open()
-        if self._bundles is None:
-            from context_pack_adapters.workspace.bundles import Bundles
+        from context_pack_adapters.workspace.bundles import Bundles
 
-            self._bundles = Bundles(self._ports)
-        return self._bundles
+        return self._feature(Bundles)
 
     @property
     def contexts(self) -> Contexts:
         """The use cases of directory contexts."""
-        self._check_open()
-        if self._contexts is None:
-            from context_pack_adapters.workspace.contexts import Contexts
+        from context_pack_adapters.workspace.contexts import Contexts
 
-            self._contexts = Contexts(self._ports)
-        return self._contexts
+        return self._feature(Contexts)
 
     @property
     def documents(self) -> Documents:
         """The document use cases."""
-        self._check_open()
-        if self._documents is None:
-            from context_pack_adapters.workspace.documents import Documents
+        from context_pack_adapters.workspace.documents import Documents
 
-            self._documents = Documents(self._ports)
-        return self._documents
+        return self._feature(Documents)
 
     @property
     def memory(self) -> Memory:
         """The memory use cases."""
-        self._check_open()
-        if self._memory is None:
-            from context_pack_adapters.workspace.memory import Memory
+        from context_pack_adapters.workspace.memory import Memory
 
-            self._memory = Memory(self._ports)
-        return self._memory
+        return self._feature(Memory)
+
+    def _feature(self, kind: Callable[[UseCases], T]) -> T:
+        """The use cases of one feature, made when they are first asked for."""
+        self._check_open()
+        if kind not in self._made:
+            self._made[kind] = kind(self._cases)
+        found: T = self._made[kind]
+        return found
 
     @property
     def tools(self) -> Sequence[str]:
@@ -142,8 +135,8 @@ class Workspace:
     def close(self) -> None:
         """Let go of everything; closing twice is fine."""
         self._closed = True
-        for searched in (self._ports.documents, self._ports.memory):
-            index = None if searched is None else searched.index
+        for searched in map(self._ports.opened, ("documents", "memory")):
+            index = getattr(searched, "index", None)
             if isinstance(index, Closing):
                 index.close()
 
@@ -158,12 +151,12 @@ class Workspace:
 
     def _loaded(self) -> Registry:
         """The registry, built on the first call that needs it."""
-        from context_pack.app import build
+        from context_pack.app import registry
 
         self._check_open()
         with self._lock:
             if self._registry is None:
-                self._registry = build(self._ports, max_source_bytes=self._max_source_bytes)
+                self._registry = registry(self._cases)
             return self._registry
 
     def _check_open(self) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable
 
-from context_pack.app import Ports
+from context_pack.app import UseCases
 from context_pack.bundles.domain.model import Bundle, Unloadable
 from context_pack.bundles.ports import Place
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
 from context_pack.bundles.usecases.document import Written, write_document
 from context_pack.bundles.usecases.export import Export, export
 from context_pack.bundles.usecases.neighbours import Around, look_around
-from context_pack.bundles.usecases.shelf import Shelf
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.workspace.spelling import spelled
 
@@ -23,9 +22,8 @@ class Bundles:
     Where there is one bundle, it need not be named.
     """
 
-    def __init__(self, ports: Ports) -> None:
-        self._shelf = Shelf(ports.bundles)
-        self._clock = ports.clock
+    def __init__(self, cases: UseCases) -> None:
+        self._shelf, self._clock = cases.bundles, cases.ports.clock
 
     def list(self) -> builtins.list[tuple[Place, Bundle | Unloadable]]:
         """Every bundle, with its entities and what is wrong with it, or why it does not load."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from context_pack.app import Ports
+from context_pack.app import UseCases
 from context_pack.code.domain.search import DEFAULT_HITS
-from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
+from context_pack.code.usecases.grep import GrepCodebase, Searched
 from context_pack.code.usecases.outline import TOKENS as OUTLINE_TOKENS
-from context_pack.code.usecases.outline import CodeOutline, Outlined, Outliner
-from context_pack.code.usecases.read_file import FileRead, FileReader, ReadFile
-from context_pack.code.usecases.usages import DEFAULT_USES, FindUsages, UsageFinder, Usages
+from context_pack.code.usecases.outline import CodeOutline, Outlined
+from context_pack.code.usecases.read_file import FileRead, ReadFile
+from context_pack.code.usecases.usages import DEFAULT_USES, FindUsages, Usages
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.workspace.spelling import spelled
 
@@ -16,12 +16,9 @@ from context_pack_adapters.workspace.spelling import spelled
 class SourceCode:
     """Every use case of code; each raises `Failure` as the tools would answer it."""
 
-    def __init__(self, ports: Ports) -> None:
-        self._access, self._now = ports.access, ports.clock.now
-        self._reader = FileReader(ports.source, ports.syntax)
-        self._outliner = Outliner(ports.source, ports.syntax, ports.clock.monotonic)
-        self._usages = None if ports.search is None else UsageFinder(ports.source, ports.syntax, ports.search)
-        self._searcher = None if ports.search is None else CodeSearcher(ports.search, ports.clock.monotonic)
+    def __init__(self, cases: UseCases) -> None:
+        self._access, self._now = cases.ports.access, cases.ports.clock.now
+        self._reader, self._outliner, self._searcher, self._usages = cases.code
 
     def read(
         self,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from context_pack.app import Ports
+from context_pack.app import UseCases
 from context_pack.contexts.domain.fingerprint import Method
 from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
-from context_pack.contexts.usecases.listing import ContextLister, Listing
-from context_pack.contexts.usecases.query import Checked, ContextQueries, Found, Refused, opened
-from context_pack.contexts.usecases.refresh import ContextRefresher, Order, Outcome
+from context_pack.contexts.usecases.listing import Listing
+from context_pack.contexts.usecases.query import Checked, Found, Refused, opened
+from context_pack.contexts.usecases.refresh import Order, Outcome
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.workspace.spelling import listed, spelled
 
@@ -20,14 +20,10 @@ T = TypeVar("T")
 class Contexts:
     """Every use case of contexts over the source root; each raises `Failure` where the tools would refuse."""
 
-    def __init__(self, ports: Ports) -> None:
-        contexts = ports.contexts
-        if contexts is None:
+    def __init__(self, cases: UseCases) -> None:
+        if not cases.ports.has("contexts"):
             raise ValueError("this workspace has no contexts")
-        self._projects = contexts.projects
-        self._lister = ContextLister(contexts.projects, contexts.format)
-        self._queries = ContextQueries(contexts.projects, contexts.format)
-        self._refresher = ContextRefresher(contexts.format, contexts.memory, ports.clock, ports.syntax)
+        self._lister, self._queries, self._refresher = cases.contexts
 
     def list(self, *, path: str | None = None) -> Listing:
         """Every folder that has, or should have, a context."""
@@ -52,7 +48,7 @@ class Contexts:
         path: str | None = None,
     ) -> Sequence[Outcome]:
         """Make what is missing and bring the rest up to date; what people wrote stays."""
-        project = answered(opened(self._projects, path))
+        project = answered(opened(self._queries.projects, path))
         order = Order(scope, only_missing, method, agents)
         return answered(self._refresher.refresh(project, order))
 

@@ -9,12 +9,12 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from context_pack.app import Ports
+from context_pack.app import UseCases
 from context_pack.documents.domain.model import Outcome
 from context_pack.documents.domain.sections import Section
 from context_pack.documents.usecases import commands
-from context_pack.documents.usecases.search import Finder, Found
-from context_pack.documents.usecases.shelf import Described, Shelf
+from context_pack.documents.usecases.search import Found
+from context_pack.documents.usecases.shelf import Described
 from context_pack.documents.usecases.sync import Report, never, quiet
 from context_pack.documents.usecases.upkeep import sync_all, under_every_name
 from context_pack.kernel.errors import Code, Failure
@@ -28,11 +28,10 @@ from context_pack_adapters.workspace.spelling import given, listed, spelled
 class Documents:
     """Every use case of documents; each raises `Failure` as the tools would answer it."""
 
-    def __init__(self, ports: Ports) -> None:
-        if ports.documents is None:
+    def __init__(self, cases: UseCases) -> None:
+        if not cases.ports.has("documents"):
             raise Failure(Code.NOT_FOUND, "these ports have no documents")
-        self.shelf = Shelf(ports.documents, ports.clock.monotonic)
-        self.finder = Finder(self.shelf, ports.clock.monotonic)
+        self.shelf, self.finder = cases.documents
 
     def collections(self) -> builtins.list[Described]:
         """Every configured collection."""

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from context_pack.app import Ports
-from context_pack.joints import PacksAsNotes
+from context_pack.app import UseCases
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.ports import Recorded
-from context_pack.memory.usecases.record import ContextRecord, Recorder
-from context_pack.memory.usecases.refresh import Refresher
-from context_pack.memory.usecases.search import DEFAULT_LIMIT, ContextSearch, MemorySearcher, Search
+from context_pack.memory.usecases.record import ContextRecord
+from context_pack.memory.usecases.search import DEFAULT_LIMIT, ContextSearch, Search
 
 
 class Memory:
     """Every use case of memory; each raises `Failure` as the tools would answer it."""
 
-    def __init__(self, ports: Ports) -> None:
-        memory, clock = ports.memory, ports.clock
-        if memory is None:
+    def __init__(self, cases: UseCases) -> None:
+        if not cases.ports.has("memory"):
             raise ValueError("this workspace has no memory")
-        self._store = memory.discoveries
-        self._recorder = Recorder(memory.discoveries, memory.sessions, clock)
-        refresher = Refresher(memory, PacksAsNotes(ports.packs), clock.monotonic)
-        self._searcher = MemorySearcher(memory, refresher, clock.monotonic)
+        self._recorder, self._searcher = cases.memory.recorder, cases.memory.searcher
+        self._store = self._searcher.ports.discoveries
 
     def record(self, type: str, content: str, *, module: str | None = None) -> Recorded:  # noqa: A002
         """Keep a discovery; what was said before in the same words is merged."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from context_pack.app import Ports
-from context_pack.joints import ContextsAsScopes
+from context_pack.app import UseCases
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.paging import Page
 from context_pack.packs.domain.bookmarks import Mode
@@ -17,13 +16,9 @@ from context_pack.packs.domain.listing import DEFAULT_LIMIT
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.domain.render import Rendered
 from context_pack.packs.domain.scopes import Scopes
-from context_pack.packs.ports import PackSettings
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import Addressed, Named, Operation
-from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.resolving import Memory
-from context_pack.packs.usecases.verify import PackVerifier, Repaired, Verified
-from context_pack.packs.usecases.write import PackWriter
+from context_pack.packs.usecases.verify import Repaired, Verified
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
 Which = Pack | str
@@ -33,11 +28,8 @@ Which = Pack | str
 class Packs:
     """Every use case of packs; each raises `Failure` as the tools would answer it."""
 
-    def __init__(self, ports: Ports, max_source_bytes: int) -> None:
-        parts = (ports.packs, ports.source, ports.clock, PackSettings(max_source_bytes), Memory())
-        self._reader = PackReader(*parts, ContextsAsScopes.over(ports.contexts))
-        self._writer = PackWriter(*parts)
-        self._verifier = PackVerifier(*parts)
+    def __init__(self, cases: UseCases) -> None:
+        self._reader, self._writer, self._verifier, _ = cases.packs
 
     # -- reading
 

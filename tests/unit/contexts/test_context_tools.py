@@ -13,6 +13,8 @@ from context_pack.contexts.ports import ContextPorts
 from context_pack.contexts.resources import PREFIX
 from context_pack.contexts.resources import build as build_resources
 from context_pack.contexts.tools import build
+from context_pack.contexts.usecases.listing import ContextLister
+from context_pack.contexts.usecases.query import ContextQueries
 
 MISSING = (
     'No .context.yaml found at scope "{}". This scope may be below the min_tokens threshold; '
@@ -241,7 +243,8 @@ def test_arguments_that_a_tool_does_not_know_are_ignored(asked: Asked) -> None:
 
 
 def test_the_tools_are_described_shortly_and_closed_to_unknown_arguments(ports: ContextPorts) -> None:
-    for tool in build(ports.projects, ports.format):
+    parts = (ports.projects, ports.format)
+    for tool in build(ContextLister(*parts), ContextQueries(*parts)):
         assert tool.annotations.read_only
         assert tool.input_schema()["additionalProperties"] is False
         assert tool.output_schema is not None
@@ -250,7 +253,7 @@ def test_the_tools_are_described_shortly_and_closed_to_unknown_arguments(ports: 
 
 @pytest.mark.clause("CX-27")
 def test_a_scope_is_a_resource_with_its_state(ports: ContextPorts) -> None:
-    family = build_resources(ports.projects, ports.format)
+    family = build_resources(ContextQueries(ports.projects, ports.format))
     for uri in (f"{PREFIX}src/core", f"{PREFIX}src%2Fcore"):
         read = family.read(uri)
         assert read is not None
@@ -261,7 +264,7 @@ def test_a_scope_is_a_resource_with_its_state(ports: ContextPorts) -> None:
         assert family.read(PREFIX + scope) is None
     assert family.entries() == []
     files = {**FILES, ".context.yaml": context("."), "src/.context.yaml": context("src"), "src/b.py": ""}
-    again = build_resources(memory_contexts(files).projects, ports.format)
+    again = build_resources(ContextQueries(memory_contexts(files).projects, ports.format))
     assert [(entry.uri, entry.description) for entry in again.entries()] == [
         (f"{PREFIX}.", "A folder."),
         (f"{PREFIX}src", "A folder."),
@@ -270,7 +273,7 @@ def test_a_scope_is_a_resource_with_its_state(ports: ContextPorts) -> None:
 
 @pytest.mark.clause("CX-27")
 def test_scopes_are_completed_folder_by_folder(ports: ContextPorts) -> None:
-    complete = build_resources(ports.projects, ports.format).complete["path"]
+    complete = build_resources(ContextQueries(ports.projects, ports.format)).complete["path"]
     assert list(complete("", {})) == [".", "broken", "later", "src"]
     assert list(complete("s", {})) == ["src"]
     assert list(complete("src/", {})) == ["src/core"]

@@ -10,6 +10,7 @@ import pytest
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs import prompts, resources
 from context_pack.packs.domain.model import Pack
+from context_pack.packs.usecases.read import PackReader
 from context_pack_adapters.mcp.features import get_prompt
 from context_pack_adapters.mcp.wire import Refusal
 
@@ -78,7 +79,7 @@ def test_ids_and_names_complete(desk: Any) -> None:
 @pytest.mark.clause("PK-61", "PK-62")
 def test_lists_answer_even_when_the_store_cannot(desk: Any) -> None:
     store: Any = BrokenStore()
-    family = resources.build(store, desk.tree, desk.clock, desk.settings)
+    family = resources.build(PackReader(store, desk.tree, desk.clock, desk.settings), store, desk.clock)
     assert list(family.entries()) == []
     assert list(family.complete["id"]("", {})) == []
     assert list(prompts.build(store)[1].complete["pack"]("", {})) == []

@@ -1,0 +1,173 @@
+"""The ports over the real disk, clock and randomness, each opened when it is first asked for.
+
+Part of `bootstrap`, kept apart because it is large. Opening touches no file.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from context_pack.app import Ports
+from context_pack_adapters.disk.opening import Place
+from context_pack_adapters.private_places import PrivatePlaces, open_places
+from context_pack_adapters.settings import Settings
+from context_pack_adapters.stores.events import Tell, nobody
+from context_pack_adapters.system import SystemClock, SystemIds
+
+if TYPE_CHECKING:
+    from context_pack.code.ports import CodeSearch
+    from context_pack.contexts.ports import ContextPorts
+    from context_pack.documents.ports import DocumentPorts
+    from context_pack.kernel.paths import PathPolicy
+    from context_pack.kernel.ports import Clock, SourceTree
+    from context_pack.kernel.syntax import Syntax
+    from context_pack.memory.ports import MemoryPorts
+    from context_pack.packs.ports import PackStore
+    from context_pack.retrieval.ports import Background
+    from context_pack_adapters.stores.access_files import AccessFiles
+    from context_pack_adapters.stores.bundle_files import FileBundleStore
+    from context_pack_adapters.stores.session_files import SessionFiles
+
+
+def storage_place(settings: Settings) -> Place:
+    """The storage root, from the project down if it is inside."""
+    return Place.of(settings.root, settings.source_root)
+
+
+class DiskPorts(Ports):
+    """All ports of a project on disk; without a worker, long work is done inside the calls.
+
+    `tell` hears what happens in the stores.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        worker: Background | None = None,
+        tell: Tell = nobody,
+        places: PrivatePlaces | None = None,
+    ) -> None:
+        vars(self).update(settings=settings, worker=worker, tell=tell)
+        if places is not None:
+            vars(self).update(places=places)
+
+    if TYPE_CHECKING:
+        settings: Settings
+        worker: Background | None
+        tell: Tell
+
+    def has(self, _: str) -> bool:
+        """Every port is there."""
+        return True
+
+    def opened(self, feature: str) -> object:
+        """The port, if it has been asked for."""
+        return vars(self).get(feature)
+
+    @cached_property
+    def places(self) -> PrivatePlaces:
+        """Where what is derived or private is kept."""
+        return open_places(self.settings)
+
+    @cached_property
+    def policy(self) -> PathPolicy:
+        """Which files are never read."""
+        from context_pack.kernel.paths import PathPolicy
+
+        return PathPolicy(self.settings.deny)
+
+    @cached_property
+    def clock(self) -> Clock:
+        """The system's."""
+        return SystemClock()
+
+    @cached_property
+    def source(self) -> SourceTree:
+        """The source root."""
+        from context_pack_adapters.stores.source_tree import DiskSourceTree
+
+        return DiskSourceTree(Path(self.settings.source_root), self.policy)
+
+    @cached_property
+    def syntax(self) -> Syntax:
+        """Every language there is a grammar for."""
+        from context_pack_adapters.syntax import LazySyntax
+
+        return LazySyntax()
+
+    @cached_property
+    def search(self) -> CodeSearch:
+        """Searches the source root."""
+        from context_pack_adapters.search.code_search import TreeSearch
+
+        return TreeSearch(Path(self.settings.source_root), self.policy, self.settings.grep)
+
+    @cached_property
+    def packs(self) -> PackStore:
+        """The packs in the storage root."""
+        from context_pack_adapters.stores.pack_store import FilePackStore
+
+        return FilePackStore(storage_place(self.settings), self.clock, SystemIds(), tell=self.tell)
+
+    @cached_property
+    def access(self) -> AccessFiles:
+        """Which files were read."""
+        from context_pack_adapters.stores.access_files import AccessFiles
+
+        return AccessFiles(self.places.state, self.clock, tell=self.tell)
+
+    @cached_property
+    def bundles(self) -> FileBundleStore:
+        """The bundles of the project."""
+        from context_pack_adapters.stores.bundle_files import FileBundleStore
+
+        return FileBundleStore(Path(self.settings.source_root), self.policy, self.settings.bundles)
+
+    @cached_property
+    def contexts(self) -> ContextPorts:
+        """The directory contexts of the project, and of those that are allowed besides."""
+        from context_pack.contexts.ports import ContextPorts
+        from context_pack_adapters.stores.context_format import YamlContextFormat
+        from context_pack_adapters.stores.context_memory import FileDerivedMemory
+        from context_pack_adapters.stores.context_projects import DiskProjects
+        from context_pack_adapters.stores.context_seen import SeenFolders
+
+        settings, form, seen = self.settings, YamlContextFormat(), SeenFolders(self.places.cache)
+        return ContextPorts(
+            DiskProjects(settings.source_root, settings.allowed_roots, self.policy, form, seen),
+            form,
+            FileDerivedMemory(storage_place(settings), settings.source_root, seen),
+        )
+
+    @cached_property
+    def documents(self) -> DocumentPorts:
+        """The documents of the project and the user."""
+        from context_pack_adapters.search_ports import document_ports
+
+        return document_ports(self.settings, self.places, self.policy, self.worker)
+
+    @cached_property
+    def sessions(self) -> SessionFiles:
+        """What this session and those before did."""
+        from context_pack.memory.domain.discovery import uuid_of
+        from context_pack_adapters.stores.session_files import SessionFiles
+
+        return SessionFiles(self.places.state, self.clock, uuid_of(SystemIds().token(16)))
+
+    @cached_property
+    def memory(self) -> MemoryPorts:
+        """The memory of the project."""
+        from context_pack_adapters.memory_ports import disk_memory
+
+        return disk_memory(
+            self.settings,
+            self.places,
+            self.clock,
+            self.sessions,
+            self.policy,
+            self.syntax,
+            self.worker,
+            self.tell,
+        )

@@ -1,0 +1,39 @@
+"""What stores tell whoever runs them: one callback hears of reads and writes in all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import NamedTuple
+
+from context_pack.kernel.paths import RelativePath
+from context_pack.packs.domain.model import Pack
+
+
+class What(Enum):
+    """What happened; all but `WRITING` and `READ` are about a pack."""
+
+    WRITING = auto()
+    """Something is about to be written."""
+    MADE = auto()
+    SEEN = auto()
+    CHANGED = auto()
+    REMOVED = auto()
+    READ = auto()
+    """A source file was read."""
+
+
+class Event(NamedTuple):
+    """Something that happened in a store of this process."""
+
+    what: What
+    pack: Pack | None = None
+    path: RelativePath | None = None
+
+
+Tell = Callable[[Event], None]
+WRITING = Event(What.WRITING)
+
+
+def nobody(_: Event) -> None:
+    """For stores that nobody listens to."""

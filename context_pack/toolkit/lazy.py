@@ -1,0 +1,80 @@
+"""What is offered, made when it is first asked for: a mapping by groups of names, and a sequence as a whole.
+
+Threads share them without a lock: at worst something is made twice, and one of the two is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar, overload
+
+
+class Named(Protocol):
+    """What has a name."""
+
+    @property
+    def name(self) -> str:
+        """The name that it is asked for by."""
+
+
+N = TypeVar("N", bound=Named)
+T = TypeVar("T")
+D = TypeVar("D")
+
+
+class LazyMapping(Mapping[str, N], Generic[N]):
+    """Things by name; those of one group are made together, when one of them is first asked for."""
+
+    def __init__(self, groups: Sequence[tuple[Sequence[str], Callable[[], Sequence[N]]]]) -> None:
+        self._makers = {name: make for names, make in groups for name in names}
+        self._made: dict[str, N] = {}
+
+    def __getitem__(self, name: str) -> N:
+        if name not in self._made:
+            for each in self._makers[name]():
+                self._made.setdefault(each.name, each)
+        return self._made[name]
+
+    @overload
+    def get(self, name: str, /) -> N | None: ...
+    @overload
+    def get(self, name: str, /, default: D) -> N | D: ...
+    def get(self, name: str, /, default: Any = None) -> Any:
+        """The thing of that name; asked for with every call, so that what is made is found at once."""
+        found = self._made.get(name)
+        return found if found is not None else super().get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+
+class LazySequence(Sequence[T]):
+    """Things in a row, all made when one is first asked for."""
+
+    def __init__(self, make: Callable[[], Sequence[T]]) -> None:
+        self._make = make
+        self._made: Sequence[T] | None = None
+
+    def _all(self) -> Sequence[T]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    @overload
+    def __getitem__(self, at: int, /) -> T: ...
+    @overload
+    def __getitem__(self, at: slice, /) -> Sequence[T]: ...
+    def __getitem__(self, at: int | slice, /) -> T | Sequence[T]:
+        return self._all()[at]
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
