@@ -13,7 +13,7 @@ from attrs import evolve
 from context_pack.retrieval.model import Entry, Known, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack_adapters.index.memory_snapshot import MemoryPassage, MemorySnapshot, MemoryState, Name
-from context_pack_adapters.index.preparing import Prepared, batches, carry_out, prepare
+from context_pack_adapters.index.preparing import Prepared, batches, prepare
 from context_pack_adapters.index.schema import NAMES_WEIGHT
 from context_pack_adapters.index.values import to_facts
 from context_pack_adapters.vectors.exact import to_blob
@@ -53,7 +53,7 @@ class MemoryIndex:
                 prepared, vectors = prepare(
                     batch,
                     lambda digests: {digest: cache[digest] for digest in digests if digest in cache},  # noqa: B023
-                    lambda tasks: carry_out(tasks, self._fast),
+                    self._fast,
                 )
                 cache.update(vectors)
                 for each in prepared:

@@ -19,7 +19,6 @@ from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.opening import AnyPlace, Place
 from context_pack_adapters.index import writing
-from context_pack_adapters.index.companion import Companion
 from context_pack_adapters.index.file import IndexFile
 from context_pack_adapters.index.graph_leg import GRAPH_AT, GraphLeg
 from context_pack_adapters.index.keyword_leg import WordCounts
@@ -60,12 +59,11 @@ class SqliteIndex:
         self._shared = Shared(VectorLeg(), GraphLeg(Place.of(place).path, graph_at), WordCounts(), {})
         self._wanted: dict[int, int] = {}
         self._wanting = Lock()
-        self._companion = Companion(fast)
-        self._closed = weakref.finalize(self, _close, self._file, self._companion)
+        self._closed = weakref.finalize(self, self._file.close)
 
     def close(self) -> None:
         """Close the file and give the memory back; the next call opens it again."""
-        _close(self._file, self._companion)
+        self._file.close()
         self._shared.vectors.forget()
         self._shared.graphs.forget()
 
@@ -99,7 +97,7 @@ class SqliteIndex:
     def replace(self, entries: Iterable[Entry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
         for batch in batches(entries):
-            prepared, vectors = prepare(batch, self._recall, self._companion.carry_out)
+            prepared, vectors = prepare(batch, self._recall, self._fast)
 
             def put(connection: sqlite3.Connection) -> None:
                 fast = writing.enrol(connection, self._fast.id, self._fast.dimension)
@@ -186,8 +184,3 @@ class SqliteIndex:
     def notices(self) -> Sequence[str]:
         """What the user should hear once: an index that was rebuilt or set aside, in one sentence each."""
         return self._file.notices()
-
-
-def _close(file: IndexFile, companion: Companion) -> None:
-    file.close()
-    companion.close()
