@@ -6,8 +6,7 @@ are shortened first, then left out, and only then are matches left out from the 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -15,6 +14,7 @@ from context_pack.code.domain.search import SHOWN_CHARS, Hit, shown
 from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import DEFAULT_MAX_BYTES, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.rows import weight
 from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, tool
 
 GREP_ABOUT = """\
@@ -91,9 +91,9 @@ def fitted(hits: Sequence[Hit], most: int) -> list[dict[str, Any]]:
     matches: list[dict[str, Any]] = []
     for chars in (SHOWN_CHARS, SHORT_CONTEXT_CHARS, 0):
         matches = [_match(hit, chars) for hit in hits]
-        if sum(map(_weight, matches)) <= most:
+        if sum(map(weight, matches)) + len(matches) <= most:
             return matches
-    return matches[: sum(total <= most for total in accumulate(map(_weight, matches)))]
+    return matches[: sum(total <= most for total in accumulate(weight(match) + 1 for match in matches))]
 
 
 def _match(hit: Hit, chars: int) -> dict[str, Any]:
@@ -109,9 +109,3 @@ def _match(hit: Hit, chars: int) -> dict[str, Any]:
         "text": hit.text,
         "context": {"before": around(hit.before), "after": around(hit.after)},
     }
-
-
-def _weight(match: Mapping[str, Any]) -> int:
-    """The bytes of a match in the answer, with its comma."""
-    text = json.dumps(match, ensure_ascii=False, separators=(",", ":"))
-    return len(text.encode("utf-8", "surrogatepass")) + 1

@@ -5,50 +5,34 @@ Only the path is looked at, never the content; an unknown language is the empty 
 
 from __future__ import annotations
 
-_NAMES = {
-    "dockerfile": "dockerfile",
-    "containerfile": "dockerfile",
-    "makefile": "makefile",
-    "gnumakefile": "makefile",
-    "cmakelists.txt": "cmake",
-    "meson.build": "meson",
-    "jenkinsfile": "groovy",
-    "vagrantfile": "ruby",
-    "gemfile": "ruby",
-    "rakefile": "ruby",
-    "podfile": "ruby",
-    "brewfile": "ruby",
-    "fastfile": "ruby",
-    "justfile": "just",
-    "procfile": "yaml",
-    "build.bazel": "starlark",
-    "tiltfile": "starlark",
-    "sconstruct": "python",
-    "go.mod": "go",
-    "cargo.lock": "toml",
-    "poetry.lock": "toml",
-    "uv.lock": "toml",
-    "pipfile": "toml",
-    "pipfile.lock": "json",
-    "composer.lock": "json",
-    ".babelrc": "json",
-    ".eslintrc": "json",
-    ".prettierrc": "json",
-    ".bashrc": "bash",
-    ".bash_profile": "bash",
-    ".profile": "bash",
-    ".zshrc": "zsh",
-    ".editorconfig": "ini",
-    ".gitconfig": "ini",
-    ".gitmodules": "ini",
-    ".gitignore": "gitignore",
-    ".dockerignore": "gitignore",
-    ".ignore": "gitignore",
-}
 
-_EXTENSIONS = {
-    language: extensions.split()
-    for language, extensions in {
+def _by_word(table: dict[str, str]) -> dict[str, str]:
+    return {word: language for language, words in table.items() for word in words.split()}
+
+
+_NAMES = _by_word(
+    {
+        "dockerfile": "dockerfile containerfile",
+        "makefile": "makefile gnumakefile",
+        "cmake": "cmakelists.txt",
+        "meson": "meson.build",
+        "groovy": "jenkinsfile",
+        "ruby": "vagrantfile gemfile rakefile podfile brewfile fastfile",
+        "just": "justfile",
+        "yaml": "procfile",
+        "starlark": "build.bazel tiltfile",
+        "python": "sconstruct",
+        "go": "go.mod",
+        "toml": "cargo.lock poetry.lock uv.lock pipfile",
+        "json": "pipfile.lock composer.lock .babelrc .eslintrc .prettierrc",
+        "bash": ".bashrc .bash_profile .profile",
+        "zsh": ".zshrc",
+        "ini": ".editorconfig .gitconfig .gitmodules",
+        "gitignore": ".gitignore .dockerignore .ignore",
+    }
+)
+_EXTENSIONS = _by_word(
+    {
         "python": "py pyi pyw",
         "javascript": "js mjs cjs",
         "jsx": "jsx",
@@ -120,11 +104,8 @@ _EXTENSIONS = {
         "asm": "asm s",
         "vim": "vim",
         "text": "txt",
-    }.items()
-}
-_BY_EXTENSION = {
-    extension: language for language, extensions in _EXTENSIONS.items() for extension in extensions
-}
+    }
+)
 
 
 def language_of(path: str) -> str:
@@ -136,4 +117,4 @@ def language_of(path: str) -> str:
     stem, _, extension = name.rpartition(".")
     if stem in ("dockerfile", "containerfile", "makefile"):
         return _NAMES[stem]
-    return _BY_EXTENSION.get(extension, "") if stem else ""
+    return _EXTENSIONS.get(extension, "") if stem else ""

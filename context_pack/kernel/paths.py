@@ -12,7 +12,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from fnmatch import translate
-from functools import lru_cache
 
 from attrs import Attribute, field, frozen
 
@@ -130,7 +129,6 @@ def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
 _DENIED = _any_of(DENIED_SEGMENTS)
 
 
-@lru_cache(maxsize=8192)
 def _is_secret(name: str) -> bool:
     """Whether one segment is on the fixed list."""
     return any(name not in READABLE_SEGMENTS and _DENIED.match(name) for name in _spellings(name))

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from attrs import evolve, frozen
 
 from context_pack.retrieval.fusion import DEPTH, calibrated, fused, relevances
-from context_pack.retrieval.model import Found, Hit, Progress, Scope
+from context_pack.retrieval.model import Found, Hit, Mode, Progress, Question, Ranked, Ranking, Scope
 from context_pack.retrieval.neighbours import without_repeats
 from context_pack.retrieval.ports import Calibrated, Embedder, Snapshot, Vector
-from context_pack.retrieval.questions import Mode, Question, Ranked, Ranking
 from context_pack.retrieval.words import tokens
 
 # How far down the words are looked for the scores of what a sentence encoder found; hashed vectors find what

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from context_pack.kernel.lines import split_lines
 from context_pack.retrieval.blocks import Structure
@@ -42,13 +43,12 @@ def chunks(text: str, *, suffix: str, title: str, key: str) -> tuple[Piece, ...]
     )
 
 
-class _Section:
+class _Section(NamedTuple):
     """Lines `start` to `end` (from 0, the end left out) below the headings of `path`."""
 
-    __slots__ = ("end", "path", "start")
-
-    def __init__(self, start: int, end: int, path: list[str]) -> None:
-        self.start, self.end, self.path = start, end, path
+    start: int
+    end: int
+    path: list[str]
 
 
 def _sections(marks: list[Heading], text: str, starts: list[int]) -> Iterator[_Section]:

@@ -1,4 +1,4 @@
-"""The values that go into an index and come out of it.
+"""The values that go into an index and come out of it, what a search is asked and what it answers.
 
 A corpus (a collection, the code of a project, its discoveries) holds entries; an entry (a document, a source
 file, a note) is replaced as a whole and holds pieces; a piece is what is ranked and shown.
@@ -7,7 +7,7 @@ file, a note) is replaced as a whole and holds pieces; a piece is what is ranked
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from attrs import field, frozen
 
@@ -119,3 +119,39 @@ class Progress:
 
     done: int
     total: int
+
+
+Mode = Literal["hybrid", "vector", "keyword"]
+
+
+@frozen
+class Question:
+    """What is asked, where, and how much of the answer is wanted."""
+
+    query: str
+    scope: Scope = field(factory=Scope)
+    limit: int = 10
+    max_distance: float | None = None
+    hybrid: bool = True
+
+
+@frozen
+class Ranked:
+    """One piece of an answer, with its true cosine distance and its relevance."""
+
+    found: Found
+    distance: float
+    relevance: float
+
+
+@frozen
+class Ranking:
+    """An answer: its hits, how many candidates there were, and the embedder that measured the distances."""
+
+    hits: tuple[Ranked, ...] = ()
+    total: int = 0
+    embedder: str = ""
+    semantic: Progress | None = None
+    """How far the semantic embedder has come, until it is complete."""
+    mode: Mode = "hybrid"
+    warning: str | None = None

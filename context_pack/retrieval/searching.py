@@ -15,7 +15,7 @@ from attrs import evolve, field, frozen
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.answering import FLOOR, Asked, answered, nearest_entries, with_warning
 from context_pack.retrieval.filling import fill, fill_within
-from context_pack.retrieval.model import Progress, Scope
+from context_pack.retrieval.model import Mode, Progress, Question, Ranked, Ranking, Scope
 from context_pack.retrieval.ports import (
     OTHER_VECTORS,
     Embedder,
@@ -25,7 +25,6 @@ from context_pack.retrieval.ports import (
     Stop,
     Vector,
 )
-from context_pack.retrieval.questions import Mode, Question, Ranked, Ranking
 
 __all__ = ["DOUBTFUL", "FLOOR", "Mode", "Question", "Ranked", "Ranking", "Searching"]
 

@@ -23,8 +23,8 @@ from sample_packs import full_section, maker
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.instants import format_instant
-from context_pack.kernel.revision import check_revision
 from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.revision import check_revision
 from context_pack_adapters.stores.pack_store import FilePackStore
 from context_pack_adapters.system import SystemClock, SystemIds
 

@@ -18,8 +18,8 @@ from sample_packs import full_pack, maker, sample_pack
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import is_pack_id, pack_id
 from context_pack.kernel.ports import IdSource
-from context_pack.kernel.revision import check_revision
 from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.revision import check_revision
 from context_pack.packs.ports import PackStore
 from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, SeededIds
 from context_pack_adapters.stores.pack_store import FilePackStore

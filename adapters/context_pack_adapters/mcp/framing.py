@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from context_pack_adapters.mcp.headers import HeaderBlock, is_name, may_become_header
 from context_pack_adapters.mcp.limits import MAX_DEPTH, MAX_HEADER_BYTES, MAX_MESSAGE_BYTES
-from context_pack_adapters.mcp.shortcuts import SHORT_LINE, one_value, plain_frame
+from context_pack_adapters.mcp.shortcuts import SHORT_LINE, one_value
 
 if TYPE_CHECKING:
     from context_pack_adapters.mcp.scanner import Scanner
@@ -190,10 +190,6 @@ class Decoder:
     # Framed messages.
 
     def _begin_headers(self) -> bool:
-        plain = plain_frame(self._buffer, self._start)
-        if plain is not None:
-            self._start, length = plain
-            return self._begin_frame(length)
         self._block = HeaderBlock()
         self._read = self._read_headers
         return True

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_KEPT = 16
 _LINE_BREAKS = re.compile("[\x85\u2028\u2029]")
 _kept: dict[int, tuple[Answer, bytes]] = {}
-"""Answers that tools keep, by identity, and their fields."""
+"""Answers that tools keep, by identity, and their fields: see benches/side_by_side/read_file.py."""
 
 to_json = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 quoted = encode_basestring

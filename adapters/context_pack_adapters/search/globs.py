@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack_adapters.disk.gitignore import IgnoreFile
@@ -24,7 +23,6 @@ _PIECE = re.compile(
 Wanted = Callable[[str], bool]
 
 
-@lru_cache(maxsize=64)
 def wanted_by(glob: str | None) -> Wanted:
     """Whether a path matches the glob; every path does if there is none, or it is empty.
 

@@ -9,7 +9,6 @@ time, so the wall clock is asked again whenever it gives up.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import regex
@@ -120,7 +119,6 @@ class Matcher:
         return sorted((start, end) for end, start in by_end.items())
 
 
-@lru_cache(maxsize=64)
 def _compiled(source: str, fold: bool) -> Any:
     return regex.compile(source, regex.V0 | regex.MULTILINE | (regex.IGNORECASE if fold else 0))
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import accumulate, pairwise
 
 from attrs import frozen
@@ -68,7 +67,6 @@ class Pattern:
     ripgrep: str | None
 
 
-@lru_cache(maxsize=64)
 def compiled(text: str, case_sensitive: bool) -> Pattern:
     """The pattern that `text` spells.
 

@@ -13,9 +13,9 @@ from attrs import frozen
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paging import decode_cursor, encode_cursor
-from context_pack.kernel.revision import check_revision
 from context_pack.packs.domain.bodies import START, Spot
 from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.revision import check_revision
 
 CURSOR_KIND = "pack"
 

@@ -19,9 +19,9 @@ from context_pack.kernel.errors import invalid
 from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.revision import FIRST
 from context_pack.packs.domain import values
 from context_pack.packs.domain.anchors import Anchor
+from context_pack.packs.domain.revision import FIRST
 
 
 class Status(StrEnum):

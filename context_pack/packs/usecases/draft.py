@@ -16,13 +16,13 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, SourceTree
-from context_pack.kernel.revision import FIRST
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.budget import cut, size
 from context_pack.packs.domain.findings import TITLES, key_of, quote, reason, title_of
 from context_pack.packs.domain.model import Pack, Ref, Section, Status
 from context_pack.packs.domain.render import render
+from context_pack.packs.domain.revision import FIRST
 from context_pack.packs.ports import Excerpt, Excerpts, PackSettings, PackStore
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.resolving import Check, Resolver, unwatched

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.instants import format_instant
-from context_pack.kernel.revision import check_revision
 from context_pack.packs.domain.listing import Filter, chosen
 from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.revision import check_revision
 from context_pack.packs.ports import PackStore
 from context_pack.packs.usecases.commands import Addressed, Named
 

@@ -14,11 +14,11 @@ from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.ports import Clock, SourceTree
-from context_pack.kernel.revision import FIRST
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.changes import advanced, check_editable, check_has_content, untrustworthy
 from context_pack.packs.domain.model import Pack, Status, parse_status
+from context_pack.packs.domain.revision import FIRST
 from context_pack.packs.domain.states import Checked, problem_record
 from context_pack.packs.ports import PackSettings, PackStore
 from context_pack.packs.usecases.commands import (

@@ -99,3 +99,14 @@ def test_an_export_as_yaml_is_the_same_envelope() -> None:
 def test_an_error_is_json_in_both_formats() -> None:
     error = desk_of(nodes({"a": []})).refused("export_context", targets=[target("x")], format="yaml")
     assert error["code"] == "NOT_FOUND"
+
+
+@pytest.mark.clause("BD-38")
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_the_structured_content_of_an_export_can_be_written_as_json(form: str) -> None:
+    answer = desk_of(nodes({"a": ["b"], "b": []})).call("export_context", targets=[target("a")], format=form)
+    written = json.dumps(answer.structured, ensure_ascii=False, separators=(",", ":"))
+    assert isinstance(answer.structured, dict)
+    assert json.loads(written)["data"]["exportMeta"]["format"] == form
+    if form == "json":
+        assert written == answer.text
