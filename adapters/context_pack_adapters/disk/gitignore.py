@@ -6,6 +6,10 @@ another slash is anchored at the file's folder, one without matches a name at an
 stand in reverse order, so that the first to match is the line that decides. Every star but the last of its
 stretch is atomic: the earliest place is as good as any later one, so no pattern can make the search
 backtrack for long. Pure: text in, verdicts out.
+
+Why not `pathspec` (tried: 1.1.1): it fails the comparison with git (`[[:alpha:]]` matches no letter, `[z-a]`
+and a final backslash raise, `a/**/` matches files), `*a*a*a*a*b` takes it 2 s for one name and a fifth star
+37 s, and a path takes 134 microseconds for 120 lines, where this takes 11.
 """
 
 from __future__ import annotations
