@@ -21,6 +21,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from operator import attrgetter
+from queue import SimpleQueue
 from typing import NamedTuple, Protocol
 
 SIZES = {"read": (8, 16), "slow": (4, 24), "write": (1, 1)}
@@ -90,7 +91,7 @@ class _Lane:
         self._most = most
         self._lock = lock
         self._serve_entry = serve
-        self._wake = threading.Semaphore(0)
+        self._wake: SimpleQueue[None] = SimpleQueue()
         self._threads = 0
         self._active = 0
         self._lost = 0
@@ -151,12 +152,12 @@ class _Lane:
                 return False
             self._threads += 1
         self._active += 1
-        self._wake.release()
+        self._wake.put(None)
         return True
 
     def _serve(self) -> None:
         while True:
-            self._wake.acquire()
+            self._wake.get()
             while (entry := self._next()) is not None:
                 with suppress(BaseException):  # jobs tell their own troubles; a lane needs its thread
                     self._serve_entry(entry)
