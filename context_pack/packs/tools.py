@@ -25,7 +25,7 @@ from context_pack.packs.domain.states import repair_record, state_record
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import OPERATIONS, Addressed
 from context_pack.packs.usecases.draft import Draft, PackDrafter
-from context_pack.packs.usecases.plans import Part, ttl_required
+from context_pack.packs.usecases.plans import Part, touch_required, ttl_required
 from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter, indexed
@@ -192,6 +192,8 @@ def _check_wording(arguments: Mapping[str, Any]) -> None:
             raise invalid(f"'{alias}' is not supported by {action}; use '{use}'", alias, use=use)
     if action in ("create", "draft") and "ttl_minutes" not in arguments:
         raise ttl_required("say how many minutes the pack is to live")
+    if action == "touch_ttl" and not {"ttl_minutes", "extend_minutes"} & arguments.keys():
+        raise touch_required()
 
 
 def _operations(given: Sequence[Any]) -> list[Any]:

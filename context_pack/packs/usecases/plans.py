@@ -129,7 +129,7 @@ def _touch_ttl(operation: commands.TouchTtl) -> Plan:
         expiry(_SOME_DAY, minutes)
         return Plan(lambda pack, now, _: evolve(pack, expires_at=expiry(now, minutes)), touches=True)
     if more is None:
-        raise ttl_required("give it to set the time to live, or 'extend_minutes' to add to it")
+        raise touch_required()
     extended(_SOME_DAY, more, _SOME_DAY)
     return Plan(
         lambda pack, now, _: evolve(pack, expires_at=extended(pack.expires_at, more, now)), touches=True
@@ -151,6 +151,11 @@ _PLANS: dict[type, Callable[[Any], Plan]] = {
 def ttl_required(hint: str) -> Failure:
     """The refusal of a call that does not say how long a pack is to live."""
     return Failure(Code.TTL_REQUIRED, f"'ttl_minutes' is required: {hint}", {"field": "ttl_minutes"})
+
+
+def touch_required() -> Failure:
+    """The refusal of a `touch_ttl` that gives no minutes."""
+    return ttl_required("give it to set the time to live, or 'extend_minutes' to add to it")
 
 
 def tags_of(given: Sequence[str]) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ def test_a_missing_time_to_live_has_its_own_code(desk: Any) -> None:
     for call in (
         {"action": "create", "title": "t"},
         {"action": "touch_ttl", "id": pack, "expected_revision": 1},
+        {"action": "touch_ttl", "id": pack},
+        {"action": "touch_ttl"},
     ):
         error = desk.refused("input", **call)
         assert (error["kind"], error["code"]) == ("validation", "ttl_required")
