@@ -180,8 +180,10 @@ def _known(action: object, allowed: Mapping[str, type]) -> type:
     if isinstance(action, str) and action in allowed:
         return allowed[action]
     shown = f"'{clip(action)}'" if isinstance(action, str) else f"of type {type(action).__name__}"
-    message = f"unknown input action {shown}; use one of: {', '.join(allowed)}"
-    raise invalid(message, "action", allowed=list(allowed))
+    wrong = f"unknown input action {shown}"
+    if isinstance(action, str) and action in COMMANDS:
+        wrong = f"{shown} is not allowed in a batch"
+    raise invalid(f"{wrong}; use one of: {', '.join(allowed)}", "action", allowed=list(allowed))
 
 
 def _check_wording(arguments: Mapping[str, Any]) -> None:

@@ -101,6 +101,18 @@ def test_a_failure_names_its_operation_and_nothing_is_applied(
 
 
 @pytest.mark.clause("PK-27")
+@pytest.mark.parametrize("action", ["set_status", "create", "delete_pack", "batch", "get"])
+def test_an_action_that_is_no_operation_is_not_called_unknown(desk: Any, action: str) -> None:
+    pack = desk.create()
+    call = {"action": "batch", "id": pack, "expected_revision": 1, "operations": [{"action": action}]}
+    error = desk.refused("input", **call)
+    assert f"'{action}' is not allowed in a batch; use one of: upsert_section" in error["message"]
+    assert action not in error["details"]["allowed"]
+    call["operations"] = [{"action": "nope"}]
+    assert "unknown input action 'nope'" in desk.refused("input", **call)["message"]
+
+
+@pytest.mark.clause("PK-27")
 @pytest.mark.parametrize("operations", [[], [SECTION] * 101, "x", [1], [None], {}])
 def test_operations_are_a_list_of_1_to_100_objects(desk: Any, operations: Any) -> None:
     pack = desk.create()
