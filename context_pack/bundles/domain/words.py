@@ -1,4 +1,4 @@
-"""Field names as people read them: `ownerActorId` is `Owner Actor ID`, `relatedIds` is `Related IDs`."""
+"""Field names as people read them: `ownerActorId` is `Owner Actor ID`, `apiURLs` is `API URLs`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-# Acronyms stay together (`HTTPPort` is two words), `IDs` is one, digits belong to the word before them.
-_WORD = re.compile(r"IDs(?![a-z])|[A-Z]+(?![a-z])[0-9]*|[A-Z]?[^\W_A-Z]+|[^\W_]+")
-_SPECIAL = {"id": "ID", "ids": "IDs"}
+# Acronyms stay together (`HTTPPort` is two words), `URLs` is one, digits belong to the word before them.
+_WORD = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?![a-z])[0-9]*|[A-Z]?[^\W_A-Z]+|[^\W_]+")
+_SPECIAL = {
+    "id": "ID", "ids": "IDs", "api": "API", "apis": "APIs",
+    "uri": "URI", "uris": "URIs", "url": "URL", "urls": "URLs",
+}  # fmt: skip
 
 
 @lru_cache(maxsize=4096)
