@@ -95,7 +95,7 @@ class PackDrafter:
         now = self.clock.now()
         empty = Pack(
             id=SOME_ID,
-            name=None if command.name is None else values.name(command.name),
+            name=None if command.name is None else values.new_name(command.name),
             title=title_of(query),
             status=Status.DRAFT,
             tags=(),

@@ -54,7 +54,7 @@ class PackWriter:
 
     def create(self, command: Create, check: Check = unwatched) -> Pack:
         """Make a new draft; its name must be free among live packs."""
-        name = None if command.name is None else values.name(command.name)
+        name = None if command.name is None else values.new_name(command.name)
         title = optional_line(command.title, "title", values.TITLE_CHARS)
         brief = optional_line(command.brief, "brief", values.BRIEF_CHARS)
         tags = tags_of(command.tags or ())

@@ -42,6 +42,34 @@ def test_other_names_are_refused(desk: Any, name: str) -> None:
 
 
 @pytest.mark.clause("PK-02")
+@pytest.mark.parametrize(
+    "unseen",
+    [
+        *("\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u202e", "\u2066", "\u061c", "\u180e"),
+        *("\ufe0f", "\U000e0100", "\U000e0041", "\u034f", "\u3164", "\u115f", "\u2800", "\ue000", "\uffff"),
+    ],
+)
+def test_a_name_with_an_invisible_character_is_refused_in_words(desk: Any, unseen: str) -> None:
+    for name in (f"no{unseen}tes", f"{unseen}notes", f"notes{unseen}"):
+        error = desk.refused("input", action="create", ttl_minutes=5, name=name)
+        assert (error["code"], error["details"]["field"]) == ("invalid_data", "name")
+        assert f"'name' holds an invisible character (U+{ord(unseen):04X}" in error["message"]
+    assert desk.input()["total"] == 0
+
+
+@pytest.mark.clause("PK-02")
+@pytest.mark.parametrize("name", ["größe", "zo\u0308e", "日本語ノート", "हिन्दी", "🚀 launch", "a\u00a0b"])
+def test_letters_marks_and_signs_of_any_script_make_a_name(desk: Any, name: str) -> None:
+    desk.create(name=name)
+    assert desk.input(action="get", name=name)["name"] == name
+
+
+@pytest.mark.clause("PK-02")
+def test_a_pack_that_was_given_such_a_name_before_is_still_read() -> None:
+    assert values.name("no\u200btes") == "no\u200btes"
+
+
+@pytest.mark.clause("PK-02")
 def test_names_are_trimmed_and_compared_by_case(desk: Any) -> None:
     desk.create(name="  Notes  ")
     assert desk.input(action="get", name="Notes")["name"] == "Notes"
