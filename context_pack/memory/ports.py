@@ -16,6 +16,7 @@ from context_pack.kernel.syntax import Syntax
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.domain.session import Session
 from context_pack.retrieval.ports import Background, SearchIndex
+from context_pack.retrieval.upkeep import File
 
 if TYPE_CHECKING:
     from context_pack.retrieval.searching import Searching
@@ -80,15 +81,6 @@ def always() -> bool:
 
 
 @frozen
-class FileState:
-    """A file of the tree: what changes with it, its size, and why it is not indexed, if it is not."""
-
-    stamp: str
-    size: int
-    skipped: str | None = None
-
-
-@frozen
 class CodeFile:
     """A file as it was read: its text, or in words why it has none to index.
 
@@ -103,7 +95,7 @@ class CodeFile:
 class CodeTree(Protocol):
     """The files of the source tree that may be indexed."""
 
-    def survey(self, go_on: GoOn = always) -> Mapping[str, FileState] | None:
+    def survey(self, go_on: GoOn = always) -> Mapping[str, File] | None:
         """Every file that counts, by path, in path order: from names and states alone.
 
         None when `go_on`, asked again and again, said no.

@@ -21,9 +21,9 @@ from context_pack_adapters.commands.terminal import counted
 
 if TYPE_CHECKING:
     from context_pack.memory.ports import CodeTree, MemoryPorts
-    from context_pack.memory.usecases.indexing import CodePlan
     from context_pack.retrieval.model import Known, Progress
     from context_pack.retrieval.ports import SearchIndex
+    from context_pack.retrieval.upkeep import Plan
     from context_pack_adapters.commands.meter import Bar
 
 MOST_NAMED = 100
@@ -205,24 +205,23 @@ def _counted(files: Mapping[str, str]) -> dict[str, int]:
     return dict(Counter(files.values()).most_common())
 
 
-def expected(plan: CodePlan, before: IndexState, tree: CodeTree) -> Tally:
+def expected(plan: Plan, before: IndexState, tree: CodeTree) -> Tally:
     """What carrying out a plan would do; looks into the files that it would read."""
     skipped = before.told(SKIPPED)
     held = {path: why for path, why in skipped.items() if path not in plan.changed and path not in plan.gone}
     reasons = {path: tree.read(path).skipped for path in plan.changed}
     found = {path: why for path, why in reasons.items() if why is not None}
     index = tuple(path for path in plan.changed if path not in found)
-    sizes = tree.survey() or {}
     return Tally(
-        plan.total - len(held) - len(found),
+        plan.progress.total - len(held) - len(found),
         index,
         tuple(path for path in plan.gone if path not in skipped),
         _all_skipped(plan, {**held, **found}, tree),
-        bytes=sum(sizes[path].size for path in index if path in sizes),
+        bytes=sum(plan.changed[path].size for path in index),
     )
 
 
-def achieved(plan: CodePlan, before: IndexState, after: IndexState, tree: CodeTree) -> Tally:
+def achieved(plan: Plan, before: IndexState, after: IndexState, tree: CodeTree) -> Tally:
     """What carrying out a plan did; a file that was read and found unchanged was not indexed."""
     held, held_before = after.told(SKIPPED), before.told(SKIPPED)
     index = tuple(
@@ -243,5 +242,5 @@ def achieved(plan: CodePlan, before: IndexState, after: IndexState, tree: CodeTr
     )
 
 
-def _all_skipped(plan: CodePlan, more: Mapping[str, str], tree: CodeTree) -> dict[str, str]:
+def _all_skipped(plan: Plan, more: Mapping[str, str], tree: CodeTree) -> dict[str, str]:
     return dict(sorted({**plan.skipped, **more, **tree.left_out()}.items()))

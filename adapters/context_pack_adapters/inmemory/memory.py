@@ -13,7 +13,8 @@ from context_pack.kernel.ports import Clock, Reason
 from context_pack.kernel.text import decode
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.domain.session import Session
-from context_pack.memory.ports import CodeFile, FileState, GoOn, Recorded, always
+from context_pack.memory.ports import CodeFile, GoOn, Recorded, always
+from context_pack.retrieval.upkeep import File
 
 
 class MemoryDiscoveryStore:
@@ -92,16 +93,16 @@ class MemoryCodeTree:
     def __init__(self, files: Mapping[str, str | bytes], policy: PathPolicy) -> None:
         self._files, self._policy = files, policy
 
-    def survey(self, go_on: GoOn = always) -> Mapping[str, FileState] | None:
+    def survey(self, go_on: GoOn = always) -> Mapping[str, File] | None:
         """Every file that counts, by path."""
-        found: dict[str, FileState] = {}
+        found: dict[str, File] = {}
         for path in sorted(self._files):
             if not go_on():
                 return None
             data = self._bytes(path)
             if data is not None:
                 skipped = None if data and language_of(path) else "no source code"
-                found[path] = FileState(sha256_hex(data), len(data), skipped)
+                found[path] = File(sha256_hex(data), len(data), skipped)
         return found
 
     def left_out(self) -> Mapping[str, str]:

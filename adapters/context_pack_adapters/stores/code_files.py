@@ -18,7 +18,8 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
-from context_pack.memory.ports import CodeFile, FileState, GoOn, always
+from context_pack.memory.ports import CodeFile, GoOn, always
+from context_pack.retrieval.upkeep import File
 from context_pack_adapters.disk.opening import way_from
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.signature import as_text, is_settled
@@ -49,9 +50,9 @@ class CodeFiles:
         ways = (way_from(os.path.abspath(root), os.path.abspath(folder)) for folder in own)
         self._own = tuple("/".join(way) for way in ways if way)
 
-    def survey(self, go_on: GoOn = always) -> Mapping[str, FileState] | None:
+    def survey(self, go_on: GoOn = always) -> Mapping[str, File] | None:
         """Every file that counts, by path; None if the walk was not allowed to its end."""
-        found: dict[str, FileState] = {}
+        found: dict[str, File] = {}
         stopped = False
 
         def still() -> bool:
@@ -63,7 +64,7 @@ class CodeFiles:
             with suppress(OSError):
                 status = entry.stat(follow_symlinks=False)
                 size = status.st_size
-                found[path] = FileState(as_text(status), size, skip_reason(path, size))
+                found[path] = File(as_text(status), size, skip_reason(path, size))
 
         self._visit(seen, go_on=still)
         return None if stopped else {path: found[path] for path in sorted(found)}

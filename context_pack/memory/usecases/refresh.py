@@ -23,12 +23,13 @@ from context_pack.memory.domain.entries import (
     pack_entry,
     session_entry,
 )
-from context_pack.memory.ports import MemoryPorts, PackNote, PackNotes
-from context_pack.memory.usecases.indexing import CodeIndexer, CodePlan, failed_in_words
+from context_pack.memory.ports import GoOn, MemoryPorts, PackNote, PackNotes
+from context_pack.memory.usecases.indexing import CodeIndexer, failed_in_words
 from context_pack.retrieval.model import Entry, Progress
-from context_pack.retrieval.ports import Stop
 
-ERRAND = "memory"
+TASK = "memory"
+FEW_FILES = 50
+"""So many changed files are indexed while somebody waits."""
 SURVEY_SECONDS = 2.0
 MOMENT_SECONDS = 1.0
 """How long a call indexes by itself where no background can be started."""
@@ -85,51 +86,35 @@ class Refresher:
         if gone := known.keys() - fresh.keys():
             self.ports.index.forget(corpus, sorted(gone))
 
-    def _planned(self, indexer: CodeIndexer, check: Callable[[], None]) -> CodePlan | None:
-        """What is to be done; None for a tree that is too large to be looked at while somebody waits."""
-        end = self.monotonic() + SURVEY_SECONDS
-
-        def go_on() -> bool:
-            check()
-            return self.ports.background is None or self.monotonic() < end
-
-        return indexer.plan_within(go_on)
-
     def _refresh_code(self, check: Callable[[], None]) -> tuple[Progress | None, str | None]:
         """How far the index is if it is behind, and which files something is wrong with."""
         indexer, background = CodeIndexer.over(self.ports), self.ports.background
-        plan = self._planned(indexer, check)
+        plan = indexer.plan_within(self._within(check, None if background is None else SURVEY_SECONDS))
         if plan is None:
             assert background is not None
-            background.start(ERRAND)
+            background.start(TASK)
             known = len(self.ports.index.known(CODE))
             return Progress(known, known), failed_in_words(indexer.failed())
-        if not plan.changed and not plan.gone:
-            return None, failed_in_words(plan.failed)
-        stop = _never(check)
-        if background is not None and not plan.small:
-            if background.start(ERRAND):
-                return plan.progress, failed_in_words(plan.failed)
-            end = self.monotonic() + MOMENT_SECONDS
-            stop = _until(self.monotonic, end, check)
-        done = indexer.carry_out(plan, stop)
+        if plan.is_left_to(background, TASK, FEW_FILES):
+            todo = {*plan.changed, *plan.gone}
+            unchanged = {path: why for path, why in indexer.failed().items() if path not in todo}
+            return plan.progress, failed_in_words(unchanged)
+        done = plan.progress
+        if not plan.is_idle:
+            hurried = background is not None and not plan.is_small(FEW_FILES)
+            go_on = self._within(check, MOMENT_SECONDS if hurried else None)
+            done = indexer.carry_out(plan, lambda: not go_on())
         return None if done.done >= done.total else done, failed_in_words(indexer.failed())
 
+    def _within(self, check: Callable[[], None], seconds: float | None) -> GoOn:
+        """Says yes for so many seconds, and for ever without any; asks `check` each time."""
+        end = None if seconds is None else self.monotonic() + seconds
 
-def _never(check: Callable[[], None]) -> Stop:
-    def stop() -> bool:
-        check()
-        return False
+        def go_on() -> bool:
+            check()
+            return end is None or self.monotonic() < end
 
-    return stop
-
-
-def _until(monotonic: Callable[[], float], end: float, check: Callable[[], None]) -> Stop:
-    def stop() -> bool:
-        check()
-        return monotonic() >= end
-
-    return stop
+        return go_on
 
 
 def _pack_entry(note: PackNote) -> Entry:

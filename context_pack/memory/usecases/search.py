@@ -13,7 +13,7 @@ from context_pack.kernel.roles import is_test
 from context_pack.memory.domain.discovery import DiscoveryType
 from context_pack.memory.domain.entries import CODE, CORPORA, DISCOVERY
 from context_pack.memory.ports import MemoryPorts
-from context_pack.memory.usecases.refresh import ERRAND, Refresher
+from context_pack.memory.usecases.refresh import TASK, Refresher
 from context_pack.retrieval.model import Found, Progress, Scope
 from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
 from context_pack.retrieval.words import tokens
@@ -130,7 +130,7 @@ class MemorySearcher:
     def _go_on(self, semantic: Progress | None) -> None:
         """Have the background embed what still lacks a better vector."""
         if semantic is not None and semantic.done < semantic.total and self.ports.background is not None:
-            self.ports.background.start(ERRAND)
+            self.ports.background.start(TASK)
 
 
 def _failed(warning: str, indexing: Progress | None) -> Failure:

@@ -12,11 +12,12 @@ from attrs import evolve, frozen
 from context_pack.app import Ports, build
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
-from context_pack.memory.ports import CodeFile, CodeTree, FileState, GoOn, always
+from context_pack.memory.ports import CodeFile, CodeTree, GoOn, always
 from context_pack.memory.usecases.indexing import MOST_NAMED, CodeIndexer
 from context_pack.retrieval.filling import fill, fill_within
 from context_pack.retrieval.model import Entry, Piece, Scope
 from context_pack.retrieval.ports import EmbedderFailed, Kind
+from context_pack.retrieval.upkeep import File
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.bootstrap import memory_ports
 from context_pack_adapters.embed.hashed import HashedEmbedder
@@ -56,7 +57,7 @@ class Unreadable:
 
     real: CodeTree
 
-    def survey(self, go_on: GoOn = always) -> Mapping[str, FileState] | None:
+    def survey(self, go_on: GoOn = always) -> Mapping[str, File] | None:
         return self.real.survey(go_on)
 
     def left_out(self) -> Mapping[str, str]:

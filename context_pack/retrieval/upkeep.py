@@ -1,0 +1,177 @@
+"""Keeping a corpus of an index as its source is.
+
+A survey tells the state of every file. What differs from what the index remembers is read, and stored if its
+content differs too, a few files at a time. Only the index remembers how far this came, so whoever is stopped
+or killed on the way has lost one batch, and the next run goes on from there.
+
+What the index remembers has to be asked for before the survey that says what is gone: then what another
+process adds meanwhile is never taken for gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from attrs import define, frozen
+
+from context_pack.kernel.errors import Failure
+from context_pack.retrieval.model import Entry, Known, Progress
+from context_pack.retrieval.ports import Background, SearchIndex, Stop
+
+SMALL_BYTES = 1024 * 1024
+BATCH_FILES, BATCH_CHARACTERS = 32, 256 * 1024
+
+Report = Callable[[int, int, str], None]
+"""(files done, files to do, the one that was done last)."""
+
+
+class File(NamedTuple):
+    """The state of a file: what changes with it, its bytes, and why it is not indexed, if it is not."""
+
+    stamp: str
+    size: int
+    skipped: str | None = None
+
+
+class Unchanged(NamedTuple):
+    """A file that was read and says what is indexed of it; its stamp is a new one."""
+
+    key: str
+    stamp: str
+
+
+class Gone(NamedTuple):
+    """A file of which nothing is to be found any more."""
+
+    key: str
+
+
+Outcome = Entry | Unchanged | Gone
+"""What became of a file that was read."""
+Spoiled = Callable[[Entry, Exception], Outcome]
+"""What becomes of an entry on which the index failed inside."""
+
+
+@frozen
+class Plan:
+    """What is to be done: the files there are, those to read, the keys to forget, and what is indexed."""
+
+    files: Mapping[str, File]
+    changed: Mapping[str, File]
+    gone: tuple[str, ...]
+    known: Mapping[str, Known]
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to do."""
+        return not self.changed and not self.gone
+
+    @property
+    def size(self) -> int:
+        """The bytes to be read."""
+        return sum(file.size for file in self.changed.values())
+
+    @property
+    def skipped(self) -> dict[str, str]:
+        """Files that are not indexed, and why."""
+        return {key: file.skipped for key, file in self.files.items() if file.skipped is not None}
+
+    @property
+    def progress(self) -> Progress:
+        """How many of the files are indexed as they are."""
+        total = len(self.files) - len(self.skipped)
+        return Progress(total - len(self.changed), total)
+
+    def is_small(self, most_files: int) -> bool:
+        """Whether it can be done while somebody waits."""
+        return len(self.changed) <= most_files and self.size <= SMALL_BYTES
+
+    def is_left_to(self, background: Background | None, task: str, most_files: int) -> bool:
+        """Whether there is so much to do that the background does it."""
+        return not self.is_small(most_files) and background is not None and background.start(task)
+
+    def has(self, key: str, digest: str) -> bool:
+        """Whether that content is indexed under a key."""
+        return key in self.known and self.known[key].digest == digest
+
+
+def compared(known: Mapping[str, Known], files: Mapping[str, File], failed: Mapping[str, str]) -> Plan:
+    """What the index lacks; files that are not indexed because they `failed` with a stamp are left alone."""
+    stamps = {**failed, **{key: one.stamp for key, one in known.items()}}
+    changed = {
+        key: file for key, file in files.items() if stamps.get(key) != file.stamp and file.skipped is None
+    }
+    gone = tuple(key for key in known if key not in files or files[key].skipped is not None)
+    return Plan(files, changed, gone, known)
+
+
+@define
+class Upkeep:
+    """One run over a corpus: what is stored, and how much of it is new."""
+
+    index: SearchIndex
+    corpus: str
+    plan: Plan
+    spoiled: Spoiled
+    added: int = 0
+    updated: int = 0
+    done: int = 0
+
+    def carry_out(
+        self,
+        outcomes: Iterable[Outcome],
+        stop: Stop = lambda: False,
+        report: Report = lambda _, __, ___: None,
+    ) -> bool:
+        """Forget what is gone and store what became of each changed file; whether that was all of them.
+
+        What was read when `stop` says yes is still stored.
+
+        Raises:
+            Failure: the index cannot be written.
+        """
+        if self.plan.gone:
+            self.index.forget(self.corpus, self.plan.gone)
+        batch: list[Outcome] = []
+        weight = 0
+        for outcome in outcomes:
+            batch.append(outcome)
+            weight += outcome.size if isinstance(outcome, Entry) else 0
+            self.done += 1
+            report(self.done, len(self.plan.changed), outcome.key)
+            stopped = stop()
+            if stopped or len(batch) >= BATCH_FILES or weight >= BATCH_CHARACTERS:
+                self._store(batch)
+                batch, weight = [], 0
+            if stopped:
+                break
+        self._store(batch)
+        return self.done >= len(self.plan.changed)
+
+    def _store(self, batch: Sequence[Outcome]) -> None:
+        known = self.plan.known
+        if stamps := {one.key: one.stamp for one in batch if isinstance(one, Unchanged) and one.key in known}:
+            self.index.touch(self.corpus, stamps)
+        if gone := [one.key for one in batch if isinstance(one, Gone) and one.key in known]:
+            self.index.forget(self.corpus, gone)
+        if entries := [one for one in batch if isinstance(one, Entry)]:
+            self._replace(entries)
+
+    def _replace(self, entries: Sequence[Entry]) -> None:
+        """Store these entries; one that cannot be tokenised or embedded costs no other."""
+        try:
+            self.index.replace(entries)
+        except Failure:
+            raise
+        except Exception as error:
+            for entry in entries if len(entries) > 1 else ():
+                self._replace([entry])
+            if len(entries) == 1:
+                if not entries[0].pieces:  # nothing in it to fail on
+                    raise
+                self._store([self.spoiled(entries[0], error)])
+            return
+        updated = sum(entry.key in self.plan.known for entry in entries)
+        self.updated += updated
+        self.added += len(entries) - updated
