@@ -228,9 +228,9 @@ class Connection:
 
     def _errand_done(self, errand: str) -> None:
         """Tell whoever has the list of resources that documents were indexed behind it."""
-        from context_pack.documents.usecases.sync import ERRAND
+        from context_pack.documents.usecases.sync import TASK
 
-        if errand == ERRAND and self._session is not None and self._session.watching:
+        if errand == TASK and self._session is not None and self._session.watching:
             self._session.resources_changed((), True)
 
     def keep_stats(self) -> None:

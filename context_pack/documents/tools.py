@@ -13,10 +13,10 @@ from attrs import frozen
 
 from context_pack.documents.family import FAMILY, MOST_HEADING, Body, hit_body, named, outcome_body
 from context_pack.documents.usecases import commands
-from context_pack.documents.usecases.currency import Standing
+from context_pack.documents.usecases.freshness import Standing
 from context_pack.documents.usecases.search import Answered, Finder, Found
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
-from context_pack.documents.usecases.upkeep import sync_all, under_every_name
+from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.retrieval.mending import mended
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_BYTES

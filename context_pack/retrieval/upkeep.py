@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.model import Entry, Known, Progress
@@ -57,10 +57,10 @@ Spoiled = Callable[[Entry, Exception], Outcome]
 class Plan:
     """What is to be done: the files there are, those to read, the keys to forget, and what is indexed."""
 
-    files: Mapping[str, File]
-    changed: Mapping[str, File]
-    gone: tuple[str, ...]
-    known: Mapping[str, Known]
+    files: Mapping[str, File] = field(factory=dict)
+    changed: Mapping[str, File] = field(factory=dict)
+    gone: tuple[str, ...] = ()
+    known: Mapping[str, Known] = field(factory=dict)
 
     @property
     def is_idle(self) -> bool:
@@ -175,3 +175,9 @@ class Upkeep:
         updated = sum(entry.key in self.plan.known for entry in entries)
         self.updated += updated
         self.added += len(entries) - updated
+
+
+def embed_rest(background: Background | None, task: str, semantic: Progress | None) -> None:
+    """Let the background embed what has no semantic vector yet."""
+    if background is not None and semantic is not None and semantic.done < semantic.total:
+        background.start(task)

@@ -52,7 +52,7 @@ def sync(options: Namespace, shell: Shell) -> int:
       context-pack docs sync --fast                do not wait for the semantic vectors
     """
     from context_pack.documents.family import outcome_body
-    from context_pack.documents.usecases.upkeep import under_every_name
+    from context_pack.documents.usecases.sync_all import under_every_name
 
     documents = open_documents(shell)
     problems = documents.shelf.catalogue().problems
@@ -119,7 +119,7 @@ def _dry_run(documents: Documents, chosen: Sequence[Collection], options: Namesp
 
 def sync_with_bar(documents: Documents, collections: Sequence[Collection], fetch: bool) -> list[Outcome]:
     """Bring collections up to date, with a bar for each on a terminal."""
-    from context_pack.documents.usecases.upkeep import sync_all
+    from context_pack.documents.usecases.sync_all import sync_all
     from context_pack.retrieval.model import Progress
     from context_pack_adapters.commands.meter import Bar
 
@@ -261,15 +261,16 @@ def show_failed(shell: Shell, failed: Iterable[Failed]) -> None:
 
 def plan_body(collection: Collection, changes: Changes) -> dict[str, Any]:
     """What a sync would do, as JSON."""
-    survey = changes.survey
+    survey, plan = changes.survey, changes.plan
+    new = plan.changed.keys() - plan.known.keys()
     return {
         "collection": collection.alias,
         "collectionId": collection.id,
         "documents": 0 if survey is None else len(survey.files),
-        "added": len(changes.new),
-        "updated": len(changes.changed),
-        "removed": len(changes.gone),
-        "bytes": changes.size,
+        "added": len(new),
+        "updated": len(plan.changed) - len(new),
+        "removed": len(plan.gone),
+        "bytes": plan.size,
         "totalBytes": 0 if survey is None else sum(file.size for file in survey.files.values()),
         "failed": _bodies(() if survey is None else survey.failed),
         "skipped": _bodies(() if survey is None else survey.skipped),

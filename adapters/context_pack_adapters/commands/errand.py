@@ -100,7 +100,7 @@ def _documents(cases: UseCases, stop: Stop) -> int:
         if stop():
             return 0
         shelf.syncing.sync(collection, fetch=False, stop=stop)
-        shelf.currency.forget(collection)
+        shelf.freshness.forget(collection)
     corpora = tuple(collection.id for collection in shelf.chosen(()))
     if not corpora:
         return 0

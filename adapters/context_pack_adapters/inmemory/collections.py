@@ -27,7 +27,7 @@ from context_pack.documents.domain.manifest import (
     parse_manifest,
     plain,
 )
-from context_pack.documents.domain.model import Catalogue, Collection, Failed, File, Survey, Text
+from context_pack.documents.domain.model import Catalogue, Collection, Failed, Survey, Text
 from context_pack.documents.domain.naming import collection_id
 from context_pack.documents.domain.where import Kind
 from context_pack.kernel.digest import sha256_hex
@@ -35,6 +35,7 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
+from context_pack.retrieval.upkeep import File
 
 PROJECT = "memory"
 LOOK_SECONDS = 0.01

@@ -17,9 +17,10 @@ from itertools import islice
 from attrs import evolve
 
 from context_pack.documents.domain.manifest import Manifest
-from context_pack.documents.domain.model import Failed, File, Survey, Text
+from context_pack.documents.domain.model import Failed, Survey, Text
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
+from context_pack.retrieval.upkeep import File
 from context_pack_adapters.disk.ignore import (
     IGNORE_FILES,
     NO_RULES,

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from context_pack.documents.domain.manifest import MANIFEST_FILE, Manifest
-from context_pack.documents.domain.model import Failed, File, Survey
+from context_pack.documents.domain.model import Failed, Survey
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
+from context_pack.retrieval.upkeep import File
 from context_pack_adapters.disk.ignore import IgnoredPaths
 from context_pack_adapters.stores.collection_reading import (
     IGNORED,

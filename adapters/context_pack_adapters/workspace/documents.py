@@ -15,13 +15,14 @@ from context_pack.documents.domain.sections import Section
 from context_pack.documents.usecases import commands
 from context_pack.documents.usecases.search import Found
 from context_pack.documents.usecases.shelf import Described
-from context_pack.documents.usecases.sync import Report, never, quiet
-from context_pack.documents.usecases.upkeep import sync_all, under_every_name
+from context_pack.documents.usecases.sync import never, quiet
+from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import Page
 from context_pack.retrieval.headings import Heading
 from context_pack.retrieval.model import Entry, Summary
 from context_pack.retrieval.ports import Stop
+from context_pack.retrieval.upkeep import Report
 from context_pack_adapters.workspace.spelling import given, listed, spelled
 
 

@@ -7,11 +7,12 @@ document is a value: it is told, never raised, and never hides the others.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from attrs import field, frozen
 
 from context_pack.documents.domain.where import Where
+from context_pack.retrieval.upkeep import File, Plan
 
 
 @frozen
@@ -34,13 +35,6 @@ class Catalogue:
     problems: tuple[str, ...] = ()
     project: str = ""
     """What tells this project's collections in an index from those of others."""
-
-
-class File(NamedTuple):
-    """A document as its source lists it: the signature of its state, and its bytes."""
-
-    stamp: str
-    size: int
 
 
 @frozen
@@ -100,23 +94,11 @@ class Outcome:
 
 @frozen
 class Changes:
-    """What the index of a collection lacks: documents to read, documents that are gone."""
+    """What the index of a collection lacks; no survey where the source is as it was."""
 
     survey: Survey | None = None
-    """None where the source is as it was."""
-    new: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    gone: tuple[str, ...] = ()
-    size: int = 0
-    """The bytes to be read."""
-    digests: Mapping[str, str] = field(factory=dict)
-    """Of the documents that the index has."""
+    plan: Plan = field(factory=Plan)
     failed: Mapping[str, tuple[str, str]] = field(factory=dict)
     """Documents that failed before and have not changed since: stamp and reason."""
     facts: Mapping[str, Any] = field(factory=dict)
     """What was noted of the collection."""
-
-    @property
-    def count(self) -> int:
-        """How many documents are concerned."""
-        return len(self.new) + len(self.changed) + len(self.gone)

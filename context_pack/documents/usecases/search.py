@@ -9,12 +9,14 @@ from attrs import frozen
 from context_pack.documents.domain.model import Collection
 from context_pack.documents.ports import Check
 from context_pack.documents.usecases.commands import MAX_QUERY, FindRelated, Query, Search, SearchBatch
-from context_pack.documents.usecases.currency import Standing
+from context_pack.documents.usecases.freshness import Standing
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
+from context_pack.documents.usecases.sync import TASK
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.ports import Stop
 from context_pack.retrieval.searching import Question, Ranked, Ranking, Searching
+from context_pack.retrieval.upkeep import embed_rest
 
 
 @frozen
@@ -142,7 +144,7 @@ class Finder:
 
     def _found(self, answers: tuple[Answered, ...], rankings: Sequence[Ranking], standing: Standing) -> Found:
         progress = next((one.semantic for one in rankings if one.semantic is not None), None)
-        self._shelf.currency.embed_rest(progress)
+        embed_rest(self._shelf.ports.background, TASK, progress)
         embedder = rankings[0].embedder if rankings else self._shelf.ports.fast.id
         found = Found(answers, embedder, standing.stale, progress)
         words = [one.warning for one in rankings] or [

@@ -15,7 +15,7 @@ from context_pack.documents.domain.sections import (
     wanted_heading,
 )
 from context_pack.documents.ports import Check, DocumentPorts
-from context_pack.documents.usecases.currency import Currency, Standing
+from context_pack.documents.usecases.freshness import Freshness, Standing
 from context_pack.documents.usecases.sync import Syncing
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.retrieval.headings import Heading
@@ -51,7 +51,7 @@ class Shelf:
     def __init__(self, ports: DocumentPorts, monotonic: Callable[[], float]) -> None:
         self.ports = ports
         self.syncing = Syncing(ports)
-        self.currency = Currency(ports, self.syncing, monotonic)
+        self.freshness = Freshness(ports, self.syncing, monotonic)
 
     def catalogue(self) -> Catalogue:
         """What is configured now."""
@@ -80,7 +80,7 @@ class Shelf:
 
     def bring(self, collections: Sequence[Collection], check: Check = lambda: None) -> Standing:
         """Bring collections up to date as far as that is quick; what is wrong with the files is told too."""
-        standing = self.currency.bring(collections, check)
+        standing = self.freshness.bring(collections, check)
         problems = self.catalogue().problems
         return Standing(standing.stale, (*problems, *standing.warnings))
 

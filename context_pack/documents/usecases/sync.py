@@ -1,29 +1,32 @@
 """Bringing the index of a collection up to date, by state and then by content.
 
-What the index remembers is asked for before the source is looked at, so that what another process adds
-meanwhile is never taken for gone. Documents are stored whole, a few at a time, with the state they were read
-in: whoever is killed on the way has lost a few, and the next run goes on from there. A document that fails is
-told, not counted; its old version goes only when the document has gone or changed.
+A document that fails is told, not counted; its old version goes only when the document has gone or changed.
+What was noted of a collection says in which state its source was when all of it was indexed: where that is
+the state now, nothing more is looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from attrs import evolve
+from attrs import evolve, frozen
 
-from context_pack.documents.domain.comparing import compared, is_small, state_of
-from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome, Survey
+from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome, Survey, Text
+from context_pack.documents.domain.sections import document_title, suffix_of
 from context_pack.documents.ports import Check, DocumentPorts, Source
-from context_pack.documents.usecases.storing import Storing
+from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Failure
+from context_pack.retrieval.chunking import chunks
+from context_pack.retrieval.model import Entry
 from context_pack.retrieval.ports import Stop
+from context_pack.retrieval.upkeep import Gone, Plan, Report, Unchanged, Upkeep, compared
+from context_pack.retrieval.upkeep import Outcome as Read
 
-ERRAND = "documents"
-
-Report = Callable[[int, int, str], None]
-"""(documents done, documents to do, the one that was done last)."""
+TASK = "documents"
+FEW_DOCUMENTS = 100
+"""So many changed documents are indexed while somebody waits."""
+MOST_TITLE = 1000
 
 
 def quiet(_: int, __: int, ___: str) -> None:
@@ -35,11 +38,27 @@ def never() -> bool:
     return False
 
 
+def entry_of(corpus: str, found: Text) -> Entry:
+    """The document as the index stores it."""
+    suffix, title = suffix_of(found.document), document_title(found.document, found.text)[:MOST_TITLE]
+    return Entry(
+        corpus,
+        found.document,
+        found.digest,
+        found.stamp,
+        title,
+        len(found.text),
+        found.text,
+        pieces=chunks(found.text, suffix=suffix, title=title, key=found.document),
+    )
+
+
+@frozen
 class Syncing:
     """Brings collections up to date."""
 
-    def __init__(self, ports: DocumentPorts) -> None:
-        self._ports = ports
+    ports: DocumentPorts
+    make: Callable[[str, Text], Entry] = entry_of
 
     def sync(
         self,
@@ -52,7 +71,7 @@ class Syncing:
     ) -> Outcome:
         """Bring one collection up to date, alone among processes; what fails is in the outcome."""
         try:
-            done = self._attempt(collection, fetch, report, stop, check, self._ports.background is not None)
+            done = self._attempt(collection, fetch, report, stop, check, self.ports.background is not None)
             return self._delegated(collection, report, stop, check) if done is None else done
         except Failure as failure:
             return Outcome(collection.alias, failed=(Failed(collection.where.name, failure.message),))
@@ -62,66 +81,60 @@ class Syncing:
     ) -> Outcome | None:
         """Do the work here and now; None if it is large and is to be left."""
         with (
-            self._ports.turns.everywhere(collection.id, check),
-            self._ports.sources.open(collection, fetch, check) as source,
+            self.ports.turns.everywhere(collection.id, check),
+            self.ports.sources.open(collection, fetch, check) as source,
         ):
             changes = self.changes(collection, source, again=True)
-            if leave and not is_small(changes):
+            if leave and not changes.plan.is_small(FEW_DOCUMENTS):
                 return None
             return self.carry_out(collection, source, changes, report, stop, check)
 
     def _delegated(self, collection: Collection, report: Report, stop: Stop, check: Check) -> Outcome:
         """Let the worker do what is large, so that others are answered meanwhile, and do what is left."""
-        worker, corpus = self._ports.background, collection.id
+        worker, corpus = self.ports.background, collection.id
         state = self.facts(corpus).get("state")
 
         def done() -> bool:
             now = self.facts(corpus).get("state")
-            return worker is None or not worker.running(ERRAND) or (bool(now) and now != state)
+            return worker is None or not worker.running(TASK) or (bool(now) and now != state)
 
-        if worker is not None and worker.start(ERRAND):
-            self._ports.turns.until(done, check)
+        if worker is not None and worker.start(TASK):
+            self.ports.turns.until(done, check)
         outcome = self._attempt(collection, False, report, stop, check, False)
         assert outcome is not None
         return outcome
 
-    def digests(self, corpus: str) -> dict[str, str]:
-        """The content of each document that the index has, by its name."""
-        return {name: known.digest for name, known in self._ports.index.known(corpus).items()}
-
     def look(self, collection: Collection, explain: bool = True) -> Changes:
         """What a sync would find, without writing anything; what cannot be read is among the failed."""
-        with self._ports.sources.open(collection) as source:
+        with self.ports.sources.open(collection) as source:
             changes = self.changes(collection, source, again=True, explain=explain)
-            survey = changes.survey
+            survey, plan = changes.survey, changes.plan
             assert survey is not None
-            failed = [one for one in source.read([*changes.new, *changes.changed]) if isinstance(one, Failed)]
-            gone = {one.document for one in failed}
-            return evolve(
-                changes,
-                survey=evolve(survey, failed=(*survey.failed, *failed)),
-                new=tuple(name for name in changes.new if name not in gone),
-                changed=tuple(name for name in changes.changed if name not in gone),
-            )
+            failed = [one for one in source.read(list(plan.changed)) if isinstance(one, Failed)]
+            bad = {one.document for one in failed}
+            changed = {name: file for name, file in plan.changed.items() if name not in bad}
+            survey = evolve(survey, failed=(*survey.failed, *failed))
+            return evolve(changes, survey=survey, plan=evolve(plan, changed=changed))
 
     def changes(
         self, collection: Collection, source: Source, again: bool = False, explain: bool = False
     ) -> Changes:
         """What the index lacks; `again` tries what failed before, whether or not it has changed."""
-        index, corpus = self._ports.index, collection.id
-        facts = self.facts(corpus)
-        before = _failures(facts)
-        state = str(facts.get("state", ""))
+        facts = self.facts(collection.id)
+        failed = {name: (str(why[0]), str(why[1])) for name, why in dict(facts.get("failed", {})).items()}
         survey = source.survey("" if again else str(facts.get("signature", "")), explain)
-        if survey is None:
-            return Changes(failed=before)
-        if state and state == state_of(survey) and not (again and before):
-            return Changes(survey, failed=before, facts=facts)
-        # What is known is asked for before the look that counts: see above.
-        known = index.known(corpus)
-        survey = source.survey("", explain)
-        assert survey is not None
-        return compared(known, survey, {} if again else before, facts)
+        if survey is None or (facts.get("state") == state_of(survey) and not (again and failed)):
+            return Changes(survey, failed=failed, facts=facts)
+        failed = {} if again else failed
+        stamps = {name: stamp for name, (stamp, _) in failed.items()}
+        known = self.ports.index.known(collection.id)
+        plan = compared(known, survey.files, stamps)
+        if plan.gone:  # only a look that is later than the question can tell
+            survey = source.survey("", explain)
+            assert survey is not None
+            plan = compared(known, survey.files, stamps)
+        same = survey.files.keys() - plan.changed.keys() - known.keys()
+        return Changes(survey, plan, {name: why for name, why in failed.items() if name in same}, facts)
 
     def carry_out(
         self,
@@ -133,39 +146,24 @@ class Syncing:
         check: Check = lambda: None,
     ) -> Outcome:
         """Do what the changes ask for."""
-        survey = changes.survey
-        if survey is None:
-            told = tuple(Failed(name, reason) for name, (_, reason) in changes.failed.items())
-            return Outcome(collection.alias, failed=told)
-        if changes.count and changes.facts.get("state"):
+        survey, plan, index = changes.survey, changes.plan, self.ports.index
+        if not plan.is_idle and changes.facts.get("state"):
             # Whoever finds the work half done must not take the index for the state it had before.
-            self._ports.index.note(collection.id, {**changes.facts, "state": ""})
-        work = Storing(self._ports, collection.id, changes)
-        wanted = [*changes.new, *changes.changed]
-        finished = True
-        if changes.gone:
-            self._ports.index.forget(collection.id, changes.gone)
-        for number, found in enumerate(source.read(wanted) if wanted else (), start=1):
-            check()
-            work.take(found)
-            report(number, len(wanted), found.document)
-            if stop():
-                finished = number == len(wanted)
-                break
-        work.flush()
-        self._note(collection.id, changes, survey, {**changes.failed, **work.failed}, finished)
-        failed = {
-            **{one.document: one for one in survey.failed},
-            **{name: Failed(name, reason) for name, (_, reason) in changes.failed.items()},
-            **{name: Failed(name, reason) for name, (_, reason) in work.failed.items()},
-        }
+            index.note(collection.id, {**changes.facts, "state": ""})
+        reading = _Reading(collection.id, plan, self.make, dict(changes.failed))
+        work = Upkeep(index, collection.id, plan, reading.spoiled)
+        finished = work.carry_out(reading.outcomes(source, check), stop, report)
+        failed = {} if survey is None else {one.document: one for one in survey.failed}
+        if survey is not None:
+            self._note(collection.id, changes, survey, reading.failed, finished)
+        failed |= {name: Failed(name, reason) for name, (_, reason) in reading.failed.items()}
         return Outcome(
-            collection.alias, work.added, work.updated, len(changes.gone), tuple(failed.values()), finished
+            collection.alias, work.added, work.updated, len(plan.gone), tuple(failed.values()), finished
         )
 
     def facts(self, corpus: str) -> Mapping[str, Any]:
         """What was noted of a collection; nothing before its first sync."""
-        with self._ports.index.reading() as snapshot:
+        with self.ports.index.reading() as snapshot:
             return snapshot.corpus_facts(corpus) or {}
 
     def _note(
@@ -178,11 +176,11 @@ class Syncing:
     ) -> None:
         """Remember what the source says of itself and its state; an unchanged note is not written again."""
         state = state_of(survey) if finished else ""
-        if state and state == changes.facts.get("state") and not changes.count:
+        if state and state == changes.facts.get("state") and changes.plan.is_idle:
             return
         about = survey.about
         facts = {
-            "project": self._ports.sources.catalogue().project,
+            "project": self.ports.sources.catalogue().project,
             "name": about.name,
             "version": about.version,
             "description": about.description,
@@ -190,8 +188,47 @@ class Syncing:
             "state": state,
             "failed": {name: list(why) for name, why in failed.items()},
         }
-        self._ports.index.note(corpus, facts)
+        self.ports.index.note(corpus, facts)
 
 
-def _failures(facts: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    return {name: (str(why[0]), str(why[1])) for name, why in dict(facts.get("failed", {})).items()}
+@frozen
+class _Reading:
+    """What becomes of the changed documents of a collection; those that fail are noted, stamp and reason."""
+
+    corpus: str
+    plan: Plan
+    make: Callable[[str, Text], Entry]
+    failed: dict[str, tuple[str, str]]
+
+    def outcomes(self, source: Source, check: Check) -> Iterator[Read]:
+        """Read every changed document."""
+        for found in source.read(list(self.plan.changed)) if self.plan.changed else ():
+            check()
+            if isinstance(found, Failed):
+                yield self._fail(found.document, found.reason, found.passing)
+            elif self.plan.has(found.document, found.digest):
+                yield Unchanged(found.document, found.stamp)
+            else:
+                try:
+                    made: Read = self.make(self.corpus, found)
+                except Exception as error:  # a text that our own code cannot take apart costs no other one
+                    made = self._fail(found.document, f"it cannot be taken apart ({type(error).__name__})")
+                yield made
+
+    def spoiled(self, entry: Entry, error: Exception) -> Read:
+        """A document that cannot be tokenised or embedded."""
+        return self._fail(entry.key, f"it cannot be indexed ({type(error).__name__})")
+
+    def _fail(self, document: str, reason: str, passing: bool = False) -> Read:
+        file = self.plan.changed.get(document)
+        self.failed[document] = ("" if file is None else file.stamp, reason)
+        return Unchanged(document, "") if passing else Gone(document)
+
+
+def state_of(survey: Survey) -> str:
+    """One digest of all that a survey says: the same digest, nothing to do."""
+    about = survey.about
+    rows = [f"{document}\n{file.stamp}" for document, file in survey.files.items()]
+    rows.sort()
+    told = [f"{one.document}\n{one.reason}" for one in survey.failed]
+    return sha256_hex("\n".join([about.name, about.version or "", about.description or "", *told, "", *rows]))

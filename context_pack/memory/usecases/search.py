@@ -16,6 +16,7 @@ from context_pack.memory.ports import MemoryPorts
 from context_pack.memory.usecases.refresh import TASK, Refresher
 from context_pack.retrieval.model import Found, Progress, Scope
 from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
+from context_pack.retrieval.upkeep import embed_rest
 from context_pack.retrieval.words import tokens
 from context_pack.toolkit.arguments import arg, choice, integer, text
 
@@ -97,7 +98,7 @@ class MemorySearcher:
         hits = tuple(worth[: command.limit])
         if ranking.warning and not hits and self._has(question.scope):
             raise _failed(ranking.warning, refreshed.indexing)
-        self._go_on(ranking.semantic)
+        embed_rest(self.ports.background, TASK, ranking.semantic)
         return Search(
             hits,
             max(ranking.total, len(worth)) if len(worth) == question.limit else len(worth),
@@ -126,11 +127,6 @@ class MemorySearcher:
         """Whether there is anything to find in a scope."""
         with self.ports.index.reading() as snapshot:
             return snapshot.progress(self.ports.searching.fast.id, scope).total > 0
-
-    def _go_on(self, semantic: Progress | None) -> None:
-        """Have the background embed what still lacks a better vector."""
-        if semantic is not None and semantic.done < semantic.total and self.ports.background is not None:
-            self.ports.background.start(TASK)
 
 
 def _failed(warning: str, indexing: Progress | None) -> Failure:

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from context_pack.documents.domain.model import Changes, Collection, Failed, Survey, Text
+from context_pack.documents.domain.model import Collection, Failed, Survey, Text
 from context_pack.documents.ports import DocumentPorts
 from context_pack.documents.usecases import commands
 from context_pack.documents.usecases.search import Finder
 from context_pack.documents.usecases.shelf import Shelf
-from context_pack.documents.usecases.storing import Storing, entry_of
-from context_pack.documents.usecases.upkeep import sync_all, under_every_name
+from context_pack.documents.usecases.sync import Syncing, entry_of
+from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.model import Entry
 from context_pack_adapters.embed.hashed import HashedEmbedder
@@ -256,19 +256,39 @@ def test_a_large_sync_is_left_to_the_worker_and_counted_all_the_same() -> None:
 
 @pytest.mark.clause("DC-20")
 def test_a_text_that_cannot_be_taken_apart_fails_alone() -> None:
-    setting = Setting({"docs/a.md": "# A"})
+    setting = Setting({"docs/a.md": "# A", "docs/odd.md": "# Odd"})
 
     def make(corpus: str, found: Text) -> Entry:
         if found.document == "odd.md":
             raise RecursionError
         return entry_of(corpus, found)
 
-    storing = Storing(setting.shelf.ports, setting.collection.id, Changes(), make=make)
-    for name in ("odd.md", "b.md"):
-        storing.take(Text(name, "# Title", "0" * 64, "1"))
-    storing.flush()
-    assert (storing.added, list(setting.texts())) == (1, ["b.md"])
-    assert storing.failed == {"odd.md": ("", "it cannot be taken apart (RecursionError)")}
+    done = Syncing(setting.shelf.ports, make).sync(setting.collection)
+    assert (done.added, list(setting.texts())) == (1, ["a.md"])
+    assert done.failed == (Failed("odd.md", "it cannot be taken apart (RecursionError)"),)
+
+
+class Choking(HashedEmbedder):
+    """An embedder that fails inside on one word."""
+
+    def embed_tokens(self, texts: Any) -> Any:
+        given = list(texts)
+        if any("odd" in words for words in given):
+            raise FloatingPointError
+        return super().embed_tokens(given)
+
+
+@pytest.mark.clause("DC-20")
+def test_a_text_that_cannot_be_embedded_fails_alone_and_takes_its_old_version_along() -> None:
+    setting = Setting({"docs/a.md": "# A", "docs/odd.md": "# Even"})
+    index = MemoryIndex(Choking())
+    syncing = Syncing(evolve(setting.shelf.ports, index=index))
+    assert syncing.sync(setting.collection).added == 2
+    setting.files |= {"docs/b.md": "# B", "docs/odd.md": "# Odd"}
+    done = syncing.sync(setting.collection)
+    assert (done.added, done.updated) == (1, 0)
+    assert done.failed == (Failed("odd.md", "it cannot be indexed (FloatingPointError)"),)
+    assert list(index.known(setting.collection.id)) == ["a.md", "b.md"]
 
 
 @pytest.mark.clause("DC-26")

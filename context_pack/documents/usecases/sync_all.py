@@ -9,8 +9,10 @@ from attrs import evolve
 from context_pack.documents.domain.model import Collection, Outcome
 from context_pack.documents.ports import Check
 from context_pack.documents.usecases.shelf import Shelf
-from context_pack.documents.usecases.sync import Report, never, quiet
+from context_pack.documents.usecases.sync import never, quiet
+from context_pack.retrieval.model import Known
 from context_pack.retrieval.ports import Stop
+from context_pack.retrieval.upkeep import Report
 
 
 def sync_all(
@@ -28,16 +30,16 @@ def sync_all(
     compared with what it had, whoever has done it.
     """
     outcomes, chosen = [], list(collections)
-    digests = shelf.syncing.digests
-    before = {one.id: digests(one.id) for one in chosen} if shelf.ports.background is not None else {}
+    known = shelf.ports.index.known
+    before = {one.id: known(one.id) for one in chosen} if shelf.ports.background is not None else {}
     for collection in chosen:
         if stop():
             break
         outcome = shelf.syncing.sync(collection, fetch=fetch, report=report, stop=stop, check=check)
         if collection.id in before:
-            outcome = _counted(outcome, before[collection.id], digests(collection.id))
+            outcome = _counted(outcome, before[collection.id], known(collection.id))
         outcomes.append(outcome)
-        shelf.currency.forget(collection)
+        shelf.freshness.forget(collection)
     forget_unnamed(shelf)
     return outcomes
 
@@ -51,12 +53,12 @@ def under_every_name(shelf: Shelf, outcomes: Iterable[Outcome]) -> list[Outcome]
     return [*every, *(one for one in named if one.collection not in known)]
 
 
-def _counted(outcome: Outcome, before: Mapping[str, str], after: Mapping[str, str]) -> Outcome:
+def _counted(outcome: Outcome, before: Mapping[str, Known], after: Mapping[str, Known]) -> Outcome:
     """The outcome with what became of the index since."""
     return evolve(
         outcome,
         added=len(after.keys() - before.keys()),
-        updated=sum(before[name] != after[name] for name in after.keys() & before.keys()),
+        updated=sum(before[name].digest != after[name].digest for name in after.keys() & before.keys()),
         removed=len(before.keys() - after.keys()),
     )
 

@@ -12,12 +12,10 @@ from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
-from context_pack.documents.domain.comparing import is_small
 from context_pack.documents.domain.model import Collection
 from context_pack.documents.ports import Check, DocumentPorts
-from context_pack.documents.usecases.sync import ERRAND, Syncing
+from context_pack.documents.usecases.sync import FEW_DOCUMENTS, TASK, Syncing
 from context_pack.kernel.errors import Code, Failure
-from context_pack.retrieval.model import Progress
 
 LOOK_SECONDS = 2.0
 
@@ -30,7 +28,7 @@ class Standing:
     warnings: tuple[str, ...] = ()
 
 
-class Currency:
+class Freshness:
     """Keeps the index of local collections as the disk is."""
 
     def __init__(self, ports: DocumentPorts, syncing: Syncing, monotonic: Callable[[], float]) -> None:
@@ -49,11 +47,6 @@ class Currency:
     def forget(self, collection: Collection) -> None:
         """Look again before the next answer."""
         self._known.pop(collection.id, None)
-
-    def embed_rest(self, progress: Progress | None) -> None:
-        """Let the worker embed what has no semantic vector yet."""
-        if progress is not None and progress.done < progress.total:
-            self._start_worker()
 
     def _one(self, collection: Collection, check: Check) -> Standing:
         known = self._recent(collection)
@@ -84,7 +77,7 @@ class Currency:
                 changes = self._syncing.changes(collection, source)
                 if changes.survey is None:
                     return Standing()
-                if not is_small(changes) and self._start_worker():
+                if changes.plan.is_left_to(self._ports.background, TASK, FEW_DOCUMENTS):
                     return Standing(stale=True)
                 self._syncing.carry_out(collection, source, changes, check=check)
                 return Standing()
@@ -95,7 +88,3 @@ class Currency:
             if not collection.where.is_local and failure.code is Code.NOT_FOUND:
                 words = f'collection "{collection.alias}" was never fetched: call documents_sync first'
             return Standing(warnings=(words,))
-
-    def _start_worker(self) -> bool:
-        worker = self._ports.background
-        return worker is not None and worker.start(ERRAND)
