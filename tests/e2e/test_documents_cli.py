@@ -137,11 +137,60 @@ def test_a_package_is_reproducible_and_can_be_added(docs: Docs) -> None:
     with tarfile.open(two) as archive:
         assert archive.getnames() == ["manifest.json", "food/pasta.md", "guide.md", "keys.md"]
         assert {member.mtime for member in archive} == {0}
-    assert docs("pack", "handbook", "--dry-run").code == 0
     assert docs("add", "packed", "one.tar.gz").code == 0
     assert docs("sync", "packed", "--json").json["collections"][0]["added"] == 3
     listed = docs("list", "--json").json["collections"][1]
     assert (listed["collection"], listed["version"], listed["kind"]) == ("packed", "1.2", "package")
+
+
+@pytest.mark.clause("DC-34")
+def test_a_dry_run_tells_what_would_be_packed_whether_or_not_it_is_indexed(docs: Docs) -> None:
+    handbook(docs.root)
+    lay(docs.root, {"docs/bad.md": b"\xff", "docs/x.bin": b"\x00"})
+    assert docs("sync", "--fast").code == 1
+    tried = docs("pack", "handbook", "--name", "hand", "--version", "1.2", "--dry-run", "--json")
+    assert (tried.code, tried.json["files"]) == (1, ["food/pasta.md", "guide.md", "keys.md"])
+    assert (tried.json["dryRun"], tried.json["documents"]) == (True, 3)
+    assert tried.json["failed"][0]["document"] == "bad.md"
+    assert [one["document"] for one in tried.json["skipped"]] == ["x.bin"]
+    shown = docs("pack", "handbook", "--name", "hand", "--version", "1.2", "--dry-run").out
+    assert shown.startswith("hand-1.2.tar.gz would hold 3 documents, ")
+    assert "\n  food/pasta.md\n  guide.md\n  keys.md\n" in shown
+    assert not list(docs.root.glob("*.tar.gz"))
+    made = docs("pack", "handbook", "--name", "hand", "--version", "1.2", "--json").json
+    assert (made["package"], made["bytes"]) == (tried.json["package"], tried.json["bytes"])
+    assert docs("pack", "handbook", "--name", "hand", "--version", "1.2", "--dry-run").code == 2
+
+
+@pytest.mark.clause("DC-36")
+def test_no_command_prints_the_credentials_of_a_repository(docs: Docs) -> None:
+    places = {
+        "repo": "git+https://reader:hidden-1@host.invalid/team/handbook.git#main",
+        "token": "git+https://hidden-2@host.invalid/x",
+        "bare": "git+https://reader:hidden-3@host.invalid",
+        "shell": "git+ssh://git:hidden-4@host.invalid/x",
+        "upper": "git+HTTPS://reader:hidden-5@host.invalid/x",
+        "broken": "git+https://reader:hid/den-6@host.invalid/x",
+        "twice": "git+https://reader:hid@den-7@host.invalid/x",
+        "number": "git+https://reader:hid#den-8@host.invalid/x",
+    }
+    said = [docs("add", name, place) for name, place in places.items()]
+    said.append(docs("add", "repo", places["repo"], "--json", "--dry-run", "--replace"))
+    configure(docs.root, **places)
+    commands = [["list"], ["sync", "--dry-run"], ["pack", "repo", "--dry-run"], ["search", "x"]]
+    said += [docs(*words, *more) for words in commands for more in ([], ["--json"])]
+    said.append(docs("pack", places["bare"], "--dry-run"))
+    said += [docs.line("doctor", *more, **environ(docs.root)) for more in ([], ["--json"])]
+    for done in said:
+        assert "hid" not in done.out + done.err, done
+    listed = {one["collection"]: one["place"] for one in docs("list", "--json").json["collections"]}
+    assert listed == {
+        "repo": "https://host.invalid/team/handbook.git",
+        "token": "https://host.invalid/x",
+        "bare": "https://host.invalid",
+        "shell": "ssh://git@host.invalid/x",
+        "upper": "https://host.invalid/x",
+    }
 
 
 @pytest.mark.clause("DC-31")

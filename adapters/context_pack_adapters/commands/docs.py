@@ -40,6 +40,8 @@ def add(options: Namespace, shell: Shell) -> int:
       context-pack docs add notes ~/notes --user   for every project of yours
       context-pack docs add handbook ./docs --dry-run
     """
+    from context_pack.documents.domain.where import without_login
+
     documents = open_documents(shell)
     sources = documents.shelf.ports.sources
     url = _url(options, shell)
@@ -53,14 +55,15 @@ def add(options: Namespace, shell: Shell) -> int:
     if not options.dry_run:
         entry = {"url": url, **({"description": options.description} if options.description else {})}
         sources.configure(options.name, entry, options.user)
+    shown = without_login(url)
     if options.json:
-        shell.terminal.json({**body, "url": url, "dryRun": options.dry_run})
+        shell.terminal.json({**body, "url": shown, "dryRun": options.dry_run})
     else:
         if "documents" in body:
             show_plan(shell, body)
         deed = "would be added" if options.dry_run else "is added"
         then = "" if options.dry_run else f"; {_next_step(collection, sources.allowed())}"
-        shell.terminal.line(f"{options.name} {deed} as {url}{then}")
+        shell.terminal.line(f"{options.name} {deed} as {shown}{then}")
     return 1 if body.get("failed") else 0
 
 
@@ -196,7 +199,7 @@ def list_collections(options: Namespace, shell: Shell) -> int:
                 "description": one.description,
                 "version": one.version,
                 "kind": one.collection.where.kind.value,
-                "place": one.collection.where.place,
+                "place": one.collection.where.shown,
                 "userWide": one.collection.user_wide,
             }
             for one in found
@@ -204,7 +207,7 @@ def list_collections(options: Namespace, shell: Shell) -> int:
         shell.terminal.json({"count": len(bodies), "collections": bodies, "problems": list(problems)})
     elif found:
         rows = [
-            (each.alias, one.documents, one.version or "-", each.where.place, one.description or "")
+            (each.alias, one.documents, one.version or "-", each.where.shown, one.description or "")
             for one in found
             for each in [one.collection]
         ]

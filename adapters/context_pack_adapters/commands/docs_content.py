@@ -203,7 +203,8 @@ def pack(options: Namespace, shell: Shell) -> int:
     SHA-256.
 
     The same documents make the same bytes. The source may be a folder, a manifest.json, or a collection by
-    name. The exit code is 1 when a document failed; the package then holds the others.
+    name. The exit code is 1 when a document failed; the package then holds the others. --dry-run names the
+    documents that would be packed; of a repository, those that were fetched last.
 
     Examples:
       context-pack docs pack ./docs --name handbook --version 1.2 -o handbook-1.2.tar.gz
@@ -215,12 +216,8 @@ def pack(options: Namespace, shell: Shell) -> int:
 
     documents = open_documents(shell)
     collection = _collection(documents, options.source)
-    if options.dry_run:
-        body = plan_body(collection, documents.shelf.syncing.look(collection))
-        shell.terminal.json({"dryRun": True, **body}) if options.json else show_plan(shell, body)
-        return 1 if body["failed"] else 0
-    with documents.shelf.ports.sources.open(collection, fetch=True) as source:
-        survey = source.survey()
+    with documents.shelf.ports.sources.open(collection, fetch=not options.dry_run) as source:
+        survey = source.survey(explain=options.dry_run)
         assert survey is not None
         about = About(
             options.name or survey.about.name or collection.where.name,
@@ -233,11 +230,21 @@ def pack(options: Namespace, shell: Shell) -> int:
         if os.path.lexists(target) and not options.force:  # before anything is packed
             raise Usage(f"{target.name} is there already; --force replaces it")
         data, packed, failed = package_of(about, source, survey)
-        write(str(target), data, replace=options.force)
+        if not options.dry_run:
+            write(str(target), data, replace=options.force)
     every = (*survey.failed, *failed)
+    body = {"package": str(target), "documents": packed, "bytes": len(data), "failed": _bodies(every)}
+    if options.dry_run:
+        files = sorted(set(survey.files) - {one.document for one in every})
+        of = {"dryRun": True, "name": about.name, "version": about.version}
+        body = {**of, **body, "files": files, "skipped": _bodies(survey.skipped)}
     if options.json:
-        body = {"package": str(target), "documents": packed, "bytes": len(data), "failed": _bodies(every)}
         shell.terminal.json(body)
+    elif options.dry_run:
+        shell.terminal.line(f"{target.name} would hold {packed} documents, {len(data)} bytes:")
+        for name in files:
+            shell.terminal.line(f"  {name}")
+        _show_left_out(shell, body)
     else:
         shell.terminal.line(f"{target.name}: {packed} documents, {len(data)} bytes")
         show_failed(shell, every)
@@ -286,6 +293,11 @@ def show_plan(shell: Shell, body: dict[str, Any]) -> None:
     counts = f"{body['added']} to add, {body['updated']} to update, {body['removed']} to remove"
     size = f"{body['documents']} documents, {body['bytes']} bytes to read"
     shell.terminal.styled_line(("bold", body["collection"]), f": {counts} ({size})")
+    _show_left_out(shell, body)
+
+
+def _show_left_out(shell: Shell, body: dict[str, Any]) -> None:
+    """Which documents fail, and which are skipped."""
     for one in body["failed"]:
         shell.terminal.styled_line("  ", ("red", "fails"), f"    {one['document']}: {one['reason']}")
     for one in body["skipped"][:MOST_NAMED]:

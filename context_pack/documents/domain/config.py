@@ -15,7 +15,7 @@ from typing import Any
 from attrs import field, frozen
 
 from context_pack.documents.domain.permits import ALLOWED, permits_in
-from context_pack.documents.domain.where import Where, parse_where
+from context_pack.documents.domain.where import Where, parse_where, without_login
 from context_pack.kernel.errors import Failure, invalid
 
 CONFIG_FILE = "context.json"
@@ -31,7 +31,7 @@ class Entry:
     """One configured collection."""
 
     alias: str
-    url: str
+    url: str = field(repr=without_login)
     where: Where
     description: str | None = None
 

@@ -17,7 +17,7 @@ ALLOWED = "allowed"
 CREDENTIALS = "credentials"
 PROTOCOLS = ("https", "ssh")
 
-_ADDRESS = re.compile(r"([a-z]+)://(?:[^/@]*@)?([^/]+)/(.*)", re.DOTALL)
+_ADDRESS = re.compile(r"([a-z]+)://(?:[^/]*@)?([^/]+)(?:/(.*))?", re.DOTALL)
 
 
 def address_of(place: str) -> str:
@@ -25,7 +25,7 @@ def address_of(place: str) -> str:
     found = _ADDRESS.fullmatch(place)
     if found is None:
         return place
-    path = found[3].rstrip("/").removesuffix(".git").rstrip("/")
+    path = (found[3] or "").rstrip("/").removesuffix(".git").rstrip("/")
     return f"{found[1]}://{found[2].lower()}/{path}"
 
 

@@ -11,7 +11,7 @@ import re
 from enum import StrEnum
 from urllib.parse import unquote
 
-from attrs import frozen
+from attrs import field, frozen
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.paths import RelativePath
@@ -24,7 +24,19 @@ SHAPES = "a folder, a manifest.json, a .tar.gz package, file://… or git+file|h
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://(.*)", re.DOTALL)
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_LOGIN = re.compile(r"(?P<protocol>[a-z]+)://(?P<user>[^/:]*)(?P<password>:[^/]*)?@", re.IGNORECASE)
+_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::[0-9]*)?")
 _REF = re.compile(r"(?!.*\.\.)(?!.*@\{)(?!.*//)[A-Za-z0-9_][^\s~^:?*\[\\]{0,254}")
+
+
+def without_login(url: str) -> str:
+    """An address as it may be shown: without password, and without user (a token, perhaps) but for ssh."""
+    return _LOGIN.sub(_bare, url, count=1)
+
+
+def _bare(login: re.Match[str]) -> str:
+    user = f"{login['user']}@" if login["protocol"].lower() == "ssh" else ""
+    return f"{login['protocol']}://{user}"
 
 
 class Kind(StrEnum):
@@ -41,9 +53,14 @@ class Where:
     """A parsed place: a path as written, or the address of a repository with what is wanted of it."""
 
     kind: Kind
-    place: str
+    place: str = field(repr=without_login)
     ref: str = ""
     manifest: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The place without what only git is to know."""
+        return self.place if self.is_local else without_login(self.place)
 
     @property
     def is_local(self) -> bool:
@@ -53,7 +70,7 @@ class Where:
     @property
     def name(self) -> str:
         """The last part of the place that says something, for people."""
-        parts = [part for part in re.split(r"[/\\]", self.place) if part not in ("", ".", "..")]
+        parts = [part for part in re.split(r"[/\\]", self.shown) if part not in ("", ".", "..")]
         if self.kind is Kind.MANIFEST and len(parts) > 1:
             parts.pop()
         last = parts[-1] if parts else "documents"
@@ -110,6 +127,9 @@ def _repository(address: str) -> Where:
     rest = _SCHEME.fullmatch(base)
     if rest is None or not rest[2].strip("/") or rest[2].startswith("-") or re.search(r"\s|@-", base):
         raise _wrong("the address of the repository is not complete")
+    user, _, host = rest[2].partition("/")[0].rpartition("@")
+    if rest[1].lower() != "file" and ("@" in user or _HOST.fullmatch(host) is None):
+        raise _wrong("in a user name and a password, / ? # and @ are written %2F %3F %23 and %40")
     return Where(Kind.GIT, f"{rest[1].lower()}://{rest[2]}", ref, _manifest(query, later))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from context_pack.documents.domain.config import entry_of
 from context_pack.documents.domain.where import Kind, Where, parse_where
 from context_pack.kernel.errors import Failure
 
@@ -24,6 +25,10 @@ from context_pack.kernel.errors import Failure
         (
             "git+ssh://git@host/a/b.git#main?manifest=docs/manifest.json",
             Where(Kind.GIT, "ssh://git@host/a/b.git", "main", "docs/manifest.json"),
+        ),
+        (
+            "git+https://me:secret@[::1]:8443/a",
+            Where(Kind.GIT, "https://me:secret@[::1]:8443/a"),
         ),
         (
             "git+https://host/a?manifest=./m.json#feature/x",
@@ -57,6 +62,9 @@ def test_every_shape_of_a_place_is_understood(url: str, expected: Where) -> None
         "git+https://host/a#main?manifest=../m.json",
         "git+https://host/a#main?manifest=/etc/passwd",
         "git+https://host/a?depth=1",
+        "git+https://me:pass/word@host/a",
+        "git+https://me:p@ss@host/a",
+        "git+https://me:pass#word@host/a",
         "docs\x00evil",
         "d" * 3000,
     ],
@@ -79,3 +87,22 @@ def test_what_is_no_place_or_could_be_an_option_is_refused(url: str) -> None:
 )
 def test_a_place_has_a_name_for_people(url: str, name: str) -> None:
     assert parse_where(url).name == name
+
+
+@pytest.mark.clause("DC-36")
+@pytest.mark.parametrize(
+    "url, shown, name",
+    [
+        ("git+https://me:hidden@host/a/b.git", "https://host/a/b.git", "b"),
+        ("git+https://hidden@host:8443/@scope/b", "https://host:8443/@scope/b", "b"),
+        ("git+https://me:hidden@host", "https://host", "host"),
+        ("git+ssh://git:hidden@host/a", "ssh://git@host/a", "a"),
+        ("git+ssh://git@host/a", "ssh://git@host/a", "a"),
+        ("git+file:///srv/a@b/c", "file:///srv/a@b/c", "c"),
+        ("./me:some@folder", "./me:some@folder", "me:some@folder"),
+    ],
+)
+def test_a_place_is_shown_without_its_credentials(url: str, shown: str, name: str) -> None:
+    where = parse_where(url)
+    assert (where.shown, where.name) == (shown, name)
+    assert "hidden" not in repr(where) + repr(entry_of("x", {"url": url}))
