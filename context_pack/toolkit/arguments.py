@@ -4,7 +4,7 @@ From the class come the published schema, the validator (compiled once), the str
 reference table in CONTRACT.md, so that they cannot disagree. Schemas stay in the subset that every MCP
 client accepts: objects with `properties` and `additionalProperties: false`, no `$ref`, no type arrays, no
 top-level alternatives. Types are strict: `null` and `1.0` are not an integer, `true` is not a number.
-Loading `jsonschema` and `cattrs` is put off until the first validation.
+Loading `cattrs` is put off until the first call, and `jsonschema` until one breaks a rule.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from context_pack.toolkit.faults import Problem as Problem
 from context_pack.toolkit.faults import Schema as Schema
 from context_pack.toolkit.faults import clip as clip
 from context_pack.toolkit.faults import problems_of, strict_validator
+from context_pack.toolkit.fitting import fits
 
 C = TypeVar("C")
 
@@ -126,7 +127,7 @@ def schema_of(command: type) -> Schema:
 
 def problems(command: type, arguments: Mapping[str, Any]) -> list[Problem]:
     """Everything wrong with `arguments` (the first few), the shallowest first."""
-    return problems_of(_validator(command), arguments)
+    return [] if fits(_schema(command), arguments) else problems_of(_validator(command), arguments)
 
 
 def with_whole_numbers(schema: Schema, value: Any) -> Any:
@@ -183,9 +184,15 @@ def _converter() -> Any:
 
 
 @cache
+def _schema(command: type) -> Schema:
+    """The schema of a command, made once."""
+    return schema_of(command)
+
+
+@cache
 def _validator(command: type) -> Any:
     """The compiled validator of a command's schema."""
-    return strict_validator(schema_of(command))
+    return strict_validator(_schema(command))
 
 
 def key_of(arguments: Mapping[str, Any]) -> str | None:

@@ -57,7 +57,7 @@ def _depth(error: Any) -> int:
 def _half_characters(value: Any, path: str, field: str) -> Iterator[Problem]:
     """Texts with a lone surrogate: JSON can spell them, but no file, process or reply can carry them."""
     if isinstance(value, str):
-        if _SURROGATE.search(value):
+        if has_half_characters(value):
             words = "holds half a character (a lone surrogate); send whole characters"
             yield Problem(path, field, "unicode", f"'{field}' {words}")
     elif isinstance(value, dict):
@@ -87,7 +87,7 @@ def _validator_class() -> Any:
 
     def pattern(_: Any, wanted: str, value: Any, schema: Schema) -> Iterator[ValidationError]:
         fits = isinstance(value, str) and len(value) <= schema.get("maxLength", math.inf)
-        if fits and not _compiled(wanted).search(value):
+        if fits and not compiled(wanted).search(value):
             yield ValidationError(wanted)
 
     def items(validator: Any, wanted: Schema, value: Any, schema: Schema) -> Iterator[ValidationError]:
@@ -95,7 +95,9 @@ def _validator_class() -> Any:
             for index, item in enumerate(value):
                 yield from validator.descend(item, wanted, path=index)
 
-    types = Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_whole, "number": _is_number})
+    types = Draft202012Validator.TYPE_CHECKER.redefine_many(
+        {"integer": lambda _, value: is_whole(value), "number": lambda _, value: is_number(value)}
+    )
     rules = {"required": missing, "additionalProperties": unknown, "pattern": pattern, "items": items}
     make: Any = extend
     return make(Draft202012Validator, rules, type_checker=types)
@@ -106,16 +108,23 @@ def strict_validator(schema: Schema) -> Any:
     return _validator_class()(schema)
 
 
-def _is_whole(_: object, value: object) -> bool:
+def is_whole(value: object) -> bool:
+    """Whether it is an integer, and no truth value."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _is_number(_: object, value: object) -> bool:
-    return _is_whole(_, value) or (isinstance(value, float) and math.isfinite(value))
+def is_number(value: object) -> bool:
+    """Whether it is a finite number."""
+    return is_whole(value) or (isinstance(value, float) and math.isfinite(value))
+
+
+def has_half_characters(text: str) -> bool:
+    """Whether a text holds a lone surrogate."""
+    return not text.isascii() and _SURROGATE.search(text) is not None
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str) -> re.Pattern[str]:
     """A published pattern as it is meant: `$` is the very end, as in ECMAScript."""
     closed = pattern.endswith("$") and not pattern.endswith(r"\$")
     return re.compile(pattern[:-1] + r"\Z" if closed else pattern)
