@@ -18,7 +18,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.stores import tar_stream
 from context_pack_adapters.stores.collection_package import PackageSource
-from context_pack_adapters.stores.collection_reading import is_young, now_ns, stamp_of
+from context_pack_adapters.stores.collection_stamps import is_young, now_ns, stamp_of
 
 MANIFEST = {"name": "guide", "version": "3", "sources": {"glob": ["**/*.md"]}}
 

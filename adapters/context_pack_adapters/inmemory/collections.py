@@ -29,13 +29,13 @@ from context_pack.documents.domain.manifest import (
 )
 from context_pack.documents.domain.model import Catalogue, Collection, Failed, Survey, Text
 from context_pack.documents.domain.naming import collection_id
+from context_pack.documents.domain.reading import LedPolicy, document, failure
+from context_pack.documents.domain.tree import Item, Tree
 from context_pack.documents.domain.where import Kind
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import Reason
-from context_pack.kernel.text import decode
-from context_pack.retrieval.upkeep import File
 
 PROJECT = "memory"
 LOOK_SECONDS = 0.01
@@ -139,51 +139,24 @@ class MemorySource:
 
     def survey(self, since: str = "", explain: bool = False) -> Survey | None:  # noqa: ARG002
         """What is below the prefix now."""
-        manifest = self._manifest
-        failed, skipped = list(manifest.failed), []
-        files: dict[str, File] = {}
-        inside = {path.removeprefix(self._prefix) for path in self._files if path.startswith(self._prefix)}
-        for path in sorted(inside if manifest.files is None else manifest.files):
-            problem = self._problem(path) if path in inside else "there is no such file"
-            if problem is None and manifest.wants(path):
-                data = self._data(path)
-                files[path] = File(self._stamp(path, data), len(data))
-            elif manifest.files is not None:
-                failed.append(Failed(path, problem or ""))
-            else:
-                skipped.append(Failed(path, problem or "not among the sources"))
-        return Survey(manifest.about, files, tuple(failed), skipped=tuple(skipped) if explain else ())
+        items = {
+            path.removeprefix(self._prefix): Item(_stamp(data), len(data))
+            for path, data in ((path, _bytes(content)) for path, content in self._files.items())
+            if path.startswith(self._prefix)
+        }
+        policy = LedPolicy(self._policy.extra, self._prefix)
+        return Tree(items, self._ignores, policy).survey(self._manifest, "", explain)
 
     def read(self, documents: Sequence[str]) -> Iterator[Text | Failed]:
         """The contents of documents."""
+        expected = self._manifest.files or {}
         for path in documents:
-            if self._prefix + path not in self._files:
-                yield Failed(path, "there is no such file")
-                continue
-            data = self._data(path)
-            digest, expected = sha256_hex(data), (self._manifest.files or {}).get(path)
-            text = decode(data)
-            if expected is not None and digest != expected:
-                yield Failed(path, f"hash mismatch: the manifest says {expected}, the file has {digest}")
-            elif isinstance(text, Reason):
-                yield Failed(path, "it is not text" if text is Reason.BINARY else "it is not UTF-8")
+            content = self._files.get(self._prefix + path)
+            if content is None:
+                yield failure(path, Reason.MISSING)
             else:
-                yield Text(path, text, digest, self._stamp(path, data))
-
-    def _data(self, path: str) -> bytes:
-        return _bytes(self._files[self._prefix + path])
-
-    def _stamp(self, path: str, data: bytes) -> str:
-        expected = (self._manifest.files or {}).get(path) or ""
-        return f"{sha256_hex(data)[:32]}{expected[:16]}"
-
-    def _problem(self, path: str) -> str | None:
-        try:
-            if any(map(self._policy.denies, (RelativePath(path), RelativePath(self._prefix + path)))):
-                return "the path policy denies it"
-        except Failure as failure:
-            return failure.message
-        return "ignored by .gitignore" if self._ignores(path) else None
+                data = _bytes(content)
+                yield document(path, data, _stamp(data), expected.get(path))
 
     def _ignores(self, path: str) -> bool:
         parts = path.split("/")
@@ -243,3 +216,7 @@ def _folder(place: str) -> str:
 
 def _bytes(content: str | bytes) -> bytes:
     return content.encode("utf-8") if isinstance(content, str) else content
+
+
+def _stamp(data: bytes) -> str:
+    return sha256_hex(data)[:32]

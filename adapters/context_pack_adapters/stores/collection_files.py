@@ -18,6 +18,17 @@ from attrs import evolve
 
 from context_pack.documents.domain.manifest import Manifest
 from context_pack.documents.domain.model import Failed, Survey, Text
+from context_pack.documents.domain.reading import (
+    IGNORED,
+    MAX_DOCUMENT_BYTES,
+    NOT_WANTED,
+    UNLISTED,
+    WORDS,
+    document,
+    failure,
+    marked,
+    unspeakable,
+)
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.retrieval.upkeep import File
@@ -31,19 +42,7 @@ from context_pack_adapters.disk.ignore import (
 from context_pack_adapters.disk.opening import AnyPlace, Place
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.walking import Level, visit, walk
-from context_pack_adapters.stores.collection_reading import (
-    IGNORED,
-    MAX_DOCUMENT_BYTES,
-    NOT_WANTED,
-    UNLISTED,
-    WORDS,
-    document,
-    failure,
-    marked,
-    now_ns,
-    stamp_of,
-    unspeakable,
-)
+from context_pack_adapters.stores.collection_stamps import now_ns, stamp_of
 
 MOST_SKIPPED = 10_000
 

@@ -25,15 +25,15 @@ from context_pack.documents.domain.manifest import (
     plain,
 )
 from context_pack.documents.domain.model import Failed, Survey, Text
+from context_pack.documents.domain.reading import MAX_DOCUMENT_BYTES, document, ruled
+from context_pack.documents.domain.tree import Item, Tree
 from context_pack.documents.domain.where import Where
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.folder import Folder
-from context_pack_adapters.disk.ignore import MAX_IGNORE_BYTES
+from context_pack_adapters.disk.ignore import MAX_IGNORE_BYTES, IgnoredPaths
 from context_pack_adapters.disk.private import FILE_MODE, FOLDER_MODE
-from context_pack_adapters.stores.collection_reading import MAX_DOCUMENT_BYTES, document, ruled
-from context_pack_adapters.stores.collection_tree import Item, Tree
 from context_pack_adapters.stores.git_process import Git, kill
 
 MAX_ENTRIES = 200_000
@@ -145,7 +145,9 @@ class GitSource:
         self._blobs = {
             path.removeprefix(root): blob for path, blob in self._blobs.items() if path.startswith(root)
         }
-        return Tree(below, self._ignore_text, self._policy).survey(self._manifest, signature, explain)
+        return Tree(below, IgnoredPaths(self._ignore_text).ignores, self._policy).survey(
+            self._manifest, signature, explain
+        )
 
     def read(self, documents: Sequence[str]) -> Iterator[Text | Failed]:
         """The contents of documents."""

@@ -19,21 +19,14 @@ from attrs import frozen
 from context_pack.documents.domain.manifest import MANIFEST_FILE, Manifest, parse_manifest
 from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
 from context_pack.documents.domain.model import Failed, Survey, Text
+from context_pack.documents.domain.reading import MAX_DOCUMENT_BYTES, WORDS, document, ruled
+from context_pack.documents.domain.tree import Item, Tree
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.disk.ignore import IGNORE_FILES, MAX_IGNORE_BYTES
+from context_pack_adapters.disk.ignore import IGNORE_FILES, MAX_IGNORE_BYTES, IgnoredPaths
 from context_pack_adapters.disk.opening import AnyPlace, Place, open_file, status_of
-from context_pack_adapters.stores.collection_reading import (
-    MAX_DOCUMENT_BYTES,
-    WORDS,
-    document,
-    is_young,
-    now_ns,
-    ruled,
-    stamp_of,
-)
-from context_pack_adapters.stores.collection_tree import Item, Tree
+from context_pack_adapters.stores.collection_stamps import is_young, now_ns, stamp_of
 from context_pack_adapters.stores.tar_stream import (
     MAX_ENTRIES,
     MAX_SECONDS,
@@ -92,7 +85,7 @@ class PackageSource:
         if since == signature and not is_young(state):
             return None
         found = self._contents(state)
-        tree = Tree(found.items, found.texts.get, self._policy)
+        tree = Tree(found.items, IgnoredPaths(found.texts.get).ignores, self._policy)
         survey = tree.survey(found.manifest, signature, explain)
         return Survey(survey.about, survey.files, (*found.outside, *survey.failed), signature, survey.skipped)
 

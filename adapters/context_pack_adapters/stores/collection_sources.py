@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from attrs import frozen
-
 from context_pack.documents.domain.config import (
     CONFIG_FILE,
     Config,
@@ -34,6 +32,7 @@ from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYT
 from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.domain.naming import collection_id
 from context_pack.documents.domain.permits import with_permit
+from context_pack.documents.domain.reading import LedPolicy
 from context_pack.documents.domain.where import Kind, Where
 from context_pack.documents.ports import Source
 from context_pack.kernel.digest import sha256_hex
@@ -48,17 +47,6 @@ from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.stores.collection_config import ConfigFile
 from context_pack_adapters.stores.collection_files import FolderSource
 from context_pack_adapters.stores.collection_places import ProjectPlaces
-
-
-@frozen
-class LedPolicy(PathPolicy):
-    """A policy for paths below a folder: its globs also speak of the path from the source root."""
-
-    lead: str = ""
-
-    def denies(self, path: RelativePath) -> bool:
-        """Whether a path relative to the folder must not be read."""
-        return PathPolicy.denies(self, path) or PathPolicy.denies(self, RelativePath(self.lead + path.value))
 
 
 class DiskCollections:

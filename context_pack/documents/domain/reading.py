@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import time
+from attrs import frozen
 
 from context_pack.documents.domain.model import Failed, Text
 from context_pack.kernel.digest import sha256_hex
@@ -11,11 +10,8 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
-from context_pack_adapters.disk.signature import as_text, is_settled
 
 MAX_DOCUMENT_BYTES = 10 * 1024 * 1024
-YOUNG = "~"
-"""Marks the stamp of a file that may change again without its stamp showing it."""
 MOST_SHOWN = 80
 
 WORDS = {
@@ -34,10 +30,15 @@ UNLISTED = "the folder cannot be listed"
 A_LINK = "links in it are not followed"
 
 
-def stamp_of(status: os.stat_result, now_ns: int) -> str:
-    """The signature of a file's state; one that is too young to be trusted is marked."""
-    young = "" if is_settled(status.st_mtime_ns, status.st_ctime_ns, now_ns) else YOUNG
-    return as_text(status) + young
+@frozen
+class LedPolicy(PathPolicy):
+    """A policy for paths below a folder: its globs also speak of the path from the source root."""
+
+    lead: str = ""
+
+    def denies(self, path: RelativePath) -> bool:
+        """Whether a path relative to the folder must not be read."""
+        return PathPolicy.denies(self, path) or PathPolicy.denies(self, RelativePath(self.lead + path.value))
 
 
 def marked(stamp: str, expected: str | None) -> str:
@@ -65,16 +66,6 @@ def unspeakable(path: str) -> Failed | None:
 def ruled(signature: str, policy: PathPolicy) -> str:
     """The signature of a source that was looked at under a policy: another policy sees other documents."""
     return signature if not policy.extra else f"{sha256_hex(repr(policy.extra))[:16]}:{signature}"
-
-
-def is_young(stamp: str) -> bool:
-    """Whether what was changed may have changed again unseen."""
-    return stamp.endswith(YOUNG)
-
-
-def now_ns() -> int:
-    """The time that stamps are compared with."""
-    return time.time_ns()
 
 
 def document(path: str, data: bytes, stamp: str, expected: str | None) -> Text | Failed:

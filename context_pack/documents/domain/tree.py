@@ -1,4 +1,4 @@
-"""The documents among the entries of a package or a repository, which are listed before they are read.
+"""The documents among entries that are listed before they are read: of a package, a repository, a mapping.
 
 Names are foreign: one that is absolute or climbs out fails alone, like a link or a device where a document
 should be. Ignore files inside count as on disk.
@@ -11,18 +11,17 @@ from typing import NamedTuple
 
 from context_pack.documents.domain.manifest import MANIFEST_FILE, Manifest
 from context_pack.documents.domain.model import Failed, Survey
-from context_pack.kernel.errors import Failure
-from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Reason
-from context_pack.retrieval.upkeep import File
-from context_pack_adapters.disk.ignore import IgnoredPaths
-from context_pack_adapters.stores.collection_reading import (
+from context_pack.documents.domain.reading import (
     IGNORED,
     MAX_DOCUMENT_BYTES,
     NOT_WANTED,
     WORDS,
     marked,
 )
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.paths import PathPolicy, RelativePath
+from context_pack.kernel.ports import Reason
+from context_pack.retrieval.upkeep import File
 
 
 class Item(NamedTuple):
@@ -36,11 +35,9 @@ class Item(NamedTuple):
 class Tree:
     """The entries below one folder of a package or repository, by path from that folder."""
 
-    def __init__(
-        self, items: Mapping[str, Item], ignore_text: Callable[[str], str | None], policy: PathPolicy
-    ) -> None:
+    def __init__(self, items: Mapping[str, Item], ignores: Callable[[str], bool], policy: PathPolicy) -> None:
         self._items = items
-        self._ignored = IgnoredPaths(ignore_text)
+        self._ignores = ignores
         self._policy = policy
 
     def survey(self, manifest: Manifest, signature: str, explain: bool) -> Survey:
@@ -68,7 +65,7 @@ class Tree:
                 return WORDS[Reason.DENIED]
         except Failure as failure:
             return failure.message
-        if self._ignored.ignores(path):
+        if self._ignores(path):
             return IGNORED
         if item.problem is None and item.size > MAX_DOCUMENT_BYTES:
             return WORDS[Reason.TOO_LARGE]
