@@ -77,3 +77,43 @@ def test_nothing_heavy_is_loaded_before_the_first_answer(
     assert "result" in json.loads(answer), answer
     assert "context_pack" in {name.split(".")[0] for name in names}
     assert {name.split(".")[0] for name in names} & NOT_BEFORE_INITIALIZE == set()
+
+
+FIRST_CALL = """
+import json, sys
+from context_pack.toolkit.call import QuietCall
+from context_pack_adapters.bootstrap import Connection
+from context_pack_adapters.logs import Log
+from context_pack_adapters.settings import current_settings
+registry = Connection(current_settings(), Log("off")).load()
+answer = registry.call(sys.argv[1], json.loads(sys.argv[2]), QuietCall())
+assert not answer.is_error, answer.text
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize(
+    "tool, arguments, feature",
+    [
+        ("input", {"action": "list"}, "packs"),
+        ("read_file", {"path": "a.py"}, "code"),
+        ("list_contexts", {}, "contexts"),
+        ("context_record", {"type": "rule", "content": "Never log any tokens"}, "memory"),
+    ],
+)
+def test_a_first_call_loads_the_use_cases_of_its_own_feature_only(
+    tmp_path: Path, clean_env: dict[str, str], tool: str, arguments: dict[str, str], feature: str
+) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_CALL, tool, json.dumps(arguments)],
+        cwd=tmp_path,
+        env={**clean_env, "PYTHONPATH": ":".join(sys.path), "CONTEXT_PACK_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    parts = [name.split(".") for name in json.loads(done.stdout)]
+    assert {part[1] for part in parts if part[0] == "context_pack" and part[2:3] == ["usecases"]} == {feature}
+    assert "jsonschema" not in {part[0] for part in parts}
