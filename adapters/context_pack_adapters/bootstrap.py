@@ -69,11 +69,11 @@ def memory_ports(
     from context_pack_adapters.memory_ports import memory_in_memory
     from context_pack_adapters.search.memory import MemorySearch
     from context_pack_adapters.stores.context_format import YamlContextFormat
-    from context_pack_adapters.syntax import LazySyntax
+    from context_pack_adapters.syntax import shared_syntax
     from context_pack_adapters.system import SystemClock, SystemIds
 
     time, form, policy = clock or SystemClock(), YamlContextFormat(), PathPolicy(deny)
-    syntax = LazySyntax()
+    syntax = shared_syntax()
 
     def hides(lines: str, scope: str) -> bool:
         return IgnoreFile(lines).verdict(scope, True) is True

@@ -93,9 +93,9 @@ class DiskPorts(Ports):
     @cached_property
     def syntax(self) -> Syntax:
         """Every language there is a grammar for."""
-        from context_pack_adapters.syntax import LazySyntax
+        from context_pack_adapters.syntax import shared_syntax
 
-        return LazySyntax()
+        return shared_syntax()
 
     @cached_property
     def search(self) -> CodeSearch:

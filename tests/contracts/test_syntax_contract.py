@@ -8,7 +8,6 @@ import pytest
 from hanging import never_hanging
 
 from context_pack.kernel.syntax import DefinitionKind, NoSyntax, NotParsed, Parsed, Spans, Syntax
-from context_pack_adapters.syntax import LazySyntax
 from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
 from context_pack_adapters.syntax.kept_syntax import KeptSyntax
 from context_pack_adapters.syntax.sources import SOURCES, Source
@@ -23,15 +22,13 @@ SMALL = {
 }
 
 
-@pytest.fixture(params=["parser", "process", "kept", "lazy"])
+@pytest.fixture(params=["parser", "process", "kept"])
 def syntax(request: pytest.FixtureRequest) -> Iterator[Syntax]:
     """Each way to parse."""
     if request.param == "process":
         guarded = GuardedSyntax()
         yield guarded
         guarded.close()
-    elif request.param == "lazy":
-        yield LazySyntax()
     else:
         yield TreeSitterSyntax() if request.param == "parser" else KeptSyntax(TreeSitterSyntax(), most=2)
 

@@ -25,7 +25,7 @@ from context_pack_adapters.stores.context_format import YamlContextFormat
 from context_pack_adapters.stores.context_memory import FileDerivedMemory
 from context_pack_adapters.stores.context_projects import DiskProjects
 from context_pack_adapters.stores.context_seen import SeenFolders
-from context_pack_adapters.syntax import LazySyntax
+from context_pack_adapters.syntax import shared_syntax
 
 FORMAT = YamlContextFormat()
 MINIMAL = """\
@@ -100,7 +100,7 @@ def disk_contexts(root: Path, *allowed: Path, deny: tuple[str, ...] = ()) -> Con
 
 def refresher(ports: ContextPorts, clock: FixedClock | None = None) -> ContextRefresher:
     """The use case over these ports, at a time that stands still."""
-    return ContextRefresher(ports.format, ports.memory, clock or FixedClock(), LazySyntax())
+    return ContextRefresher(ports.format, ports.memory, clock or FixedClock(), shared_syntax())
 
 
 class Asked:

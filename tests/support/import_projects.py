@@ -11,12 +11,12 @@ from attrs import frozen
 
 from context_pack.code.usecases.read_file import FileReader, ReadFile
 from context_pack_adapters.inmemory import MemorySourceTree
-from context_pack_adapters.syntax import LazySyntax
+from context_pack_adapters.syntax import shared_syntax
 
-SYNTAX = LazySyntax()
+SYNTAX = shared_syntax()
 """One for all tests of a process: each has a parser process of its own."""
 PROJECTS = Path(__file__).resolve().parent.parent / "fixtures" / "imports"
-SYNTAX = LazySyntax()
+SYNTAX = shared_syntax()
 """One for all tests of a process: each has a parser process of its own."""
 LANGUAGES = sorted(path.stem for path in PROJECTS.glob("*.txt"))
 

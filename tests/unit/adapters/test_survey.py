@@ -10,7 +10,7 @@ import pytest
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.commands.survey import LONGEST, LONGEST_README, Place, Survey, survey
 from context_pack_adapters.stores.source_tree import DiskSourceTree
-from context_pack_adapters.syntax import LazySyntax
+from context_pack_adapters.syntax import shared_syntax
 
 
 def write(root: Path, name: str, content: str) -> None:
@@ -20,7 +20,7 @@ def write(root: Path, name: str, content: str) -> None:
 
 
 def see(root: Path) -> Survey:
-    return survey(DiskSourceTree(root, PathPolicy()), LazySyntax())
+    return survey(DiskSourceTree(root, PathPolicy()), shared_syntax())
 
 
 @pytest.mark.clause("CLI-31")

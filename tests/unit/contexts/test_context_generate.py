@@ -20,9 +20,9 @@ from context_pack.contexts.ports import Refusal
 from context_pack.contexts.usecases.refresh import Order
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.syntax import NotParsed
-from context_pack_adapters.syntax import LazySyntax
+from context_pack_adapters.syntax import shared_syntax
 
-SYNTAX = LazySyntax()
+SYNTAX = shared_syntax()
 
 
 def source(name: str, text: str) -> Source:

@@ -13,9 +13,9 @@ from context_pack.contexts.domain.outline import Outline
 from context_pack.contexts.domain.prose import paragraph_of, title_of
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.sentences import first_sentence, one_line
-from context_pack_adapters.syntax import LazySyntax
+from context_pack_adapters.syntax import shared_syntax
 
-SYNTAX = LazySyntax()
+SYNTAX = shared_syntax()
 
 
 def outline_of(name: str, text: str) -> Outline:
