@@ -264,28 +264,18 @@ def compose(ports: Ports, max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES) -> U
 
 
 def build(
-    ports: Ports,
+    over: Ports | UseCases,
     *,
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES,
     rate_limits: Mapping[str, int] | None = None,
     report: Callable[[Finished], None] = lambda _: None,
     alarm: Callable[[str, BaseException], None] = lambda _, __: None,
 ) -> Registry:
-    """Every tool, resource and prompt over these ports."""
-    return registry(compose(ports, max_source_bytes), rate_limits=rate_limits, report=report, alarm=alarm)
-
-
-def registry(
-    cases: UseCases,
-    *,
-    rate_limits: Mapping[str, int] | None = None,
-    report: Callable[[Finished], None] = lambda _: None,
-    alarm: Callable[[str, BaseException], None] = lambda _, __: None,
-) -> Registry:
-    """Every tool, resource and prompt over these use cases.
+    """Every tool, resource and prompt over these ports, or over use cases that are composed already.
 
     `rate_limits` are calls per minute and tool; `report` hears of each call and `alarm` of the unforeseen.
     """
+    cases = over if isinstance(over, UseCases) else compose(over, max_source_bytes)
     metrics, ports = Metrics(), cases.ports
     return Registry(
         tools=LazyMapping(list(_tools(cases))),

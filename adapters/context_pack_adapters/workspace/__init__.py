@@ -151,12 +151,12 @@ class Workspace:
 
     def _loaded(self) -> Registry:
         """The registry, built on the first call that needs it."""
-        from context_pack.app import registry
+        from context_pack.app import build
 
         self._check_open()
         with self._lock:
             if self._registry is None:
-                self._registry = registry(self._cases)
+                self._registry = build(self._cases)
             return self._registry
 
     def _check_open(self) -> None:
