@@ -169,7 +169,7 @@ class Connection:
         places = open_places(self._settings)
         if places.temporary:
             self._log.write("warn", f"indexes and sessions are kept until the server ends: {places.trouble}")
-        self._worker = worker(self._settings, places, self._errand_done)
+        self._worker = worker(self._settings, places, self._task_done)
         self._ports = ports = DiskPorts(self._settings, self._worker, self._happened, places)
 
         def report(finished: Finished) -> None:
@@ -226,11 +226,11 @@ class Connection:
             uris = [uri for uri in sorted(self._session.watched) if news.concerns(handle_in(uri))]
             self._session.resources_changed(uris, news.listed)
 
-    def _errand_done(self, errand: str) -> None:
+    def _task_done(self, task: str) -> None:
         """Tell whoever has the list of resources that documents were indexed behind it."""
         from context_pack.documents.usecases.sync import TASK
 
-        if errand == TASK and self._session is not None and self._session.watching:
+        if task == TASK and self._session is not None and self._session.watching:
             self._session.resources_changed((), True)
 
     def keep_stats(self) -> None:

@@ -32,11 +32,11 @@ def embedders(settings: Settings) -> Embedders:
 
 def worker(settings: Settings, places: PrivatePlaces, on_done: Done) -> ChildBackground:
     """A worker whose children die with this process; none is started before there is something to do."""
-    from context_pack_adapters.index.background import ChildBackground, errand_command, errand_environment
+    from context_pack_adapters.index.background import ChildBackground, task_command, task_environment
 
-    environ = errand_environment(os.environ, settings.root, settings.source_root, places.given)
+    environ = task_environment(settings.root, settings.source_root, places.given)
     return ChildBackground(
-        errand_command(), environ, folder=places.cache, cwd=settings.source_root, on_done=on_done
+        task_command(), environ, folder=places.cache, cwd=settings.source_root, on_done=on_done
     )
 
 

@@ -17,7 +17,7 @@ from context_pack.documents.usecases.freshness import Standing
 from context_pack.documents.usecases.search import Answered, Finder, Found
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
 from context_pack.documents.usecases.sync_all import sync_all, under_every_name
-from context_pack.retrieval.mending import mended
+from context_pack.retrieval.searching import retry_if_damaged
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_BYTES
 from context_pack.toolkit.rows import fitted, weight
@@ -45,7 +45,7 @@ def build(shelf: Shelf, finder: Finder) -> tuple[Tool, ...]:
         name: str, title: str, about: str, command: type, run: _Run, shape: Body, **options: Any
     ) -> Tool:
         def asked(given: Any, call: Call) -> Answer:
-            return mended(lambda: run(given, call))
+            return retry_if_damaged(lambda: run(given, call))
 
         return tool(f"documents_{name}", title, about, FAMILY, command, asked, output_schema=shape, **options)
 

@@ -13,9 +13,8 @@ from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.family import FAMILY, SEARCH
 from context_pack.memory.usecases.record import ContextRecord, Recorder
 from context_pack.memory.usecases.search import ContextSearch, MemorySearcher, Search, check_query
-from context_pack.retrieval.mending import mended
 from context_pack.retrieval.model import Found
-from context_pack.retrieval.searching import Ranked
+from context_pack.retrieval.searching import Ranked, retry_if_damaged
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import DEFAULT_MAX_BYTES
 from context_pack.toolkit.rows import fitted
@@ -45,7 +44,7 @@ def search_tool(searcher: MemorySearcher) -> Tool:
         return ContextSearch
 
     def run(command: ContextSearch, call: Call) -> Answer:
-        return json_answer(_searched(command, mended(lambda: searcher.search(command, call.check))))
+        return json_answer(_searched(command, retry_if_damaged(lambda: searcher.search(command, call.check))))
 
     return Tool(
         name=SEARCH,

@@ -23,6 +23,10 @@ Kind = Literal["query", "passage", "document"]
 OTHER_VECTORS = "the embedder makes vectors of another length than before: all of them are made anew"
 
 
+DAMAGED = "damaged"
+"""The `reason` in the details of a failure by which an index says that it was damaged."""
+
+
 class EmbedderFailed(Exception):
     """An embedder cannot answer now; its words say why, in one line and without secrets."""
 
@@ -150,8 +154,8 @@ class SearchIndex(Protocol):
 class Background(Protocol):
     """Runs long work besides the calls, one of each name at a time, in a process that dies with this one."""
 
-    def start(self, errand: str) -> bool:
-        """Begin the errand (`documents`, `memory`) unless it runs; whether it runs now."""
+    def start(self, task: str) -> bool:
+        """Begin the task (`documents`, `memory`) unless it runs; whether it runs now."""
 
-    def running(self, errand: str) -> bool:
-        """Whether the errand is under way in this process's worker."""
+    def running(self, task: str) -> bool:
+        """Whether the task is under way in this process's worker."""

@@ -17,6 +17,7 @@ from context_pack.retrieval.answering import FLOOR, Asked, answered, nearest_ent
 from context_pack.retrieval.filling import fill, fill_within
 from context_pack.retrieval.model import Mode, Progress, Question, Ranked, Ranking, Scope
 from context_pack.retrieval.ports import (
+    DAMAGED,
     OTHER_VECTORS,
     Embedder,
     EmbedderFailed,
@@ -26,7 +27,7 @@ from context_pack.retrieval.ports import (
     Vector,
 )
 
-__all__ = ["DOUBTFUL", "FLOOR", "Mode", "Question", "Ranked", "Ranking", "Searching"]
+__all__ = ["DOUBTFUL", "FLOOR", "Mode", "Question", "Ranked", "Ranking", "Searching", "retry_if_damaged"]
 
 BUDGET = 0.3
 """How many seconds an answer may take longer so that the next one is better."""
@@ -36,6 +37,19 @@ DOUBTFUL = 0.25
 _WORTH_EMBEDDING = 40
 
 T = TypeVar("T")
+
+
+def retry_if_damaged(ask: Callable[[], T]) -> T:
+    """What is answered; where the index was damaged, by the empty one that takes its place and is filled.
+
+    What is asked here only reads: asking twice changes nothing.
+    """
+    try:
+        return ask()
+    except Failure as failure:
+        if failure.details.get("reason") != DAMAGED:
+            raise
+    return ask()
 
 
 class _Outgrown(Exception):

@@ -1,4 +1,4 @@
-"""Errands in child processes: started once, polite, and gone when their parent is, however it ends."""
+"""Tasks in child processes: started once, polite, and gone when their parent is, however it ends."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from waiting import is_alive, until
 from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.index.background import (
     ChildBackground,
-    errand_command,
-    errand_environment,
-    errand_lock,
+    task_command,
+    task_environment,
+    task_lock,
 )
 from context_pack_adapters.private_places import project_key
 
 CHILD = """
 import os, sys, threading
 sys.path[:] = {path!r}
-from context_pack_adapters.commands import errand
+from context_pack_adapters.commands import task
 from context_pack_adapters.settings import Settings
 stop = threading.Event()
-errand.follow_parent(stop)
-errand.give_way()
+task.follow_parent(stop)
+task.give_way()
 def run(settings, stop):
     with open({told!r}, "a") as file:
         file.write(f"{{os.getpid()}} {{os.nice(0)}} {{os.environ.get('CONTEXT_PACK_LOG')}}\\n")
     while not stop() and {busy}:
         pass
     return {code}
-errand.ERRANDS[sys.argv[1]] = run
-sys.exit(errand.perform(sys.argv[1], Settings({root!r}, {root!r}, cache={root!r} + "/private"), stop.is_set))
+task.TASKS[sys.argv[1]] = run
+sys.exit(task.perform(sys.argv[1], Settings({root!r}, {root!r}, cache={root!r} + "/private"), stop.is_set))
 """
 PARENT = """
 import sys
@@ -60,7 +60,7 @@ def is_gone(process: int) -> bool:
     return False
 
 
-class Errand:
+class Task:
     """A child's program and what it told."""
 
     def __init__(self, root: Path) -> None:
@@ -71,7 +71,7 @@ class Errand:
         self.write()
 
     def write(self, busy: bool = True, code: int = 0) -> None:
-        """How a run of the errand goes."""
+        """How a run of the task goes."""
         text = CHILD.format(path=sys.path, told=str(self.told), root=str(self.root), busy=busy, code=code)
         self.program.write_text(text, "utf-8")
 
@@ -85,27 +85,25 @@ class Errand:
 
 
 @pytest.fixture
-def errand(tmp_path: Path) -> Errand:
-    return Errand(tmp_path)
+def task(tmp_path: Path) -> Task:
+    return Task(tmp_path)
 
 
 @pytest.fixture
-def background(errand: Errand) -> Iterator[ChildBackground]:
-    made = errand.background()
+def background(task: Task) -> Iterator[ChildBackground]:
+    made = task.background()
     yield made
     made.stop_all()
 
 
 @pytest.mark.clause("IX-15")
-def test_an_errand_runs_once_politely_and_in_our_environment(
-    errand: Errand, background: ChildBackground
-) -> None:
+def test_a_task_runs_once_politely_and_in_our_environment(task: Task, background: ChildBackground) -> None:
     assert not background.running("documents")
     assert background.start("documents")
     assert background.start("documents")
     assert background.running("documents")
-    until(lambda: bool(errand.runs()))
-    ((process, niceness, level),) = errand.runs()
+    until(lambda: bool(task.runs()))
+    ((process, niceness, level),) = task.runs()
     assert int(niceness) >= 10
     assert level == "debug"
     background.stop_all()
@@ -114,39 +112,37 @@ def test_an_errand_runs_once_politely_and_in_our_environment(
 
 
 @pytest.mark.clause("IX-15")
-def test_an_errand_that_another_process_does_is_not_started(
-    errand: Errand, background: ChildBackground
-) -> None:
-    errand.folder.make()
-    with errand_lock(errand.folder, "documents"):
+def test_a_task_that_another_process_does_is_not_started(task: Task, background: ChildBackground) -> None:
+    task.folder.make()
+    with task_lock(task.folder, "documents"):
         assert background.start("documents")
         assert not background.running("documents")
         done = subprocess.run(
-            [sys.executable, str(errand.program), "documents"], stdin=subprocess.PIPE, timeout=60
+            [sys.executable, str(task.program), "documents"], stdin=subprocess.PIPE, timeout=60
         )
         assert done.returncode == 0
-    assert errand.runs() == []
+    assert task.runs() == []
 
 
 @pytest.mark.clause("IX-15")
-def test_an_errand_that_is_done_can_be_started_again(errand: Errand, background: ChildBackground) -> None:
-    errand.write(busy=False)
+def test_a_task_that_is_done_can_be_started_again(task: Task, background: ChildBackground) -> None:
+    task.write(busy=False)
     for count in (1, 2):
         assert background.start("documents")
         until(lambda: not background.running("documents"))
-        assert len(errand.runs()) == count
+        assert len(task.runs()) == count
 
 
 @pytest.mark.clause("IX-15")
-def test_an_errand_that_failed_is_left_alone_for_a_while(errand: Errand, background: ChildBackground) -> None:
-    errand.write(busy=False, code=3)
+def test_a_task_that_failed_is_left_alone_for_a_while(task: Task, background: ChildBackground) -> None:
+    task.write(busy=False, code=3)
     assert background.start("documents")
     until(lambda: not background.running("documents"))
     assert not background.start("documents")
-    assert len(errand.runs()) == 1
+    assert len(task.runs()) == 1
 
 
-def test_a_command_that_cannot_be_run_is_no_errand(tmp_path: Path) -> None:
+def test_a_command_that_cannot_be_run_is_no_task(tmp_path: Path) -> None:
     background = ChildBackground([str(tmp_path / "no such program")], {}, folder=PrivateFolder(tmp_path))
     assert not background.start("documents")
     assert not background.running("documents")
@@ -155,10 +151,8 @@ def test_a_command_that_cannot_be_run_is_no_errand(tmp_path: Path) -> None:
 
 @pytest.mark.clause("IX-15")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, None])
-def test_a_child_is_gone_when_its_parent_is_however_it_ends(
-    errand: Errand, end: signal.Signals | None
-) -> None:
-    text = PARENT.format(path=sys.path, child=str(errand.program), folder=errand.folder.path)
+def test_a_child_is_gone_when_its_parent_is_however_it_ends(task: Task, end: signal.Signals | None) -> None:
+    text = PARENT.format(path=sys.path, child=str(task.program), folder=task.folder.path)
     parent = subprocess.Popen(
         [sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
@@ -166,30 +160,28 @@ def test_a_child_is_gone_when_its_parent_is_however_it_ends(
         assert parent.stdout is not None
         assert parent.stdin is not None
         assert parent.stdout.readline() == "started\n"
-        until(lambda: bool(errand.runs()))
+        until(lambda: bool(task.runs()))
         if end is None:
             parent.stdin.close()
         else:
             parent.send_signal(end)
         parent.wait(60)
-    ((process, *_),) = errand.runs()
+    ((process, *_),) = task.runs()
     until(lambda: not is_alive(int(process)))
 
 
 @pytest.mark.clause("IX-15")
-def test_the_hidden_command_takes_known_errands_and_ends_with_its_input(
-    tmp_path: Path, private: Path
-) -> None:
-    environ = errand_environment(os.environ, str(tmp_path / "store"), str(tmp_path), str(private))
+def test_the_hidden_command_takes_known_tasks_and_ends_with_its_input(tmp_path: Path, private: Path) -> None:
+    environ = task_environment(str(tmp_path / "store"), str(tmp_path), str(private))
     wrong = subprocess.run(
-        [*errand_command(), "dishes"], env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=60
+        [*task_command(), "dishes"], env=environ, cwd=tmp_path, capture_output=True, text=True, timeout=60
     )
     assert wrong.returncode == 2
     assert "dishes" in wrong.stderr
     folder = PrivateFolder(places_of(tmp_path, ROOT="store").cache)
     folder.make()
-    with errand_lock(folder, "documents"):
+    with task_lock(folder, "documents"):
         done = subprocess.run(
-            [*errand_command(), "documents"], env=environ, cwd=tmp_path, capture_output=True, timeout=60
+            [*task_command(), "documents"], env=environ, cwd=tmp_path, capture_output=True, timeout=60
         )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

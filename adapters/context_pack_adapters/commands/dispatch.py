@@ -83,7 +83,7 @@ COMMANDS: Mapping[str, Entry] = {
     "doctor": Entry("doctor:doctor", "what is configured, what is missing, how to mend it"),
 }
 HIDDEN: Mapping[str, Entry] = {
-    "errand": Entry("errand:errand", "long work that a server has done in a process of its own"),
+    "task": Entry("task:task", "long work that a server has done in a process of its own"),
 }
 """Commands that people need not know of."""
 

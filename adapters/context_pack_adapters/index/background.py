@@ -2,68 +2,59 @@
 
 A child is held by its standard input: when this process ends, however it ends, the pipe closes and the child
 sees it. Each child is started and awaited by a thread of its own: Linux counts a parent by thread, and
-somebody must take its exit code. What a child does is an errand, known by name (`commands/errand.py`); a lock
-file per errand lets one process at a time do it.
+somebody must take its exit code. What a child does is a task, known by name (`commands/task.py`); a lock
+file per task lets one process at a time do it.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
 from context_pack_adapters.disk.locking import PathLock
 from context_pack_adapters.disk.private import PrivateFolder
+from context_pack_adapters.system import python_environment
 
 if TYPE_CHECKING:
     from subprocess import Popen
 
 RETRY_SECONDS = 30.0
-"""How long an errand that failed is left alone."""
+"""How long a task that failed is left alone."""
 STOP_SECONDS = 2.0
 LOCK_SECONDS = 0.3
 """A child waits so long for its lock: somebody may be looking whether it is held."""
 
 
 Done = Callable[[str], None]
-"""Hears of an errand that was done, by its name, in a thread of the errand's."""
+"""Hears of a task that was done, by its name, in a thread of the task's."""
 
 
-def errand_command() -> list[str]:
-    """How to run an errand with this interpreter; its name is the last word, added later."""
+def task_command() -> list[str]:
+    """How to run a task with this interpreter; its name is the last word, added later."""
     # -P: the working directory is the user's project, whose modules must not pass for ours.
-    return [sys.executable, "-P", "-m", "context_pack", "errand"]
+    return [sys.executable, "-P", "-m", "context_pack", "task"]
 
 
-def errand_environment(environ: Mapping[str, str], root: str, source_root: str, cache: str) -> dict[str, str]:
-    """The environment of a child: ours, with all places as they are here and our own tree importable."""
-    home = str(Path(__file__).resolve().parents[3])
-    tree = (
-        home
-        if os.path.isdir(os.path.join(home, "context_pack"))
-        else str(Path(__file__).resolve().parents[2])
-    )
-    path = os.pathsep.join(filter(None, [tree, environ.get("PYTHONPATH", "")]))
-    return {
-        **environ,
-        "PYTHONPATH": path,
+def task_environment(root: str, source_root: str, cache: str) -> dict[str, str]:
+    """The environment of a child: ours, with all places as they are here and our own packages importable."""
+    places = {
         "CONTEXT_PACK_ROOT": root,
         "CONTEXT_PACK_SOURCE_ROOT": source_root,
         "CONTEXT_PACK_CACHE": cache,
     }
+    return python_environment() | places
 
 
-def errand_lock(folder: PrivateFolder, errand: str) -> PathLock:
-    """The lock that whoever does an errand holds."""
-    return folder.lock(f"{errand}.lock", LOCK_SECONDS)
+def task_lock(folder: PrivateFolder, task: str) -> PathLock:
+    """The lock that whoever does a task holds."""
+    return folder.lock(f"{task}.lock", LOCK_SECONDS)
 
 
 class ChildBackground:
-    """One child per errand; safe for threads."""
+    """One child per task; safe for threads."""
 
     def __init__(
         self,
@@ -82,22 +73,22 @@ class ChildBackground:
         self._lock = Lock()
         self._children: dict[str, _Child] = {}
 
-    def start(self, errand: str) -> bool:
-        """Begin the errand unless it runs here or elsewhere; whether it runs now."""
+    def start(self, task: str) -> bool:
+        """Begin the task unless it runs here or elsewhere; whether it runs now."""
         with self._lock:
-            child = self._children.get(errand)
+            child = self._children.get(task)
             if child is not None and (child.alive() or child.failed_lately()):
                 return child.alive()
-            if self._held_elsewhere(errand):
+            if self._held_elsewhere(task):
                 return True
-            child = _Child([*self._command, errand], self._environ, self._cwd, lambda: self._on_done(errand))
-            self._children[errand] = child
+            child = _Child([*self._command, task], self._environ, self._cwd, lambda: self._on_done(task))
+            self._children[task] = child
             return child.alive()
 
-    def running(self, errand: str) -> bool:
-        """Whether the errand is under way in this process's worker."""
+    def running(self, task: str) -> bool:
+        """Whether the task is under way in this process's worker."""
         with self._lock:
-            child = self._children.get(errand)
+            child = self._children.get(task)
             return child is not None and child.alive()
 
     def stop_all(self) -> None:
@@ -109,8 +100,8 @@ class ChildBackground:
         for child in children:
             child.end()
 
-    def _held_elsewhere(self, errand: str) -> bool:
-        lock = errand_lock(self._folder, errand)
+    def _held_elsewhere(self, task: str) -> bool:
+        lock = task_lock(self._folder, task)
         try:
             if not lock.attempt():
                 return True
@@ -121,7 +112,7 @@ class ChildBackground:
 
 
 class _Child:
-    """One run of an errand, with the thread that started it and takes its exit code."""
+    """One run of a task, with the thread that started it and takes its exit code."""
 
     def __init__(
         self, command: Sequence[str], environ: Mapping[str, str], cwd: str | None, done: Callable[[], None]
@@ -131,7 +122,7 @@ class _Child:
         self._code: int | None = None
         self._ended_at = 0.0
         self._started, self._ended = Event(), Event()
-        Thread(target=self._live, args=(command, environ, cwd), daemon=True, name="errand").start()
+        Thread(target=self._live, args=(command, environ, cwd), daemon=True, name="task").start()
         self._started.wait()
 
     def _live(self, command: Sequence[str], environ: Mapping[str, str], cwd: str | None) -> None:

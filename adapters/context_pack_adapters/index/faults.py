@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.retrieval.mending import DAMAGED
+from context_pack.retrieval.ports import DAMAGED
 from context_pack_adapters.serving import check_call
 
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})

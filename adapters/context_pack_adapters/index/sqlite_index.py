@@ -9,8 +9,7 @@ from __future__ import annotations
 import sqlite3
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from threading import Lock
+from contextlib import contextmanager
 from typing import Any
 
 from context_pack.kernel.errors import Code, Failure
@@ -57,8 +56,6 @@ class SqliteIndex:
         self._fast = fast
         self._file = IndexFile(place, Maker(fast.id, fast.dimension, chunker), timeout)
         self._shared = Shared(VectorLeg(), GraphLeg(Place.of(place).path, graph_at), WordCounts(), {})
-        self._wanted: dict[int, int] = {}
-        self._wanting = Lock()
         self._closed = weakref.finalize(self, self._file.close)
 
     def close(self) -> None:
@@ -151,26 +148,17 @@ class SqliteIndex:
         self._file.write(lambda connection: writing.renew(connection, embedder, dimension))
 
     def wanted(self, pieces: Sequence[int]) -> None:
-        """Note that a search looked at these pieces; while somebody else writes, it is kept in mind."""
-        with self._wanting:
-            for piece in filter(is_piece, pieces):
-                self._wanted[piece] = self._wanted.get(piece, 0) + 1
-            noted = list(self._wanted.items())
+        """Note that a search looked at these pieces, unless somebody else is writing."""
         sql = (
-            "INSERT INTO wanted SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM pieces WHERE id = ?1)"
-            " ON CONFLICT (piece) DO UPDATE SET times = times + excluded.times"
+            "INSERT INTO wanted SELECT ?1, 1 WHERE EXISTS (SELECT 1 FROM pieces WHERE id = ?1)"
+            " ON CONFLICT (piece) DO UPDATE SET times = times + 1"
         )
+        rows = [(piece,) for piece in pieces if is_piece(piece)]
         try:
-            self._file.write(lambda connection: connection.executemany(sql, noted), wait=False)
+            self._file.write(lambda connection: connection.executemany(sql, rows), wait=False)
         except Failure as failure:
             if failure.code is not Code.LOCK_TIMEOUT:
                 raise
-            return
-        with self._wanting, suppress(KeyError):
-            for piece, times in noted:
-                self._wanted[piece] -= times
-                if self._wanted[piece] <= 0:
-                    del self._wanted[piece]
 
     def tend(self, stop: Stop) -> None:
         """Look for damage, join the parts of the keyword index, make graphs of very many vectors."""

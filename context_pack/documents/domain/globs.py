@@ -17,8 +17,6 @@ from context_pack.kernel.errors import invalid
 MOST_ALTERNATIVES = 256
 MOST_CHARS = 1000
 MOST_BRACES = 16
-KEPT = 50_000
-"""Verdicts that one matcher remembers."""
 
 _PLAIN_ENDING = re.compile(r"\*\*/\*(\.[^*?\[\]/]+)")
 
@@ -39,25 +37,14 @@ class Matcher:
         self._wanted = [_steps(body) for body in wanted if not _PLAIN_ENDING.fullmatch(body)]
         # What excludes a folder excludes what is in it.
         self._refused = [steps for body in refused for steps in (_steps(body), (*_steps(body), None))]
-        self._verdicts: dict[str, bool] = {}
 
     def wants(self, path: str) -> bool:
         """Whether a path is meant."""
-        if path.endswith(self._endings):
-            if not self._refused:
-                return True
-        elif not self._wanted:
-            return False
-        verdict = self._verdicts.get(path)
-        if verdict is None:
-            if len(self._verdicts) >= KEPT:
-                self._verdicts.clear()
-            verdict = self._verdicts[path] = self._judge(path)
-        return verdict
-
-    def _judge(self, path: str) -> bool:
+        ends = path.endswith(self._endings)
+        if not self._refused and (ends or not self._wanted):  # as in every folder without a manifest
+            return ends
         parts = path.split("/")
-        meant = path.endswith(self._endings) or any(_matches(steps, parts) for steps in self._wanted)
+        meant = ends or any(_matches(steps, parts) for steps in self._wanted)
         return meant and not any(_matches(steps, parts) for steps in self._refused)
 
 

@@ -43,12 +43,12 @@ class Worker:
         self.asked: list[str] = []
         self.works = works
 
-    def start(self, errand: str) -> bool:
-        self.asked.append(errand)
+    def start(self, task: str) -> bool:
+        self.asked.append(task)
         return self.works
 
-    def running(self, errand: str) -> bool:
-        return self.works and errand in self.asked
+    def running(self, task: str) -> bool:
+        return self.works and task in self.asked
 
 
 class Watched(MemoryCollections):
@@ -239,10 +239,10 @@ def test_a_large_sync_is_left_to_the_worker_and_counted_all_the_same() -> None:
     class Diligent(Worker):
         """A worker that has done its work when it is looked at."""
 
-        def start(self, errand: str) -> bool:
+        def start(self, task: str) -> bool:
             alone = Shelf(evolve(setting.shelf.ports, background=None), setting.clock)
             sync_all(alone, [setting.collection])
-            return super().start(errand)
+            return super().start(task)
 
     worker = Diligent()
     shelf = Shelf(evolve(setting.shelf.ports, background=worker), setting.clock)

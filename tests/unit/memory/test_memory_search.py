@@ -365,11 +365,11 @@ class Worker:
         self.works = works
         self.started: list[str] = []
 
-    def start(self, errand: str) -> bool:
-        self.started.append(errand)
+    def start(self, task: str) -> bool:
+        self.started.append(task)
         return self.works
 
-    def running(self, errand: str) -> bool:
+    def running(self, task: str) -> bool:
         return self.works
 
 

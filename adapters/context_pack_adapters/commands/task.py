@@ -1,6 +1,6 @@
-"""The hidden command `errand`: long work that a server has done in a process of its own.
+"""The hidden command `task`: long work that a server has done in a process of its own.
 
-Everything an errand does is remembered by the index alone, so that it can be killed at any moment and goes on
+Everything a task does is remembered by the index alone, so that it can be killed at any moment and goes on
 with the next run.
 """
 
@@ -23,42 +23,42 @@ if TYPE_CHECKING:
 Stop = Callable[[], bool]
 NICENESS = 10
 GRACE_SECONDS = 2.0
-"""How long an errand may take to notice that it should stop."""
+"""How long a task may take to notice that it should stop."""
 MOST_ROUNDS = 5
-"""A tree may change while it is indexed; one that always does must not keep the errand for ever."""
+"""A tree may change while it is indexed; one that always does must not keep the task for ever."""
 _SET_PARENT_DEATH_SIGNAL = 1
 
 
-@command(argument("errand", choices=["documents", "memory"], help="what to do"))
-def errand(options: Namespace, shell: Shell) -> int:
+@command(argument("task", choices=["documents", "memory"], help="what to do"))
+def task(options: Namespace, shell: Shell) -> int:
     """Do long work for a server that started this process, until it is done or the server is gone.
 
     Not meant to be started by hand: 'context-pack docs sync' does the same in the foreground.
 
     Example:
-      context-pack errand documents
+      context-pack task documents
     """
     stop = Event()
     follow_parent(stop)
     give_way()
-    return perform(options.errand, shell.settings, stop.is_set)
+    return perform(options.task, shell.settings, stop.is_set)
 
 
-def perform(errand: str, settings: Settings, stop: Stop) -> int:
-    """Do the errand under its lock; 0 at once if somebody else holds it."""
+def perform(task: str, settings: Settings, stop: Stop) -> int:
+    """Do the task under its lock; 0 at once if somebody else holds it."""
     from context_pack.app import compose
     from context_pack.kernel.errors import Code, Failure
     from context_pack_adapters.bootstrap import open_ports
-    from context_pack_adapters.index.background import errand_lock
+    from context_pack_adapters.index.background import task_lock
     from context_pack_adapters.private_places import open_places
 
     folder = open_places(settings).cache
     folder.make()
     try:
-        with errand_lock(folder, errand):
-            return ERRANDS[errand](compose(open_ports(settings)), stop)
+        with task_lock(folder, task):
+            return TASKS[task](compose(open_ports(settings)), stop)
     except Failure as failure:
-        if failure.code is Code.LOCK_TIMEOUT and failure.details.get("lock") == f"{errand}.lock":
+        if failure.code is Code.LOCK_TIMEOUT and failure.details.get("lock") == f"{task}.lock":
             return 0
         raise
 
@@ -134,5 +134,5 @@ def _memory(cases: UseCases, stop: Stop) -> int:
     return 0
 
 
-ERRANDS: dict[str, Callable[[UseCases, Stop], int]] = {"documents": _documents, "memory": _memory}
+TASKS: dict[str, Callable[[UseCases, Stop], int]] = {"documents": _documents, "memory": _memory}
 """Each returns an exit code and asks `stop()` between small units of work."""
