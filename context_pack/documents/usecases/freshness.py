@@ -38,35 +38,29 @@ class Freshness:
         self._known: dict[str, tuple[float, Standing]] = {}
 
     def bring(self, collections: Sequence[Collection], check: Check = lambda: None) -> Standing:
-        """Bring these collections up to date as far as that is quick, and say how they stand."""
+        """Bring these collections up to date as far as that is quick, and say how they stand.
+
+        What is wrong with the configuration is told too.
+        """
         standings = [self._one(collection, check) for collection in collections]
         warnings = dict.fromkeys(words for standing in standings for words in standing.warnings)
         warnings.update(dict.fromkeys(self._ports.index.notices()))
-        return Standing(any(standing.stale for standing in standings), tuple(warnings))
+        problems = self._ports.sources.catalogue().problems
+        return Standing(any(standing.stale for standing in standings), (*problems, *warnings))
 
     def forget(self, collection: Collection) -> None:
         """Look again before the next answer."""
         self._known.pop(collection.id, None)
 
     def _one(self, collection: Collection, check: Check) -> Standing:
-        known = self._recent(collection)
-        if known is not None:
-            return known
-        with self._ports.turns.here(collection.id):
-            known = self._recent(collection)
-            if known is not None:  # another thread has looked while we waited
-                return known
-            standing = self._look(collection, check)
-            self._known[collection.id] = (self._monotonic(), standing)
-            return standing
-
-    def _recent(self, collection: Collection) -> Standing | None:
         """How it stood at the last look, if that is not long ago and the index has not been lost since."""
-        seen = self._known.get(collection.id)
-        if seen is None or self._monotonic() - seen[0] >= LOOK_SECONDS:
-            return None
-        settled = seen[1] == Standing()
-        return None if settled and not self._syncing.facts(collection.id) else seen[1]
+        with self._ports.turns.here(collection.id):
+            at, standing = self._known.get(collection.id, (None, Standing()))
+            recent = at is not None and self._monotonic() - at < LOOK_SECONDS
+            if not recent or (standing == Standing() and not self._syncing.facts(collection.id)):
+                standing = self._look(collection, check)
+                self._known[collection.id] = (self._monotonic(), standing)
+            return standing
 
     def _look(self, collection: Collection, check: Check) -> Standing:
         fetched = not collection.where.is_local and bool(self._syncing.facts(collection.id))

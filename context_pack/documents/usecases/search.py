@@ -59,30 +59,17 @@ class Finder:
 
     def search(self, command: Search, check: Check = lambda: None) -> Found:
         """The passages that answer one question."""
-        collections = self._shelf.chosen(command.collections)
-        standing = self._shelf.bring(collections, check)
-        return self._ask(
-            [(command.query, collections)],
-            [],
-            standing,
-            command.limit,
-            command.max_distance,
-            command.hybrid,
-        )
+        return self._answered([(command.query, self._shelf.chosen(command.collections))], command, check)
 
     def batch(self, command: SearchBatch, check: Check = lambda: None) -> Found:
         """The passages that answer each question; a bad one fails alone."""
-        good: list[tuple[str, list[Collection]]] = []
-        order: list[Answered | None] = []
+        asked: list[tuple[str, list[Collection] | Failure]] = []
         for query in command.queries:
             try:
-                good.append((_checked(query), self._shelf.chosen(query.collections)))
-                order.append(None)
+                asked.append((_checked(query), self._shelf.chosen(query.collections)))
             except Failure as failure:
-                order.append(Answered(query.query, error=failure.message))
-        wanted = {one.id: one for _, collections in good for one in collections}
-        standing = self._shelf.bring(list(wanted.values()), check)
-        return self._ask(good, order, standing, command.limit, command.max_distance, command.hybrid)
+                asked.append((query.query, failure))
+        return self._answered(asked, command, check)
 
     def related(self, command: FindRelated, check: Check = lambda: None) -> tuple[Collection, str, Found]:
         """What is like a document or a text, within the document's collection.
@@ -96,11 +83,8 @@ class Finder:
         ranking = self._searching.related(
             collection.id, document, command.chunk, command.limit, command.same_document
         )
-        if ranking is None:
-            found = Found((Answered(""),), self._shelf.ports.fast.id, standing.stale)
-            return collection, document, _told(found, standing, self._shelf.ports.warning)
-        answered = Answered("", _hits(ranking, [collection]))
-        return collection, document, self._found((answered,), [ranking], standing)
+        answered = Answered("") if ranking is None else Answered("", _hits(ranking, [collection]))
+        return collection, document, self._found((answered,), [] if ranking is None else [ranking], standing)
 
     def fill(
         self, scope: Scope, stop: Stop, report: Callable[[Progress], None] = lambda _: None
@@ -114,43 +98,51 @@ class Finder:
             return None
         return self._searching.fill(scope, stop, report)
 
-    def _ask(
+    def _answered(
         self,
-        good: Sequence[tuple[str, list[Collection]]],
-        order: Sequence[Answered | None],
-        standing: Standing,
-        limit: int,
-        max_distance: float | None,
-        hybrid: bool,
+        asked: Sequence[tuple[str, list[Collection] | Failure]],
+        command: Search | SearchBatch,
+        check: Check,
     ) -> Found:
-        """Ask the good questions together and put the answers among the bad ones."""
+        """Ask together what can be asked; what failed before is told in its place."""
+        good = [(query, where) for query, where in asked if not isinstance(where, Failure)]
+        standing = self._shelf.bring(
+            list({one.id: one for _, where in good for one in where}.values()), check
+        )
         questions = [
-            Question(query, Scope(corpora=tuple(one.id for one in collections)), limit, max_distance, hybrid)
-            for query, collections in good
-            if collections
+            Question(
+                query,
+                Scope(corpora=tuple(one.id for one in where)),
+                command.limit,
+                command.max_distance,
+                command.hybrid,
+            )
+            for query, where in good
+            if where
         ]
         rankings = self._searching.ask(questions) if questions else []
-        asked = iter(rankings)
-        answers = []
-        for query, collections in good:
-            ranking = next(asked) if collections else None
-            if ranking is None:
+        left, answers = iter(rankings), []
+        for query, where in asked:
+            if isinstance(where, Failure):
+                answers.append(Answered(query, error=where.message))
+            elif not where:
                 answers.append(Answered(query))
             else:
-                answers.append(Answered(query, _hits(ranking, collections), embedder=ranking.embedder))
-        told = iter(answers)
-        merged = [next(told) if one is None else one for one in order] if order else answers
-        return self._found(tuple(merged), rankings, standing)
+                ranking = next(left)
+                answers.append(Answered(query, _hits(ranking, where), embedder=ranking.embedder))
+        return self._found(tuple(answers), rankings, standing)
 
     def _found(self, answers: tuple[Answered, ...], rankings: Sequence[Ranking], standing: Standing) -> Found:
+        """The answers with what is to be said of the index, and every warning in one line."""
+        ports = self._shelf.ports
         progress = next((one.semantic for one in rankings if one.semantic is not None), None)
-        embed_rest(self._shelf.ports.background, TASK, progress)
-        embedder = rankings[0].embedder if rankings else self._shelf.ports.fast.id
-        found = Found(answers, embedder, standing.stale, progress)
-        words = [one.warning for one in rankings] or [
-            None if self._shelf.catalogue().collections else NOTHING_CONFIGURED
-        ]
-        return _told(found, standing, self._shelf.ports.warning, *words)
+        embed_rest(ports.background, TASK, progress)
+        words = [ports.warning, *(one.warning for one in rankings), *standing.warnings]
+        if not rankings and not self._shelf.catalogue().collections:
+            words.insert(1, NOTHING_CONFIGURED)
+        embedder = rankings[0].embedder if rankings else ports.fast.id
+        warning = "; ".join(dict.fromkeys(filter(None, words))) or None
+        return Found(answers, embedder, standing.stale, progress, warning)
 
 
 def _checked(query: Query) -> str:
@@ -169,9 +161,3 @@ def _checked(query: Query) -> str:
 def _hits(ranking: Ranking, collections: Sequence[Collection]) -> tuple[Hit, ...]:
     by_id = {collection.id: collection for collection in collections}
     return tuple(Hit(by_id[ranked.found.corpus], ranked) for ranked in ranking.hits)
-
-
-def _told(found: Found, standing: Standing, *words: str | None) -> Found:
-    """The answer with every warning in one line."""
-    warnings = dict.fromkeys(filter(None, (*words, *standing.warnings)))
-    return Found(found.answers, found.embedder, found.stale, found.semantic, "; ".join(warnings) or None)

@@ -14,8 +14,8 @@ from context_pack.documents.domain.sections import (
     find_section,
     wanted_heading,
 )
-from context_pack.documents.ports import Check, DocumentPorts
-from context_pack.documents.usecases.freshness import Freshness, Standing
+from context_pack.documents.ports import DocumentPorts
+from context_pack.documents.usecases.freshness import Freshness
 from context_pack.documents.usecases.sync import Syncing
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.retrieval.headings import Heading
@@ -52,6 +52,7 @@ class Shelf:
         self.ports = ports
         self.syncing = Syncing(ports)
         self.freshness = Freshness(ports, self.syncing, monotonic)
+        self.bring = self.freshness.bring
 
     def catalogue(self) -> Catalogue:
         """What is configured now."""
@@ -77,12 +78,6 @@ class Shelf:
         wanted = [self.find(name) for name in names]
         found = wanted or self.catalogue().collections.values()
         return list({collection.id: collection for collection in reversed(list(found))}.values())[::-1]
-
-    def bring(self, collections: Sequence[Collection], check: Check = lambda: None) -> Standing:
-        """Bring collections up to date as far as that is quick; what is wrong with the files is told too."""
-        standing = self.freshness.bring(collections, check)
-        problems = self.catalogue().problems
-        return Standing(standing.stale, (*problems, *standing.warnings))
 
     def collections(self) -> list[Described]:
         """Every configured collection."""
