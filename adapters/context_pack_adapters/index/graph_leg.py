@@ -19,7 +19,7 @@ from context_pack_adapters.disk.locking import attempt_lock
 from context_pack_adapters.disk.private import FILE_MODE
 from context_pack_adapters.index.schema import State, state_of, vector_table
 from context_pack_adapters.index.values import from_text
-from context_pack_adapters.index.vector_leg import EmbedderRow, VectorLeg, ranges_of, rows_for
+from context_pack_adapters.index.vector_leg import EmbedderRow, VectorLeg, ranges_of, rows_for, vectors_of
 from context_pack_adapters.vectors import graph as graphs
 from context_pack_adapters.vectors.exact import GATHER_ROWS, as_vector, best, from_blobs, rows_within
 
@@ -34,7 +34,6 @@ OLD_SHARE = 0.2
 SPARE = 32
 QUESTIONS = 64
 BUILD_ROWS = 2048
-VARIABLES = 500
 
 
 class GraphLeg:
@@ -243,18 +242,8 @@ def _best_of(
     """The best of these candidates that this reader's state has, by their true cosines."""
     import numpy
 
-    rows: list[tuple[int, bytes]] = []
-    wanted = pieces.tolist()
-    for start in range(0, len(wanted), VARIABLES):
-        some = wanted[start : start + VARIABLES]
-        rows += connection.execute(
-            f"SELECT piece, vector FROM {vector_table(embedder.id)}"
-            f" WHERE piece IN ({', '.join('?' * len(some))})",
-            some,
-        ).fetchall()
-    if not rows:
+    found = vectors_of(connection, embedder, pieces.tolist())
+    if not found:
         return []
-    vectors = from_blobs([blob for _, blob in rows], embedder.dimension)
-    return best(
-        numpy.array([piece for piece, _ in rows], dtype=numpy.int64), vectors, vectors @ asked, asked, limit
-    )
+    vectors = from_blobs(list(found.values()), embedder.dimension)
+    return best(numpy.array(list(found), dtype=numpy.int64), vectors, vectors @ asked, asked, limit)

@@ -36,7 +36,14 @@ from context_pack_adapters.index.values import (
     embedded,
     from_text,
 )
-from context_pack_adapters.index.vector_leg import EmbedderRow, VectorLeg, embedder_row, ranges_of, rows_for
+from context_pack_adapters.index.vector_leg import (
+    EmbedderRow,
+    VectorLeg,
+    embedder_row,
+    ranges_of,
+    rows_for,
+    vectors_of,
+)
 from context_pack_adapters.vectors.exact import Matrix, as_vector, cosines, from_blobs, mean
 
 PROGRESS_REMEMBERED = 64
@@ -174,14 +181,7 @@ class SqliteSnapshot:
             known = embedder_row(connection, embedder)
             if known is None or not pieces or len(vector) != known.dimension:
                 return {}
-            blobs: dict[int, bytes] = {}
-            for some in portions(pieces):
-                blobs.update(
-                    connection.execute(
-                        f"SELECT piece, vector FROM {vector_table(known.id)} WHERE piece IN ({marks(some)})",
-                        some,
-                    )
-                )
+            blobs = vectors_of(connection, known, pieces)
             if not blobs:
                 return {}
             scores = cosines(from_blobs(list(blobs.values()), known.dimension), vector)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
+from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import evolve, field, frozen
 
 from context_pack.retrieval.model import Scope
+from context_pack_adapters.index.catalogue import marks, portions
 from context_pack_adapters.index.schema import State, vector_table
 from context_pack_adapters.index.scopes import admits_nothing, condition
 from context_pack_adapters.vectors.exact import Matrix, from_blobs, rows_within
@@ -89,6 +91,18 @@ def embedder_row(connection: sqlite3.Connection, name: str) -> EmbedderRow | Non
     """The embedder of that id; None if no vector of it was ever kept."""
     row = connection.execute("SELECT id, dimension FROM embedders WHERE name = ?", (name,)).fetchone()
     return None if row is None else EmbedderRow(int(row[0]), int(row[1]))
+
+
+def vectors_of(
+    connection: sqlite3.Connection, embedder: EmbedderRow, pieces: Sequence[int]
+) -> dict[int, bytes]:
+    """The stored vectors of those of these pieces that have one."""
+    sql = f"SELECT piece, vector FROM {vector_table(embedder.id)} WHERE piece IN"
+    return {
+        piece: vector
+        for some in portions(pieces)
+        for piece, vector in connection.execute(f"{sql} ({marks(some)})", some)
+    }
 
 
 def _brought_to(held: Held, connection: sqlite3.Connection, state: State, embedder: EmbedderRow) -> Held:

@@ -79,21 +79,13 @@ class FolderSource:
         """The contents of documents."""
         expected = self._manifest.files or {}
         for path in documents:
-            found = self.raw(path)
-            if isinstance(found, Failed):
-                yield found
+            now = now_ns()
+            found = self._rooted.read(RelativePath(path), MAX_DOCUMENT_BYTES)
+            if isinstance(found, Reason):
+                yield failure(path, found)
             else:
-                data, stamp = found
-                yield document(path, data, stamp, expected.get(path))
-
-    def raw(self, path: str) -> tuple[bytes, str] | Failed:
-        """The bytes of one document and its stamp."""
-        now = now_ns()
-        found = self._rooted.read(RelativePath(path), MAX_DOCUMENT_BYTES)
-        if isinstance(found, Reason):
-            return failure(path, found)
-        data, status = found
-        return data, stamp_of(status, now)
+                data, status = found
+                yield document(path, data, stamp_of(status, now), expected.get(path))
 
     def _listed(self, failed: list[Failed]) -> dict[str, File]:
         """Every file that the globs mean."""
