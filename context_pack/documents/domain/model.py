@@ -102,3 +102,5 @@ class Changes:
     """Documents that failed before and have not changed since: stamp and reason."""
     facts: Mapping[str, Any] = field(factory=dict)
     """What was noted of the collection."""
+    state: str = ""
+    """One digest of all that the survey says."""

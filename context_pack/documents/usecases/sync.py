@@ -123,8 +123,9 @@ class Syncing:
         facts = self.facts(collection.id)
         failed = {name: (str(why[0]), str(why[1])) for name, why in dict(facts.get("failed", {})).items()}
         survey = source.survey("" if again else str(facts.get("signature", "")), explain)
-        if survey is None or (facts.get("state") == state_of(survey) and not (again and failed)):
-            return Changes(survey, failed=failed, facts=facts)
+        state = "" if survey is None else state_of(survey)
+        if survey is None or (facts.get("state") == state and not (again and failed)):
+            return Changes(survey, failed=failed, facts=facts, state=state)
         failed = {} if again else failed
         stamps = {name: stamp for name, (stamp, _) in failed.items()}
         known = self.ports.index.known(collection.id)
@@ -132,9 +133,10 @@ class Syncing:
         if plan.gone:  # only a look that is later than the question can tell
             survey = source.survey("", explain)
             assert survey is not None
-            plan = compared(known, survey.files, stamps)
+            plan, state = compared(known, survey.files, stamps), state_of(survey)
         same = survey.files.keys() - plan.changed.keys() - known.keys()
-        return Changes(survey, plan, {name: why for name, why in failed.items() if name in same}, facts)
+        failed = {name: why for name, why in failed.items() if name in same}
+        return Changes(survey, plan, failed, facts, state)
 
     def carry_out(
         self,
@@ -175,7 +177,7 @@ class Syncing:
         finished: bool,
     ) -> None:
         """Remember what the source says of itself and its state; an unchanged note is not written again."""
-        state = state_of(survey) if finished else ""
+        state = changes.state if finished else ""
         if state and state == changes.facts.get("state") and changes.plan.is_idle:
             return
         about = survey.about
