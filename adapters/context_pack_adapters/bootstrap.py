@@ -61,12 +61,20 @@ def memory_ports(
     """The ports in memory, over the given files; the real clock and randomness unless others are given."""
     from context_pack.app import Ports
     from context_pack.contexts.ports import ContextPorts
+    from context_pack.documents.ports import DocumentPorts
+    from context_pack.kernel.digest import sha256_hex
+    from context_pack.kernel.instants import format_instant
     from context_pack.kernel.paths import PathPolicy
-    from context_pack_adapters import search_ports
+    from context_pack.memory.domain.discovery import uuid_of
+    from context_pack.memory.ports import MemoryPorts
+    from context_pack.retrieval.searching import Searching
     from context_pack_adapters.disk.gitignore import IgnoreFile
+    from context_pack_adapters.embed.hashed import HashedEmbedder
+    from context_pack_adapters.index.memory import MemoryIndex
     from context_pack_adapters.inmemory import MemoryAccessLog, MemoryPackStore, MemorySourceTree
+    from context_pack_adapters.inmemory.collections import MemoryCollections, MemoryTurns
     from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
-    from context_pack_adapters.memory_ports import memory_in_memory
+    from context_pack_adapters.inmemory.memory import MemoryCodeTree, MemoryDiscoveryStore, MemorySessionLog
     from context_pack_adapters.search.memory import MemorySearch
     from context_pack_adapters.stores.context_format import YamlContextFormat
     from context_pack_adapters.syntax import shared_syntax
@@ -81,6 +89,9 @@ def memory_ports(
     def judges(lines: str, path: str, is_folder: bool) -> bool | None:
         return IgnoreFile(lines).verdict(path, is_folder)
 
+    fast = HashedEmbedder()
+    index = MemoryIndex(fast)
+    session = bytes.fromhex(sha256_hex(format_instant(time.now())))  # named after its start
     return Ports(
         clock=time,
         source=MemorySourceTree(files, policy),
@@ -89,8 +100,17 @@ def memory_ports(
         packs=MemoryPackStore(time, ids or SystemIds()),
         access=MemoryAccessLog(time),
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),
-        documents=search_ports.memory_document_ports(files, PathPolicy(deny), judges),
-        memory=memory_in_memory(files, time, policy, syntax),
+        documents=DocumentPorts(
+            MemoryCollections(files, policy, judges), MemoryTurns(), MemoryIndex(fast), fast
+        ),
+        memory=MemoryPorts(
+            discoveries=MemoryDiscoveryStore(),
+            sessions=MemorySessionLog(time, uuid_of(session, version=8)),
+            tree=MemoryCodeTree(files, policy),
+            index=index,
+            searching=Searching(index, fast, None, monotonic=time.monotonic),
+            syntax=syntax,
+        ),
     )
 
 
@@ -162,14 +182,13 @@ class Connection:
 
     def _build(self) -> Registry:
         from context_pack.app import build
-        from context_pack_adapters.disk_ports import DiskPorts
+        from context_pack_adapters.disk_ports import DiskPorts, background
         from context_pack_adapters.private_places import open_places
-        from context_pack_adapters.search_ports import worker
 
         places = open_places(self._settings)
         if places.temporary:
             self._log.write("warn", f"indexes and sessions are kept until the server ends: {places.trouble}")
-        self._worker = worker(self._settings, places, self._task_done)
+        self._worker = background(self._settings, places, self._task_done)
         self._ports = ports = DiskPorts(self._settings, self._worker, self._happened, places)
 
         def report(finished: Finished) -> None:

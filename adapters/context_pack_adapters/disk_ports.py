@@ -5,6 +5,7 @@ Part of `bootstrap`, kept apart because it is large. Opening touches no file.
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,9 +27,13 @@ if TYPE_CHECKING:
     from context_pack.memory.ports import MemoryPorts
     from context_pack.packs.ports import PackStore
     from context_pack.retrieval.ports import Background
+    from context_pack_adapters.embed.choosing import Embedders
+    from context_pack_adapters.index.background import ChildBackground, Done
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
     from context_pack_adapters.stores.session_files import SessionFiles
+
+DOCUMENTS_INDEX, MEMORY_INDEX = "documents.sqlite3", "memory.sqlite3"
 
 
 def storage_place(settings: Settings) -> Place:
@@ -142,11 +147,39 @@ class DiskPorts(Ports):
         )
 
     @cached_property
+    def embedders(self) -> Embedders:
+        """What searches embed with."""
+        from context_pack_adapters.embed.choosing import choose
+
+        return choose(self.settings.embedder, self.settings.model_dir or None, os.environ)
+
+    @cached_property
     def documents(self) -> DocumentPorts:
         """The documents of the project and the user."""
-        from context_pack_adapters.search_ports import document_ports
+        from context_pack.documents.ports import DocumentPorts
+        from context_pack.retrieval.chunking import CHUNKER
+        from context_pack_adapters.index.sqlite_index import SqliteIndex
+        from context_pack_adapters.stores.collection_sources import DiskCollections
+        from context_pack_adapters.stores.collection_turns import DiskTurns
 
-        return document_ports(self.settings, self.places, self.policy, self.worker)
+        settings, cache, chosen = self.settings, self.places.cache, self.embedders
+        return DocumentPorts(
+            sources=DiskCollections(
+                Path(settings.source_root),
+                Path(settings.root),
+                self.policy,
+                cache,
+                Path(settings.user_config) if settings.user_config else None,
+                settings.allowed_roots,
+                self.places.every_project,
+            ),
+            turns=DiskTurns(cache),
+            index=SqliteIndex(cache.place.below(DOCUMENTS_INDEX), chosen.fast, chunker=CHUNKER),
+            fast=chosen.fast,
+            semantic=chosen.semantic,
+            background=self.worker,
+            warning=chosen.warning,
+        )
 
     @cached_property
     def sessions(self) -> SessionFiles:
@@ -159,15 +192,32 @@ class DiskPorts(Ports):
     @cached_property
     def memory(self) -> MemoryPorts:
         """The memory of the project."""
-        from context_pack_adapters.memory_ports import disk_memory
+        from context_pack.memory.domain.entries import SNIPPETS
+        from context_pack.memory.ports import MemoryPorts
+        from context_pack.retrieval.searching import Searching
+        from context_pack_adapters.index.sqlite_index import SqliteIndex
+        from context_pack_adapters.stores.code_files import CodeFiles
+        from context_pack_adapters.stores.discovery_files import DiscoveryFiles
 
-        return disk_memory(
-            self.settings,
-            self.places,
-            self.clock,
-            self.sessions,
-            self.policy,
-            self.syntax,
-            self.worker,
-            self.tell,
+        source, root, chosen = Path(self.settings.source_root), Path(self.settings.root), self.embedders
+        index = SqliteIndex(self.places.cache.place.below(MEMORY_INDEX), chosen.fast, chunker=SNIPPETS)
+        return MemoryPorts(
+            discoveries=DiscoveryFiles(storage_place(self.settings), tell=self.tell),
+            sessions=self.sessions,
+            tree=CodeFiles(source, self.policy, root, *self.places.every_project),
+            index=index,
+            searching=Searching(index, chosen.fast, chosen.semantic, monotonic=self.clock.monotonic),
+            syntax=self.syntax,
+            background=self.worker,
+            warning=chosen.warning,
         )
+
+
+def background(settings: Settings, places: PrivatePlaces, on_done: Done) -> ChildBackground:
+    """A worker whose children die with this process; none is started before there is something to do."""
+    from context_pack_adapters.index.background import ChildBackground, task_command, task_environment
+
+    environ = task_environment(settings.root, settings.source_root, places.given)
+    return ChildBackground(
+        task_command(), environ, folder=places.cache, cwd=settings.source_root, on_done=on_done
+    )

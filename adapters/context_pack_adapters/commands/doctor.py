@@ -206,14 +206,13 @@ def _vector_index(settings: Settings) -> Finding:
     if _loads("hnswlib"):
         return Finding("hnswlib", "ok", "loads")
     try:
+        from context_pack_adapters.disk_ports import DOCUMENTS_INDEX, MEMORY_INDEX
         from context_pack_adapters.index.graph_leg import GRAPH_AT
         from context_pack_adapters.index.sizes import pieces_in
-        from context_pack_adapters.memory_ports import INDEX
-        from context_pack_adapters.search_ports import DOCUMENTS_INDEX
     except (ImportError, OSError):  # a package is broken, which is told already
         return Finding("hnswlib", "ok", "not installed: of use for very large projects only")
     cache, _ = project_folders(settings)
-    most = max(pieces_in(Path(cache.path) / name) for name in (INDEX, DOCUMENTS_INDEX))
+    most = max(pieces_in(Path(cache.path) / name) for name in (MEMORY_INDEX, DOCUMENTS_INDEX))
     found = f"not installed: of use above {GRAPH_AT:,} passages, the largest index has {most:,}"
     if most <= GRAPH_AT:
         return Finding("hnswlib", "ok", found)

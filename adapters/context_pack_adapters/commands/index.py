@@ -44,14 +44,14 @@ def index(options: Namespace, shell: Shell) -> int:
     """
     from context_pack.retrieval.ports import EmbedderFailed
     from context_pack_adapters.commands.meter import Bar
-    from context_pack_adapters.memory_ports import INDEX
+    from context_pack_adapters.disk_ports import MEMORY_INDEX
     from context_pack_adapters.private_places import open_places
 
     start = time.monotonic()
     cases = shell.cases().memory
     indexer, memory = cases.indexer, cases.searcher.ports
     # Looking into an index makes one where there is none.
-    fresh = options.dry_run and INDEX not in open_places(shell.settings).cache.names()
+    fresh = options.dry_run and MEMORY_INDEX not in open_places(shell.settings).cache.names()
     before = IndexState() if fresh else IndexState.of(memory.index)
     plan = indexer.plan(before.retrying)
     if options.dry_run:
