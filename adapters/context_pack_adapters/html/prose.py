@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from context_pack.kernel.markdown import contained
+from context_pack.kernel.containing import contained
 from context_pack.packs.domain.values import DESCRIPTION_CHARS
 from context_pack_adapters.html.highlight import highlighted
 from context_pack_adapters.html.markup import text

@@ -3,7 +3,7 @@
 A pack is laid out as items in reading order; each has a head (lines whose free text may be shortened) and
 perhaps a body (a description, numbered code, a diagram). How much of it a page shows is `render`'s business.
 Nothing here can be forged: fields are single lines, code lines begin with their number, fences are longer
-than any run of backticks inside, and descriptions go through `kernel.markdown.contained`.
+than any run of backticks inside, and descriptions go through `kernel.containing`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from datetime import datetime
 
 from attrs import evolve, field, frozen
 
+from context_pack.kernel.containing import contained
 from context_pack.kernel.instants import format_instant
-from context_pack.kernel.markdown import contained
 from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.bodies import START, Body, Piece, Spot, Style
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk

@@ -1,6 +1,6 @@
 """A part of a description as Markdown of its own: a fence that the cut goes through is not turned around.
 
-A description is made safe as a whole (`kernel.markdown.contained`), and only then cut. What is cut off knows
+A description is made safe as a whole (`kernel.containing`), and only then cut. What is cut off knows
 nothing of the fence it stands in, so each part opens that fence again, info string and all, and closes it at
 its end: code stays code, prose stays prose, and every line comes as it was. Two things need care: half a line
 may look like a fence or close one, and an indented fence wants a list item that may be on another page.
@@ -13,7 +13,8 @@ from collections.abc import Collection, Sequence
 
 from attrs import define, evolve, field, frozen
 
-from context_pack.kernel.markdown import MIN_FENCE, contained
+from context_pack.kernel.containing import contained, pieces_of
+from context_pack.kernel.markdown import MIN_FENCE
 from context_pack.packs.domain.budget import size
 
 MOST_RUN = 40
@@ -160,7 +161,7 @@ class _Part:
         runs = [0]
         while index < len(self.texts) and self.fences[index] is fence:
             if index in self.halves or self.fences[index + 1] is fence:
-                runs.append(fence.run(self.texts[index]))
+                runs += map(fence.run, pieces_of(self.texts[index]))
             index += 1
         least = max(MIN_FENCE, max(runs) + 1)
         length = fence.length if least <= fence.length <= MOST_RUN else least

@@ -15,7 +15,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from context_pack.kernel.markdown import contained, fence_for, fenced, is_single_line, single_line
+from context_pack.kernel.containing import contained
+from context_pack.kernel.markdown import fence_for, fenced, is_single_line, single_line
 
 COMMONMARK = MarkdownIt("commonmark")
 HEAD = "[LEGEND]\n# Context pack: P\n\n[CONTENT]\n## Title [key]\n"
@@ -207,12 +208,119 @@ def test_an_unclosed_fence_is_closed_in_kind(text: str, safe: str) -> None:
 @pytest.mark.parametrize(
     ("text", "safe"),
     [
-        ("- ```\n  # x\n  ```", "- \\```\n  \\# x\n  \\```"),
+        ("- - ```\n    # x\n    ```", "- - \\```\n    \\# x\n    \\```"),
+        ("text\n2. ```\n   # x\n   ```", "text\n2. \\```\n   \\# x\n   \\```"),
         ("```a```", "\\```a```"),
         ("text\n    ```", "text\n    \\```"),
     ],
 )
 def test_a_fence_that_readers_would_disagree_on_is_escaped(text: str, safe: str) -> None:
+    assert contained(text) == safe
+
+
+@pytest.mark.clause("KN-27")
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("- ```sh\n  # as root\n  ```", "-\n  ```sh\n  # as root\n  ```"),
+        ("1. ~~~\n   # x\n   ~~~\n2. done", "1.\n   ~~~\n   # x\n   ~~~\n2. done"),
+        ("- a\n- ```\n  # x\n  ```", "- a\n-\n  ```\n  # x\n  ```"),
+        ("Run:\n- ```\n  # x\n  ```", "Run:\n\n-\n  ```\n  # x\n  ```"),
+        ("- a\n  - ```\n    # x\n    ```", "- a\n\n  -\n    ```\n    # x\n    ```"),
+    ],
+)
+def test_a_fence_beside_a_list_marker_goes_below_it_and_keeps_its_code(text: str, safe: str) -> None:
+    assert contained(text) == safe
+    before, after = (
+        [token for token in COMMONMARK.parse(one) if token.type == "fence"] for one in (text, safe)
+    )
+    assert [(token.info, token.content) for token in before] == [
+        (token.info, token.content) for token in after
+    ]
+
+
+@pytest.mark.clause("KN-25")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntext",
+        "===",
+        "- one\n-\n- three",
+        "1. one\n-",
+        "- one\nmore\n---\ntext",
+        "```\nx\n```\n---",
+        "***\n---",
+        "- step\n\ntext\n\n    # as root",
+        "- step\n\n      # as root",
+        "1. step\n\n       # as root\n       ---",
+        "- a\n  - b\n\n        # as root",
+        "- a\n```\nx\n```\n    # as root",
+    ],
+)
+def test_what_only_looks_like_a_heading_stays_as_it_was(text: str) -> None:
+    assert contained(text) == text
+
+
+@pytest.mark.clause("KN-25")
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("- a\n  -", "- a\n  \\-"),
+        ("-\nfoo\n-", "-\nfoo\n\\-"),
+        ("- ***\nfoo\n-", "- ***\nfoo\n\\-"),
+        ("- ##### five\nfoo\n-", "- ##### five\nfoo\n\\-"),
+        ("-     code\nfoo\n-", "-     code\nfoo\n\\-"),
+        ("- [x]: /u\nfoo\n-", "- [x]: /u\nfoo\n\\-"),
+        ("text\n2. foo\n-", "text\n2. foo\n\\-"),
+        ("- a\n  - b\n\n      # x", "- a\n  - b\n\n      \\# x"),
+        ("- a\n\u2028\u2028x\n    # y", "- a\n\n\nx\n    # y"),
+    ],
+)
+def test_a_heading_in_or_below_a_list_is_escaped(text: str, safe: str) -> None:
+    assert contained(text) == safe
+
+
+@pytest.mark.clause("KN-34")
+@pytest.mark.parametrize("break_", ["\r", "\u2028", "\u2029", "\x85", "\v", "\f", "\x1c"])
+def test_other_line_breaks_stay_where_they_hide_nothing(break_: str) -> None:
+    for text in (
+        f"```c\nint a;{break_}# x\n---{break_}\u00a0\n```",
+        f"~~~\n{break_}{break_}x\n~~~",
+        f"one{break_}two\n\nthree",
+        f"1. run\n   ```\n   a{break_}   b\n   ```",
+    ):
+        assert contained(text) == text
+    assert contained(f"```\nx{break_}```\n# y\n```") == "```\nx\n```\n\\# y\n```\n```"
+    assert contained(f"```\nx{break_}[LEGEND]\n```") == "```\nx\n\\[LEGEND]\n```"
+    assert contained(f"text{break_}---") == "text\n\\---"
+    assert contained(f"text{break_}\n---") == f"text{break_}\n\\---".replace("\r\n", "\n")
+
+
+@pytest.mark.clause("KN-28")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<details>\n<summary>Log</summary>\n\n```\n# x\n```\n\n</details>",
+        "<kbd>Ctrl</kbd> stops it",
+        "- <b>one</b>\n- <br>",
+        "<p>\ntext\n</p>",
+    ],
+)
+def test_a_tag_that_ends_by_itself_and_is_closed_stays(text: str) -> None:
+    assert contained(text) == text
+
+
+@pytest.mark.clause("KN-28")
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("<details>\ntext", "\\<details>\ntext"),
+        ("</details>\n\n<details>", "\\</details>\n\n\\<details>"),
+        ("<p>\n```\n\n# x\n```\n</p>", "\\<p>\n```\n\n# x\n```\n</p>"),
+        ("<h2>Title [key]</h2>", "\\<h2>Title [key]</h2>"),
+    ],
+)
+def test_a_tag_that_would_take_more_with_it_is_escaped(text: str, safe: str) -> None:
     assert contained(text) == safe
 
 

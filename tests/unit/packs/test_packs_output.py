@@ -300,3 +300,14 @@ def test_compact_leaves_out_code_and_nothing_else(desk: Any) -> None:
     code = "\n\n```python\n   5: line 5\n   6: line 6\n   7: line 7\n```"
     assert code in full
     assert compact == full.replace(code, "")
+
+
+@pytest.mark.clause("PK-48", "KN-34")
+def test_what_an_author_writes_comes_back_as_it_was_written(desk: Any) -> None:
+    text = (
+        "---\nfirst\n\n```c\nint a;\fint b;\v\x85\u2028\u2029c\rd\n```\n\n- one\n-\n- three\n\ntext\n\n"
+        "    # as root\n\n1. run\n   ```sh\n   # as root\n   ```\n\n<details>\n\nmore\n\n</details>"
+    )
+    pack = desk.create()
+    desk.section(pack, section_description=text)
+    assert desk.output(id=pack).endswith(f"## Main [main]\n{text}")

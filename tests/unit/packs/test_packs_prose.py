@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from context_pack.kernel.markdown import contained
+from context_pack.kernel.containing import contained
 from context_pack.packs.domain.bodies import START, Body, Piece, Style, piece
 from context_pack.packs.domain.budget import size
 from context_pack.packs.domain.prose import fences_of
