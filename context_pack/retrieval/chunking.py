@@ -16,31 +16,41 @@ from typing import NamedTuple
 from context_pack.kernel.lines import split_lines
 from context_pack.retrieval.blocks import Structure
 from context_pack.retrieval.cutting import BLOCK, CODE, FENCE, ITEM, LINE, NESTED, Cut, cut
-from context_pack.retrieval.headings import MARKDOWN, Heading, document, heading_list, headings
+from context_pack.retrieval.headings import MARKDOWN, Heading, chosen_title, document, heading_list, headings
 from context_pack.retrieval.model import Piece
 
 CHUNKER = "sections-400-80/1"
 """Another value, other passages: an index made with another one is made anew."""
+MOST_TITLE = 1000
 MOST_HEADING = 1000
 """How much of a heading goes with its passages: all lines above a rule of dashes are one, however many."""
 MOST_PATH = 6 * MOST_HEADING
 """How much of all headings above a passage: Markdown has six levels, other formats as many as they like."""
 
 
-def chunks(text: str, *, suffix: str, title: str, key: str) -> tuple[Piece, ...]:
-    """The passages of a document in order; a blank document has none."""
+class Chunked(NamedTuple):
+    """The title of a document and its passages in order."""
+
+    title: str
+    pieces: tuple[Piece, ...]
+
+
+def chunks(text: str, *, suffix: str, key: str, title: str | None = None) -> Chunked:
+    """A document in passages, parsed once; a blank one has none. A title that is given wins over its own."""
     text = text.removeprefix("\ufeff")
     if suffix.lower() in MARKDOWN:
         found = document(text)
         marks, costs = heading_list(found), _block_costs(found)
     else:
         marks, costs = headings(text, suffix), _paragraph_costs(split_lines(text))
+    shown = chosen_title(marks, text, suffix, key)[:MOST_TITLE] if title is None else title
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    return tuple(
+    pieces = (
         piece
         for section in _sections(marks, text, starts)
-        for piece in _pieces(text, starts, costs, section, title, key)
+        for piece in _pieces(text, starts, costs, section, shown, key)
     )
+    return Chunked(shown, tuple(pieces))
 
 
 class _Section(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from context_pack.retrieval.headings import Heading, headings, title_of
+from context_pack.retrieval.headings import Heading, headings
 
 MOST_DEPTH = 6
 
@@ -31,11 +31,6 @@ def suffix_of(document: str) -> str:
     name = document.rpartition("/")[2]
     stem, dot, end = name.rpartition(".")
     return f".{end.lower()}" if stem and dot else ""
-
-
-def document_title(document: str, text: str) -> str:
-    """The title of a document; its base name where the text has none."""
-    return title_of(text, suffix_of(document), document.rpartition("/")[2])
 
 
 def document_headings(document: str, text: str) -> Sequence[Heading]:

@@ -13,7 +13,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome, Survey, Text
-from context_pack.documents.domain.sections import document_title, suffix_of
+from context_pack.documents.domain.sections import suffix_of
 from context_pack.documents.ports import Check, DocumentPorts, Source
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Failure
@@ -26,7 +26,6 @@ from context_pack.retrieval.upkeep import Outcome as Read
 TASK = "documents"
 FEW_DOCUMENTS = 100
 """So many changed documents are indexed while somebody waits."""
-MOST_TITLE = 1000
 
 
 def quiet(_: int, __: int, ___: str) -> None:
@@ -40,17 +39,9 @@ def never() -> bool:
 
 def entry_of(corpus: str, found: Text) -> Entry:
     """The document as the index stores it."""
-    suffix, title = suffix_of(found.document), document_title(found.document, found.text)[:MOST_TITLE]
-    return Entry(
-        corpus,
-        found.document,
-        found.digest,
-        found.stamp,
-        title,
-        len(found.text),
-        found.text,
-        pieces=chunks(found.text, suffix=suffix, title=title, key=found.document),
-    )
+    title, pieces = chunks(found.text, suffix=suffix_of(found.document), key=found.document)
+    size = len(found.text)
+    return Entry(corpus, found.document, found.digest, found.stamp, title, size, found.text, pieces=pieces)
 
 
 @frozen

@@ -57,7 +57,9 @@ class Themes:
 
 
 def entry(key: str, text: str, corpus: str = "docs") -> Entry:
-    return Entry(corpus, key, digest=key, title=key, pieces=chunks(text, suffix=".md", title=key, key=key))
+    return Entry(
+        corpus, key, digest=key, title=key, pieces=chunks(text, suffix=".md", title=key, key=key).pieces
+    )
 
 
 @pytest.fixture
