@@ -24,7 +24,7 @@ from operator import attrgetter
 from queue import SimpleQueue
 from typing import NamedTuple, Protocol
 
-SIZES = {"read": (8, 16), "slow": (4, 24), "write": (1, 1)}
+SIZES = {"read": (4, 16), "slow": (4, 24), "write": (1, 1)}
 """How many threads a lane of each kind usually has at most, and how many when those are stuck."""
 MOST_LOST = 32
 """So many threads of a lane may be stuck for good before no other takes their place."""
