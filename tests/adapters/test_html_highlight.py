@@ -86,10 +86,10 @@ def test_most_languages_of_the_kernel_have_a_lexer() -> None:
 
 
 @pytest.mark.clause("HTML-08")
-def test_a_description_is_markdown_without_html_images_and_links() -> None:
+def test_a_description_is_markdown_without_html_and_images() -> None:
     shown = prose(
         "A **bold** `x<y` word.\n\n- one\n\n```python\ndef f(): ...\n```\n\n<b>no</b> ![i](http://h/x.png) "
-        "[l](javascript:x) <http://h>\n\n# Title\n\n| a |\n|---|\n| b |\n"
+        "[l](javascript:x)\n\n# Title\n\n| a |\n|---|\n| b |\n"
     )
     assert "<strong>bold</strong> <code>x&lt;y</code>" in shown
     assert "<li>one</li>" in shown
@@ -98,6 +98,38 @@ def test_a_description_is_markdown_without_html_images_and_links() -> None:
     assert "&lt;b&gt;no&lt;/b&gt;" in shown
     assert "![i](http://h/x.png)" in shown
     assert not re.search(r"<(?:img|a|b|h[1-4]|script)\b", shown)
+
+
+@pytest.mark.clause("HTML-08")
+def test_links_of_a_description_work() -> None:
+    shown = prose(
+        "[a](https://x.example/y?z=1&q) <mailto:me@x.example> [b](../docs/b.md#c) [d][1]\n\n[1]: http://r.example"
+    )
+    assert re.findall('<a href="([^"]*)" rel="noreferrer">', shown) == [
+        "https://x.example/y?z=1&amp;q",
+        "mailto:me@x.example",
+        "../docs/b.md#c",
+        "http://r.example",
+    ]
+
+
+@pytest.mark.clause("HTML-08")
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(
+            "javascript:alert(1)",
+            "JaVaScRiPt:alert(1)",
+            "java&#9;script:alert(1)",
+            "&#106;avascript:alert(1)",
+        ),
+        *("java%0ascript:x", "data:text/html,x", "data:image/png;base64,AA", "vbscript:x", "file:///srv/x"),
+        *("//host.example/x", "/srv/x", "ftp://h/x", "x-app:y", "https:host", "view-source:https://h"),
+    ],
+)
+def test_a_link_that_leads_anywhere_else_stays_text(address: str) -> None:
+    for written in (f"[l]({address})", f"[l](<{address}>)", f"<{address}>", f"[l][1]\n\n[1]: {address}"):
+        assert "<a" not in prose(written), written
 
 
 @pytest.mark.clause("HTML-05", "HTML-08")
@@ -114,15 +146,17 @@ def test_a_description_beyond_the_cap_is_shown_as_it_is() -> None:
 
 
 ALLOWED = {"p", "em", "strong", "code", "pre", "span", "ul", "ol", "li", "blockquote", "hr", "br", "h5", "h6"}
-ALLOWED |= {"table", "thead", "tbody", "tr", "th", "td"}
+ALLOWED |= {"a", "table", "thead", "tbody", "tr", "th", "td"}
 TAG = re.compile(r"<\s*/?\s*([^\s>/]*)([^>]*)>")
 ATTRIBUTES = re.compile(
-    r'(?: (?:class="[a-z]"|tabindex="0"|start="\d+"|style="text-align:(?:left|right|center)"))*/?'
+    r'(?: (?:class="[a-z]"|tabindex="0"|start="\d+"|style="text-align:(?:left|right|center)"'
+    r'|href="(?:[^":<>]*|http://h[^"<>]*)" rel="noreferrer"))*/?'
 )
 
 
 WORDS = (
-    """<script> <b\tonclick=x> ![a](b) [a](b) [a]:\tb <!-- &lt; ` ``` ~~~ |\ta\t| |---| *a* ** " ' = \\ x"""
+    "<script> <b\tonclick=x> ![a](b) [a](b) <http://h> [a](javascript:b) [a]:\tb <!-- &lt; ` ``` ~~~ "
+    """|\ta\t| |---| *a* ** " ' = \\ x"""
 )
 PIECES = (*WORDS.split(" "), "\n", "\n\n", "- ", "> ", "# ", "##### ", "    ", "1. ", '~~~ "><x>')
 

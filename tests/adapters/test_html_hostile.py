@@ -44,9 +44,9 @@ PATHS = HOSTILE.map(lambda value: re.sub(r"[\\/:]|^\.+$", "_", value).strip() or
 def filled(value: Callable[[], str], path: str, source: str) -> tuple[Pack, Callable[[Ref], Resolution]]:
     """A pack with text in every field, and code that no lexer knows."""
     here = RelativePath(path + "/file.unknown-language")
-    one = Ref("ref-a", here, LineRange(1, 2), title=value(), why=value(), group=value())
+    one = Ref("ref-a", here, LineRange(1, 2), title=value(), why=value().replace("`", "'"), group=value())
     two = Ref("ref-b", RelativePath("x/" + path), LineRange(1, 1), title=value())
-    diagram = Diagram("diagram", value(), "no diagram: " + value(), value())
+    diagram = Diagram("diagram", value(), "no diagram: " + value(), value().replace("`", "'"))
     shown = pack(
         Section("flow", value(), None, (one,), (diagram,)),
         Section("rest", value(), None, (two,)),

@@ -110,6 +110,34 @@ def test_the_contents_lead_to_every_section_ref_and_diagram() -> None:
     assert contents.count('<span class="unseen">moved</span>') == 3
 
 
+@pytest.mark.clause("HTML-16")
+def test_a_ref_names_its_place_as_editors_take_it_and_one_click_marks_it() -> None:
+    one = ref("one", "src/a <b>.py", 12, 40)
+    moved = at(State.MOVED, Found(RelativePath("src/new.py"), LineRange(1, 4)))
+    section = Section("flow", "Flow", None, (one,))
+    assert '<code class="place">src/a &lt;b&gt;.py:12-40</code>' in page(pack(section), at(State.STALE))
+    assert '<code class="place">src/new.py:1-4</code>' in page(pack(section), moved)
+    assert ".place{user-select:all;" in style_sheet()
+
+
+@pytest.mark.clause("HTML-16")
+def test_backticks_of_a_reason_are_code() -> None:
+    why = "calls `a<b>()` and ``x`y``, not ` alone"
+    diagram = Diagram("dia", "D", "no diagram", "see `A`")
+    shown = page(pack(Section("flow", "Flow", None, (ref("one", why=why),), (diagram,))))
+    assert "calls <code>a&lt;b&gt;()</code> and <code>x`y</code>, not ` alone" in shown
+    assert "see <code>A</code>" in shown
+    assert "`a`" * 2_000 in page(pack(Section("flow", "Flow", None, (ref("one", why="`a`" * 2_000),))))
+
+
+@pytest.mark.clause("HTML-16")
+def test_what_is_wide_shows_that_it_scrolls() -> None:
+    sheet = style_sheet()
+    assert ".code pre,.prose pre,.prose table,.drawing{" in sheet
+    assert "no-repeat local" in sheet
+    assert "no-repeat scroll" in sheet
+
+
 @pytest.mark.clause("HTML-06")
 def test_every_id_is_unique_and_every_link_leads_to_one() -> None:
     sections = (

@@ -15,7 +15,7 @@ from context_pack.kernel.languages import language_of
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.states import Found, Resolution, State
 from context_pack_adapters.html.highlight import highlighted
-from context_pack_adapters.html.markup import counted, text
+from context_pack_adapters.html.markup import counted, spans, text
 
 SIGNS: Mapping[State, str] = {
     State.EXACT: "\u2713",
@@ -89,13 +89,14 @@ def card(item: Card, level: int) -> str:
 
 
 def _facts(ref: Ref, resolution: Resolution) -> str:
-    """Key, path, lines and reason."""
+    """Key, path, lines, both as editors take them (one click marks all of it, to be copied), and reason."""
     found = resolution.found or Found(ref.path, ref.lines)
     rows = [("Ref", f"<code>{text(ref.key)}</code>")] if ref.title is not None else []
     rows.append(("Path", _moved(str(found.path), str(ref.path))))
     rows.append(("Lines", _moved(str(found.lines), str(ref.lines))))
+    rows.append(("Open", f'<code class="place">{text(f"{found.path}:{found.lines}")}</code>'))
     if ref.why is not None:
-        rows.append(("Why", text(ref.why)))
+        rows.append(("Why", spans(ref.why)))
     return f'<dl class="facts">{"".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in rows)}</dl>'
 
 

@@ -14,7 +14,7 @@ from attrs import frozen
 from context_pack.packs.domain.model import Diagram
 from context_pack_adapters.html import mermaid
 from context_pack_adapters.html.drawing import Drawn, Undrawn, draw
-from context_pack_adapters.html.markup import text
+from context_pack_adapters.html.markup import spans, text
 from context_pack_adapters.html.svg import Picture, Unsafe, harmless
 
 # A picture is not made smaller than this share of its natural size; the frame scrolls instead.
@@ -65,7 +65,7 @@ def _picture(answer: Drawn | Undrawn) -> Picture | Undrawn:
 def figure(item: Figure, level: int) -> str:
     """The whole figure; `level` is its heading's."""
     diagram = item.diagram
-    why = f'<p class="why">{text(diagram.why)}</p>' if diagram.why is not None else ""
+    why = f'<p class="why">{spans(diagram.why)}</p>' if diagram.why is not None else ""
     return (
         f'<figure class="diagram" id="{item.id}">'
         f'<figcaption><h{level}><a href="#{item.id}">{text(diagram.title)}</a></h{level}>{why}</figcaption>'

@@ -13,11 +13,26 @@ from html import escape
 _STEERING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff]"
 )
+_CODE_SPAN = re.compile("(?<!`)(`+)(?!`)(.*?[^`])\\1(?!`)")
+MOST_SPANNED = 4_000
 
 
 def text(value: str) -> str:
     """The string as text of an element or a quoted attribute, with nothing left that could be markup."""
     return escape(_STEERING.sub(_picture, value), quote=True)
+
+
+def spans(value: str) -> str:
+    """The string as `text` makes it, with what stands between backticks as code."""
+    if len(value) > MOST_SPANNED:
+        return text(value)
+    # Between the texts come the runs of backticks and what they hold.
+    parts = _CODE_SPAN.split(value)
+    return "".join(
+        text(part) if index % 3 == 0 else f"<code>{text(part.strip(' ') or part)}</code>"
+        for index, part in enumerate(parts)
+        if index % 3 != 1
+    )
 
 
 def _picture(match: re.Match[str]) -> str:

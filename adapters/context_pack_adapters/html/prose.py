@@ -1,7 +1,8 @@
 """A section's description as HTML: Markdown of which only text is left.
 
-Emphasis, code, lists, quotes, tables and small headings are kept. HTML, images and links are not: they stay
-the text that was written, so a page loads nothing and leads nowhere. What the Markdown package would escape
+Emphasis, code, lists, quotes, tables, small headings and links are kept. HTML and images are not: they stay
+the text that was written, so a page loads nothing; nor is a link that leads elsewhere than to a web page, a
+mailbox or a place beside this page. What the Markdown package would escape
 itself goes through `markup.text` instead, because an entity can spell a character that steers. A description
 longer than any that comes through the door is shown as it is: Markdown's worst cases grow faster than its
 text.
@@ -9,6 +10,7 @@ text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-NOT_KEPT = ("html_block", "html_inline", "image", "link", "autolink", "reference")
+NOT_KEPT = ("html_block", "html_inline")
+_SAFE_LINK = re.compile(
+    r"(?:https?://|mailto:)[^\\\s]+|(?=.)[^\\\s:/?#]*(?:(?<=[^/])/[^\\\s]*|[?#][^\\\s]*)?", re.IGNORECASE
+)
 
 
 def prose(description: str) -> str:
@@ -40,9 +45,25 @@ def _markdown() -> MarkdownIt:
     markdown = (
         MarkdownIt("commonmark", {"html": False, "xhtmlOut": False}).enable("table").disable(list(NOT_KEPT))
     )
-    rules: Any = markdown.renderer
-    rules.rules |= {"text": _text, "code_inline": _code, "code_block": _block, "fence": _block}
+    changed: Any = markdown
+    changed.validateLink = is_safe_link
+    changed.renderer.rules |= {"text": _text, "code_inline": _code, "code_block": _block, "fence": _block}
+    changed.renderer.rules |= {"link_open": _link, "image": _image}
     return markdown
+
+
+def is_safe_link(address: str) -> bool:
+    """Whether a link may lead there: http, https, mailto, or relative to the page."""
+    return _SAFE_LINK.fullmatch(address) is not None
+
+
+def _link(tokens: Sequence[Token], index: int, *_: Any) -> str:
+    return f'<a href="{text(str(tokens[index].attrGet("href")))}" rel="noreferrer">'
+
+
+def _image(tokens: Sequence[Token], index: int, *_: Any) -> str:
+    """A picture as it was written: a page loads nothing."""
+    return text(f"![{tokens[index].content}]({tokens[index].attrGet('src')})")
 
 
 def _text(tokens: Sequence[Token], index: int, *_: Any) -> str:

@@ -36,6 +36,7 @@ LIGHT: Mapping[str, str] = {
     "d": "#6639ba",
     "t": "#116329",
     "x": "#a4161e",
+    "shade": "#00000040",
 }
 DARK: Mapping[str, str] = {
     "page": "#0d1117",
@@ -65,6 +66,7 @@ DARK: Mapping[str, str] = {
     "d": "#d2a8ff",
     "t": "#7ee787",
     "x": "#ffa8a1",
+    "shade": "#ffffff40",
 }
 CODE_CLASSES = ("c", "k", "s", "n", "f", "b", "d", "t", "x")
 STATE_COLOURS: Mapping[str, str] = {
@@ -136,7 +138,7 @@ section>h3{margin:1.75rem 0 0;font-size:1.02rem;color:var(--soft)}
 .prose th,.prose td{border:1px solid var(--line);padding:.3rem .6rem}
 .prose blockquote{margin:1rem 0;padding-left:1rem;border-left:3px solid var(--line);color:var(--soft)}
 .prose :not(pre)>code{background:var(--plain-bg);padding:.1em .35em;border-radius:5px}
-.prose pre{background:var(--sunk);border:1px solid var(--line);border-radius:8px;padding:.75rem 1rem}
+.prose pre{border:1px solid var(--line);border-radius:8px;padding:.75rem 1rem}
 .ref,.diagram{margin:1.1rem 0 0;background:var(--sheet);border:1px solid var(--line);
     border-left:4px solid var(--edge,var(--line));border-radius:10px;overflow:hidden}
 .ref:target,.diagram:target{box-shadow:0 0 0 3px var(--link)}
@@ -148,13 +150,14 @@ section>h3{margin:1.75rem 0 0;font-size:1.02rem;color:var(--soft)}
 .facts dt{color:var(--soft)}
 .facts dd{margin:0}
 .was{color:var(--soft)}
+.place{user-select:all;-webkit-user-select:all}
 .warning{margin:0 1.1rem 1rem;padding:.6rem .9rem;border-radius:8px;background:var(--warn-bg);
     color:var(--warn);font-size:.93rem}
 .ref.stale .warning{background:var(--bad-bg);color:var(--bad)}
 .code{border-top:1px solid var(--line)}
 summary{cursor:pointer}
 .code>summary{padding:.4rem 1.1rem;color:var(--soft);font-size:.83rem}
-.code pre{margin:0;padding:.6rem 0;background:var(--sunk);overflow-x:auto;line-height:1.5;tab-size:4;
+.code pre{margin:0;padding:.6rem 0;overflow-x:auto;line-height:1.5;tab-size:4;
     overflow-wrap:normal;border-top:1px solid var(--line)}
 .code pre:focus-visible{outline-offset:-3px}
 .diagram .code pre{padding:.6rem 1.1rem}
@@ -167,8 +170,15 @@ summary{cursor:pointer}
 .l:target{background:var(--mark)}
 .diagram figcaption{padding:.9rem 1.1rem .6rem}
 .diagram .why{margin:.3rem 0 0;font-size:.93rem;color:var(--soft)}
+.code pre,.prose pre,.prose table,.drawing{--ground:var(--sunk);background:
+    linear-gradient(to right,var(--ground) 40%,transparent) left/2.5rem 100% no-repeat local,
+    linear-gradient(to left,var(--ground) 40%,transparent) right/2.5rem 100% no-repeat local,
+    linear-gradient(to right,var(--shade),transparent) left/.9rem 100% no-repeat scroll,
+    linear-gradient(to left,var(--shade),transparent) right/.9rem 100% no-repeat scroll,var(--ground)}
+.prose table{--ground:var(--page)}
+.drawing{--ground:var(--sheet)}
+.drawing.paper{--ground:#fff}
 .drawing{padding:1rem 1.1rem;overflow-x:auto;border-top:1px solid var(--line)}
-.drawing.paper{background:#fff}
 .drawing img{display:block;max-width:100%;height:auto;margin:0 auto}
 .empty{color:var(--soft)}
 footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line);color:var(--soft);font-size:.85rem}
