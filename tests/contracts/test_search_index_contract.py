@@ -1,4 +1,4 @@
-"""What every `SearchIndex` does: one suite, run on the file and on its twin in memory."""
+"""What every `SearchIndex` does: one suite, run on the file, in memory, and on plain dictionaries."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_entries import ToyEmbedder, make_entry
+from plain_index import PlainIndex
 
 from context_pack.retrieval.model import Entry, Found, Hit, Known, Piece, Progress, Scope, Summary
 from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed, SearchIndex
@@ -56,11 +57,11 @@ class Tended(SqliteIndex):
         self._changed()
 
 
-@pytest.fixture(params=["disk", "disk with graphs", "memory"])
+@pytest.fixture(params=["disk", "disk with graphs", "memory", "plain"])
 def index(request: pytest.FixtureRequest, tmp_path: Path, fast: ToyEmbedder) -> Iterator[SearchIndex]:
     """An empty index of each kind."""
-    if request.param == "memory":
-        yield MemoryIndex(fast)
+    if request.param in ("memory", "plain"):
+        yield MemoryIndex(fast) if request.param == "memory" else PlainIndex(fast)
         return
     path = tmp_path / "derived" / "things.sqlite3"
     if request.param == "disk with graphs":
@@ -577,21 +578,23 @@ CHANGES = st.lists(
 @pytest.mark.clause("IX-16")
 @settings(max_examples=40)
 @given(changes=CHANGES, asked=WORDS, graphs=st.booleans())
-def test_the_file_and_its_twin_give_the_same_answers(
+def test_the_file_and_its_twin_give_the_answers_of_plain_dictionaries(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, Any]], asked: str, graphs: bool
 ) -> None:
     fast = ToyEmbedder()
-    twin = MemoryIndex(fast)
+    twin, plain = MemoryIndex(fast), PlainIndex(fast)
     path = tmp_path_factory.mktemp("twins") / "x.sqlite3"
     graphs = graphs and graph.is_available()
     with closing(Tended(path, fast) if graphs else SqliteIndex(path, fast, chunker="test/1")) as index:
         for action, value in changes:
-            for each in (index, twin):
+            for each in (index, twin, plain):
                 if action == "replace":
                     each.replace(value)
                 else:
                     each.forget(value[0], None if value[1] is None else [value[1]])
-            assert answers(index, fast, asked) == answers(twin, fast, asked)
+            expected = answers(plain, fast, asked)
+            assert answers(index, fast, asked) == expected
+            assert answers(twin, fast, asked) == expected
 
 
 def answers(index: SearchIndex, fast: ToyEmbedder, asked: str) -> list[Any]:

@@ -53,10 +53,13 @@ class SqliteIndex:
         timeout: float = WRITE_SECONDS,
         graph_at: int = GRAPH_AT,
     ) -> None:
-        self._fast = fast
-        self._file = IndexFile(place, Maker(fast.id, fast.dimension, chunker), timeout)
-        self._shared = Shared(VectorLeg(), GraphLeg(Place.of(place).path, graph_at), WordCounts(), {})
-        self._closed = weakref.finalize(self, self._file.close)
+        file = IndexFile(place, Maker(fast.id, fast.dimension, chunker), timeout)
+        self._begin(file, fast, Place.of(place).path, graph_at)
+
+    def _begin(self, file: IndexFile, fast: Embedder, path: str, graph_at: int) -> None:
+        self._file, self._fast = file, fast
+        self._shared = Shared(VectorLeg(), GraphLeg(path, graph_at), WordCounts(), {})
+        self._closed = weakref.finalize(self, file.close)
 
     def close(self) -> None:
         """Close the file and give the memory back; the next call opens it again."""

@@ -1,7 +1,6 @@
-"""One state of the index in memory: dictionaries, and the ranking said plainly.
+"""One state of the plain index: dictionaries, and the ranking said plainly.
 
-It is slow on purpose: nothing in it is clever, so that a difference to the index on disk is a fault of that
-one.
+It is slow on purpose: nothing in it is clever, so that a difference to a real index is a fault of that one.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Name = tuple[str, str]
 
 
 @frozen
-class MemoryPassage:
+class PlainPassage:
     """One piece: its entry, its place in it, how often it has which words, and how many of them."""
 
     name: Name
@@ -33,11 +32,11 @@ class MemoryPassage:
 
 
 @frozen
-class MemoryState:
+class PlainState:
     """All that is stored, at one moment."""
 
     entries: Mapping[Name, Entry] = field(factory=dict)
-    passages: Mapping[int, MemoryPassage] = field(factory=dict)
+    passages: Mapping[int, PlainPassage] = field(factory=dict)
     vectors: Mapping[str, Mapping[int, bytes]] = field(factory=dict)
     facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
     next_piece: int = 1
@@ -55,13 +54,13 @@ def admits(scope: Scope, entry: Entry) -> bool:
     )
 
 
-class MemorySnapshot:
+class PlainSnapshot:
     """One state of the index."""
 
-    def __init__(self, state: MemoryState) -> None:
+    def __init__(self, state: PlainState) -> None:
         self._state = state
 
-    def admitted(self, scope: Scope) -> dict[int, MemoryPassage]:
+    def admitted(self, scope: Scope) -> dict[int, PlainPassage]:
         entries = self._state.entries
         return {
             piece: passage

@@ -1,0 +1,189 @@
+"""An index of dictionaries, which the real ones are compared with: a change makes a new state."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+from attrs import evolve
+from plain_snapshot import Name, PlainPassage, PlainSnapshot, PlainState
+
+from context_pack.retrieval.model import Entry, Known, Scope
+from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
+from context_pack_adapters.index.preparing import Prepared, batches, prepare
+from context_pack_adapters.index.schema import NAMES_WEIGHT
+from context_pack_adapters.index.values import to_facts
+from context_pack_adapters.vectors.exact import to_blob
+
+
+class PlainIndex:
+    """A search index in memory that is said plainly."""
+
+    def __init__(self, fast: Embedder) -> None:
+        self._fast = fast
+        self._lock = Lock()
+        self._state = PlainState()
+        self._cache: dict[str, dict[bytes, bytes]] = {}
+        self._wanted: Counter[int] = Counter()
+        self._notices: list[str] = []
+
+    @contextmanager
+    def reading(self) -> Iterator[PlainSnapshot]:
+        """The newest state, for as long as the context is open."""
+        yield PlainSnapshot(self._state)
+
+    def known(self, corpus: str) -> Mapping[str, Known]:
+        """What is remembered of each entry of a corpus, by key."""
+        entries = self._state.entries
+        return {key: Known(e.digest, e.stamp) for (name, key), e in sorted(entries.items()) if name == corpus}
+
+    def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
+        """The facts of those entries of a corpus that have some, by key."""
+        entries = self._state.entries
+        return {key: e.facts for (name, key), e in sorted(entries.items()) if name == corpus and e.facts}
+
+    def replace(self, entries: Iterable[Entry]) -> None:
+        """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
+        for batch in batches(entries):
+            with self._lock:
+                cache = self._cache.setdefault(self._fast.id, {})
+                prepared, vectors = prepare(
+                    batch,
+                    lambda digests: {digest: cache[digest] for digest in digests if digest in cache},  # noqa: B023
+                    self._fast,
+                )
+                cache.update(vectors)
+                for each in prepared:
+                    self._put(each)
+
+    def _put(self, prepared: Prepared) -> None:
+        entry = prepared.entry
+        name = (entry.corpus, entry.key)
+        state = self._without([name])
+        first = state.next_piece
+        passages = {
+            first + at: PlainPassage(
+                name,
+                at,
+                _weights(*written.columns[1:]),
+                sum(len(column.split()) for column in written.columns),
+                written.text,
+                written.digest,
+            )
+            for at, written in enumerate(prepared.passages)
+        }
+        vectors = {
+            embedder: {
+                **state.vectors.get(embedder, {}),
+                **{piece: cache[new.digest] for piece, new in passages.items() if new.digest in cache},
+            }
+            for embedder, cache in self._cache.items()
+        }
+        self._state = PlainState(
+            {**state.entries, name: entry},
+            {**state.passages, **passages},
+            vectors,
+            state.facts,
+            first + len(passages),
+        )
+
+    def _without(self, names: Iterable[Name]) -> PlainState:
+        gone = set(names)
+        state = self._state
+        passages = {piece: passage for piece, passage in state.passages.items() if passage.name not in gone}
+        return evolve(
+            state,
+            entries={name: entry for name, entry in state.entries.items() if name not in gone},
+            passages=passages,
+            vectors={
+                embedder: {piece: blob for piece, blob in kept.items() if piece in passages}
+                for embedder, kept in state.vectors.items()
+            },
+        )
+
+    def touch(self, corpus: str, stamps: Mapping[str, str]) -> None:
+        """New stamps for entries whose content is the same."""
+        with self._lock:
+            entries = dict(self._state.entries)
+            for key, stamp in stamps.items():
+                if (corpus, key) in entries:
+                    entries[corpus, key] = evolve(entries[corpus, key], stamp=stamp)
+            self._state = evolve(self._state, entries=entries)
+
+    def forget(self, corpus: str, keys: Iterable[str] | None = None) -> None:
+        """Remove these entries; without keys, the whole corpus and what was noted of it."""
+        with self._lock:
+            going = [name for name in self._state.entries if name[0] == corpus]
+            if keys is None:
+                facts = {name: noted for name, noted in self._state.facts.items() if name != corpus}
+                self._state = evolve(self._without(going), facts=facts)
+            else:
+                self._state = self._without((corpus, key) for key in keys)
+
+    def note(self, corpus: str, facts: Mapping[str, Any]) -> None:
+        """Remember facts of a corpus."""
+        to_facts(facts)  # what is no JSON is refused, as on disk
+        with self._lock:
+            self._state = evolve(self._state, facts={**self._state.facts, corpus: dict(facts)})
+
+    def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
+        """Pieces without a vector of that embedder and what to embed, most searched and newest first."""
+        with self.reading() as snapshot:
+            texts = snapshot.unembedded(embedder, list(snapshot.admitted(scope)))
+        first = sorted(texts, key=lambda piece: (-self._wanted[piece], -piece))
+        return {piece: texts[piece] for piece in first[:limit]}
+
+    def keep(self, embedder: str, vectors: Mapping[int, Any]) -> None:
+        """Store vectors of pieces; longer or shorter ones than before take the place of all older ones."""
+        given = {piece: to_blob(vector, len(vector)) for piece, vector in vectors.items()}
+        blobs = {piece: blob for piece, blob in given.items() if blob is not None}
+        with self._lock:
+            length = len(next(iter(blobs.values()), b""))
+            if length and self._renew(embedder, length):
+                self._notices.append(OTHER_VECTORS)
+            cache = self._cache.setdefault(embedder, {})
+            kept = dict(self._state.vectors.get(embedder, {}))
+            for piece, blob in blobs.items():
+                if len(blob) == length and piece in self._state.passages:
+                    cache[self._state.passages[piece].digest] = blob
+                    kept.setdefault(piece, blob)
+                self._wanted.pop(piece, None)
+            self._state = evolve(self._state, vectors={**self._state.vectors, embedder: kept})
+
+    def renew(self, embedder: str, dimension: int) -> None:
+        """Forget the vectors of that embedder if they have another length than this."""
+        with self._lock:
+            self._renew(embedder, dimension * 4)
+
+    def _renew(self, embedder: str, length: int) -> bool:
+        if all(len(blob) == length for blob in self._cache.get(embedder, {}).values()):
+            return False
+        self._cache[embedder] = {}
+        self._state = evolve(self._state, vectors={**self._state.vectors, embedder: {}})
+        return True
+
+    def wanted(self, pieces: Sequence[int]) -> None:
+        """Note that a search looked at these pieces, so that they are embedded first."""
+        with self._lock:
+            self._wanted.update(pieces)
+
+    def tend(self, stop: Stop) -> None:
+        """Nothing needs to be made faster."""
+
+    def notices(self) -> Sequence[str]:
+        """What the user should hear once."""
+        with self._lock:
+            told, self._notices = self._notices, []
+        return told
+
+
+def _weights(names: str, body: str) -> dict[str, float]:
+    """How much each word counts in a piece."""
+    weights: dict[str, float] = {}
+    for column, weight in ((names, NAMES_WEIGHT), (body, 1.0)):
+        for word in column.split():
+            weights[word] = weights.get(word, 0.0) + weight
+    return weights
