@@ -72,10 +72,11 @@ def memory_ports(
     from context_pack_adapters.embed.hashed import HashedEmbedder
     from context_pack_adapters.index.memory import MemoryIndex
     from context_pack_adapters.inmemory import MemoryAccessLog, MemoryPackStore, MemorySourceTree
-    from context_pack_adapters.inmemory.collections import MemoryCollections, MemoryTurns
+    from context_pack_adapters.inmemory.collections import MemoryCollections
     from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
     from context_pack_adapters.inmemory.memory import MemoryCodeTree, MemoryDiscoveryStore, MemorySessionLog
     from context_pack_adapters.search.memory import MemorySearch
+    from context_pack_adapters.stores.collection_turns import ThreadTurns
     from context_pack_adapters.stores.context_format import YamlContextFormat
     from context_pack_adapters.syntax import shared_syntax
     from context_pack_adapters.system import SystemClock, SystemIds
@@ -101,7 +102,7 @@ def memory_ports(
         access=MemoryAccessLog(time),
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),
         documents=DocumentPorts(
-            MemoryCollections(files, policy, judges), MemoryTurns(), MemoryIndex(fast), fast
+            MemoryCollections(files, policy, judges), ThreadTurns(), MemoryIndex(fast), fast
         ),
         memory=MemoryPorts(
             discoveries=MemoryDiscoveryStore(),

@@ -80,7 +80,7 @@ class CollectionSources(Protocol):
 class Turns(Protocol):
     """Who may go on: one at a time for each name."""
 
-    def here(self, name: str) -> AbstractContextManager[None]:
+    def here(self, name: str) -> AbstractContextManager[object]:
         """One thread of this process."""
 
     def everywhere(self, name: str, check: Check) -> AbstractContextManager[None]:

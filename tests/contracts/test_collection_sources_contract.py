@@ -17,9 +17,9 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.gitignore import IgnoreFile
 from context_pack_adapters.disk.private import PrivateFolder
-from context_pack_adapters.inmemory.collections import MemoryCollections, MemoryTurns
+from context_pack_adapters.inmemory.collections import MemoryCollections
 from context_pack_adapters.stores.collection_sources import DiskCollections
-from context_pack_adapters.stores.collection_turns import DiskTurns
+from context_pack_adapters.stores.collection_turns import DiskTurns, ThreadTurns
 
 Files = dict[str, str | bytes]
 Make = Callable[[Files], CollectionSources]
@@ -140,7 +140,7 @@ def test_the_configuration_is_read_edited_and_its_faults_are_told(make: Make) ->
 def test_turns_let_one_through_at_a_time(kind: str, tmp_path: Path) -> None:
     from threading import Thread
 
-    turns: Turns = DiskTurns(PrivateFolder(tmp_path / "cache")) if kind == "disk" else MemoryTurns()
+    turns: Turns = DiskTurns(PrivateFolder(tmp_path / "cache")) if kind == "disk" else ThreadTurns()
     inside = most = done = 0
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""Collections in a mapping of path and content, and turns for threads.
+"""Collections in a mapping of path and content.
 
 The mapping is looked at on every call, `context.json` in it included, so that changing it edits the sources.
 Folders and manifests work as on disk; packages and repositories are not there. How the lines of an ignore
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
-from threading import Event, Lock
 
 from context_pack.documents.domain.config import (
     CONFIG_FILE,
@@ -38,7 +37,6 @@ from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import Reason
 
 PROJECT = "memory"
-LOOK_SECONDS = 0.01
 IGNORE_FILE = ".gitignore"
 Verdict = Callable[[str, str, bool], bool | None]
 """(ignore lines, path, is a folder): whether they ignore it; None if no line speaks of it."""
@@ -177,36 +175,6 @@ class MemorySource:
             if not folder:
                 return False
             folder = folder.rpartition("/")[0]
-
-
-class MemoryTurns:
-    """`Turns` between the threads of one process."""
-
-    def __init__(self) -> None:
-        self._guard = Lock()
-        self._locks: dict[str, Lock] = {}
-
-    @contextmanager
-    def here(self, name: str) -> Iterator[None]:
-        """One thread at a time."""
-        with self._guard:
-            lock = self._locks.setdefault(name, Lock())
-        with lock:
-            yield
-
-    @contextmanager
-    def everywhere(self, name: str, check: Callable[[], None]) -> Iterator[None]:
-        """There are no other processes; threads wait for each other."""
-        check()
-        with self.here(f"everywhere {name}"):
-            yield
-
-    def until(self, done: Callable[[], bool], check: Callable[[], None]) -> None:
-        """Look every now and then."""
-        pause = Event()
-        while not done():
-            check()
-            pause.wait(LOOK_SECONDS)
 
 
 def _folder(place: str) -> str:

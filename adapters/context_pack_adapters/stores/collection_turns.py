@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Lock
+from contextlib import AbstractContextManager, contextmanager
+from threading import Event, Lock
 
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.private import PrivateFolder
@@ -15,21 +14,39 @@ LONGEST_WAIT = 3600.0
 LOOK_SECONDS = 0.05
 
 
-class DiskTurns:
-    """`Turns` by locks in memory, and by lock files in the user's cache."""
+class ThreadTurns:
+    """`Turns` between the threads of one process, by locks in memory."""
 
-    def __init__(self, cache: PrivateFolder) -> None:
-        self._cache = cache
+    def __init__(self) -> None:
         self._guard = Lock()
         self._locks: dict[str, Lock] = {}
 
-    @contextmanager
-    def here(self, name: str) -> Iterator[None]:
-        """One thread of this process at a time."""
+    def here(self, name: str) -> AbstractContextManager[object]:
+        """One thread at a time."""
         with self._guard:
-            lock = self._locks.setdefault(name, Lock())
-        with lock:
+            return self._locks.setdefault(name, Lock())
+
+    @contextmanager
+    def everywhere(self, name: str, check: Callable[[], None]) -> Iterator[None]:
+        """There are no other processes; threads wait for each other."""
+        check()
+        with self.here(f"everywhere {name}"):
             yield
+
+    def until(self, done: Callable[[], bool], check: Callable[[], None]) -> None:
+        """Look every now and then."""
+        pause = Event()
+        while not done():
+            check()
+            pause.wait(LOOK_SECONDS)
+
+
+class DiskTurns(ThreadTurns):
+    """`Turns` between processes too, by lock files in the user's cache."""
+
+    def __init__(self, cache: PrivateFolder) -> None:
+        super().__init__()
+        self._cache = cache
 
     @contextmanager
     def everywhere(self, name: str, check: Callable[[], None]) -> Iterator[None]:
@@ -44,9 +61,3 @@ class DiskTurns:
             yield
         finally:
             lock.release()
-
-    def until(self, done: Callable[[], bool], check: Callable[[], None]) -> None:
-        """Look every now and then."""
-        while not done():
-            check()
-            time.sleep(LOOK_SECONDS)

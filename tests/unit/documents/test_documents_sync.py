@@ -21,7 +21,8 @@ from context_pack.kernel.errors import Failure
 from context_pack.retrieval.model import Entry
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.memory import MemoryIndex
-from context_pack_adapters.inmemory.collections import MemoryCollections, MemorySource, MemoryTurns
+from context_pack_adapters.inmemory.collections import MemoryCollections, MemorySource
+from context_pack_adapters.stores.collection_turns import ThreadTurns
 
 Files = dict[str, str | bytes]
 
@@ -87,7 +88,7 @@ class Setting:
         self.files.setdefault("context.json", json.dumps({"collections": {"docs": {"url": "docs"}}}))
         self.sources, self.clock, fast = Watched(self.files), Clock(), HashedEmbedder()
         self.index = MemoryIndex(fast)
-        ports = DocumentPorts(self.sources, MemoryTurns(), self.index, fast, background=worker)
+        ports = DocumentPorts(self.sources, ThreadTurns(), self.index, fast, background=worker)
         self.shelf = Shelf(ports, self.clock)
 
     @property
