@@ -120,6 +120,7 @@ def build(
             run=answers.run,
             output_schema=ANSWER_SCHEMA,
             mutates=mutates,
+            turn=turn,
             long_answers=True,
             all_lengths=True,
             selector=selector,
@@ -143,6 +144,14 @@ def mutates(arguments: Mapping[str, Any]) -> bool:
     """Whether these arguments of `input` would change a pack."""
     action = arguments.get("action", "list")
     return isinstance(action, str) and action in COMMANDS and action not in READ_ACTIONS
+
+
+def turn(arguments: Mapping[str, Any]) -> str:
+    """The pack that these arguments of `input` are about, as they call it; "new" is one without a name."""
+    handle = arguments.get("id", arguments.get("name"))
+    if handle is None and arguments.get("action") in ("create", "draft"):
+        return "new"
+    return handle.strip() if isinstance(handle, str) else ""
 
 
 def choose_input(arguments: Mapping[str, Any]) -> type:

@@ -101,6 +101,10 @@ def _never(_: Mapping[str, Any]) -> bool:
     return False
 
 
+def _anything(_: Mapping[str, Any]) -> str:
+    return ""
+
+
 def _published(schema: Schema) -> Schema:
     """The schema without the lengths that nobody passes by accident: they are kept, but need not be read."""
     shown = {key: value for key, value in schema.items() if key != "maxLength" or value < UNSAID_LENGTH}
@@ -134,10 +138,10 @@ class Tool:
     """One tool of the registry.
 
     `choose` picks the command class from the raw arguments (an action tool decides here, and may refuse);
-    `run` serves the structured command; `mutates` says whether these arguments would change anything, so that
-    the server can keep mutations in order. A `slow` tool may take seconds: the server lets quick reads pass
-    it. A `tolerant` tool ignores arguments that it does not know, and one with `all_lengths` publishes the
-    bound of every text, where a contract wants that.
+    `run` serves the structured command; `mutates` says whether these arguments would change anything, and
+    `turn` what ("" may be anything), so that the server can keep mutations in order. A `slow` tool may take
+    seconds: the server lets quick reads pass it. A `tolerant` tool ignores arguments that it does not know,
+    and one with `all_lengths` publishes the bound of every text, where a contract wants that.
     """
 
     name: str
@@ -150,6 +154,7 @@ class Tool:
     run: Callable[[Any, Call], Answer]
     output_schema: Schema | None = None
     mutates: Callable[[Mapping[str, Any]], bool] = _never
+    turn: Callable[[Mapping[str, Any]], str] = _anything
     long_answers: bool = False
     slow: bool = False
     tolerant: bool = False

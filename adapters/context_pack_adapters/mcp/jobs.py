@@ -77,6 +77,7 @@ class Job:
         "family",
         "lane",
         "seconds",
+        "turn",
     )
 
     def __init__(
@@ -87,14 +88,16 @@ class Job:
         lane: str = "read",
         family: str = "",
         seconds: float | None = None,
+        turn: str = "",
         *,
-        route: Callable[[], tuple[str, str, float]] | None = None,
+        route: Callable[[], tuple[str, str, float, str]] | None = None,
         fail: Callable[[Job, Failure], bytes] | None = None,
     ) -> None:
         self.exchange = exchange
         self.lane = lane
         self.family = family
         self.seconds = desk.call_seconds if seconds is None else seconds
+        self.turn = turn
         self._failed = fail
         self._until = math.inf
         self._overdue: Overdue | None = None
@@ -139,7 +142,7 @@ class Job:
         route, self._route = self._route, None
         if route is not None:
             try:
-                self.lane, self.family, self.seconds = route()
+                self.lane, self.family, self.seconds, self.turn = route()
             except Exception:  # the work meets the same trouble, and tells it
                 self.lane = "read"
             self._received = self._desk.monotonic()

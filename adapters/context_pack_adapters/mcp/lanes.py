@@ -7,7 +7,8 @@ more than the jobs. Only when a lane makes no headway (`nudge`) does another thr
 when there has been none for long: then those at work are stuck. Threads start when there is work and then
 wait without a time-out, so that idling costs nothing. A read that arrives behind a mutation of its own family
 lets it finish first, but for a moment only: nobody reads around their own write, and nobody waits for a stuck
-one. A job that passed its deadline and does not listen is answered for (`look`), and its thread written off.
+one. A mutation that is stuck (its pack is locked by another process) is passed by those about other things.
+A job that passed its deadline and does not listen is answered for (`look`), and its thread written off.
 Where the system refuses a thread and no other is at work, that job is refused.
 """
 
@@ -24,7 +25,7 @@ from operator import attrgetter
 from queue import SimpleQueue
 from typing import NamedTuple, Protocol
 
-SIZES = {"read": (4, 16), "slow": (4, 24), "write": (1, 1)}
+SIZES = {"read": (4, 16), "slow": (4, 24), "write": (1, 8)}
 """How many threads a lane of each kind usually has at most, and how many when those are stuck."""
 MOST_LOST = 32
 """So many threads of a lane may be stuck for good before no other takes their place."""
@@ -45,6 +46,10 @@ class Job(Protocol):
     def lane(self) -> str: ...
     @property
     def family(self) -> str: ...
+    @property
+    def turn(self) -> str:
+        """What a mutation is about: nobody passes one about the same, nor one of which it is not known."""
+
     @property
     def seconds(self) -> float: ...
     @property
@@ -95,7 +100,7 @@ class _Lane:
         self._threads = 0
         self._active = 0
         self._lost = 0
-        self._at_work: set[Job] = set()
+        self._at_work: dict[Job, float] = {}  # since when
         self._headway = 0
         self._last_headway = -1
         self._moved = 0.0
@@ -116,22 +121,41 @@ class _Lane:
         with self._lock:
             if self._headway != self._last_headway:
                 self._last_headway, self._moved = self._headway, now
-            elif self.queue:
-                most = self._few if now - self._moved < STUCK_SECONDS else self._most
-                if self._active < most:
-                    self._join()
+                if self._few > 1:
+                    return
+            if self.queue and self._active < self._room(now) and self._free() is not None:
+                self._join()
+
+    def _room(self, now: float) -> int:
+        """How many threads may be at work: where order is kept, one beside those that are stuck."""
+        if self._few == 1:
+            return min(1 + len(self._at_work), self._most)
+        return self._few if now - self._moved < STUCK_SECONDS else self._most
+
+    def _free(self) -> int | None:
+        """The place in the queue of the next job; where order is kept, of one that may pass those at work."""
+        if self._few > 1 or not self._at_work:
+            return 0 if self.queue else None
+        now, busy = time.monotonic(), {job.turn for job in self._at_work}
+        if "" in busy or any(now - since < STUCK_SECONDS for since in self._at_work.values()):
+            return None
+        for index, entry in enumerate(self.queue):
+            if entry.job.turn not in busy:
+                return index if entry.job.turn else None
+        return None
 
     def open_up(self) -> None:
         """Let as many threads join as jobs wait, within bounds."""
         with self._lock:
-            for _ in range(min(len(self.queue), self._most - self._active)):
+            most = self._most if self._few > 1 else self._few
+            for _ in range(min(len(self.queue), most - self._active)):
                 self._join()
 
     def write_off(self, job: Job) -> None:
         """Do without the thread that is stuck with a job: it ends when it comes back, others may join."""
         with self._lock:
             if job in self._at_work and self._lost < MOST_LOST:
-                self._at_work.discard(job)
+                del self._at_work[job]
                 self._lost += 1
                 self._threads -= 1
                 self._active -= 1
@@ -166,9 +190,11 @@ class _Lane:
 
     def _next(self) -> _Entry | None:
         with self._lock:
-            if self.queue:
-                entry = self.queue.popleft()
-                self._at_work.add(entry.job)
+            index = self._free()
+            if index is not None:
+                entry = self.queue[index]
+                del self.queue[index]
+                self._at_work[entry.job] = time.monotonic()
                 return entry
             self._active -= 1
             return None
@@ -177,8 +203,7 @@ class _Lane:
         """Note that a job is finished; False for one whose thread was written off."""
         with self._lock:
             self._headway += 1
-            if job in self._at_work:
-                self._at_work.discard(job)
+            if self._at_work.pop(job, None) is not None:
                 return True
             self._lost -= 1
             return False

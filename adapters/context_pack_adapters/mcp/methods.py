@@ -237,15 +237,19 @@ class Methods:
             )
         return Job(self._desk, exchange, work, *self._route(registry, name, arguments), fail=fail)
 
-    def _route(self, registry: Registry, name: str, arguments: Mapping[str, Any]) -> tuple[str, str, float]:
-        """The lane, the family and the deadline of a tool call."""
+    def _route(
+        self, registry: Registry, name: str, arguments: Mapping[str, Any]
+    ) -> tuple[str, str, float, str]:
+        """The lane, the family and the deadline of a tool call, and what it is about if it changes that."""
         tool = registry.tools.get(name)
         if tool is None:
             raise features.unknown_tool(name)
+        turn = ""
         try:
+            turn = tool.turn(arguments)
             lane = "write" if tool.mutates(arguments) else "slow" if tool.slow else "read"
         except Exception as caught:  # odd arguments are refused by the tool itself, in its own shape
             self._desk.alarm(f"lane of {name}", caught)
             lane = "write"
         longer = FETCHING if tool.annotations.open_world else 1
-        return lane, tool.family.name, self._desk.call_seconds * longer
+        return lane, tool.family.name, self._desk.call_seconds * longer, turn

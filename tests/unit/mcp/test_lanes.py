@@ -16,6 +16,7 @@ class Task:
     """A job that notes that it ran; `opens` is waited for when its lane is looked for."""
 
     family = "demo"
+    turn = ""
     wants_heartbeat = False
     seconds = 60.0
 
@@ -129,7 +130,7 @@ def test_what_is_stuck_holds_up_its_own_family_and_kind_only(lane: str) -> None:
     assert lanes.settle(PATIENCE)
 
 
-def hang(lanes: Lanes, stuck: threading.Event) -> Task:
+def hang(lanes: Lanes, stuck: threading.Event, log: list[str] | None = None) -> Task:
     """A change that has begun and goes on until `stuck` is set."""
     begun = threading.Event()
 
@@ -137,7 +138,7 @@ def hang(lanes: Lanes, stuck: threading.Event) -> Task:
         begun.set()
         stuck.wait(PATIENCE)
 
-    hung = Task("hung", "write", [], work)
+    hung = Task("hung", "write", [] if log is None else log, work)
     lanes.submit(hung)
     assert begun.wait(PATIENCE)
     return hung
@@ -158,6 +159,35 @@ def test_a_thread_stuck_past_its_deadline_is_replaced_and_ends_when_it_comes_bac
     lanes.submit(Task("again", "write", log, again.set))
     assert again.wait(PATIENCE)
     assert lanes.settle(PATIENCE)
+
+
+def about(turn: str, lanes: Lanes, log: list[str], work: Callable[[], object] = lambda: None) -> None:
+    """Submit a change of that thing."""
+    task = Task(turn, "write", log, work)
+    task.turn = turn
+    lanes.submit(task)
+
+
+@pytest.mark.clause("MCP-36")
+def test_a_stuck_change_is_passed_by_changes_of_other_things_in_their_order() -> None:
+    lanes, log, stuck, passed = Lanes(lambda: None), list[str](), threading.Event(), threading.Event()
+    hang(lanes, stuck, log).turn = "locked"
+    for turn in ("one", "locked", "two", "one"):
+        about(turn, lanes, log)
+    about("three", lanes, log, passed.set)
+    about("", lanes, log)
+    about("four", lanes, log)
+    until(passed, lanes)
+    assert log[:3] == ["one", "two", "one"]
+    stuck.set()
+    assert lanes.settle(PATIENCE)
+    assert log == ["one", "two", "one", "three", "hung", "locked", "", "four"]
+
+
+def until(done: threading.Event, lanes: Lanes) -> None:
+    """Nudge, as the pump does, until that has happened."""
+    while not done.wait(0.002):
+        lanes.nudge()
 
 
 @pytest.mark.clause("TR-53")
