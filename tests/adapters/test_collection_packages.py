@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import tarfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.stores import tar_stream
 from context_pack_adapters.stores.collection_package import PackageSource
-from context_pack_adapters.stores.collection_stamps import is_young, now_ns, stamp_of
+from context_pack_adapters.stores.collection_stamps import is_young, stamp_of
 
 MANIFEST = {"name": "guide", "version": "3", "sources": {"glob": ["**/*.md"]}}
 
@@ -184,7 +185,7 @@ def test_a_package_that_cannot_be_used_is_looked_at_once(tmp_path: Path) -> None
 
     path.write_bytes(gzip.compress(member("a.md")[0].tobuf() + bytes(1024)))
     first = look()
-    until(lambda: not is_young(stamp_of(path.stat(), now_ns())))
+    until(lambda: not is_young(stamp_of(path.stat(), time.time_ns())))
     assert look() == first
     settled = looks[0]
     assert look() == first

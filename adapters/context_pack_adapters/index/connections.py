@@ -98,31 +98,29 @@ class Opened:
         self._writer: sqlite3.Connection | None = None
         self._retired = False
         self.fault = ""
-        self.identity: Identity = None
-        self._logs: tuple[Identity, Identity] = (None, None)
+        self._names: tuple[Identity, ...] = (None, None, None)
 
     def remember(self) -> None:
         """Note which files the names mean, now that SQLite has all of them open."""
-        self.identity = identity_of(self._path)
-        self._logs = self._named_logs()
+        self._names = self._named()
 
-    def _named_logs(self) -> tuple[Identity, Identity]:
-        return identity_of(self._path + "-wal"), identity_of(self._path + "-shm")
+    def _named(self) -> tuple[Identity, ...]:
+        """Which files the names of the index and its log mean now."""
+        return tuple(identity_of(self._path + suffix) for suffix in ("", "-wal", "-shm"))
 
     def is_current(self) -> bool:
         """Whether this is still what the names on the disk mean, and nothing is wrong with it."""
-        return (
-            not self.fault
-            and not self._retired
-            and identity_of(self._path) == self.identity
-            and not self.lost_its_log()
-            # A forked child must not use its parent's connections.
-            and os.getpid() == self._process
-        )
+        # A forked child must not use its parent's connections.
+        usable = not self.fault and not self._retired and os.getpid() == self._process
+        return usable and self._named() == self._names
+
+    def is_named(self) -> bool:
+        """Whether this is still what the name of the index means, whatever became of its log."""
+        return identity_of(self._path) == self._names[0]
 
     def lost_its_log(self) -> bool:
         """Whether SQLite's log was taken away while it was open, and committed changes with it."""
-        return identity_of(self._path) == self.identity and self._named_logs() != self._logs
+        return self.is_named() and self._named() != self._names
 
     def condemn(self, fault: str) -> None:
         """Note what is wrong with the file, so that the next call replaces it."""

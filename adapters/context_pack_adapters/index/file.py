@@ -21,7 +21,7 @@ from context_pack.kernel.errors import Failure
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.disk.private import FILE_MODE, PrivateFolder
-from context_pack_adapters.index.connections import BUSY_SECONDS, LOGS, Opened, connect, identity_of
+from context_pack_adapters.index.connections import BUSY_SECONDS, LOGS, Opened, connect
 from context_pack_adapters.index.faults import Damaged, damaged, judging, locked
 from context_pack_adapters.index.schema import (
     CHECKED_BYTES,
@@ -156,7 +156,7 @@ class IndexFile:
                 raise locked(self.name) if "lock" in failure.details else failure from failure
 
     def _open_alone(self, before: Opened | None) -> Opened:
-        if before is not None and before.fault and identity_of(self._path) == before.identity:
+        if before is not None and before.fault and before.is_named():
             self._set_aside(f"was damaged ({before.fault})")
         elif before is not None and before.lost_its_log() and os.path.exists(self._path):
             self._set_aside("lost the log of its last changes")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Collection as Container
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -42,7 +43,7 @@ from context_pack_adapters.disk.ignore import (
 from context_pack_adapters.disk.opening import AnyPlace, Place
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.walking import Level, visit, walk
-from context_pack_adapters.stores.collection_stamps import now_ns, stamp_of
+from context_pack_adapters.stores.collection_stamps import stamp_of
 
 MOST_SKIPPED = 10_000
 
@@ -79,7 +80,7 @@ class FolderSource:
         """The contents of documents."""
         expected = self._manifest.files or {}
         for path in documents:
-            now = now_ns()
+            now = time.time_ns()
             found = self._rooted.read(RelativePath(path), MAX_DOCUMENT_BYTES)
             if isinstance(found, Reason):
                 yield failure(path, found)
@@ -90,7 +91,7 @@ class FolderSource:
     def _listed(self, failed: list[Failed]) -> dict[str, File]:
         """Every file that the globs mean."""
         files: dict[str, File] = {}
-        now = now_ns()
+        now = time.time_ns()
 
         def seen(path: str, entry: os.DirEntry[str]) -> None:
             if entry.is_symlink():
@@ -149,7 +150,7 @@ class FolderSource:
     def _named(self, failed: list[Failed]) -> dict[str, File]:
         """The files that the manifest names."""
         files: dict[str, File] = {}
-        now, root = now_ns(), self._rooted.root
+        now, root = time.time_ns(), self._rooted.root
         inside = IgnoredPaths(lambda path: ignore_text_at(root, path), self._rules())
         for path in sorted(self._manifest.files or ()):
             if inside.ignores(path):

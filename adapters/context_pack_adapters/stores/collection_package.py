@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -26,7 +27,7 @@ from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.disk.ignore import IGNORE_FILES, MAX_IGNORE_BYTES, IgnoredPaths
 from context_pack_adapters.disk.opening import AnyPlace, Place, open_file, status_of
-from context_pack_adapters.stores.collection_stamps import is_young, now_ns, stamp_of
+from context_pack_adapters.stores.collection_stamps import is_young, stamp_of
 from context_pack_adapters.stores.tar_stream import (
     MAX_ENTRIES,
     MAX_SECONDS,
@@ -177,7 +178,7 @@ class PackageSource:
     def _signature(self) -> str:
         try:
             with self._folder.held() as folder:
-                return stamp_of(status_of(folder, self._name), now_ns())
+                return stamp_of(status_of(folder, self._name), time.time_ns())
         except OSError as error:
             raise self._missing(error) from error
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 
 from context_pack_adapters.disk.signature import as_text, is_settled
 
@@ -20,8 +19,3 @@ def stamp_of(status: os.stat_result, now_ns: int) -> str:
 def is_young(stamp: str) -> bool:
     """Whether what was changed may have changed again unseen."""
     return stamp.endswith(YOUNG)
-
-
-def now_ns() -> int:
-    """The time that stamps are compared with."""
-    return time.time_ns()
