@@ -478,3 +478,28 @@ def test_documents_that_are_indexed_behind_a_list_are_told(spawn: Spawn, tmp_pat
         client.notifications.append(client.read())
     listed = client.request("resources/list")["result"]
     assert (len(listed["resources"]), "nextCursor" in listed) == (1000, True)
+
+
+@pytest.mark.clause("DC-36")
+def test_no_answer_and_no_log_shows_the_credentials_of_a_repository(tmp_path: Path, spawn: Spawn) -> None:
+    lay(tmp_path, {"docs/a.md": "# A\n\nsome words\n"})
+    configure(
+        tmp_path,
+        docs="./docs",
+        repo="git+https://reader:hidden@host.invalid/team/handbook.git",
+        bare="git+https://hidden@host.invalid",
+        wrong="git+https://reader:hid/hidden@host.invalid/x",
+    )
+    client = started(tmp_path, spawn, CONTEXT_PACK_LOG="debug")
+    answers = [
+        client.call("documents_list_collections"),
+        client.call("documents_search", {"query": "some words"}),
+        client.call("documents_list_documents", {"collection": "repo"}),
+        client.call("documents_get_document", {"collection": "bare", "document": "a.md"}),
+        client.call("documents_list_documents", {"collection": "wrong"}),
+        client.request("resources/list"),
+        client.request("resources/templates/list"),
+    ]
+    assert "some words" in json.dumps(answers)
+    assert "hidden" not in json.dumps([*answers, *client.notifications])
+    assert "hidden" not in client.end()[1]
