@@ -28,16 +28,24 @@ class MemoryFile(IndexFile):
         self._opening, self._writing = Lock(), Lock()
         self._notices = []
         self._opened = Opened(self.name, 0.0)
-        self._database = _database()
+        self._maker = maker
+        self._database: sqlite3.Connection | None = None
         self._copies: list[sqlite3.Connection] = []
         self._writes = 0
-        check_library(self._database)
-        create(self._database, maker)
 
     def close(self) -> None:
         """Give all of it back."""
-        for connection in (self._database, *self._copies):
+        for connection in filter(None, (self._database, *self._copies)):
             connection.close()
+
+    def _made(self) -> sqlite3.Connection:
+        """The database, made when it is first needed."""
+        if self._database is None:
+            made = _database()
+            check_library(made)
+            create(made, self._maker)
+            self._database = made
+        return self._database
 
     @contextmanager
     def reading(self) -> Iterator[tuple[Opened, sqlite3.Connection]]:
@@ -45,7 +53,7 @@ class MemoryFile(IndexFile):
         assert self._opened is not None
         with self._writing:
             written = self._writes
-            copy = self._copies.pop() if self._copies else _database(self._database)
+            copy = self._copies.pop() if self._copies else _database(self._made())
         try:
             yield self._opened, copy
         finally:
@@ -63,13 +71,14 @@ class MemoryFile(IndexFile):
     def write(self, action: Callable[[sqlite3.Connection], T], wait: bool = True) -> T:  # noqa: ARG002
         """Carry the action out: all of it or, if it raises, nothing."""
         with self._writing, judging(self.name):
-            self._database.execute("BEGIN")
+            database = self._made()
+            database.execute("BEGIN")
             try:
-                done = action(self._database)
+                done = action(database)
             except BaseException:
-                self._database.execute("ROLLBACK")
+                database.execute("ROLLBACK")
                 raise
-            self._database.execute("COMMIT")
+            database.execute("COMMIT")
             self._writes += 1
             while self._copies:
                 self._copies.pop().close()
