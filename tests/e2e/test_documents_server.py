@@ -497,6 +497,7 @@ def test_no_answer_and_no_log_shows_the_credentials_of_a_repository(tmp_path: Pa
         client.call("documents_list_documents", {"collection": "repo"}),
         client.call("documents_get_document", {"collection": "bare", "document": "a.md"}),
         client.call("documents_list_documents", {"collection": "wrong"}),
+        client.call("documents_list_documents", {"collection": "git+https://reader:hidden@host.invalid/x"}),
         client.request("resources/list"),
         client.request("resources/templates/list"),
     ]

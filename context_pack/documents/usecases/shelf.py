@@ -14,6 +14,7 @@ from context_pack.documents.domain.sections import (
     find_section,
     wanted_heading,
 )
+from context_pack.documents.domain.where import without_login
 from context_pack.documents.ports import DocumentPorts
 from context_pack.documents.usecases.freshness import Freshness
 from context_pack.documents.usecases.sync import Syncing
@@ -71,7 +72,7 @@ class Shelf:
         for collection in known.values():
             if collection.id == wanted:
                 return collection
-        raise _missing(f'Collection "{name}" not found.', name, known, "collections")
+        raise _missing(f'Collection "{without_login(name)}" not found.', name, known, "collections")
 
     def chosen(self, names: Iterable[str]) -> list[Collection]:
         """The collections of these names, or all of them without any."""
