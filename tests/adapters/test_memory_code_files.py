@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.syntax import NoSyntax
+from context_pack.memory.ports import GoOn, always
 from context_pack.memory.usecases.indexing import CodeIndexer
+from context_pack.retrieval.upkeep import File
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.stores.code_files import CodeFiles, skip_reason
@@ -128,3 +131,22 @@ def test_work_that_is_stopped_keeps_what_was_read_and_goes_on_from_there(tmp_pat
     assert (done.done, done.total) == (30, 60)
     assert len(indexer.plan().changed) == 30
     assert indexer.carry_out(indexer.plan()).done == 60
+
+
+@pytest.mark.clause("ME-22")
+def test_what_another_process_adds_during_a_look_is_not_taken_for_gone(tmp_path: Path) -> None:
+    index = MemoryIndex(HashedEmbedder())
+
+    class Raced(CodeFiles):
+        """A tree to which another process adds and indexes a file right after each look."""
+
+        def survey(self, go_on: GoOn = always) -> Mapping[str, File] | None:
+            found = super().survey(go_on)
+            (tmp_path / "late.py").write_text("x = 1\n")
+            other = CodeIndexer(tree(tmp_path), index, NoSyntax())
+            other.carry_out(other.plan())
+            return found
+
+    indexer = CodeIndexer(Raced(tmp_path, PathPolicy()), index, NoSyntax())
+    plan = indexer.plan()
+    assert (plan.gone, list(index.known("code"))) == ((), ["late.py"])

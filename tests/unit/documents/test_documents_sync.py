@@ -300,3 +300,28 @@ def test_an_index_that_was_lost_is_built_again_before_the_next_answer() -> None:
     assert setting.texts() == {}
     setting.shelf.bring([setting.collection])
     assert list(setting.texts()) == ["a.md"]
+
+
+@pytest.mark.clause("DC-25")
+def test_what_another_process_adds_during_a_look_is_not_taken_for_gone() -> None:
+    setting = Setting({"docs/a.md": "# A"})
+
+    class Raced(_WatchedSource):
+        """A source to which another process adds a document after the first look, and indexes it."""
+
+        def survey(self, since: str = "", explain: bool = False) -> Survey | None:
+            found = super().survey(since, explain)
+            if "docs/b.md" not in setting.files:
+                setting.files["docs/b.md"] = "# B"
+                setting.sync()
+            return found
+
+    class Racing(Watched):
+        @contextmanager
+        def open(self, collection: Collection, *args: Any, **more: Any) -> Iterator[Any]:
+            with MemoryCollections.open(self, collection, *args, **more) as source:
+                yield Raced(self, source)
+
+    shelf = Shelf(evolve(setting.shelf.ports, sources=Racing(setting.files)), setting.clock)
+    shelf.bring([setting.collection])
+    assert list(setting.texts()) == ["a.md", "b.md"]
