@@ -112,11 +112,12 @@ def test_a_family_that_hangs_holds_up_no_other(
         for other, (tool, arguments) in QUICK.items():
             if other != family:
                 client.call(tool, arguments)
-        answered = {message.get("id") for message in client.notifications}
-        left = {f"hung {number}" for number in range(len(calls))} - answered
-        assert left
-        while left:  # each of them is answered, sooner or later
-            left.discard(client.read(60).get("id"))
+        waiting = {f"hung {number}" for number in range(len(calls))}
+        answers = [each for each in client.notifications if each.get("id") in waiting]
+        while len(answers) < len(calls):  # each of them is answered, sooner or later
+            if (answer := client.read(60)).get("id") in waiting:
+                answers.append(answer)
+        assert {each["id"] for each in answers} == waiting
     client.call(*QUICK[family])
     assert client.end()[0] == 0
 
