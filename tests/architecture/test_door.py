@@ -48,7 +48,6 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "embed/granite.py": {"isfile": MODELS},
     "embed/packfile.py": {"open": MODELS},
     "embed/tensorfile.py": {"open": MODELS},
-    "index/background.py": {"isdir": OUR_OWN},
     "index/connections.py": {"os.lstat": SQLITE},
     "index/file.py": dict.fromkeys(
         ("os.open", "os.stat", "os.lstat", "os.listdir", "os.replace", "os.rmdir", "os.unlink"), SQLITE
