@@ -54,14 +54,15 @@ class DiskPorts(Ports):
         tell: Tell = nobody,
         places: PrivatePlaces | None = None,
     ) -> None:
-        vars(self).update(settings=settings, worker=worker, tell=tell)
-        if places is not None:
-            vars(self).update(places=places)
+        # The private places go by the real path of the project, which must not change under a call.
+        places = open_places(settings) if places is None else places
+        vars(self).update(settings=settings, worker=worker, tell=tell, places=places)
 
     if TYPE_CHECKING:
         settings: Settings
         worker: Background | None
         tell: Tell
+        places: PrivatePlaces
 
     def has(self, _: str) -> bool:
         """Every port is there."""
@@ -70,11 +71,6 @@ class DiskPorts(Ports):
     def opened(self, feature: str) -> object:
         """The port, if it has been asked for."""
         return vars(self).get(feature)
-
-    @cached_property
-    def places(self) -> PrivatePlaces:
-        """Where what is derived or private is kept."""
-        return open_places(self.settings)
 
     @cached_property
     def policy(self) -> PathPolicy:

@@ -50,7 +50,7 @@ def connect(path: str, timeout: float, mode: str = "rw") -> sqlite3.Connection:
         try:
             if not stat.S_ISREG(os.lstat(path + suffix).st_mode):
                 raise Damaged(f"its {suffix[1:]} was no file")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             continue
     address = f"{Path(path).absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(
