@@ -160,7 +160,7 @@ def test_nothing_is_served_from_behind_a_link_that_takes_a_folder_s_place(
             for tool, arguments in CALLS[PLACES[place]]
         ]
         before = everything(decoy)
-        served = 0
+        assert any(OURS in workspace.call(tool, arguments).text for tool, arguments in calls)
         with swapped(project / place, decoy / place):
             end = time.monotonic() + SECONDS
             rounds = 0
@@ -169,11 +169,9 @@ def test_nothing_is_served_from_behind_a_link_that_takes_a_folder_s_place(
                 for tool, arguments in calls:
                     answer = workspace.call(tool, arguments).text.replace(f"marker_{THEIRS}: ", "")
                     assert THEIRS not in answer, tool
-                    served += OURS in answer
         for tool, arguments in calls:
             answer = workspace.call(tool, arguments).text.replace(f"marker_{THEIRS}: ", "")
             assert THEIRS not in answer, tool
-        assert served
         assert everything(decoy) == before
 
 
