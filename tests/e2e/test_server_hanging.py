@@ -118,6 +118,8 @@ def test_a_family_that_hangs_holds_up_no_other(
             if (answer := client.read(60)).get("id") in waiting:
                 answers.append(answer)
         assert {each["id"] for each in answers} == waiting
+        if family in ("packs", "memory"):  # the others may answer with what they had before
+            assert all(each["result"]["isError"] for each in answers)
     client.call(*QUICK[family])
     assert client.end()[0] == 0
 
