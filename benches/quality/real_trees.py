@@ -5,9 +5,9 @@
 Each folder is indexed from nothing by the fast embedder, with its private state in a temporary folder. Then
 `context_search` is asked for some of its definitions by name, and a pack is drafted. Printed are files,
 definitions, files without a grammar (plain), files that their grammar cannot read (unread), seconds, and
-failures: searches that ended in an error or found nothing with the name in its text or path, and files that
-something else went wrong with. Exit code 1 if there is one. The folders are no part of this project:
-registries of packages have them.
+failures: searches that ended in an error or found nothing with the name, and files that something else went
+wrong with. Exit code 1 if there is one. The folders are no part of this project: registries of packages have
+them.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def asked(registry: Registry, names: Sequence[str]) -> Iterator[str]:
         found, error = called(registry, "context_search", query=name, limit=20)
         if error:
             yield f"context_search {name}: {error}"
-        elif not any(name in each["content"] or name in each["path"] for each in found["results"]):
+        elif not any(name in each["content"] for each in found["results"]):
             yield f"context_search {name}: not found"
     _, error = called(registry, "input", action="draft", query="how are errors handled", ttl_minutes=5)
     if error and "not_found" not in error:
