@@ -21,7 +21,8 @@ from context_pack_adapters.mcp.lanes import NUDGE_SECONDS, Job, Lanes
 from context_pack_adapters.mcp.process import Signals, Streams, claim_streams, speak_utf8
 from context_pack_adapters.mcp.writer import Writer
 
-READ_BYTES = 256 * 1024
+READ_BYTES = 64 * 1024
+"""What a pipe holds; much more, and each read would ask the system for fresh memory."""
 FEW_BYTES = 4096
 """What is read at once where memory is short."""
 BUSY_NUDGE_SECONDS = 0.02
