@@ -49,6 +49,8 @@ class IgnoreFile:
 
     def verdict(self, path: str, is_folder: bool) -> bool | None:
         """Whether the path, relative to the file's folder, is ignored; None if no line speaks of it."""
+        if not self._takes_back:
+            return None
         number = (self._folders if is_folder else self._files).match(path)
         return None if number < 0 else not self._takes_back[number]
 

@@ -50,19 +50,17 @@ def walk(root: AnyPlace, look: Look[S], known: S, shut: Shut = lambda _, __: Non
                 shut(prefix, error)
                 return
             for name, below in look(Level(prefix, handle, entries), known):
-                down(handle, name, f"{prefix}{name}/", below)
+                path = f"{prefix}{name}/"
+                if path.count("/") > MAX_DEPTH:
+                    continue
+                try:
+                    folder = enter(handle, name)
+                except OSError as error:
+                    shut(path, error)
+                else:
+                    inside(folder, path, below)
         finally:
             leave(handle)
-
-    def down(parent: Handle, name: str, prefix: str, known: S) -> None:
-        if prefix.count("/") > MAX_DEPTH:
-            return
-        try:
-            handle = enter(parent, name)
-        except OSError as error:
-            shut(prefix, error)
-            return
-        inside(handle, prefix, known)
 
     try:
         top = Place.of(root).open()
