@@ -118,18 +118,22 @@ class _Answers:
         return json_answer({"collections": rows, **_state(Standing(standing.stale, warnings))})
 
     def documents(self, command: commands.ListDocuments, call: Call) -> Answer:
-        """`documents_list_documents`; a page that is too heavy is cut and says so with `hasMore`."""
+        """`documents_list_documents`; a page that is too heavy is cut and says so."""
         collection = self.shelf.find(command.collection)
         standing = self.shelf.bring([collection], call.check)
         listed = self.shelf.documents(collection, command.limit, command.offset)
         rows = [{"id": one.key, "title": one.title, "size": one.size} for one in listed.documents]
         room = DEFAULT_MAX_BYTES - ENVELOPE_BYTES
         shown = _first(rows, room)
+        end = command.offset + len(shown)
+        more = {"nextOffset": end} if end < listed.total and shown else {}
         body = {
             **named(collection),
             "documents": shown,
             "total": listed.total,
-            "hasMore": command.offset + len(shown) < listed.total,
+            "hasMore": end < listed.total,
+            **more,
+            **_cut(len(shown) < len(rows)),
             **_state(standing),
         }
         return json_answer(body)

@@ -65,9 +65,11 @@ def test_collections_are_browsed_and_documents_are_read(asked: StdioClient) -> N
         ],
         "total": 3,
         "hasMore": True,
+        "nextOffset": 2,
     }
     rest = structured(asked, "list_documents", collection="handbook", offset=2)
     assert (rest["documents"][0]["title"], rest["hasMore"]) == ("Rotating keys", False)
+    assert "nextOffset" not in rest
     assert structured(asked, "list_documents", collection="handbook", offset=99)["documents"] == []
     whole = structured(asked, "get_document", collection="handbook", document="keys.md")
     assert (whole["document"], whole["title"], whole["content"]) == ("keys.md", "Rotating keys", KEYS)
@@ -97,6 +99,48 @@ def test_collections_are_browsed_and_documents_are_read(asked: StdioClient) -> N
         includeSubsections=False,
     )
     assert short["endLine"] == 8
+
+
+@pytest.mark.clause("DC-42")
+def test_a_page_of_documents_that_was_cut_says_where_to_go_on(spawn: Spawn, tmp_path: Path) -> None:
+    lay(tmp_path, {f"docs/{number:03}.md": f"# {'A long title ' * 12}{number}\n" for number in range(900)})
+    configure(tmp_path, docs="./docs")
+    client = started(tmp_path, spawn)
+    structured(client, "sync")
+    first = structured(client, "list_documents", collection="docs", limit=1000)
+    assert (first.get("truncated"), first["hasMore"], first["total"]) == (True, True, 900)
+    names, page = [one["id"] for one in first["documents"]], first
+    while page["hasMore"]:
+        page = structured(client, "list_documents", collection="docs", limit=1000, offset=page["nextOffset"])
+        names += [one["id"] for one in page["documents"]]
+    assert names == [f"{number:03}.md" for number in range(900)]
+
+
+@pytest.mark.clause("DC-55")
+def test_an_outline_or_section_that_is_too_long_ends_early_and_says_so(spawn: Spawn, tmp_path: Path) -> None:
+    headings = "".join(f"## {'Part ' * 20}{number}\n\nwords\n\n" for number in range(3000))
+    lay(tmp_path, {"docs/long.md": f"# Long\n\n{headings}"})
+    configure(tmp_path, docs="./docs")
+    client = started(tmp_path, spawn)
+    outline = structured(client, "get_outline", collection="docs", document="long.md")
+    assert outline["truncated"] is True
+    assert [one["line"] for one in outline["outline"][:3]] == [1, 3, 7]
+    section = structured(client, "get_section", collection="docs", document="long.md", section="Long")
+    assert section["truncated"] is True
+    assert section["content"].startswith("# Long\n\n## Part")
+    for answer in (outline, section):
+        assert len(json.dumps(answer, separators=(",", ":"))) <= 80_000
+
+
+@pytest.mark.clause("DC-43")
+def test_a_lone_carriage_return_ends_a_line_of_a_document(spawn: Spawn, tmp_path: Path) -> None:
+    lay(tmp_path, {"docs/old.md": "# Old\r\rwords\r\r## Parts\r\nmore\r\n"})
+    configure(tmp_path, docs="./docs")
+    client = started(tmp_path, spawn)
+    whole = structured(client, "get_document", collection="docs", document="old.md")
+    assert (whole["title"], whole["content"]) == ("Old", "# Old\n\nwords\n\n## Parts\r\nmore\r\n")
+    outline = structured(client, "get_outline", collection="docs", document="old.md")["outline"]
+    assert [(one["text"], one["line"]) for one in outline] == [("Old", 1), ("Parts", 5)]
 
 
 @pytest.mark.clause("DC-44", "DC-46", "DC-47", "DC-48")

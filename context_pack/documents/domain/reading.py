@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from attrs import frozen
 
 from context_pack.documents.domain.model import Failed, Text
@@ -28,6 +30,7 @@ IGNORED = "ignored by .gitignore"
 NOT_WANTED = "not among the sources"
 UNLISTED = "the folder cannot be listed"
 A_LINK = "links in it are not followed"
+_LONE_CR = re.compile(r"\r(?!\n)")
 
 
 @frozen
@@ -69,11 +72,14 @@ def ruled(signature: str, policy: PathPolicy) -> str:
 
 
 def document(path: str, data: bytes, stamp: str, expected: str | None) -> Text | Failed:
-    """The document that the bytes are; `expected` is the digest that a manifest demands."""
+    """The document that the bytes are; `expected` is the digest that a manifest demands.
+
+    A lone carriage return is the end of a line, and becomes the usual one.
+    """
     digest = sha256_hex(data)
     if expected is not None and digest != expected:
         return Failed(path, f"hash mismatch: the manifest says {expected}, the file has {digest}")
     text = decode(data)
     if isinstance(text, Reason):
         return Failed(path, WORDS[text])
-    return Text(path, text, digest, marked(stamp, expected))
+    return Text(path, _LONE_CR.sub("\n", text), digest, marked(stamp, expected))
