@@ -340,7 +340,7 @@ def _resources(cases: UseCases) -> Iterator[ResourceFamily]:
     from context_pack.packs import resources as pack_resources
 
     ports = cases.ports
-    yield pack_resources.build(cases.packs.reader, ports.packs, ports.clock)
+    yield pack_resources.build(cases.packs.reader, ports.packs)
     yield bundle_resources.build(cases.bundles)
     if ports.has("contexts"):
         from context_pack.contexts import resources as context_resources

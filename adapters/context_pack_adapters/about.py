@@ -48,6 +48,11 @@ Paths are relative to the source root. Packs expire: extend with `touch_ttl` {ex
 what to do next."""
 
 
+def tells_changes(uri: str) -> bool:
+    """Whether whoever subscribes to this resource hears of its changes: packs are watched, nothing else."""
+    return uri.startswith("context://pack/")
+
+
 def published() -> dict[str, list[dict[str, Any]]] | None:
     """The lists that cannot change; None if their file cannot be read, and then the registry makes them."""
     try:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from context_pack_adapters.stores.context_watch import FoldersWatch
     from context_pack_adapters.stores.events import Event
     from context_pack_adapters.stores.pack_news import News, PackNews
+    from context_pack_adapters.stores.pack_sources import PackSources
 
 
 def storage_trouble(settings: Settings) -> str | None:
@@ -148,6 +149,7 @@ class Connection:
         self._settings, self._log = settings, log
         self._lock = Lock()
         self._news: PackNews | None = None
+        self._sources: PackSources | None = None
         self._session: Session | None = None
         self._worker: ChildBackground | None = None
         self._ports: DiskPorts | None = None
@@ -169,6 +171,7 @@ class Connection:
             published=about.published,
             alarm=self._log.alarm,
             on_watch=self.watch,
+            tells=about.tells_changes,
             monotonic=time.monotonic,
             call_seconds=self._settings.call_seconds,
         )
@@ -220,11 +223,12 @@ class Connection:
             sessions.touched(event.pack.id)
 
     def watch(self, wanted: bool) -> None:
-        """Begin or end to watch for packs that other processes change."""
+        """Begin or end to watch for packs that other processes change, and for the code they point at."""
         if not wanted and self._news is None:
             return
         try:
             self._pack_news().listen(wanted)
+            self._follow_sources()
         except OSError as error:
             self._log.write("warn", f"changes of other processes are not seen: {error.strerror}")
 
@@ -244,7 +248,27 @@ class Connection:
 
         if self._session is not None:
             uris = [uri for uri in sorted(self._session.watched) if news.concerns(handle_in(uri))]
+            if uris:
+                self._follow_sources()  # first, so that whoever is told of a new ref hears of its code, too
             self._session.resources_changed(uris, news.listed)
+
+    def _follow_sources(self) -> None:
+        """Watch the source files that the refs of the subscribed packs point at, and no others."""
+        assert self._session is not None
+        watched = self._session.watched
+        if self._sources is None and watched:
+            from context_pack_adapters.stores.pack_sources import PackSources
+
+            self.load()
+            assert self._ports is not None
+            self._sources = PackSources(self._settings.source_root, self._ports.packs, self._edited)
+        if self._sources is not None:
+            self._sources.follow(watched)
+
+    def _edited(self, uris: list[str]) -> None:
+        """Tell of packs whose code changed."""
+        if self._session is not None:
+            self._session.resources_changed(uris, False)
 
     def _task_done(self, task: str) -> None:
         """Tell whoever has the list of resources that documents were indexed behind it."""

@@ -24,6 +24,7 @@ from context_pack.bundles.usecases.shelf import Opened, Shelf
 from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.ports import Clock
 from context_pack.toolkit.call import Call
+from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool
 
 EXPORT, NEAR, DOCUMENT = "export_context", "get_context", "export_entity_markdown"
@@ -39,10 +40,9 @@ DOCUMENT_ABOUT = (
 )
 BARE_HINT = "entities marked truncated come without data: ask for each by its id, or includeRelated: summary"
 
-ANSWER_SCHEMA = {
-    "type": "object",
-    "required": ["ok", "tool", "data", "bundleId", "meta", "diagnostics"],
-}
+ANSWER_SCHEMA = shape(
+    ok="flag", tool="text", data="object", bundleId="text", meta="object", diagnostics="rows", error="object"
+)
 
 
 def bundle_error(failure: Failure, failed: Failed) -> Answer:

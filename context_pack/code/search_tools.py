@@ -15,6 +15,7 @@ from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import DEFAULT_MAX_BYTES, DEFAULT_MAX_TOKENS
 from context_pack.toolkit.rows import weight
+from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, tool
 
 GREP_ABOUT = """\
@@ -24,19 +25,10 @@ ENVELOPE_BYTES = 2_000
 """Room for everything beside the matches."""
 SHORT_CONTEXT_CHARS = 120
 
-GREP_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "matches": {"type": "array", "items": {"type": "object"}},
-        "totalMatches": {"type": "integer"},
-        "filesSearched": {"type": "integer"},
-        "pattern": {"type": "string"},
-        "searchTime": {"type": "integer"},
-        "truncated": {"type": "boolean"},
-        "message": {"type": "string"},
-    },
-    "required": ["matches", "totalMatches", "filesSearched"],
-}
+GREP_SCHEMA = shape(
+    matches="rows", totalMatches="whole", filesSearched="whole", pattern="text", searchTime="whole",
+    truncated="flag", message="text", error="text",
+)  # fmt: skip
 
 
 def grep_tool(family: Family, searcher: CodeSearcher) -> Tool:

@@ -24,22 +24,14 @@ from context_pack.code.usecases.usages import UsageFinder
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paths import module_of
 from context_pack.toolkit.call import Call
+from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
 
 READ_ABOUT = """\
 Read a text file of the project, whole or a range of lines, with its language, size and role; on request \
-with the files it imports (dependencies) and their contents. Files over 500,000 characters (at most 1 MiB) \
-are better read by ranges: clients may not show more at once."""
+with the files it imports (dependencies) and their contents. Read long files (at most 1 MiB) by ranges."""
 
-READ_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "file": {"type": "object"},
-        "dependencies": {"type": "array", "items": {"type": "object"}},
-        "metadata": {"type": "object"},
-    },
-    "required": ["file", "dependencies", "metadata"],
-}
+READ_SCHEMA = shape(file="object", dependencies="rows", metadata="object", error="text")
 """What the three hold is in CONTRACT.md: the list of tools has no room for it."""
 
 MOST_KEPT = 16

@@ -16,6 +16,7 @@ from context_pack.contexts.usecases.listing import ContextLister, Entry, Listing
 from context_pack.contexts.usecases.query import Checked, ContextQueries, Found, Refused
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import Call
+from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool
 
 Body = dict[str, Any]
@@ -28,29 +29,16 @@ QUERY_ABOUT = """\
 Read a folder's .context.yaml: summary, files, interfaces, decisions, constraints, dependencies, … \
 or only the fields in filter."""
 
-_TEXT, _WHOLE, _OBJECT = {"type": "string"}, {"type": "integer"}, {"type": "object"}
-LIST_ANSWER = {
-    "type": "object",
-    "properties": {
-        "root": _TEXT,
-        "total_directories": _WHOLE,
-        "skipped_directories": _WHOLE,
-        "tracked": _WHOLE,
-        "warnings": _WHOLE,
-        "entries": {"type": "array", "items": _OBJECT},
-    },
-    "required": ["root", "total_directories", "skipped_directories", "tracked", "entries"],
-}
-CHECK_ANSWER = {
-    "type": "object",
-    "properties": {"scope": _TEXT, "state": _TEXT, "fingerprint": _OBJECT, "last_updated": _TEXT},
-    "required": ["scope", "state"],
-}
-QUERY_ANSWER = {
-    "type": "object",
-    "properties": {"found": {"type": "boolean"}, "scope": _TEXT, "context": _OBJECT},
-    "required": ["found", "scope"],
-}
+LIST_ANSWER = shape(
+    root="text", total_directories="whole", skipped_directories="whole", tracked="whole", warnings="whole",
+    entries="rows", error="text", reason="text",
+)  # fmt: skip
+CHECK_ANSWER = shape(
+    scope="text", state="text", fingerprint="object", last_updated="text", error="text", reason="text"
+)
+QUERY_ANSWER = shape(
+    found="flag", scope="text", context="object", unknown_fields="texts", error="text", reason="text"
+)
 
 
 def build(lister: ContextLister, queries: ContextQueries) -> tuple[Tool, ...]:

@@ -21,6 +21,7 @@ from context_pack.retrieval.searching import retry_if_damaged
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_BYTES
 from context_pack.toolkit.rows import fitted, weight
+from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import FETCHES, Answer, Tool, json_answer, tool
 
 ENVELOPE_BYTES = 1000
@@ -30,9 +31,10 @@ ENVELOPE_BYTES = 1000
 _Run = Callable[[Any, Call], Answer]
 
 
-def _shape(*names: str) -> Body:
-    """The schema of an answer that has these fields; `tools/list` has no room for more."""
-    return {"type": "object", "required": list(names)}
+_STATE = {"stale": "flag", "warning": "text"}
+_WHICH = {"collection": "text", "collectionId": "text"}
+_HEAD = {**_WHICH, "document": "text"}
+_FOUND = {"embedder": "text", "semantic": "object", "truncated": "flag", **_STATE}
 
 
 def build(shelf: Shelf, finder: Finder) -> tuple[Tool, ...]:
@@ -53,47 +55,56 @@ def build(shelf: Shelf, finder: Finder) -> tuple[Tool, ...]:
         make(
             "list_collections", "List collections",
             "List document collections: names, sizes, what they are about.",
-            commands.ListCollections, serve.collections, _shape("collections"),
+            commands.ListCollections, serve.collections, shape(collections="rows", **_STATE),
         ),
         make(
             "search", "Search documents",
             "Search documentation by meaning and keywords. Hits are passages with document, section, lines.",
-            commands.Search, serve.search, _shape("results"), **slow,
+            commands.Search, serve.search, shape(results="rows", **_FOUND), **slow,
         ),
         make(
             "get_document", "Read a document",
             "Get a whole document.",
-            commands.GetDocument, serve.document, _shape("content"), **long,
+            commands.GetDocument, serve.document,
+            shape(**_HEAD, title="text", size="whole", content="text", **_STATE), **long,
         ),
         make(
             "list_documents", "List documents",
             "List the documents of a collection (ids, titles, sizes): browse before searching.",
-            commands.ListDocuments, serve.documents, _shape("documents"),
+            commands.ListDocuments, serve.documents,
+            shape(**_WHICH, documents="rows", total="whole", hasMore="flag", **_STATE),
         ),
         make(
             "get_outline", "Document outline",
             "Get a document's headings with their lines, to pick a section.",
-            commands.GetOutline, serve.outline, _shape("outline"),
+            commands.GetOutline, serve.outline,
+            shape(**_HEAD, title="text", outline="rows", truncated="flag", **_STATE),
         ),
         make(
             "get_section", "Read a section",
             "Get one section by its heading, without the whole document.",
-            commands.GetSection, serve.section, _shape("content"), **long,
+            commands.GetSection, serve.section,
+            shape(
+                **_HEAD, section="text", level="whole", content="text", startLine="whole", endLine="whole",
+                truncated="flag", **_STATE,
+            ),
+            **long,
         ),
         make(
             "search_batch", "Search several",
             "Run up to 10 searches in one call.",
-            commands.SearchBatch, serve.batch, _shape("results"), **slow,
+            commands.SearchBatch, serve.batch, shape(results="rows", **_FOUND), **slow,
         ),
         make(
             "find_related", "Related documents",
             "Find content related to a document or chunk.",
-            commands.FindRelated, serve.related, _shape("related"), **slow,
+            commands.FindRelated, serve.related, shape(source="object", related="rows", **_FOUND), **slow,
         ),
         make(
             "sync", "Sync collections",
             "Index what changed now, and fetch git sources.",
-            commands.Sync, serve.sync, _shape("collections"), annotations=FETCHES, slow=True,
+            commands.Sync, serve.sync, shape(collections="rows", warning="text"),
+            annotations=FETCHES, slow=True,
         ),
     )  # fmt: skip
 

@@ -18,6 +18,7 @@ from context_pack.retrieval.searching import Ranked, retry_if_damaged
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import DEFAULT_MAX_BYTES
 from context_pack.toolkit.rows import fitted
+from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import ADDS, READS, Answer, Tool, json_answer, tool
 
 SEARCH_ABOUT = """\
@@ -26,9 +27,11 @@ RECORD_ABOUT = "Remember a discovery for later sessions."
 ENVELOPE_BYTES = 2_000
 """Room for everything beside the results."""
 
-# The list of tools has a budget: what else there is, the contract says.
-SEARCH_SCHEMA = {"type": "object", "required": ["results"]}
-RECORD_SCHEMA = {"type": "object", "required": ["id", "merged"]}
+SEARCH_SCHEMA = shape(
+    results="rows", query="text", totalFound="whole", searchTime="number", indexing="object",
+    semantic="object", mode="text", warning="text", error="text", message="text", fallback="text",
+)  # fmt: skip
+RECORD_SCHEMA = shape(id="text", merged="flag", error="text")
 
 
 def build(searcher: MemorySearcher, recorder: Recorder) -> tuple[Tool, ...]:

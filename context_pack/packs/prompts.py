@@ -13,6 +13,7 @@ from context_pack.toolkit.offers import Prompt, PromptArgument
 
 HAND_OVER = """\
 Hand over what you have learned about {topic} as a context pack, so that the next agent need not ask.
+{words}
 
 1. Call `input` with {{"action": "create", "name": {name}, "ttl_minutes": 10080, "title": …, "brief": …}}.
    Keep the id, and the revision of every answer: each change needs `expected_revision`.
@@ -28,6 +29,7 @@ Hand over what you have learned about {topic} as a context pack, so that the nex
 
 TAKE_OVER = """\
 Take over the work that the context pack {pack} describes.
+{words}
 
 1. Call `input` with {{"action": "verify", "id": {pack}}}. Refs that are `exact`, `moved` or `unanchored` can
    be relied on; for `changed`, `ambiguous` and `stale` ones read the file itself before you believe the pack.
@@ -41,6 +43,7 @@ Take over the work that the context pack {pack} describes.
 
 REVIEW = """\
 Review {change} with the context pack {pack}.
+{words}
 
 1. Call `output` with {{"id": {pack}}}: what the code promises, and why it is as it is. Follow the cursor to
    the end.
@@ -50,6 +53,10 @@ Review {change} with the context pack {pack}.
    the pack says, what the code does now, and which of the two should change.
 4. Name what the change needs and the pack does not cover. Report by weight, with file and line.
 """
+
+WORDS = """\
+Some clients pass only the first word of what the user typed: where the user said more, the user's own words
+count."""
 
 MOST_CHARS = 500
 PACK = PromptArgument("pack", "Name or id of the pack", required=True)
@@ -64,11 +71,13 @@ def build(store: PackStore) -> tuple[Prompt, ...]:
             "Hand over with a context pack",
             "Build and finalize a context pack of what was learned, for the next agent.",
             (
-                PromptArgument("topic", "What the pack is about", required=True),
+                PromptArgument("topic", "What the pack is about; else what the user said"),
                 PromptArgument("name", "Name for the new pack, 3-120 characters"),
             ),
             lambda given: HAND_OVER.format(
-                topic=_line(given, "topic"), name=_quoted(given, "name", "my-pack")
+                topic=_line(given, "topic", "what the user asked for"),
+                name=_quoted(given, "name", "my-pack"),
+                words=WORDS,
             ),
         ),
         Prompt(
@@ -76,7 +85,7 @@ def build(store: PackStore) -> tuple[Prompt, ...]:
             "Take over from a context pack",
             "Read a context pack, check that its code references still hold, and go on with the work.",
             (PACK,),
-            lambda given: TAKE_OVER.format(pack=_quoted(given, "pack")),
+            lambda given: TAKE_OVER.format(pack=_quoted(given, "pack"), words=WORDS),
             complete,
         ),
         Prompt(
@@ -85,7 +94,9 @@ def build(store: PackStore) -> tuple[Prompt, ...]:
             "Review a change against what a context pack says about the code.",
             (PACK, PromptArgument("change", "What to review, e.g. a branch or a file")),
             lambda given: REVIEW.format(
-                pack=_quoted(given, "pack"), change=_line(given, "change", "the current change")
+                pack=_quoted(given, "pack"),
+                change=_line(given, "change", "the change that the user means, else the current one"),
+                words=WORDS,
             ),
             complete,
         ),

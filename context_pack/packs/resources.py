@@ -5,8 +5,6 @@ from __future__ import annotations
 from urllib.parse import unquote
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.ports import Clock
-from context_pack.kernel.ttl import remaining_seconds
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.ports import PackStore
 from context_pack.packs.usecases.commands import Named, RenderPack
@@ -19,7 +17,7 @@ TITLE = "Context pack"
 ABOUT = "A context pack as Markdown, with the current code of its references."
 
 
-def build(reader: PackReader, store: PackStore, clock: Clock) -> ResourceFamily:
+def build(reader: PackReader, store: PackStore) -> ResourceFamily:
     """The resources over a reader and its store."""
     return ResourceFamily(
         prefix=PREFIX,
@@ -29,7 +27,7 @@ def build(reader: PackReader, store: PackStore, clock: Clock) -> ResourceFamily:
         description=ABOUT,
         mime_type="text/markdown",
         entries=lambda: [_entry(pack) for pack in live_packs(store)],
-        read=lambda uri: _read(reader, clock, uri),
+        read=lambda uri: _read(reader, uri),
         complete={"id": lambda typed, _: handles(store, typed)},
     )
 
@@ -43,7 +41,7 @@ def _entry(pack: Pack) -> ResourceEntry:
     return ResourceEntry(PREFIX + pack.id, pack.name or pack.id, pack.heading, pack.brief)
 
 
-def _read(reader: PackReader, clock: Clock, uri: str) -> ResourceText | None:
+def _read(reader: PackReader, uri: str) -> ResourceText | None:
     """The pack of that URI; a name may stand in the id's place."""
     handle = handle_in(uri)
     if not handle:
@@ -55,4 +53,4 @@ def _read(reader: PackReader, clock: Clock, uri: str) -> ResourceText | None:
         if failure.code is Code.NOT_FOUND:
             return None
         raise
-    return ResourceText(uri, text, ttl_ms=remaining_seconds(pack.expires_at, clock.now()) * 1000)
+    return ResourceText(uri, text)

@@ -32,13 +32,14 @@ from context_pack.packs.usecases.write import PackWriter, indexed
 from context_pack.toolkit.arguments import arguments_of, clip, parse
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
+from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, WRITES, Answer, Failed, Family, Tool, json_answer
 
 Payload = dict[str, Any]
 MOST_LIST_BYTES = commands.MOST_TOKENS * BYTES_PER_TOKEN
 
 INPUT_ABOUT = """\
-Build a context pack: code references (path and lines, anchored to survive edits), notes and Mermaid \
+Build a context pack: code references (lines, anchored to survive edits), notes and Mermaid \
 diagrams that hand knowledge to another agent or a human. Without arguments: list packs. \
 Every change but create needs expected_revision and answers the new revision. \
 Actions, with what they need besides id or name: create(ttl_minutes); get; list; \
@@ -46,7 +47,7 @@ upsert_section(section_key, section_title); upsert_ref(section_key, ref_key, pat
 upsert_diagram(section_key, diagram_key, title, mermaid); delete_section, delete_ref, delete_diagram(keys); \
 set_meta(title, brief or tags); set_status(status), finalized when done; touch_ttl(ttl_minutes or \
 extend_minutes); batch(operations), many changes in one call; draft(query, ttl_minutes), a new pack that \
-answers a question; verify, does every ref still find its code; \
+answers a question; verify, do refs still find their code; \
 repair, follow code that moved; delete_pack."""
 OUTPUT_ABOUT = """\
 Read a context pack as Markdown, with the current code of every reference. Without arguments: list packs. \
@@ -79,11 +80,9 @@ COMMANDS: Mapping[str, type] = {
     "verify": commands.Verify,
     "repair": commands.Repair,
 }
-ANSWER_SCHEMA = {
-    "type": "object",
-    "properties": {"action": {"type": "string"}, "payload": {"type": "object"}},
-    "required": ["action", "payload"],
-}
+ANSWER_SCHEMA = shape(
+    action="text", payload="object", error="flag", kind="text", code="text", message="text", details="object"
+)
 
 
 def pack_error(failure: Failure, failed: Failed) -> Answer:

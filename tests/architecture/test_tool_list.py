@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 MOST_TOKENS = 5_000
-MOST_WITH_ALL = 7_000
+MOST_WITH_ALL = 7_500
 ALTERNATIVES = ("anyOf", "oneOf", "allOf", "not", "if")
 HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 

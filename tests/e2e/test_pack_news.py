@@ -246,3 +246,38 @@ def test_an_expiry_that_was_put_off_is_not_told(spawn: Spawn, other: Workspace, 
     expiring(file_of(sooner), 3.0)
     until(client, LIST_CHANGED)
     assert client.notifications == []
+
+
+@pytest.mark.clause("MCP-92")
+def test_a_subscriber_hears_of_edits_to_the_code_of_its_pack(
+    client: StdioClient, other: Workspace, tmp_path: Path
+) -> None:
+    (tmp_path / "src/deep").mkdir(parents=True)
+    for name in ("app.py", "deep/tool.py", "other.py"):
+        (tmp_path / "src" / name).write_text("def one():\n    return 1\n")
+    pack = other.packs.create(ttl_minutes=5, name="with-code")
+    pack = other.packs.upsert_section(pack, section_key="code", section_title="Code")
+    lines: Any = {"section_key": "code", "line_start": 1, "line_end": 2}
+    pack = other.packs.upsert_ref(pack, ref_key="one", path="src/app.py", **lines)
+    uris = [f"context://pack/{pack.id}", "context://pack/with-code"]
+    for uri in uris:
+        assert client.request("resources/subscribe", {"uri": uri})["result"] == {}
+
+    def told() -> set[str]:
+        return {until(client, UPDATED)["params"]["uri"] for _ in uris}
+
+    (tmp_path / "src/app.py").write_text("def one():\n    return 2\n")
+    assert told() == set(uris)
+    (tmp_path / "src/app.py").unlink()
+    assert told() == set(uris)
+    other.packs.upsert_ref(pack, ref_key="two", path="src/deep/tool.py", **lines)
+    assert told() == set(uris)
+    (tmp_path / "src/other.py").write_text("nobody points here\n")
+    shutil.rmtree(tmp_path / "src/deep")
+    assert told() == set(uris)
+
+
+@pytest.mark.clause("MCP-91")
+@pytest.mark.parametrize("uri", ["context://document/docs/a.md", "context://scope/src", "context://stats"])
+def test_subscriptions_to_what_is_not_watched_are_refused(client: StdioClient, uri: str) -> None:
+    assert client.request("resources/subscribe", {"uri": uri})["error"]["code"] == -32602

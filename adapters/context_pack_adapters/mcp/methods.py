@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
 
 Handler = Callable[[Exchange], Job | None]
+NOT_TOLD = "Changes of this resource are not told; read it again when you need it"
 
 
 class Methods:
@@ -39,12 +40,14 @@ class Methods:
         shelf: Shelf,
         desk: Desk,
         subscriptions: Subscriptions,
+        tells: Callable[[str], bool],
     ) -> None:
         self._facts = facts
         self._offered = offered
         self._shelf = shelf
         self._desk = desk
         self._subscriptions = subscriptions
+        self._tells = tells
         self._results = Results(facts)
         both = self._both()
         self.legacy: Mapping[str, Handler] = both | self._legacy_only()
@@ -112,7 +115,10 @@ class Methods:
         self._empty(exchange)
 
     def _subscribe(self, exchange: Exchange) -> Job | None:
-        if self._subscriptions.subscribe(exchange.text("uri")):
+        uri = exchange.text("uri")
+        if not self._tells(uri):
+            raise Refusal(INVALID_PARAMS, NOT_TOLD, {"uri": uri})
+        if self._subscriptions.subscribe(uri):
             return self._watching(exchange, lambda: reply(exchange.id, "{}"))
         self._empty(exchange)
         return None
@@ -131,7 +137,7 @@ class Methods:
         return self._job(exchange, work)
 
     def _listen(self, exchange: Exchange) -> Job | None:
-        honoured = wanted(exchange.params, self._offered.resources)
+        honoured = wanted(exchange.params, self._offered.resources, self._tells)
         closing = self._results.end_of_stream(exchange.id)
         uris = frozenset(honoured.get("resourceSubscriptions", ()))
         lists = "resourcesListChanged" in honoured

@@ -51,6 +51,11 @@ def _ignore(*_: object) -> None:
     """Nobody listens."""
 
 
+def _any_uri(_: str) -> bool:
+    """Changes of every resource are told."""
+    return True
+
+
 def _unknown() -> None:
     """Nothing is known beforehand."""
 
@@ -65,8 +70,9 @@ class Session:
 
     `load` makes the registry and may be slow; `published` may know its lists beforehand; `send` takes one
     whole body from any thread; `alarm` hears of exceptions that no contract names; `on_watch` hears when
-    somebody begins to listen for changed resources and when nobody does any more; `monotonic` gives seconds,
-    by which calls know how long they have waited; `call_seconds` is how long one may take.
+    somebody asks to hear of changed resources, of other ones too, and when nobody does any more; `tells` says
+    which URIs may be subscribed to; `monotonic` gives seconds, by which calls know how long they have waited;
+    `call_seconds` is how long one may take.
     """
 
     def __init__(
@@ -80,6 +86,7 @@ class Session:
         published: Published = _unknown,
         alarm: Callable[[str, BaseException], None] = _ignore,
         on_watch: Callable[[bool], None] = _ignore,
+        tells: Callable[[str], bool] = _any_uri,
         monotonic: Callable[[], float] = _no_clock,
         call_seconds: float = CALL_SECONDS,
     ) -> None:
@@ -94,7 +101,7 @@ class Session:
         self._shelf = Shelf(load, page_size, published)
         self._desk = Desk(send, monotonic, alarm, call_seconds)
         self._subscriptions = Subscriptions(send, on_watch)
-        self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions)
+        self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions, tells)
 
     @property
     def tried(self) -> bool:

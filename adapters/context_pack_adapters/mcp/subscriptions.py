@@ -33,7 +33,7 @@ class Listener(NamedTuple):
 
 
 class Subscriptions:
-    """The table of everybody who listens; `on_watch` hears when the first comes and when the last goes."""
+    """The table of everybody who listens; `on_watch` hears of each new wish and when the last goes."""
 
     def __init__(self, send: Callable[[bytes], None], on_watch: Callable[[bool], None]) -> None:
         self._send = send
@@ -45,6 +45,7 @@ class Subscriptions:
         """Streams that are not acknowledged yet."""
         self._telling = threading.Lock()
         self._told = False
+        self._told_uris: frozenset[str] = frozenset()
         self.greeted = False
         """Whether a legacy client has shaken hands and so hears of changed lists."""
         self._listed = False
@@ -74,7 +75,7 @@ class Subscriptions:
         """A legacy client wants to hear of this resource; True if it may rely on that only after `tell`."""
         with self._lock:
             self._legacy.add(uri)
-            return not self._told
+            return self._untold()
 
     def unsubscribe(self, uri: str) -> None:
         """A legacy client has heard enough; an unknown URI is fine."""
@@ -86,7 +87,7 @@ class Subscriptions:
         """Open a stream, silent until it is acknowledged; True if that must wait for `tell`."""
         with self._lock:
             self._silent.append(listener)
-            return self.watching and not self._told
+            return self.watching and self._untold()
 
     def acknowledge(self, listener: Listener) -> None:
         """Say what will be delivered, then deliver; a stream that was cancelled meanwhile stays silent."""
@@ -133,19 +134,25 @@ class Subscriptions:
                     self._send(notification(LIST_CHANGED, {"_meta": meta}))
 
     def tell(self) -> None:
-        """Say when the first has come or the last has gone; when this returns, it has been said.
+        """Say when somebody asks for more, or the last has gone; when this returns, it has been said.
 
         Outside the lock of the table, for a watcher may join; in turn, so that the last word is the true one.
         """
         with self._telling:
-            watching = self.watching
-            if watching != self._told:
+            watching, uris = self.watching, self.watched
+            if self._untold():
                 self._on_watch(watching)
-                self._told = watching
+                self._told, self._told_uris = watching, self._told_uris | uris if watching else frozenset()
+
+    def _untold(self) -> bool:
+        """Whether somebody began to listen, listens for another resource, or the last one left."""
+        return self.watching != self._told or not self.watched <= self._told_uris
 
 
-def wanted(params: Mapping[str, Any], resources: bool) -> dict[str, Any]:
+def wanted(params: Mapping[str, Any], resources: bool, tells: Callable[[str], bool]) -> dict[str, Any]:
     """The part of a listen filter that will be delivered: our lists of tools and prompts never change.
+
+    `tells` says which resources are watched; the others are left out, so that nobody waits for them.
 
     Raises:
         Refusal: the filter is malformed.
@@ -162,8 +169,9 @@ def wanted(params: Mapping[str, Any], resources: bool) -> dict[str, Any]:
     honoured: dict[str, Any] = {}
     if resources and asked.get("resourcesListChanged"):
         honoured["resourcesListChanged"] = True
-    if resources and uris:
-        honoured["resourceSubscriptions"] = list(dict.fromkeys(uris))
+    told = list(dict.fromkeys(filter(tells, uris)))
+    if resources and told:
+        honoured["resourceSubscriptions"] = told
     return honoured
 
 

@@ -229,12 +229,12 @@ class Repair(Addressed):
 
 
 def operation_schema() -> Schema:
-    """One operation of a batch: any field of any operation; which belong together is checked per action."""
+    """One operation of a batch: any field of any operation; its rules are checked per action."""
     fields: dict[str, Any] = {}
     for command in OPERATIONS.values():
         for name, schema in schema_of(command)["properties"].items():
-            fields.setdefault(name, {key: schema[key] for key in ("type", "maxLength") if key in schema})
-    fields["tags"] = array(text(0, values.TAG_CHARS), 0, values.TAGS_MOST)
+            fields.setdefault(name, {"type": schema["type"]})
+    fields["tags"] = {"type": "array", "items": {"type": "string"}}
     return {"type": "object", "properties": fields, "required": ["action"], "additionalProperties": False}
 
 

@@ -165,14 +165,14 @@ def test_the_watcher_runs_only_while_somebody_listens(peer: Peer, modern: Modern
     assert (peer.watches, peer.session.watching, peer.session.watched) == ([], False, frozenset())
     peer.result("resources/subscribe", {"uri": ONE})
     listen(peer, modern, "L", resourceSubscriptions=[TWO])
-    assert (peer.watches, peer.session.watched) == ([True], frozenset({ONE, TWO}))
+    assert (peer.watches, peer.session.watched) == ([True, True], frozenset({ONE, TWO}))
     peer.result("resources/unsubscribe", {"uri": ONE})
-    assert (peer.watches, peer.session.watching) == ([True], True)
+    assert (peer.watches, peer.session.watching) == ([True, True], True)
     peer.notify("notifications/cancelled", {"requestId": "L"})
-    assert (peer.watches, peer.session.watching) == ([True, False], False)
+    assert (peer.watches, peer.session.watching) == ([True, True, False], False)
     listen(peer, modern, "M", resourcesListChanged=True)
     peer.session.finish()
-    assert peer.watches == [True, False, True, False]
+    assert peer.watches == [True, True, False, True, False]
 
 
 @pytest.mark.clause("MCP-82", "MCP-35")
@@ -228,11 +228,14 @@ def test_the_first_who_listens_is_answered_by_a_job_once_changes_are_watched_for
     job.run()
     assert peer.watches == [True]
     assert [message["result"] for message in peer.take()] == [{}]
-    # Now that they are, nobody has to wait.
-    assert list(peer.post(req("resources/subscribe", {"uri": TWO}))) == []
+    # Now that they are, nobody has to wait who asks for the same.
+    assert list(peer.post(req("resources/subscribe", {"uri": ONE}))) == []
     params = modern({"notifications": {"resourceSubscriptions": [ONE]}})
     assert list(peer.post(req("subscriptions/listen", params, 7))) == []
     assert len(peer.take()) == 2
+    (job,) = peer.post(req("resources/subscribe", {"uri": TWO}))
+    job.run()
+    assert peer.watches == [True, True]
 
 
 @pytest.mark.clause("MCP-28", "MCP-82")
@@ -250,3 +253,13 @@ def test_a_stream_is_acknowledged_once_changes_are_watched_for_and_not_if_it_was
     said = [message["method"] for message in peer.take()]
     assert said == ([] if withdrawn else ["notifications/subscriptions/acknowledged"])
     assert peer.session.watching is not withdrawn
+
+
+@pytest.mark.clause("MCP-91")
+def test_what_is_not_watched_cannot_be_subscribed_to(connect: Callable[..., Peer], modern: Modern) -> None:
+    peer = connect(tells=lambda uri: uri == ONE)
+    refused = peer.error("resources/subscribe", {"uri": TWO})
+    assert (refused["code"], refused["data"]) == (-32602, {"uri": TWO})
+    assert peer.result("resources/subscribe", {"uri": ONE}) == {}
+    assert listen(peer, modern, resourceSubscriptions=[TWO, ONE]) == {"resourceSubscriptions": [ONE]}
+    assert listen(peer, modern, "M", resourceSubscriptions=[TWO]) == {}

@@ -1,0 +1,129 @@
+"""Tells of subscribed packs whose source files were edited: what such a pack shows has changed, too.
+
+Only the folders of those files are watched (inotify on Linux, a slow look elsewhere), and on every event the
+files themselves are looked at: an event says that something happened, their signatures say what.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+from collections.abc import Callable, Collection
+from contextlib import suppress
+
+from context_pack.kernel.errors import Failure
+from context_pack.packs.ports import PackStore
+from context_pack.packs.resources import handle_in
+from context_pack.packs.usecases.commands import Named
+from context_pack.packs.usecases.naming import located
+from context_pack_adapters.disk.folder import Folder
+from context_pack_adapters.disk.inotify import Inotify, has_inotify
+from context_pack_adapters.disk.opening import Place
+from context_pack_adapters.disk.signature import Signature, signature
+from context_pack_adapters.disk.watch import LOOK_SECONDS, MOST_ROUNDS, SETTLE_SECONDS
+
+Tell = Callable[[list[str]], None]
+
+
+class PackSources:
+    """Watches the files that the packs of some URIs point at; `tell` hears the URIs whose files changed."""
+
+    def __init__(self, source_root: str, packs: PackStore, tell: Tell) -> None:
+        self._root = Place.of(source_root)
+        self._packs = packs
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._files: dict[str, frozenset[str]] = {}
+        """The files of each URI's pack."""
+        self._seen: dict[str, Signature | None] = {}
+        self._watch: _Watch | None = None
+
+    def follow(self, uris: Collection[str]) -> None:
+        """Watch the files of these packs from now on, and no others; a pack that is not there has none.
+
+        Raises:
+            OSError: the system has no more watches to give.
+        """
+        files = {uri: self._files_of(uri) for uri in uris}
+        wanted = frozenset().union(*files.values())
+        with self._lock:
+            self._files = files
+            if not wanted:
+                if self._watch is not None:
+                    self._watch.stop()
+                self._watch, self._seen = None, {}
+                return
+            if self._watch is None:
+                self._watch = _Watch(self._look)
+            self._watch.folders = sorted({self._folder(path) for path in wanted})
+            self._watch.cover()  # before the files are looked at, so that nothing falls between
+            self._seen = {
+                path: self._seen[path] if path in self._seen else self._status(path) for path in wanted
+            }
+
+    def _files_of(self, uri: str) -> frozenset[str]:
+        handle = handle_in(uri)
+        if not handle:
+            return frozenset()
+        try:
+            pack = located(self._packs, Named(id=handle))
+        except Failure:
+            return frozenset()
+        return frozenset(ref.path.value for _, ref in pack.refs)
+
+    def _look(self) -> None:
+        """Tell of the packs whose files differ from the last look."""
+        with self._lock:
+            now = {path: self._status(path) for path in self._seen}
+            edited = {path for path, state in now.items() if state != self._seen[path]}
+            self._seen = now
+            uris = sorted(uri for uri, files in self._files.items() if files & edited)
+        if uris:
+            self._tell(uris)
+
+    def _folder(self, path: str) -> Place:
+        return self._root.below(*path.split("/")[:-1])
+
+    def _status(self, path: str) -> Signature | None:
+        with suppress(OSError, Failure):
+            return signature(Folder(self._folder(path)).status(path.rpartition("/")[2]))
+        return None
+
+
+class _Watch:
+    """Calls `look` from a thread of its own whenever something happened in one of `folders`, until `stop`."""
+
+    def __init__(self, look: Callable[[], None]) -> None:
+        self.folders: list[Place] = []
+        self._look = look
+        self._events = Inotify() if has_inotify() else None
+        self._wakes, self._stops = os.pipe()
+        threading.Thread(target=self._run, name="source watch", daemon=True).start()
+
+    def cover(self) -> None:
+        """Watch each folder, or the nearest one above it that exists."""
+        if self._events is not None:
+            for place in self.folders:
+                ways = (Place(place.top, place.inside[:depth]) for depth in range(len(place.inside), -1, -1))
+                next((way for way in ways if self._events.add(way) >= 0), None)
+
+    def stop(self) -> None:
+        """End the watch."""
+        os.write(self._stops, b"\0")
+
+    def _run(self) -> None:
+        sources = [self._wakes] if self._events is None else [self._wakes, self._events.descriptor]
+        while True:
+            ready, _, _ = select.select(sources, [], [], LOOK_SECONDS if self._events is None else None)
+            if self._wakes in ready:
+                break
+            if self._events is not None:
+                for _ in range(MOST_ROUNDS):
+                    self._events.events()
+                    if not select.select([self._events.descriptor], [], [], SETTLE_SECONDS)[0]:
+                        break
+                self.cover()  # a folder may have come, or be another one now
+            self._look()
+        for descriptor in (self._wakes, self._stops, *sources[1:]):
+            os.close(descriptor)
