@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -151,3 +152,51 @@ def test_names_of_files_are_utf8_in_a_locale_that_is_not(
     assert client.payload("read_file", {"path": "snow☃.py"})["file"]["content"] == "melts = True\n"
     found = client.payload("grep_codebase", {"pattern": "melts"})
     assert [match["file"] for match in found["matches"]] == ["snow☃.py"]
+
+
+@pytest.mark.clause("ST-15")
+def test_a_project_that_cannot_be_written_is_read_and_searched(spawn: Spawn, tmp_path: Path) -> None:
+    root, private = tmp_path / "project", {"CONTEXT_PACK_CACHE": str(tmp_path / "cache")}
+    (root / "docs").mkdir(parents=True)
+    (root / "a.py").write_text("def hello():\n    return 1\n")
+    (root / "docs" / "one.md").write_text("# One\n\nsome words\n")
+    (root / "context.json").write_text('{"collections": {"docs": {"url": "./docs"}}}')
+    before = spawn(source_root=root, env=private)
+    before.initialize()
+    before.payload("input", {"action": "create", "name": "kept", "ttl_minutes": 5})
+    before.call("context_record", {"content": "hello is where it begins", "type": "pattern"})
+    before.end()
+    command: tuple[str, ...] = (sys.executable, "-m", "context_pack")
+    if os.geteuid() == 0:  # whom permissions do not bind
+        if shutil.which("setpriv") is None:
+            pytest.skip("no setpriv here, and root may write everywhere")
+        command = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", *command)
+    closed = [path for path in (root, *root.rglob("*")) if path.is_dir()]
+    for folder in closed:
+        folder.chmod(0o555)
+    try:
+        client = spawn(source_root=root, command=command, env=private)
+        client.initialize()
+        assert client.payload("input", {"action": "get", "name": "kept"})["payload"]["name"] == "kept"
+        for query, found in (("hello function", "code"), ("where it begins", "pattern")):
+            types = [hit["type"] for hit in client.payload("context_search", {"query": query})["results"]]
+            assert found in types
+        for tool, arguments in (
+            ("output", {"name": "kept"}),
+            ("documents_search", {"query": "words"}),
+            ("list_contexts", {}),
+            ("read_file", {"path": "a.py"}),
+            ("grep_codebase", {"pattern": "hello"}),
+        ):
+            assert not client.call(tool, arguments)["isError"], tool
+        for tool, arguments in (
+            ("input", {"action": "create", "ttl_minutes": 5}),
+            ("context_record", {"content": "it cannot be kept", "type": "pattern"}),
+        ):
+            refused = client.call(tool, arguments)
+            assert refused["isError"]
+            assert "permission denied" in refused["content"][0]["text"]
+        assert client.end()[0] == 0
+    finally:
+        for folder in closed:
+            folder.chmod(0o755)
