@@ -176,7 +176,7 @@ class UseCases:
 
         ports, settings = self.ports, PackSettings(self._max_source_bytes)
         # Shared: what one of them found out about a file, the others need not find out again.
-        parts = (ports.packs, ports.source, ports.clock, settings, Memory())
+        parts = (ports.packs, ports.source, ports.clock, settings, Memory(), ports.syntax)
         scopes = ContextsAsScopes(lambda: self.contexts.queries if ports.has("contexts") else None)
         excerpts = SearchedExcerpts(
             ports.source,
@@ -187,7 +187,7 @@ class UseCases:
             PackReader(*parts, scopes),
             PackWriter(*parts),
             PackVerifier(*parts),
-            PackDrafter(ports.packs, ports.source, ports.clock, excerpts, settings),
+            PackDrafter(ports.packs, ports.source, ports.clock, excerpts, *parts[3:]),
         )
 
     @cached_property

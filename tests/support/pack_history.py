@@ -16,12 +16,16 @@ from attrs import define, field, frozen
 
 from context_pack.kernel.lines import LineRange, split_lines
 from context_pack.kernel.paths import RelativePath
+from context_pack.packs.domain.ladder import Abroad, Text, beyond, in_file
 from context_pack.packs.domain.model import Ref
+from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Found, Resolution, State
 from context_pack.packs.usecases.resolving import Resolver
 from context_pack_adapters.inmemory import MemorySourceTree
 
 Tree = Mapping[str, str]
+Around = tuple[list[str], list[str]]
+"""The lines before and after some code."""
 SIZES = (1, 2, 3, 5, 8, 13, 21, 40, 80)
 MOST_BYTES = 2 * 1024 * 1024
 
@@ -91,14 +95,21 @@ def judge(old: Tree, new: Tree, rng: random.Random, refs_per_file: int, tally: T
             start = rng.randrange(1, len(lines) - size + 2)
             bare = Ref(f"ref-{number}", RelativePath(path), LineRange(start, start + size - 1))
             ref = before.anchored(bare)
-            _count(ref, lines[start - 1 : start + size - 1], after(ref), lines_of, tally)
+            end = start + size - 1
+            around = (lines[max(0, start - 4) : start - 1], lines[end : end + 3])
+            _count(ref, lines[start - 1 : end], around, after(ref), lines_of, tally)
 
 
 def _count(
-    ref: Ref, code: list[str], got: Resolution, lines_of: Mapping[str, list[str]], tally: Tally
+    ref: Ref,
+    code: list[str],
+    around: Around,
+    got: Resolution,
+    lines_of: Mapping[str, list[str]],
+    tally: Tally,
 ) -> None:
     tally.states[got.state] += 1
-    places = _places(ref, code, lines_of)
+    places = _places(ref, code, around, lines_of)
     stays = Found(ref.path, ref.lines) in places
     once = len(places) == 1 and not stays
     tally.once += once
@@ -115,17 +126,40 @@ def _count(
         tally.wrong.append(Mistake(ref, "exact", got))
 
 
-def _places(ref: Ref, code: list[str], lines_of: Mapping[str, list[str]]) -> list[Found]:
-    """Where the code stands: in its file, or, if that is gone, in files of the same name."""
+def _places(ref: Ref, code: list[str], around: Around, lines_of: Mapping[str, list[str]]) -> list[Found]:
+    """Where the code stands: in its file, or else in others, if it tells enough or the same is beside it."""
     home = ref.path.value
-    files = (
-        [home]
-        if home in lines_of
-        else [path for path in lines_of if RelativePath(path).name == ref.path.name]
-    )
+    at_home = list(_copies(home, code, lines_of.get(home, [])))
+    if at_home:
+        return at_home
     return [
-        Found(RelativePath(path), LineRange(at + 1, at + len(code)))
-        for path in files
-        for at in range(len(lines_of[path]) - len(code) + 1)
-        if lines_of[path][at] == code[0] and lines_of[path][at : at + len(code)] == code
+        found
+        for path, lines in lines_of.items()
+        for found in _copies(path, code, lines)
+        if sum(map(str.isalnum, "\n".join(code))) >= 30 or _beside(found.lines, around, lines)
     ]
+
+
+def _copies(path: str, code: list[str], lines: list[str]) -> Iterator[Found]:
+    for at in range(len(lines) - len(code) + 1):
+        if lines[at] == code[0] and lines[at : at + len(code)] == code:
+            yield Found(RelativePath(path), LineRange(at + 1, at + len(code)))
+
+
+def _beside(place: LineRange, around: Around, lines: list[str]) -> bool:
+    """Whether a line of three letters or more is beside this place as it was beside the code."""
+    before, after = around
+    pairs = [
+        *zip(reversed(before), reversed(lines[: place.start - 1]), strict=False),
+        *zip(after, lines[place.end :], strict=False),
+    ]
+    return any(was == is_ and sum(map(str.isalnum, was)) >= 3 for was, is_ in pairs)
+
+
+def resolve(ref: Ref, source: SourceText) -> Resolution:
+    """What became of a ref, as far as its own file says."""
+    found = in_file(ref, source)
+    if found is not None or ref.anchor is None:
+        assert found is not None
+        return found
+    return beyond(ref, ref.anchor, Text(ref.path, source), Abroad())

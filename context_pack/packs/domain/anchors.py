@@ -1,13 +1,15 @@
 """What a ref remembers of its code, so that the code can be found again after edits.
 
-An anchor holds no source text: a SHA-256 of the excerpt (CRLF made LF, nothing else), its number of lines,
-fingerprints of its first and last line and of up to three lines before and after, and a checksum, which
-anchors of older files lack. These only suggest places; the digest alone decides that code is the same.
+An anchor holds a SHA-256 of the excerpt (CRLF made LF, nothing else), its number of lines, fingerprints of
+its first and last line and of up to three lines before and after, a checksum, a sketch, and the definition
+around it; anchors of older files lack the last three. Of the source text it holds only the head of that
+definition. All of this suggests places; the digest alone decides that code is the same.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from attrs import frozen
@@ -15,6 +17,9 @@ from attrs import frozen
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.lines import LineRange
+from context_pack.kernel.markdown import is_single_line
+from context_pack.kernel.syntax import Definition
+from context_pack.packs.domain.likeness import MOST_PAIRS, PAIR_DIGITS, sketch_of
 from context_pack.packs.domain.source import CHECKSUM_DIGITS, SourceText, checksum, fingerprint
 from context_pack.packs.domain.values import MAX_LINES
 
@@ -22,6 +27,35 @@ CONTEXT_LINES = 3
 _DIGEST = re.compile("[0-9a-f]{64}")
 _PRINT = re.compile("[0-9a-f]{1,8}-[0-9a-f]{8}")
 _CHECKSUM = re.compile(f"[0-9a-f]{{{CHECKSUM_DIGITS}}}")
+_SKETCH = re.compile(f"(?:[0-9a-f]{{{PAIR_DIGITS}}}){{0,{MOST_PAIRS}}}")
+NAME_CHARS, SIGNATURE_CHARS = 500, 500
+ALL, BARE = "all", "bare"
+_PART = re.compile(f"{ALL}|{BARE}|[1-9][0-9]{{0,9}}-[1-9][0-9]{{0,9}}")
+
+
+@frozen
+class Symbol:
+    """The innermost definition around anchored lines: its kind, qualified name and head.
+
+    `part` is what of it is anchored: `all`, `bare` (from the line of its name to its end, without what
+    documents or decorates it), or the first and last line, counted from its beginning.
+    """
+
+    kind: str
+    name: str
+    signature: str
+    part: str = ALL
+
+    def __attrs_post_init__(self) -> None:
+        texts = (("kind", 40), ("name", NAME_CHARS), ("signature", SIGNATURE_CHARS))
+        for field, most in texts:
+            text = getattr(self, field)
+            if not isinstance(text, str) or len(text) > most or not is_single_line(text):
+                raise invalid(f"the symbol's {field} must be one line of at most {most} characters", field)
+        if not self.name:
+            raise invalid("the symbol's name must not be blank", "name")
+        if not _spells(_PART, self.part):
+            raise invalid("the symbol's part must be all, bare, or lines such as 2-5", "part")
 
 
 @frozen
@@ -35,6 +69,8 @@ class Anchor:
     first: str
     last: str
     rolling: str | None = None
+    sketch: str | None = None
+    symbol: Symbol | None = None
 
     def __attrs_post_init__(self) -> None:
         if not _spells(_DIGEST, self.digest):
@@ -58,14 +94,23 @@ class Anchor:
                 raise invalid("the anchor holds something that is no line fingerprint", field)
         if self.rolling is not None and not _spells(_CHECKSUM, self.rolling):
             raise invalid(f"the anchor's checksum must be {CHECKSUM_DIGITS} hexadecimal digits", "rolling")
+        if self.sketch is not None and not _spells(_SKETCH, self.sketch):
+            raise invalid("the anchor's sketch must be hexadecimal digits", "sketch")
+        if self.symbol is not None and not isinstance(self.symbol, Symbol):
+            raise invalid("the anchor's symbol has the wrong type", "symbol")
+
+    def knows_more(self, other: Anchor) -> bool:
+        """Whether it has a sketch or a symbol that the other, perhaps an older one, has not."""
+        mine, theirs = (self.sketch, self.symbol), (other.sketch, other.symbol)
+        return any(had is None and has is not None for has, had in zip(mine, theirs, strict=True))
 
 
 def _spells(pattern: re.Pattern[str], value: Any) -> bool:
     return isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
-def anchor_of(source: SourceText, lines: LineRange) -> Anchor | None:
-    """The anchor of these lines, or None when the file does not have them all."""
+def anchor_of(source: SourceText, lines: LineRange, definitions: Sequence[Definition] = ()) -> Anchor | None:
+    """The anchor of these lines of a file with these definitions; None when it does not have them all."""
     found, start = source.first(lines.end + CONTEXT_LINES), lines.start - 1
     inside = found[start : lines.end]
     if len(inside) < lines.count:
@@ -78,4 +123,25 @@ def anchor_of(source: SourceText, lines: LineRange) -> Anchor | None:
         fingerprint(inside[0]),
         fingerprint(inside[-1]),
         checksum(inside),
+        sketch_of(inside),
+        symbol_of(definitions, lines, inside),
     )
+
+
+def symbol_of(definitions: Sequence[Definition], lines: LineRange, text: Sequence[str]) -> Symbol | None:
+    """The innermost definition that covers lines with this text; blank lines at their ends do not count."""
+    told = [number for number, line in enumerate(text, lines.start) if line.strip()]
+    if not told:
+        return None
+    first, last = told[0], told[-1]
+    around = [each for each in definitions if each.start <= first and last <= each.end]
+    if not around:
+        return None
+    found = min(around, key=lambda each: (each.end - each.start, -each.depth))
+    part = f"{first - found.start + 1}-{last - found.start + 1}"
+    if last == found.end and first <= found.line:
+        part = BARE if first == found.line != found.start else ALL
+    name, signature = found.qualified, " ".join(found.signature.split())[:SIGNATURE_CHARS]
+    if len(name) > NAME_CHARS or not is_single_line(name) or not is_single_line(signature):
+        return None
+    return Symbol(found.kind.value, name, signature, part)

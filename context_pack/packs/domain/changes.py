@@ -95,12 +95,15 @@ def drop_section(pack: Pack, key: str) -> Pack:
 def put_ref(pack: Pack, section_key: str, ref: Ref) -> Pack:
     """Add a ref, or replace the one with its key where it stands.
 
-    While path and lines stay, the old anchor stays too, if the lines still read the same or cannot be read.
+    While path and lines stay, the old anchor stays too, if the lines still read the same or cannot be read,
+    and the new one does not know more.
     """
     section = section_of(pack, section_key)
     old = section.ref(ref.key)
     if old is not None and old.anchor is not None and (old.path, old.lines) == (ref.path, ref.lines):
-        same = ref.anchor is None or ref.anchor.digest == old.anchor.digest
+        same = ref.anchor is None or (
+            ref.anchor.digest == old.anchor.digest and not ref.anchor.knows_more(old.anchor)
+        )
         ref = evolve(ref, anchor=old.anchor if same else ref.anchor)
     return _with(pack, evolve(section, refs=_put(section.refs, ref)))
 

@@ -17,7 +17,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.instants import format_instant, parse_instant
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.packs.domain.anchors import Anchor
+from context_pack.packs.domain.anchors import Anchor, Symbol
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
 
 T = TypeVar("T")
@@ -41,7 +41,8 @@ SECTION_FIELDS = ("key", "title", "description", "refs", "diagrams", "scope")
 REF_FIELDS = ("key", "path", "lines", "title", "why", "group", "anchor")
 LINES_FIELDS = ("start", "end")
 DIAGRAM_FIELDS = ("key", "title", "mermaid", "why")
-ANCHOR_FIELDS = ("digest", "lines", "before", "after", "first", "last", "rolling")
+ANCHOR_FIELDS = ("digest", "lines", "before", "after", "first", "last", "rolling", "sketch", "symbol")
+SYMBOL_FIELDS = ("kind", "name", "signature", "part")
 
 
 def to_record(pack: Pack, *, anchors: bool = True) -> Record:
@@ -100,7 +101,7 @@ def diagram_record(diagram: Diagram) -> Record:
 def _anchor_record(anchor: Anchor | None) -> Record | None:
     if anchor is None:
         return None
-    return {
+    record = {
         "digest": anchor.digest,
         "lines": anchor.lines,
         "before": list(anchor.before),
@@ -109,6 +110,12 @@ def _anchor_record(anchor: Anchor | None) -> Record | None:
         "last": anchor.last,
         "rolling": anchor.rolling,
     }
+    # Only where they are there: older readers do not know them.
+    if anchor.sketch is not None:
+        record["sketch"] = anchor.sketch
+    if anchor.symbol is not None:
+        record["symbol"] = {name: getattr(anchor.symbol, name) for name in SYMBOL_FIELDS}
+    return record
 
 
 def from_record(record: Mapping[str, Any]) -> Pack:
@@ -165,6 +172,9 @@ def _diagram(value: Any, at: str) -> Diagram:
 def _anchor(value: Any, at: str) -> Anchor:
     item = _object(value, ANCHOR_FIELDS, at)
     item["before"], item["after"] = tuple(_list(item, "before", at)), tuple(_list(item, "after", at))
+    if item["symbol"] is not None:
+        symbol = _object(item["symbol"], SYMBOL_FIELDS, f"{at}.symbol")
+        item["symbol"] = _built(f"{at}.symbol", lambda: Symbol(**symbol))
     return _built(at, lambda: Anchor(**item))
 
 

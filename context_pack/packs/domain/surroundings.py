@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, islice, product
 
-from context_pack.kernel.lines import MAX_LINES, LineRange
+from context_pack.kernel.lines import LineRange
 from context_pack.packs.domain.anchors import CONTEXT_LINES, Anchor
+from context_pack.packs.domain.likeness import longest
 from context_pack.packs.domain.source import SourceText
 
 COMMON_AFTER = 64
@@ -50,6 +51,18 @@ def by_context(anchor: Anchor, source: SourceText, stored: LineRange) -> LineRan
     return None
 
 
+def stands_beside(anchor: Anchor, source: SourceText, lines: LineRange) -> bool:
+    """Whether a telling line that stood beside the anchored code stands there beside these lines."""
+    sides = (
+        *(
+            (lines.start - 1 - len(anchor.before) + index, print_)
+            for index, print_ in enumerate(anchor.before)
+        ),
+        *((lines.end + index, print_) for index, print_ in enumerate(anchor.after)),
+    )
+    return any(_worth(line, print_, 0, source) == WORTH_LINE for line, print_ in sides)
+
+
 def _choices(
     anchor: Anchor, count: int, starts: Mapping[int, float], ends: Mapping[int, float]
 ) -> list[Choice]:
@@ -57,18 +70,13 @@ def _choices(
     found = [
         (start_worth + end_worth, -abs(end - start + 1 - anchor.lines), start, end)
         for (start, start_worth), (end, end_worth) in product(starts.items(), ends.items())
-        if 1 <= end - start + 1 <= _longest(anchor)
+        if 1 <= end - start + 1 <= longest(anchor.lines)
     ]
     if not found and any(start - 1 in ends for start in starts):
         return []  # what stood before the code and what stood after it now touch: it was removed
     found += [(worth, 0, start, min(start + anchor.lines, count) - 1) for start, worth in starts.items()]
     found += [(worth, 0, max(0, end - anchor.lines + 1), end) for end, worth in ends.items()]
     return found
-
-
-def _longest(anchor: Anchor) -> int:
-    """How long changed code may have become and still be believed."""
-    return min(MAX_LINES, max(2 * anchor.lines, anchor.lines + 40))
 
 
 def _start_votes(anchor: Anchor) -> Votes:

@@ -16,6 +16,7 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.budget import cut, size
@@ -25,7 +26,7 @@ from context_pack.packs.domain.render import render
 from context_pack.packs.domain.revision import FIRST
 from context_pack.packs.ports import Excerpt, Excerpts, PackSettings, PackStore
 from context_pack.packs.usecases import commands
-from context_pack.packs.usecases.resolving import Check, Resolver, unwatched
+from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
 from context_pack.toolkit.arguments import arg, integer, text
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
 
@@ -79,6 +80,8 @@ class PackDrafter:
     clock: Clock
     excerpts: Excerpts
     settings: PackSettings = field(factory=PackSettings)
+    memory: Memory = field(factory=Memory, eq=False, repr=False)
+    syntax: Syntax = field(factory=NoSyntax, repr=False)
 
     def draft(self, command: Draft, check: Check = unwatched) -> Drafted:
         """Search, choose, store.
@@ -107,7 +110,7 @@ class PackDrafter:
         found = self.excerpts.best(query, _wanted(command.max_tokens), check)
         if not found.items:
             raise _nothing(found.notes)
-        resolver = Resolver(self.tree, self.settings.max_source_bytes, check)
+        resolver = Resolver.over(self, check)
         chooser = _Chooser(empty, query, resolver, command.max_tokens * BYTES_PER_TOKEN - SLACK_BYTES)
         pack = chooser.chosen(found.items)
         if not pack.sections:

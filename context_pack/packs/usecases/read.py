@@ -7,6 +7,7 @@ from attrs import evolve, field, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paging import Page
 from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
 from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text
 from context_pack.packs.domain.model import Pack, parse_status
@@ -38,6 +39,7 @@ class PackReader:
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
     memory: Memory = field(factory=Memory, eq=False, repr=False)
+    syntax: Syntax = field(factory=NoSyntax, repr=False)
     watch: ScopeWatch = field(factory=NoScopes)
 
     def get(self, named: Named) -> Pack:
@@ -97,8 +99,7 @@ class PackReader:
     def _rendered(
         self, pack: Pack, mode: Mode, tokens: int, position: Position | None = None, check: Check = unwatched
     ) -> Rendered:
-        resolver = Resolver(self.tree, self.settings.max_source_bytes, check, self.memory)
-        resolver.expect(ref for _, ref in pack.refs)
+        resolver = Resolver.over(self, check, (ref for _, ref in pack.refs)).recalling()
         scopes = self.scopes(pack, check)
         return render(pack, resolver, self.clock.now(), mode, tokens, position, scopes)
 

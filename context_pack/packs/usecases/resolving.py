@@ -1,33 +1,40 @@
 """Where the code of refs is now: given refs and a source tree, the state of each.
 
-The only calls of the pack feature to `SourceTree`; what a file says about a ref is decided in the domain. A
-file is read once per call. What its own file said about a ref is kept from call to call, and used only after
-a look, in the same call, at whether the file is unchanged; code found in another file is never kept.
+The only calls of the pack feature to `SourceTree`; what files say about a ref is decided in the domain. A
+file is read once per call. What its own file proves about a ref is kept from call to call, and used only
+after a look, in the same call, at whether the file is unchanged; what was found in the tree is never kept.
+The first ref whose file does not have its text has the tree searched for all such refs of the call.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 from attrs import define, evolve, field
 
+from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import FileNames, Reason, SourceTree, Stamp, Unreadable
+from context_pack.kernel.ports import Clock, Reason, SourceTree, Stamp, Unreadable
+from context_pack.kernel.syntax import Definition, NoSyntax, Syntax
 from context_pack.packs.domain.anchors import Anchor, anchor_of
+from context_pack.packs.domain.ladder import Abroad, Text, beyond, in_file, named, unreadable
 from context_pack.packs.domain.model import Ref
-from context_pack.packs.domain.places import MOST_PLACES, identical
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Found, Resolution, elsewhere, resolve, unreadable
+from context_pack.packs.domain.states import Resolution
+from context_pack.packs.ports import PackSettings
+from context_pack.packs.usecases.tree_search import Keys, TreeSearch, definitions_of
 
-MOST_SAME_NAMED = 2_000
-"""Files of one name that are searched; there are hundreds of `__init__.py` in an ordinary project."""
 MOST_TEXT_CHARS = 64 * 1024 * 1024
-"""How much text one call keeps, and how much of the files of one name is searched."""
+"""How much text one call keeps."""
+SEARCH_SECONDS, SEARCH_CHARS = 3.0, 256 * 1024 * 1024
+"""How long the tree is searched, and how much text of it."""
 MOST_KEPT_CHARS, ENTRY_CHARS = 16 * 1024 * 1024, 1_024
 """How much is kept from call to call, and what an entry of it weighs besides its code."""
+MOST_FILES, MOST_KEYS = 50_000, 1_000
+"""Of how many files it is kept what they do not hold, and of how many things."""
 
 Check = Callable[[], None]
 """Returns while the caller still wants the answer, raises when not."""
@@ -55,6 +62,8 @@ class Memory:
         self._most = most_chars
         self._chars = 0
         self._kept: dict[tuple[RelativePath, LineRange, Anchor | None], Kept] = {}
+        self.without: dict[RelativePath, tuple[Stamp, Keys]] = {}
+        """What files were found not to hold when they had this stamp."""
 
     def of(self, ref: Ref) -> Kept | None:
         """What is kept about the lines of a ref."""
@@ -69,6 +78,30 @@ class Memory:
         self._chars += ENTRY_CHARS + 2 * len(kept.resolution.excerpt or "")
 
 
+class Sources(Protocol):
+    """What refs are resolved with."""
+
+    @property
+    def tree(self) -> SourceTree:
+        """The files."""
+
+    @property
+    def clock(self) -> Clock:
+        """The time, for the end of a search."""
+
+    @property
+    def settings(self) -> PackSettings:
+        """How large a file may be."""
+
+    @property
+    def memory(self) -> Memory:
+        """What earlier calls found out."""
+
+    @property
+    def syntax(self) -> Syntax:
+        """Parses files for their definitions."""
+
+
 @define
 class Resolver:
     """Finds the code of refs for one call."""
@@ -77,15 +110,27 @@ class Resolver:
     max_bytes: int
     check: Check = unwatched
     memory: Memory = field(factory=Memory)
+    syntax: Syntax = field(factory=NoSyntax)
+    monotonic: Callable[[], float] = lambda: 0.0
+    expected: Sequence[Ref] = ()
+    _found: dict[Ref, Resolution] = field(factory=dict, init=False)
     _unchanged: dict[RelativePath, Stamp] = field(factory=dict, init=False)
     _texts: OrderedDict[RelativePath, SourceText | Reason] = field(factory=OrderedDict, init=False)
     _stamps: dict[RelativePath, Stamp | None] = field(factory=dict, init=False)
     _chars: int = field(default=0, init=False)
-    _names: FileNames | None = field(default=None, init=False)
+    _read: int = field(default=0, init=False)
 
-    def expect(self, refs: Iterable[Ref]) -> Resolver:
-        """Look, all at once, which files of these refs are as they were in an earlier call."""
-        kept = [(ref.path, found.stamp) for ref in refs if (found := self.memory.of(ref)) is not None]
+    @classmethod
+    def over(cls, sources: Sources, check: Check, refs: Iterable[Ref] = ()) -> Resolver:
+        """A resolver for one call that is about these refs; it reads every file anew."""
+        most, time = sources.settings.max_source_bytes, sources.clock.monotonic
+        return cls(sources.tree, most, check, sources.memory, sources.syntax, time, list(refs))
+
+    def recalling(self) -> Resolver:
+        """Look, all at once, which files of the refs are as they were in an earlier call."""
+        kept = [
+            (ref.path, found.stamp) for ref in self.expected if (found := self.memory.of(ref)) is not None
+        ]
         stamps = dict(kept)
         self.check()
         self._unchanged = {path: stamps[path] for path in self.tree.unchanged(stamps)} if stamps else {}
@@ -93,24 +138,87 @@ class Resolver:
 
     def __call__(self, ref: Ref) -> Resolution:
         """What became of the ref's code."""
+        found = self._at_home(ref)
+        if found is None:
+            if ref not in self._found:
+                self._search(ref)
+            found = self._found[ref]
+        return found
+
+    def _at_home(self, ref: Ref) -> Resolution | None:
+        """What the ref's own file proves; None when the rest of the tree has to be asked."""
         kept = self.memory.of(ref)
         if kept is not None and kept.stamp == self._unchanged.get(ref.path):
             return kept.resolution
+        if ref in self._found:
+            return self._found[ref]
         text = self._text(ref.path)
-        if isinstance(text, SourceText):
-            return self._noted(ref, resolve(ref, text))
-        if text is not Reason.MISSING or ref.anchor is None:
-            return unreadable(text)
-        return self._elsewhere(ref.anchor, ref.path.name)
+        if isinstance(text, Reason):
+            return None if text is Reason.MISSING and ref.anchor is not None else unreadable(text)
+        found = in_file(ref, text)
+        return None if found is None else self._noted(ref, found)
+
+    def _search(self, ref: Ref) -> None:
+        """Look in the tree for every ref of the call whose file does not have its text."""
+        asked = dict.fromkeys([ref, *self.expected])
+        homes = {
+            each: (each.anchor, self._home(each))
+            for each in asked
+            if each.anchor is not None and self._at_home(each) is None
+        }
+        wanted = [
+            (each, not isinstance(home, Text) or named(anchor, home) is None)
+            for each, (anchor, home) in homes.items()
+        ]
+        end, most = self.monotonic() + SEARCH_SECONDS, self._read + SEARCH_CHARS
+        search = TreeSearch(
+            self.tree.names(),
+            self._text,
+            lambda: self.monotonic() <= end and self._read <= most,
+            self.syntax,
+            self._without(),
+            self._note_without,
+        )
+        abroad = search.abroad(wanted)
+        for each, (anchor, home) in homes.items():
+            self._found[each] = beyond(each, anchor, home, abroad.get(each, Abroad()))
+
+    def _without(self) -> dict[RelativePath, Keys]:
+        """What files are known not to hold, of those that are as they were."""
+        known = dict(self.memory.without)
+        same = self.tree.unchanged({path: stamp for path, (stamp, _) in known.items()}) if known else ()
+        return {path: known[path][1] for path in same}
+
+    def _note_without(self, path: RelativePath, keys: Keys) -> None:
+        stamp, kept = self._stamps.get(path), self.memory.without
+        if stamp is None:
+            return
+        before, held = kept.get(path, (None, frozenset()))
+        both = held | keys if before == stamp and len(held) < MOST_KEYS else keys
+        if path in kept or len(kept) < MOST_FILES:
+            kept[path] = (stamp, both)
+
+    def _home(self, ref: Ref) -> Text | Reason:
+        text = self._text(ref.path)
+        if isinstance(text, Reason):
+            return text
+        symbol = None if ref.anchor is None else ref.anchor.symbol
+        return Text(ref.path, text, () if symbol is None else self._definitions(ref.path, text))
 
     def anchored(self, ref: Ref) -> Ref:
         """The ref with an anchor of its lines as they are now; without one when they cannot be read."""
         text = self._text(ref.path)
         if not isinstance(text, SourceText):
             return evolve(ref, anchor=None)
-        ref = evolve(ref, anchor=anchor_of(text, ref.lines))
-        self._noted(ref, resolve(ref, text))
+        ref = evolve(ref, anchor=anchor_of(text, ref.lines, self._definitions(ref.path, text)))
+        found = in_file(ref, text)
+        if found is not None:
+            self._noted(ref, found)
         return ref
+
+    def _definitions(self, path: RelativePath, text: SourceText) -> Sequence[Definition]:
+        language = language_of(path.value)
+        return definitions_of(self.syntax.parse(language, text.text)) if self.syntax.knows(language) else ()
 
     def _noted(self, ref: Ref, resolution: Resolution) -> Resolution:
         """Keep what was found out for the next call, if the file can tell then whether it holds."""
@@ -118,25 +226,6 @@ class Resolver:
         if stamp is not None:
             self.memory.keep(ref, Kept(stamp, resolution))
         return resolution
-
-    def _elsewhere(self, anchor: Anchor, name: str) -> Resolution:
-        """Look for code whose file is gone in the other files of that name."""
-        if self._names is None:
-            self._names = self.tree.names()
-        paths = self._names.named(name)
-        complete = self._names.complete and len(paths) <= MOST_SAME_NAMED
-        hits: list[tuple[Found, str]] = []
-        left = MOST_TEXT_CHARS
-        for path in paths[:MOST_SAME_NAMED]:
-            text = self._text(path)
-            left -= _weight(text)
-            if left < 0:
-                return elsewhere(hits, complete=False)
-            if isinstance(text, SourceText) and len(hits) <= MOST_PLACES:
-                places = identical(anchor, text)
-                complete = complete and places.complete
-                hits += [(Found(path, lines), places.excerpt) for lines in places.ranges]
-        return elsewhere(hits, complete)
 
     def _text(self, path: RelativePath) -> SourceText | Reason:
         """The text of a file, read once while it is kept."""
@@ -149,6 +238,7 @@ class Resolver:
         self._stamps[path] = None if isinstance(read, Unreadable) else read.stamp
         self._texts[path] = text
         self._chars += _weight(text)
+        self._read += _weight(text)
         while self._chars > MOST_TEXT_CHARS and len(self._texts) > 1:
             self._chars -= _weight(self._texts.popitem(last=False)[1])
         return text

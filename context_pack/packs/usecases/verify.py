@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.packs.domain.changes import advanced, check_editable, put_ref
 from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.states import Checked, State
@@ -44,18 +45,19 @@ class PackVerifier:
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
     memory: Memory = field(factory=Memory, eq=False, repr=False)
+    syntax: Syntax = field(factory=NoSyntax, repr=False)
 
     def verify(self, named: Named, check: Check = unwatched) -> Verified:
         """The state of every ref; changes nothing."""
         pack = located(self.store, named)
-        resolver = self._resolver(check).expect(ref for _, ref in pack.refs)
+        resolver = Resolver.over(self, check, (ref for _, ref in pack.refs)).recalling()
         return Verified(pack, _checked(pack, resolver))
 
     def repair(self, command: Repair, check: Check = unwatched) -> Repaired:
         """Rewrite path and lines of the moved refs, and nothing else."""
         pack = located(self.store, command)
         _check_draft(pack, command)
-        resolver = self._resolver(check)
+        resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
         moved: list[Checked] = []
         after = pack
         for one in _checked(pack, resolver):
@@ -71,9 +73,6 @@ class PackVerifier:
             return advanced(stored, after, self.clock.now())
 
         return Repaired(self.store.update(pack.id, change, check), tuple(moved))
-
-    def _resolver(self, check: Check) -> Resolver:
-        return Resolver(self.tree, self.settings.max_source_bytes, check, self.memory)
 
 
 def _checked(pack: Pack, resolver: Resolver) -> tuple[Checked, ...]:

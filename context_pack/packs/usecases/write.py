@@ -14,6 +14,7 @@ from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.changes import advanced, check_editable, check_has_content, untrustworthy
@@ -51,6 +52,7 @@ class PackWriter:
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
     memory: Memory = field(factory=Memory, eq=False, repr=False)
+    syntax: Syntax = field(factory=NoSyntax, repr=False)
 
     def create(self, command: Create, check: Check = unwatched) -> Pack:
         """Make a new draft; its name must be free among live packs."""
@@ -125,7 +127,7 @@ class PackWriter:
     def _finalized(self, pack: Pack, check: Check) -> Pack:
         """The pack with its refs checked, and those without an anchor anchored."""
         check_has_content(pack)
-        resolver = self._resolver(check)
+        resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
         checked = [Checked(section, ref, resolver(ref)) for section, ref in pack.refs]
         problems = [problem_record(one) for one in checked if not one.resolution.trusted]
         if problems:
@@ -150,7 +152,7 @@ class PackWriter:
         for index, operation in enumerate(operations):
             with indexed(index if batch else None):
                 plans.append(planned(operation))
-        resolver = self._resolver(check)
+        resolver = Resolver.over(self, check)
         refs = [None if plan.ref is None else resolver.anchored(plan.ref) for plan in plans]
 
         def change(pack: Pack) -> Pack:
@@ -168,9 +170,6 @@ class PackWriter:
 
         pack = self.store.update(id_of(self.store, handle), change, check)
         return Written(pack, tuple(_part(plan, pack) for plan in plans))
-
-    def _resolver(self, check: Check) -> Resolver:
-        return Resolver(self.tree, self.settings.max_source_bytes, check, self.memory)
 
 
 def _part(plan: Plan, pack: Pack) -> Part | None:

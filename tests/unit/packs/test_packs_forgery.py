@@ -15,6 +15,7 @@ from attrs import evolve
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from pack_history import resolve
 
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.markdown import is_single_line
@@ -24,7 +25,7 @@ from context_pack.packs.domain.bookmarks import Bookmark
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
 from context_pack.packs.domain.render import render
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Resolution, resolve
+from context_pack.packs.domain.states import Resolution
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 INLINE = [

@@ -140,7 +140,11 @@ def test_an_edit_shows_in_the_next_answer_and_only_its_file_is_read(shop: Shop) 
     page = shop.page()
     assert "> changed since anchored" in page
     assert "A 11" in page
-    assert shop.tree.taken() == ["src/a.py"]
+    assert shop.tree.taken() == ["src/a.py", "src/b.py"]
+    assert shop.page() == page
+    assert shop.tree.taken() == ["src/a.py"], "the other file is known not to have the code"
+    shop.files["src/b.py"] = "\n".join(f"a {number}" for number in range(1, 30))
+    assert "- path: src/b.py (moved from src/a.py)" in shop.page()
 
 
 @pytest.mark.clause("PK-66")

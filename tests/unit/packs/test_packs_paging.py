@@ -205,15 +205,16 @@ def test_a_cursor_keeps_its_mode(desk: Any) -> None:
 
 @pytest.mark.clause("PK-54")
 def test_a_file_that_shrinks_between_pages_ends_nothing_and_repeats_nothing(desk: Any) -> None:
-    desk.files["src/app.py"] = "".join(f"row {number}\n" for number in range(1, 1001))
-    pack = desk.pack_with_ref(1, 1000)
+    rows = [f"row {number} = {'x' * 80}\n" for number in range(1, 31)]
+    desk.files["src/app.py"] = "".join(rows)
+    pack = desk.pack_with_ref(1, 30)
     desk.ref(pack, "small", 1, 2)
     cursor = TRAILER.findall(desk.output(id=pack, max_tokens=500))[0][1]
-    desk.files["src/app.py"] = "row 1\nrow 2\n"
+    desk.files["src/app.py"] = "".join(rows[:12])
     text = desk.output(cursor=cursor, max_tokens=500)
-    assert "#### ref [main] (continued)\n- path: src/app.py\n- lines: 1-2 (moved from 1-1000)\n" in text
+    assert "#### ref [main] (continued)\n- path: src/app.py\n- lines: 1-12 (moved from 1-30)\n" in text
     assert "> changed since anchored" in text
-    assert code_lines(text) == ["   1: row 1", "   2: row 2"]
+    assert [line[:11] for line in code_lines(text)] == ["   1: row 1", "   2: row 2"]
     del desk.files["src/app.py"]
     text = desk.output(cursor=cursor, max_tokens=500)
     assert text.count("> stale ref: file not found") == 2

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pack_history import resolve
 
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.lines import LineRange, split_lines
@@ -16,7 +17,7 @@ from context_pack.packs.domain.anchors import Anchor, anchor_of
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.places import MOST_PLACES, identical
 from context_pack.packs.domain.source import SourceText, checksum, fingerprint
-from context_pack.packs.domain.states import State, resolve
+from context_pack.packs.domain.states import State
 
 few_lines = st.lists(st.sampled_from(["", "}", "x", "alpha beta", "gamma()", "return", "x "]), max_size=40)
 any_text = st.text(alphabet="ab\n\r\u2028\x85", max_size=60)
@@ -160,7 +161,7 @@ def test_equal_fingerprints_alone_prove_nothing() -> None:
     assert identical(anchor, SourceText("first\nother!\nlast\n")).ranges == ()
     prints = fingerprint("first"), fingerprint("last")
     sum_ = checksum(["first", "middle", "last"])
-    assert anchor == Anchor(sha256_hex("first\nmiddle\nlast"), 3, (), (), *prints, sum_)
+    assert anchor == Anchor(sha256_hex("first\nmiddle\nlast"), 3, (), (), *prints, sum_, anchor.sketch)
 
 
 @pytest.mark.clause("AN-02")

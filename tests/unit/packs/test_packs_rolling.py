@@ -9,6 +9,7 @@ import pytest
 from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pack_history import resolve
 
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
@@ -16,7 +17,7 @@ from context_pack.packs.domain.anchors import anchor_of
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.places import identical
 from context_pack.packs.domain.source import PRIME, SourceText, beginnings, checksum, runs
-from context_pack.packs.domain.states import State, resolve
+from context_pack.packs.domain.states import State
 
 lines_of_few = st.lists(st.sampled_from(["", "a", "b", "é", "\ud800"]), min_size=1, max_size=40)
 
@@ -132,7 +133,7 @@ def test_a_large_file_of_equal_lines_is_searched_to_its_end() -> None:
     assert ref.anchor is not None
     blank = text_of([""] * 400_000)
     assert identical(ref.anchor, blank).complete
-    assert resolve(ref, blank).state is State.CHANGED
+    assert resolve(ref, blank).state is State.STALE
     hidden = text_of([*[""] * 300_000, "x", *[""] * 100_000])
     found = resolve(ref, hidden)
     assert found.state is State.MOVED
@@ -148,4 +149,4 @@ def test_an_old_anchor_is_searched_for_with_bounded_work_and_nothing_is_claimed(
     hidden = text_of([*[""] * 300_000, "x", *[""] * 100_000])
     places = identical(ref.anchor, hidden)
     assert (places.ranges, places.complete) == ((), False)
-    assert resolve(ref, hidden).state is State.CHANGED
+    assert resolve(ref, hidden).state is State.STALE

@@ -1,0 +1,186 @@
+"""What the rest of the tree holds of some refs: copies of their text and definitions of their names.
+
+One walk for all refs of a call, bounded in time and in text, that says whether it saw everything. A text that
+is known is looked for by its longest line; one of which only the anchor is known by the hashes of its ends,
+as in `places`, until a first file has it. Only files that hold every part of a name are parsed for it. A file
+that was found to hold nothing is not read again while it is as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from attrs import define, field
+
+from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.languages import language_of
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.ports import FileNames, Reason
+from context_pack.kernel.syntax import Definition, NotParsed, Parsed, Syntax
+from context_pack.packs.domain.anchors import Anchor
+from context_pack.packs.domain.ladder import Abroad, Text, at, is_copy, named
+from context_pack.packs.domain.model import Ref
+from context_pack.packs.domain.places import MOST_PLACES
+from context_pack.packs.domain.source import SourceText, fingerprint, length_of
+from context_pack.packs.domain.states import Resolution, State
+
+Read = Callable[[RelativePath], SourceText | Reason]
+Keys = frozenset[str]
+"""What is looked for: digests of texts, names of definitions."""
+MOST_COPIES = 1_000
+"""Places of one text in one file that are looked at; only blank lines and braces have more."""
+
+
+@define
+class _Sought:
+    """A ref to look for, and what was found of it so far."""
+
+    ref: Ref
+    anchor: Anchor
+    excerpt: str | None = None
+    copies: list[Resolution] = field(factory=list)
+    namesakes: list[Resolution] = field(factory=list)
+    complete: bool = True
+
+    @property
+    def probe(self) -> str:
+        """The line that tells most of a known text."""
+        return max((self.excerpt or "").split("\n"), key=len)
+
+
+@define
+class TreeSearch:
+    """Looks through the files of a tree; `go_on` says no when its time is over."""
+
+    names: FileNames
+    read: Read
+    go_on: Callable[[], bool]
+    syntax: Syntax
+    without: Mapping[RelativePath, Keys] = field(factory=dict)
+    """Files that need not be read, by what they are known not to hold."""
+    note: Callable[[RelativePath, Keys], None] = lambda _, __: None
+    """Hears of files that do not hold something."""
+    _complete: bool = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._complete = self.names.complete
+
+    def abroad(self, refs: Iterable[tuple[Ref, bool]]) -> dict[Ref, Abroad]:
+        """What the tree holds of each ref outside its file; the flag says if its definition is wanted too."""
+        wanted = dict(refs)
+        sought = [_Sought(ref, ref.anchor) for ref in wanted if ref.anchor is not None]
+        for one in sought:
+            one.excerpt = self._where_it_was(one)
+        self._copies(sought)
+        self._namesakes([one for one in sought if wanted[one.ref] and not one.copies])
+        return {one.ref: Abroad(one.copies, one.namesakes, self._complete and one.complete) for one in sought}
+
+    def _paths(self, keys: Keys) -> Iterator[tuple[RelativePath, SourceText]]:
+        """Every file that can be read and may hold one of these, while there is time."""
+        for paths in self.names.paths.values():
+            for path in map(RelativePath, paths):
+                if keys <= self.without.get(path, frozenset()):
+                    continue
+                if not self.go_on():
+                    self._complete = False
+                    return
+                text = self.read(path)
+                if isinstance(text, SourceText):
+                    yield path, text
+
+    def _where_it_was(self, one: _Sought) -> str | None:
+        """The anchored text, if a file of the same name has it on the same lines: most moved files do."""
+        for path in self.names.named(one.ref.path.name):
+            if path == one.ref.path or not self.go_on():
+                continue
+            text = self.read(path)
+            cut = text.cut(one.ref.lines.start, one.ref.lines.end) if isinstance(text, SourceText) else None
+            if cut is not None and sha256_hex(cut) == one.anchor.digest:
+                return cut
+        return None
+
+    def _copies(self, sought: Sequence[_Sought]) -> None:
+        known = _grouped((one.probe, one) for one in sought if one.excerpt is not None)
+        unknown = _grouped((one.anchor.first, one) for one in sought if one.excerpt is None)
+        lengths = frozenset(map(length_of, unknown))
+        keys = frozenset(one.anchor.digest for one in sought)
+        for path, source in self._paths(keys) if sought else ():
+            lines = source.text.split("\n")
+            probes = known.keys() & lines if known else ()
+            found = list(_by_ends(lines, unknown, lengths)) if unknown else []
+            for one in found:
+                known.setdefault(one.probe, []).append(one)
+                unknown[one.anchor.first].remove(one)
+            for one in (*found, *(one for probe in probes for one in known[probe] if one not in found)):
+                _add_copies(one, path, source)
+            if not probes and not found:
+                self.note(path, keys)
+
+    def _namesakes(self, sought: Sequence[_Sought]) -> None:
+        by_name = _grouped((one.anchor.symbol.name, one) for one in sought if one.anchor.symbol is not None)
+        parts, keys = {name: name.split(".") for name in by_name}, frozenset(by_name)
+        chosen: list[tuple[RelativePath, SourceText, list[str]]] = []
+        for path, source in self._paths(keys) if by_name else ():
+            here = [name for name, words in parts.items() if all(word in source.text for word in words)]
+            if here and self.syntax.knows(language_of(path.value)):
+                chosen.append((path, source, here))
+            else:
+                self.note(path, keys)
+        parsed = self.syntax.parse_all((language_of(path.value), text.text) for path, text, _ in chosen)
+        for (path, source, here), found in zip(chosen, parsed, strict=False):
+            if not self.go_on():
+                self._complete = False
+                return
+            text = Text(path, source, definitions_of(found))
+            if not any(each.qualified in by_name for each in text.definitions):
+                self.note(path, keys)
+            for one in (one for name in here for one in by_name[name] if one.ref.path != path):
+                place = named(one.anchor, text)
+                if place is not None:
+                    one.namesakes.append(place)
+
+
+def definitions_of(parsed: Parsed | NotParsed) -> tuple[Definition, ...]:
+    """The definitions of a text, as far as it could be read."""
+    if isinstance(parsed, NotParsed):
+        return () if parsed.partly is None else parsed.partly.definitions
+    return parsed.definitions
+
+
+def _grouped(pairs: Iterable[tuple[str, _Sought]]) -> dict[str, list[_Sought]]:
+    groups: dict[str, list[_Sought]] = {}
+    for key, one in pairs:
+        groups.setdefault(key, []).append(one)
+    return groups
+
+
+def _by_ends(
+    lines: Sequence[str], unknown: Mapping[str, Sequence[_Sought]], lengths: frozenset[int]
+) -> Iterator[_Sought]:
+    """Those whose text stands in these lines, by the hashes of its first and last line; their text is set."""
+    prints: dict[str, str] = {}
+    for start, line in enumerate(lines):
+        if len(line) not in lengths:
+            continue
+        if line not in prints:
+            prints[line] = fingerprint(line)
+        for one in unknown.get(prints[line], ()):
+            end = start + one.anchor.lines
+            if one.excerpt is None and end <= len(lines) and fingerprint(lines[end - 1]) == one.anchor.last:
+                text = "\n".join(lines[start:end])
+                if sha256_hex(text) == one.anchor.digest:
+                    one.excerpt = text
+                    yield one
+
+
+def _add_copies(one: _Sought, path: RelativePath, source: SourceText) -> None:
+    if path == one.ref.path or len(one.copies) >= MOST_PLACES or one.excerpt is None:
+        return
+    starts = list(islice(source.occurrences(one.excerpt), MOST_COPIES))
+    one.complete = one.complete and len(starts) < MOST_COPIES
+    for start in starts:
+        lines = LineRange(start, start + one.anchor.lines - 1)
+        if is_copy(one.anchor, one.excerpt, lines, source):
+            one.copies.append(at(State.MOVED, path, lines, one.excerpt))
