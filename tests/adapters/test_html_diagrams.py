@@ -92,6 +92,22 @@ def test_a_diagram_with_colours_of_its_own_stays_on_light_paper() -> None:
 
 
 @pytest.mark.clause("HTML-11")
+@pytest.mark.parametrize("kind", ["journey", "timeline"])
+def test_journeys_and_timelines_follow_dark_mode(kind: str) -> None:
+    shown = one(KINDS[kind])
+    assert isinstance(shown.light, Picture)
+    assert shown.dark is not None
+    assert shown.dark.svg != shown.light.svg
+
+
+@pytest.mark.clause("HTML-11")
+def test_the_label_of_an_edge_has_room_around_it() -> None:
+    light = one(FLOW).light
+    assert isinstance(light, Picture)
+    assert findall(r'<rect[^>]*fill="#ffffff"[^>]*stroke="#ffffff"[^>]*stroke-width="8"', light.svg)
+
+
+@pytest.mark.clause("HTML-11")
 def test_colours_are_given_only_where_the_author_configured_nothing() -> None:
     for own in ("%%{init: {'theme':'forest'}}%%\n" + FLOW, "---\nconfig:\n  theme: forest\n---\n" + FLOW):
         assert mermaid.light(own) == own

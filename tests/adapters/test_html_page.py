@@ -69,6 +69,13 @@ def test_the_head_says_who_the_pack_is() -> None:
         assert words in shown
 
 
+@pytest.mark.clause("HTML-02", "HTML-04")
+def test_code_between_backticks_of_the_brief_is_code() -> None:
+    assert '<p class="brief">begin at <code>pay</code> &lt;b&gt;</p>' in page(
+        pack(brief="begin at `pay` <b>")
+    )
+
+
 @pytest.mark.clause("HTML-02")
 def test_absent_facts_are_left_out() -> None:
     shown = page(pack())

@@ -54,6 +54,12 @@ DARK: Mapping[str, Any] = {
     "noteTextColor": "#f0e6c0",
     "noteBorderColor": "#8a7320",
     "edgeLabelBackground": "#161b22",
+    "cScale0": "#1f3354",
+    "cScale1": "#1f3b2a",
+    "cScale2": "#3d3414",
+    "cScale3": "#43263a",
+    "cScale4": "#332b57",
+    "cScale5": "#1b4045",
 }
 _FOLLOW_THE_THEME = {
     "flowchart",
@@ -64,6 +70,8 @@ _FOLLOW_THE_THEME = {
     "stateDiagram",
     "stateDiagram-v2",
     "erDiagram",
+    "journey",
+    "timeline",
 }
 _HAVE_LINKS = {
     "flowchart",

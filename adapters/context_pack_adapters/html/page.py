@@ -21,7 +21,7 @@ from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, outdated
 from context_pack.packs.domain.states import Checked, Resolution, State
 from context_pack_adapters.html.cards import SIGNS, Card, badge, card
 from context_pack_adapters.html.figures import Figure, figure, figures
-from context_pack_adapters.html.markup import Ids, counted, text
+from context_pack_adapters.html.markup import Ids, counted, spans, text
 from context_pack_adapters.html.prose import prose
 from context_pack_adapters.html.style import style_sheet
 
@@ -116,7 +116,7 @@ def _head(pack: Pack) -> str:
 def _top(view: PackView, cards: list[Card]) -> str:
     """Who the pack is, how its refs stand, and which need attention."""
     pack = view.pack
-    brief = f'<p class="brief">{text(pack.brief)}</p>' if pack.brief is not None else ""
+    brief = f'<p class="brief">{spans(pack.brief)}</p>' if pack.brief is not None else ""
     tags = "".join(f'<li class="chip">{text(tag)}</li>' for tag in pack.tags)
     counts = Counter(item.resolution.state for item in cards)
     states = "".join(f"<li>{badge(state, counts[state])}</li>" for state in State if counts[state])

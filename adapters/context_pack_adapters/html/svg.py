@@ -48,6 +48,8 @@ _CSS_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _DECLARATION = re.compile(r"<[!?](?!--|\[CDATA\[)")
 _NUMBERS = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
 MOST_DEEP = 200
+_FROM, _LABEL = "data-merman-source-classes", "edgeLabel"
+"""How the drawing engine marks the label of an edge."""
 
 
 class Unsafe(Exception):
@@ -84,7 +86,7 @@ def harmless(svg: str) -> Picture:
     return Picture(ElementTree.tostring(clean, encoding="unicode"), width, height)
 
 
-def _rebuilt(element: ElementTree.Element, depth: int) -> ElementTree.Element | None:
+def _rebuilt(element: ElementTree.Element, depth: int, is_label: bool = False) -> ElementTree.Element | None:
     """A copy with the allowed parts only; None when the element itself is not allowed."""
     name = element.tag.removeprefix(f"{{{SVG}}}")
     if depth > MOST_DEEP:
@@ -94,9 +96,12 @@ def _rebuilt(element: ElementTree.Element, depth: int) -> ElementTree.Element | 
     copy = ElementTree.Element("g" if name in GROUPS else name)
     for key, value in element.attrib.items():
         _keep(copy, key, value)
+    if name == "rect" and is_label:
+        # Text may be wider in the reader's font: the line that it stands on must not touch it.
+        copy.attrib |= {"stroke": element.get("fill", "none"), "stroke-width": "8"}
     copy.text = _style(element.text or "") if name == "style" else element.text
     for child in element:
-        kept = None if name == "style" else _rebuilt(child, depth + 1)
+        kept = None if name == "style" else _rebuilt(child, depth + 1, _LABEL in element.get(_FROM, ""))
         if kept is not None:
             kept.tail = child.tail
             copy.append(kept)
