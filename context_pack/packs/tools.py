@@ -21,14 +21,14 @@ from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.budget import size
 from context_pack.packs.domain.model import Diagram, Pack, Ref
 from context_pack.packs.domain.record import diagram_record, ref_record, section_record, to_record
-from context_pack.packs.domain.states import repair_record, state_record
+from context_pack.packs.domain.states import pointed_record, repair_record, state_record
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import OPERATIONS, Addressed
 from context_pack.packs.usecases.draft import Draft, PackDrafter
 from context_pack.packs.usecases.plans import Part, touch_required, ttl_required
 from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.verify import PackVerifier
-from context_pack.packs.usecases.write import PackWriter, indexed
+from context_pack.packs.usecases.write import PackWriter, Pointed, indexed
 from context_pack.toolkit.arguments import arguments_of, clip, parse
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
@@ -43,7 +43,8 @@ Build a context pack: code references (lines, anchored to survive edits), notes 
 diagrams that hand knowledge to another agent or a human. Without arguments: list packs. \
 Every change but create needs expected_revision and answers the new revision. \
 Actions, with what they need besides id or name: create(ttl_minutes); get; list; \
-upsert_section(section_key, section_title); upsert_ref(section_key, ref_key, path, line_start, line_end); \
+upsert_section(section_key, section_title); upsert_ref(section_key, ref_key, path, line_start, line_end; \
+or symbol in place of lines); \
 upsert_diagram(section_key, diagram_key, title, mermaid); delete_section, delete_ref, delete_diagram(keys); \
 set_meta(title, brief or tags); set_status(status), finalized when done; touch_ttl(ttl_minutes or \
 extend_minutes); batch(operations), many changes in one call; draft(query, ttl_minutes), a new pack that \
@@ -59,6 +60,12 @@ ALIASES: Mapping[str, Mapping[str, str]] = {
     "upsert_ref": {"title": "ref_title", "why": "ref_why"},
     "upsert_diagram": {"why": "diagram_why"},
 }
+
+CLEARED: Mapping[str, Sequence[str]] = {
+    "upsert_ref": ("ref_title", "ref_why", "group"),
+    "upsert_diagram": ("diagram_why",),
+}
+"""Texts of an existing part that stay if they are not given, and that null clears."""
 
 
 def _on_a_pack(operation: type) -> type:
@@ -119,6 +126,7 @@ def build(
             run=answers.run,
             output_schema=ANSWER_SCHEMA,
             mutates=mutates,
+            spelled=spelled,
             turn=turn,
             long_answers=True,
             all_lengths=True,
@@ -137,6 +145,16 @@ def build(
             all_lengths=True,
         ),
     )
+
+
+def spelled(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments with an empty text for a null that clears: schemas have no text that may be null."""
+    clearing = CLEARED.get(str(arguments.get("action")), ())
+    given: Payload = {name: "" for name in clearing if name in arguments and arguments[name] is None}
+    operations = arguments.get("operations")
+    if isinstance(operations, list):
+        given["operations"] = [spelled(each) if isinstance(each, dict) else each for each in operations]
+    return {**arguments, **given} if given else arguments
 
 
 def mutates(arguments: Mapping[str, Any]) -> bool:
@@ -266,11 +284,12 @@ class _Input:
 
     def _apply(self, command: Any, call: Call) -> Payload:
         written = self.writer.apply(command, command, call.check)
-        return self._mutation(written.pack, _part_record(written.parts[0]))
+        return self._mutation(written.pack, _part_record(written.parts[0], written.pointed[0]))
 
     def _batch(self, command: commands.Batch, call: Call) -> Payload:
         written = self.writer.batch(command, _operations(command.operations), call.check)
-        return self._mutation(written.pack, [_part_record(part) for part in written.parts])
+        parts = zip(written.parts, written.pointed, strict=True)
+        return self._mutation(written.pack, [_part_record(part, pointed) for part, pointed in parts])
 
     def _list(self, command: commands.ListPacks) -> Payload:
         found, now = self.reader.list(command), self.clock.now()
@@ -303,12 +322,13 @@ class _Input:
         }
 
 
-def _part_record(part: Part | None) -> Payload | None:
-    """A section, ref or diagram as it now is; None when it is gone."""
+def _part_record(part: Part | None, pointed: Pointed | None) -> Payload | None:
+    """A section, ref or diagram as it now is, a ref with what it points at; None when it is gone."""
     if part is None:
         return None
     if isinstance(part, Ref):
-        return ref_record(part, anchors=False)
+        shown = {} if pointed is None else pointed_record(pointed.resolution, pointed.warning)
+        return {**ref_record(part, anchors=False), **shown}
     return diagram_record(part) if isinstance(part, Diagram) else section_record(part, anchors=False)
 
 

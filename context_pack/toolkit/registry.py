@@ -160,6 +160,7 @@ def size_of(text: str) -> int:
 
 def _parsed(tool: Tool, arguments: Mapping[str, Any]) -> Any:
     """The structured command; a tolerant tool is not told of arguments that it does not know."""
+    arguments = tool.spelled(arguments)
     command = tool.choose(arguments)
     if tool.tolerant:
         known = {name for name, _, _ in arguments_of(command)}

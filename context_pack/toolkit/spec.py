@@ -141,7 +141,8 @@ class Tool:
     `run` serves the structured command; `mutates` says whether these arguments would change anything, and
     `turn` what ("" may be anything), so that the server can keep mutations in order. A `slow` tool may take
     seconds: the server lets quick reads pass it. A `tolerant` tool ignores arguments that it does not know,
-    and one with `all_lengths` publishes the bound of every text, where a contract wants that.
+    and one with `all_lengths` publishes the bound of every text, where a contract wants that. `spelled` gives
+    the arguments in the spelling of the schema.
     """
 
     name: str
@@ -155,6 +156,7 @@ class Tool:
     output_schema: Schema | None = None
     mutates: Callable[[Mapping[str, Any]], bool] = _never
     turn: Callable[[Mapping[str, Any]], str] = _anything
+    spelled: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda arguments: arguments
     long_answers: bool = False
     slow: bool = False
     tolerant: bool = False

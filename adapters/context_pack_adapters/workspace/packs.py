@@ -142,21 +142,23 @@ class Packs:
         *,
         section_key: str,
         ref_key: str,
-        path: str,
-        line_start: int,
-        line_end: int,
+        path: str | None = None,
+        line_start: int | None = None,
+        line_end: int | None = None,
+        symbol: str | None = None,
         ref_title: str | None = None,
         ref_why: str | None = None,
         group: str | None = None,
         expected_revision: int | None = None,
     ) -> Pack:
-        """Anchor lines of a file in a section; replaces the whole ref of that key."""
+        """Anchor lines of a file, or a definition by its name; what is not given stays, "" clears it."""
         operation = commands.UpsertRef(
             section_key=section_key,
             ref_key=ref_key,
             path=path,
             line_start=line_start,
             line_end=line_end,
+            symbol=symbol,
             ref_title=ref_title,
             ref_why=ref_why,
             group=group,
@@ -181,7 +183,7 @@ class Packs:
         diagram_why: str | None = None,
         expected_revision: int | None = None,
     ) -> Pack:
-        """Put a Mermaid diagram into a section; replaces the whole diagram of that key."""
+        """Put a Mermaid diagram into a section; a reason that is not given stays, "" clears it."""
         operation = commands.UpsertDiagram(
             section_key=section_key,
             diagram_key=diagram_key,

@@ -92,14 +92,16 @@ def drop_section(pack: Pack, key: str) -> Pack:
     return evolve(pack, sections=_without(pack.sections, key))
 
 
-def put_ref(pack: Pack, section_key: str, ref: Ref) -> Pack:
-    """Add a ref, or replace the one with its key where it stands.
+def put_ref(pack: Pack, section_key: str, ref: Ref, kept: Iterable[str] = ()) -> Pack:
+    """Add a ref, or replace the one with its key where it stands; the `kept` texts stay as they were.
 
     While path and lines stay, the old anchor stays too, if the lines still read the same or cannot be read,
     and the new one does not know more.
     """
     section = section_of(pack, section_key)
     old = section.ref(ref.key)
+    if old is not None:
+        ref = evolve(ref, **{name: getattr(old, name) for name in kept})
     if old is not None and old.anchor is not None and (old.path, old.lines) == (ref.path, ref.lines):
         same = ref.anchor is None or (
             ref.anchor.digest == old.anchor.digest and not ref.anchor.knows_more(old.anchor)
@@ -116,9 +118,12 @@ def drop_ref(pack: Pack, section_key: str, key: str) -> Pack:
     return _with(pack, evolve(section, refs=_without(section.refs, key)))
 
 
-def put_diagram(pack: Pack, section_key: str, diagram: Diagram) -> Pack:
-    """Add a diagram, or replace the one with its key where it stands."""
+def put_diagram(pack: Pack, section_key: str, diagram: Diagram, kept: Iterable[str] = ()) -> Pack:
+    """Add a diagram, or replace the one with its key where it stands; the `kept` texts stay as they were."""
     section = section_of(pack, section_key)
+    old = section.diagram(diagram.key)
+    if old is not None:
+        diagram = evolve(diagram, **{name: getattr(old, name) for name in kept})
     return _with(pack, evolve(section, diagrams=_put(section.diagrams, diagram)))
 
 

@@ -36,6 +36,8 @@ class State(StrEnum):
 TRUSTED = frozenset({State.EXACT, State.UNANCHORED, State.MOVED})
 PLAIN = "text"
 """The language of files that have none: no fence names it."""
+LINE_CHARS = 200
+"""How much of a line is told of what was anchored."""
 CHANGED_SINCE = "changed since anchored"
 WORDS: Mapping[Reason, str] = {
     Reason.MISSING: "file not found",
@@ -92,13 +94,24 @@ class Checked:
 
 def state_record(checked: Checked) -> dict[str, Any]:
     """A ref's state with where it points, where its code is and why not."""
-    found = checked.resolution.found
     return {
         **_place(checked),
         "state": checked.resolution.state.value,
-        "found": None if found is None else {"path": str(found.path), "lines": lines_record(found.lines)},
+        "found": _found(checked.resolution.found),
         "reason": checked.resolution.reason,
     }
+
+
+def pointed_record(resolution: Resolution, warning: str | None) -> dict[str, Any]:
+    """What a ref that was just written points at: where, the first and last line there, and a warning."""
+    lines = [] if resolution.excerpt is None else resolution.excerpt.split("\n")
+    record = {
+        "state": resolution.state.value,
+        "found": _found(resolution.found),
+        "first_line": lines[0][:LINE_CHARS] if lines else None,
+        "last_line": lines[-1][:LINE_CHARS] if lines else None,
+    }
+    return record if warning is None else {**record, "warning": warning}
 
 
 def problem_record(checked: Checked) -> dict[str, Any]:
@@ -109,10 +122,13 @@ def problem_record(checked: Checked) -> dict[str, Any]:
 
 def repair_record(checked: Checked) -> dict[str, Any]:
     """A ref that was pointed at its code again: where it points now, and where it pointed before."""
-    found = checked.resolution.found
     before = {"path": str(checked.ref.path), "lines": lines_record(checked.ref.lines)}
-    after = before if found is None else {"path": str(found.path), "lines": lines_record(found.lines)}
+    after = _found(checked.resolution.found) or before
     return {"section": checked.section.key, "ref": checked.ref.key, **after, "from": before}
+
+
+def _found(found: Found | None) -> dict[str, Any] | None:
+    return None if found is None else {"path": str(found.path), "lines": lines_record(found.lines)}
 
 
 def _place(checked: Checked) -> dict[str, Any]:

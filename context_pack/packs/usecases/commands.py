@@ -14,6 +14,7 @@ from attrs import frozen
 
 from context_pack.kernel.ttl import MAX_MINUTES
 from context_pack.packs.domain import values
+from context_pack.packs.domain.anchors import NAME_CHARS
 from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.listing import DEFAULT_LIMIT, MOST_LIMIT
 from context_pack.packs.domain.model import Status
@@ -129,14 +130,21 @@ class DeleteSection:
 
 @frozen(kw_only=True)
 class UpsertRef:
-    """Anchor lines of a file in a section; replaces the whole ref of that key."""
+    """Anchor lines of a file, or a definition by its name, in a section; what is not given stays."""
 
     action: str = arg(ACTION, "upsert_ref", default="upsert_ref")
     section_key: str = arg(KEY, "Section key")
     ref_key: str = arg(KEY, "Ref key")
-    path: str = arg(text(1, values.PATH_CHARS, blank=False), "File, relative to the source root")
-    line_start: int = arg(integer(1, values.LAST_LINE), "First line, from 1")
-    line_end: int = arg(integer(1, values.LAST_LINE), "Last line, included; at most 2000 lines")
+    path: str | None = arg(
+        text(1, values.PATH_CHARS, blank=False), "File, relative to the source root", default=None
+    )
+    line_start: int | None = arg(integer(1, values.LAST_LINE), "First line, from 1", default=None)
+    line_end: int | None = arg(
+        integer(1, values.LAST_LINE), "Last line, included; at most 2000 lines", default=None
+    )
+    symbol: str | None = arg(
+        text(1, NAME_CHARS, blank=False), "A definition, e.g. Class.method, in place of lines", default=None
+    )
     ref_title: str | None = arg(TITLE, "Ref heading", default=None)
     ref_why: str | None = arg(WHY, "Why these lines matter", default=None)
     group: str | None = arg(text(0, values.GROUP_CHARS), "Groups refs", default=None)
@@ -153,7 +161,7 @@ class DeleteRef:
 
 @frozen(kw_only=True)
 class UpsertDiagram:
-    """Put a Mermaid diagram into a section; replaces the whole diagram of that key."""
+    """Put a Mermaid diagram into a section; a reason that is not given stays."""
 
     action: str = arg(ACTION, "upsert_diagram", default="upsert_diagram")
     section_key: str = arg(KEY, "Section key")

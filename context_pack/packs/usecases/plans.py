@@ -7,31 +7,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ttl import expiry, extended
 from context_pack.packs.domain import changes, values
+from context_pack.packs.domain.anchors import NAME_CHARS
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
 from context_pack.packs.usecases import commands
 
+T = TypeVar("T")
 Part = Section | Ref | Diagram
+Place = tuple[RelativePath, LineRange]
+Find = Callable[[str, RelativePath | None], Place]
+"""Where a definition is, by its name and perhaps its file."""
 _SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @frozen
 class Plan:
-    """A change of a pack, given the time and the anchored `ref`, and the part of the pack that it is about.
+    """A change of a pack, given the time and the anchored ref, and the part of the pack that it is about.
 
+    `point` makes the ref that is to be anchored, if there is one; it may ask where a definition is.
     One that only `touches` the time to live is not an edit: a finalized pack allows it.
     """
 
-    change: Callable[[Pack, datetime, Ref | None], Pack]
+    change: Callable[[Pack, datetime, Any], Pack]
     touches: bool = False
     part: Callable[[Pack], Part | None] = lambda _: None
-    ref: Ref | None = None
+    point: Callable[[Find], Ref] | None = None
 
 
 def planned(operation: object) -> Plan:
@@ -70,20 +78,37 @@ def _delete_section(operation: commands.DeleteSection) -> Plan:
 
 
 def _upsert_ref(operation: commands.UpsertRef) -> Plan:
-    section_key = _section_key(operation)
-    ref = Ref(
-        values.key(operation.ref_key, "ref_key"),
-        values.path(operation.path),
-        values.lines(operation.line_start, operation.line_end),
-        optional_line(operation.ref_title, "ref_title", values.TITLE_CHARS),
-        optional_line(operation.ref_why, "ref_why", values.WHY_CHARS),
-        optional_line(operation.group, "group", values.GROUP_CHARS),
-    )
+    section_key, key = _section_key(operation), values.key(operation.ref_key, "ref_key")
+    title = optional_line(operation.ref_title, "ref_title", values.TITLE_CHARS)
+    why = optional_line(operation.ref_why, "ref_why", values.WHY_CHARS)
+    group = optional_line(operation.group, "group", values.GROUP_CHARS)
+    place = _place(operation)
+    kept = [name for name, text in (("title", title), ("why", why), ("group", group)) if text is None]
     return Plan(
-        lambda pack, _, anchored: changes.put_ref(pack, section_key, anchored or ref),
-        part=lambda pack: changes.section_of(pack, section_key).ref(ref.key),
-        ref=ref,
+        lambda pack, _, ref: changes.put_ref(pack, section_key, ref, kept),
+        part=lambda pack: changes.section_of(pack, section_key).ref(key),
+        point=lambda find: Ref(key, *place(find), title, why, group),
     )
+
+
+def _place(operation: commands.UpsertRef) -> Callable[[Find], Place]:
+    """Where a ref is to point: at lines of a file, or at a definition that has to be found."""
+    if operation.symbol is None:
+        path = values.path(_wanted(operation.path, "path"))
+        start, end = _wanted(operation.line_start, "line_start"), _wanted(operation.line_end, "line_end")
+        lines = values.lines(start, end)
+        return lambda _: (path, lines)
+    if operation.line_start is not None or operation.line_end is not None:
+        raise invalid("give either 'symbol' or lines, not both", "symbol")
+    symbol = values.bounded(values.required_line(operation.symbol, "symbol"), "symbol", NAME_CHARS)
+    within = None if operation.path is None else values.path(operation.path)
+    return lambda find: find(symbol, within)
+
+
+def _wanted(value: T | None, field: str) -> T:
+    if value is None:
+        raise invalid(f"'{field}' is required, or a 'symbol'", field)
+    return value
 
 
 def _delete_ref(operation: commands.DeleteRef) -> Plan:
@@ -101,8 +126,9 @@ def _upsert_diagram(operation: commands.UpsertDiagram) -> Plan:
         mermaid,
         optional_line(operation.diagram_why, "diagram_why", values.WHY_CHARS),
     )
+    kept = ["why"] if operation.diagram_why is None else []
     return Plan(
-        lambda pack, *_: changes.put_diagram(pack, section_key, diagram),
+        lambda pack, *_: changes.put_diagram(pack, section_key, diagram, kept),
         part=lambda pack: changes.section_of(pack, section_key).diagram(diagram.key),
     )
 

@@ -17,7 +17,7 @@ from attrs import define, evolve, field
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import Clock, Reason, SourceTree, Stamp, Unreadable
+from context_pack.kernel.ports import Clock, FileNames, Reason, SourceTree, Stamp, Unreadable
 from context_pack.kernel.syntax import Definition, NoSyntax, Syntax
 from context_pack.packs.domain.anchors import Anchor, anchor_of
 from context_pack.packs.domain.ladder import Abroad, Text, beyond, in_file, named, unreadable
@@ -119,6 +119,7 @@ class Resolver:
     _stamps: dict[RelativePath, Stamp | None] = field(factory=dict, init=False)
     _chars: int = field(default=0, init=False)
     _read: int = field(default=0, init=False)
+    _names: FileNames | None = field(default=None, init=False)
 
     @classmethod
     def over(cls, sources: Sources, check: Check, refs: Iterable[Ref] = ()) -> Resolver:
@@ -152,7 +153,7 @@ class Resolver:
             return kept.resolution
         if ref in self._found:
             return self._found[ref]
-        text = self._text(ref.path)
+        text = self.text(ref.path)
         if isinstance(text, Reason):
             return None if text is Reason.MISSING and ref.anchor is not None else unreadable(text)
         found = in_file(ref, text)
@@ -170,18 +171,36 @@ class Resolver:
             (each, not isinstance(home, Text) or named(anchor, home) is None)
             for each, (anchor, home) in homes.items()
         ]
+        abroad = self._tree_search().abroad(wanted)
+        for each, (anchor, home) in homes.items():
+            self._found[each] = beyond(each, anchor, home, abroad.get(each, Abroad()))
+
+    def _tree_search(self) -> TreeSearch:
+        """A search that ends in time."""
         end, most = self.monotonic() + SEARCH_SECONDS, self._read + SEARCH_CHARS
-        search = TreeSearch(
-            self.tree.names(),
-            self._text,
+        return TreeSearch(
+            self.names(),
+            self.text,
             lambda: self.monotonic() <= end and self._read <= most,
             self.syntax,
             self._without(),
             self._note_without,
         )
-        abroad = search.abroad(wanted)
-        for each, (anchor, home) in homes.items():
-            self._found[each] = beyond(each, anchor, home, abroad.get(each, Abroad()))
+
+    def names(self) -> FileNames:
+        """The files of the tree, from one walk."""
+        if self._names is None:
+            self._names = self.tree.names()
+        return self._names
+
+    def parsed(self, path: RelativePath) -> Text | Reason:
+        """A file with its definitions."""
+        text = self.text(path)
+        return text if isinstance(text, Reason) else Text(path, text, self._definitions(path, text))
+
+    def defining(self, name: str) -> Sequence[Text]:
+        """The files of the tree that hold the parts of a name and can be parsed."""
+        return [text for text, _ in self._tree_search().defining([name])]
 
     def _without(self) -> dict[RelativePath, Keys]:
         """What files are known not to hold, of those that are as they were."""
@@ -199,7 +218,7 @@ class Resolver:
             kept[path] = (stamp, both)
 
     def _home(self, ref: Ref) -> Text | Reason:
-        text = self._text(ref.path)
+        text = self.text(ref.path)
         if isinstance(text, Reason):
             return text
         symbol = None if ref.anchor is None else ref.anchor.symbol
@@ -207,7 +226,7 @@ class Resolver:
 
     def anchored(self, ref: Ref) -> Ref:
         """The ref with an anchor of its lines as they are now; without one when they cannot be read."""
-        text = self._text(ref.path)
+        text = self.text(ref.path)
         if not isinstance(text, SourceText):
             return evolve(ref, anchor=None)
         ref = evolve(ref, anchor=anchor_of(text, ref.lines, self._definitions(ref.path, text)))
@@ -227,7 +246,7 @@ class Resolver:
             self.memory.keep(ref, Kept(stamp, resolution))
         return resolution
 
-    def _text(self, path: RelativePath) -> SourceText | Reason:
+    def text(self, path: RelativePath) -> SourceText | Reason:
         """The text of a file, read once while it is kept."""
         self.check()
         kept = self._texts.get(path)

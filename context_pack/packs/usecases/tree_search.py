@@ -8,7 +8,7 @@ that was found to hold nothing is not read again while it is as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from attrs import define, field
@@ -120,9 +120,17 @@ class TreeSearch:
 
     def _namesakes(self, sought: Sequence[_Sought]) -> None:
         by_name = _grouped((one.anchor.symbol.name, one) for one in sought if one.anchor.symbol is not None)
-        parts, keys = {name: name.split(".") for name in by_name}, frozenset(by_name)
+        for text, here in self.defining(by_name):
+            for one in (one for name in here for one in by_name[name] if one.ref.path != text.path):
+                place = named(one.anchor, text)
+                if place is not None:
+                    one.namesakes.append(place)
+
+    def defining(self, names: Collection[str]) -> Iterator[tuple[Text, list[str]]]:
+        """The files that can be parsed and hold every part of some of these names, with those names."""
+        parts, keys = {name: name.split(".") for name in names}, frozenset(names)
         chosen: list[tuple[RelativePath, SourceText, list[str]]] = []
-        for path, source in self._paths(keys) if by_name else ():
+        for path, source in self._paths(keys) if parts else ():
             here = [name for name, words in parts.items() if all(word in source.text for word in words)]
             if here and self.syntax.knows(language_of(path.value)):
                 chosen.append((path, source, here))
@@ -133,13 +141,7 @@ class TreeSearch:
             if not self.go_on():
                 self._complete = False
                 return
-            text = Text(path, source, definitions_of(found))
-            if not any(each.qualified in by_name for each in text.definitions):
-                self.note(path, keys)
-            for one in (one for name in here for one in by_name[name] if one.ref.path != path):
-                place = named(one.anchor, text)
-                if place is not None:
-                    one.namesakes.append(place)
+            yield Text(path, source, definitions_of(found)), here
 
 
 def definitions_of(parsed: Parsed | NotParsed) -> tuple[Definition, ...]:

@@ -18,10 +18,11 @@ from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.changes import advanced, check_editable, check_has_content, untrustworthy
-from context_pack.packs.domain.model import Pack, Status, parse_status
+from context_pack.packs.domain.model import Pack, Ref, Status, parse_status
 from context_pack.packs.domain.revision import FIRST
-from context_pack.packs.domain.states import Checked, problem_record
+from context_pack.packs.domain.states import Checked, Resolution, problem_record
 from context_pack.packs.ports import PackSettings, PackStore
+from context_pack.packs.usecases import pointing
 from context_pack.packs.usecases.commands import (
     MOST_OPERATIONS,
     Addressed,
@@ -31,8 +32,16 @@ from context_pack.packs.usecases.commands import (
     SetStatus,
 )
 from context_pack.packs.usecases.naming import check_seen, handle_of, id_of, located
-from context_pack.packs.usecases.plans import Part, Plan, optional_line, planned, tags_of
+from context_pack.packs.usecases.plans import Find, Part, Plan, optional_line, planned, tags_of
 from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
+
+
+@frozen
+class Pointed:
+    """What a ref points at now that it was written, and what is wrong with that, if anything."""
+
+    resolution: Resolution
+    warning: str | None = None
 
 
 @frozen
@@ -41,6 +50,8 @@ class Written:
 
     pack: Pack
     parts: tuple[Part | None, ...] = ()
+    pointed: tuple[Pointed | None, ...] = ()
+    """What each part points at, where it is a ref."""
 
 
 @frozen
@@ -153,7 +164,10 @@ class PackWriter:
             with indexed(index if batch else None):
                 plans.append(planned(operation))
         resolver = Resolver.over(self, check)
-        refs = [None if plan.ref is None else resolver.anchored(plan.ref) for plan in plans]
+        refs: list[Ref | None] = []
+        for index, plan in enumerate(plans):
+            with indexed(index if batch else None):
+                refs.append(None if plan.point is None else resolver.anchored(plan.point(_finder(resolver))))
 
         def change(pack: Pack) -> Pack:
             check()
@@ -169,7 +183,18 @@ class PackWriter:
             return advanced(pack, after, now, always=any(plan.touches for plan in plans))
 
         pack = self.store.update(id_of(self.store, handle), change, check)
-        return Written(pack, tuple(_part(plan, pack) for plan in plans))
+        parts = tuple(_part(plan, pack) for plan in plans)
+        return Written(pack, parts, tuple(_pointed(part, resolver) for part in parts))
+
+
+def _finder(resolver: Resolver) -> Find:
+    return lambda symbol, path: pointing.located(symbol, path, resolver)
+
+
+def _pointed(part: Part | None, resolver: Resolver) -> Pointed | None:
+    if not isinstance(part, Ref):
+        return None
+    return Pointed(resolver(part), pointing.warning_of(part, resolver))
 
 
 def _part(plan: Plan, pack: Pack) -> Part | None:

@@ -152,6 +152,10 @@ def test_every_change_answers_the_same_shape(desk: Any) -> None:
         "title": None,
         "why": "because",
         "group": None,
+        "state": "exact",
+        "found": {"path": "src/app.py", "lines": lines},
+        "first_line": "line 5",
+        "last_line": "line 7",
     }
     diagram = {"section_key": "main", "diagram_key": "dia"}
     shown = desk.change(pack, "upsert_diagram", **diagram, title="D", mermaid="graph")["changed"]
@@ -318,7 +322,7 @@ def test_an_existing_section_keeps_its_parts_place_and_description(desk: Any) ->
 
 
 @pytest.mark.clause("PK-22")
-def test_refs_and_diagrams_are_replaced_whole_where_they_stand(desk: Any) -> None:
+def test_refs_and_diagrams_are_replaced_where_they_stand_and_keep_what_is_not_given(desk: Any) -> None:
     pack = desk.create()
     desk.section(pack)
     desk.ref(pack, "one", ref_title="T", ref_why="W", group="G")
@@ -331,13 +335,22 @@ def test_refs_and_diagrams_are_replaced_whole_where_they_stand(desk: Any) -> Non
         "key": "one",
         "path": "src/app.py",
         "lines": lines,
-        "title": None,
-        "why": None,
-        "group": None,
+        "title": "T",
+        "why": "W",
+        "group": "G",
     }
     diagram = {"section_key": "main", "diagram_key": "dia", "title": "D"}
     desk.change(pack, "upsert_diagram", **diagram, mermaid="graph", diagram_why="W")
-    assert desk.change(pack, "upsert_diagram", **diagram, mermaid="flowchart")["changed"]["why"] is None
+    assert desk.change(pack, "upsert_diagram", **diagram, mermaid="flowchart")["changed"]["why"] == "W"
+    for cleared in (None, ""):
+        desk.ref(pack, "one", ref_title="T", ref_why="W", group="G")
+        desk.ref(pack, "one", ref_title=cleared, group=cleared)
+        (ref, _) = desk.input(action="get", id=pack)["sections"][0]["refs"]
+        assert (ref["title"], ref["why"], ref["group"]) == (None, "W", None)
+        desk.change(pack, "upsert_diagram", **diagram, mermaid="graph", diagram_why="W")
+        operation = {"action": "upsert_diagram", **diagram, "mermaid": "graph", "diagram_why": cleared}
+        (changed,) = desk.change(pack, "batch", operations=[operation])["changed"]
+        assert changed["why"] is None
 
 
 @pytest.mark.clause("PK-23")

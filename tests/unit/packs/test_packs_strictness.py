@@ -93,7 +93,7 @@ def test_unknown_fields_and_fields_of_other_actions_are_refused(desk: Any, actio
         "create": {"name", "title", "brief", "tags"},
         "list": {"status", "query", "limit", "offset"},
         "upsert_section": {"section_description", "section_order", "section_scope"},
-        "upsert_ref": {"ref_title", "ref_why", "group"},
+        "upsert_ref": {"ref_title", "ref_why", "group", "symbol"},
         "upsert_diagram": {"diagram_why"},
         "set_meta": {"brief", "tags"},
         "touch_ttl": {"extend_minutes"},

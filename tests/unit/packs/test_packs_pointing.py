@@ -1,0 +1,144 @@
+"""What `upsert_ref` answers: what was anchored, refs by name, and what is near where nothing is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from context_pack.app import Ports, build
+from context_pack_adapters.syntax import shared_syntax
+
+SHOP = '''\
+class Shop:
+    """Sells."""
+
+    def price(self, item):
+        return item.price
+
+
+class Till:
+    def price(self, item):
+        return 0
+
+
+def load(path):
+    return open(path).read()
+'''
+
+
+@pytest.fixture
+def shop(new_desk: Any) -> tuple[Any, str]:
+    """A desk with a real parser and a pack with one section."""
+    desk = new_desk(
+        {"src/shop.py": SHOP, "src/rows.py": "def rows():\n    return []\n", "docs/a.md": "# A\n"}
+    )
+    desk.registry = build(Ports(desk.clock, desk.tree, desk.store, shared_syntax()))
+    pack = desk.create()
+    desk.section(pack)
+    return desk, pack
+
+
+def upsert(desk: Any, pack: str, **fields: Any) -> Any:
+    """The ref that an `upsert_ref` answers."""
+    return desk.change(pack, "upsert_ref", section_key="main", ref_key="ref", **fields)["changed"]
+
+
+def refused(desk: Any, pack: str, **fields: Any) -> Any:
+    """The error of an `upsert_ref`."""
+    call = {"action": "upsert_ref", "id": pack, "expected_revision": desk.store.get(pack).revision}
+    return desk.refused("input", **call, section_key="main", ref_key="ref", **fields)
+
+
+@pytest.mark.clause("PK-68")
+def test_the_answer_shows_what_was_anchored(shop: tuple[Any, str]) -> None:
+    desk, pack = shop
+    ref = upsert(desk, pack, path="src/shop.py", line_start=13, line_end=14)
+    place = {"path": "src/shop.py", "lines": {"start": 13, "end": 14}}
+    assert ref == {
+        "key": "ref",
+        **place,
+        "title": None,
+        "why": None,
+        "group": None,
+        "state": "exact",
+        "found": place,
+        "first_line": "def load(path):",
+        "last_line": "    return open(path).read()",
+    }
+
+
+@pytest.mark.clause("PK-68")
+@pytest.mark.parametrize(
+    ("path", "lines", "warning"),
+    [
+        ("src/shp.py", (1, 2), "src/shp.py does not exist; did you mean src/shop.py?"),
+        ("shop.py", (1, 2), "shop.py does not exist; did you mean src/shop.py?"),
+        ("zzz/quite-other", (1, 2), "zzz/quite-other does not exist"),
+        ("src/shop.py", (40, 42), "lines 40-42 do not exist: src/shop.py has 14 lines; did you mean 12-14?"),
+        ("docs/a.md", (1, 3), "lines 1-3 do not exist: docs/a.md has 1 line; did you mean 1-1?"),
+        (".env", (1, 1), ".env cannot be shown: the path is denied by policy"),
+    ],
+)
+def test_a_place_that_is_not_there_is_answered_with_what_is_near(
+    shop: tuple[Any, str], path: str, lines: tuple[int, int], warning: str
+) -> None:
+    desk, pack = shop
+    ref = upsert(desk, pack, path=path, line_start=lines[0], line_end=lines[1])
+    assert (ref["state"], ref["found"], ref["first_line"]) == ("stale", None, None)
+    assert ref["warning"] == warning
+    operation = {"action": "upsert_ref", "section_key": "main", "ref_key": "two", "path": path}
+    (other,) = desk.change(
+        pack, "batch", operations=[{**operation, "line_start": lines[0], "line_end": lines[1]}]
+    )["changed"]
+    assert other["warning"] == warning
+
+
+@pytest.mark.clause("PK-69")
+@pytest.mark.parametrize(
+    ("fields", "lines"),
+    [
+        ({"path": "src/shop.py", "symbol": "Shop.price"}, (4, 5)),
+        ({"path": "src/shop.py", "symbol": "load"}, (13, 14)),
+        ({"symbol": "Till.price"}, (9, 10)),
+        ({"symbol": "Till"}, (8, 10)),
+    ],
+)
+def test_a_ref_may_name_a_definition(
+    shop: tuple[Any, str], fields: dict[str, str], lines: tuple[int, int]
+) -> None:
+    desk, pack = shop
+    ref = upsert(desk, pack, **fields, ref_why="because")
+    assert (ref["path"], ref["lines"]) == ("src/shop.py", {"start": lines[0], "end": lines[1]})
+    assert (ref["state"], ref["why"]) == ("exact", "because")
+
+
+@pytest.mark.clause("PK-69")
+def test_a_name_that_means_nothing_or_several_things_is_refused_with_what_is_near(
+    shop: tuple[Any, str],
+) -> None:
+    desk, pack = shop
+    error = refused(desk, pack, path="src/shop.py", symbol="price")
+    assert (error["code"], error["details"]["field"]) == ("invalid_data", "symbol")
+    assert "'price' is defined 2 times" in error["message"]
+    assert error["details"]["near"] == [
+        "Shop.price in src/shop.py, lines 4-5",
+        "Till.price in src/shop.py, lines 9-10",
+    ]
+    assert refused(desk, pack, path="src/shop.py", symbol="laod")["details"]["near"] == ["load"]
+    assert refused(desk, pack, path="src/shp.py", symbol="load")["details"]["near"] == ["src/shop.py"]
+    assert "nothing called 'nowhere'" in refused(desk, pack, symbol="nowhere")["message"]
+    both = refused(desk, pack, path="src/shop.py", symbol="load", line_start=1, line_end=2)
+    assert both["details"]["field"] == "symbol"
+    assert refused(desk, pack, path="src/shop.py", line_start=1)["details"]["field"] == "line_end"
+    assert desk.store.get(pack).sections[0].refs == ()
+
+
+@pytest.mark.clause("PK-69")
+def test_a_batch_says_which_operation_names_nothing(shop: tuple[Any, str]) -> None:
+    desk, pack = shop
+    operation = {"action": "upsert_ref", "section_key": "main", "ref_key": "ref", "symbol": "load"}
+    call = {"action": "batch", "id": pack, "expected_revision": 2}
+    error = desk.refused("input", **call, operations=[operation, {**operation, "symbol": "nowhere"}])
+    assert error["details"]["index"] == 1
+    assert desk.store.get(pack).revision == 2
