@@ -1,29 +1,38 @@
 """How often `context_search` finds the right function: forty questions over this project's own source.
 
     python benches/quality/code_search.py [--embedder fast|semantic] [--quick] [--misses]
+    python benches/quality/code_search.py --annotated FOLDER [--only NAME…] [--semble PYTHON [--model MODEL]]
 
 Indexes a copy of the tracked files, asks every question with limit 5, and prints the rank of the first right
 answer. Exit code 1 if fewer than 80 % are found among the first five. The measured times are whole calls of
 the tool, the look for changed files included.
+
+With `--annotated` it asks about other repositories instead, in the format of semble's benchmark (see
+`annotated.py`), and prints nDCG@10, top 1, top 5, the seconds of indexing and the median milliseconds of a
+question: of `context_search`, of semble where a Python is given that has it, and of ripgrep where it is
+installed (files by how often they have the words of the question).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(ROOT), str(ROOT / "adapters")]
 
+from annotated import DEPTH, Place, Repository, rank_of, repositories, score  # noqa: E402
 from code_questions import QUESTIONS, Question  # noqa: E402
 
 from context_pack.app import build  # noqa: E402
@@ -74,9 +83,9 @@ def ask(registry: Registry, question: str, limit: int) -> list[dict[str, Any]]:
     return results
 
 
-def indexed(project: Path, embedder: str) -> tuple[Registry, float]:
+def indexed(project: Path, embedder: str, private: Path) -> tuple[Registry, float]:
     """Every tool over the project, and how long indexing took, with the vectors of a semantic embedder."""
-    variables = {"CONTEXT_PACK_EMBEDDER": embedder, "CONTEXT_PACK_CACHE": str(project.parent / "private")}
+    variables = {"CONTEXT_PACK_EMBEDDER": embedder, "CONTEXT_PACK_CACHE": str(private)}
     ports = open_ports(read_settings(variables, str(project)))
     assert ports.memory is not None
     start = perf_counter()
@@ -84,6 +93,105 @@ def indexed(project: Path, embedder: str) -> tuple[Registry, float]:
     indexer.carry_out(indexer.plan())
     ports.memory.searching.fill(Scope(), lambda: False, lambda _: None)
     return build(ports), perf_counter() - start
+
+
+class Run(NamedTuple):
+    """What one system answered about one repository."""
+
+    answers: list[list[Place]]
+    seconds: float
+    milliseconds: float
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Ask every system about every repository, and print a line for each and the means."""
+    systems: dict[str, Callable[[Repository], Run]] = {
+        f"context-pack ({options.embedder})": lambda each: own_run(each, options.embedder)
+    }
+    if options.semble:
+        systems["semble"] = lambda each: semble_run(each, options.semble, options.model)
+    if shutil.which("rg"):
+        systems["ripgrep"] = ripgrep_run
+    lines: dict[str, list[tuple[float, ...]]] = {name: [] for name in systems}
+    print(f"{'':<16}{'':<24}nDCG@10  top 1  top 5  index s   ms")
+    for repository in repositories(options.annotated, options.only):
+        for name, system in systems.items():
+            run = system(repository)
+            lines[name].append((*score(repository.tasks, run.answers), run.seconds, run.milliseconds))
+            show(repository.name, name, lines[name][-1])
+            if options.misses and name.startswith("context-pack"):
+                show_misses(repository, run)
+    for name, rows in lines.items():
+        show("mean", name, [fmean(column) for column in zip(*rows, strict=True)])
+    return 0
+
+
+def show(repository: str, system: str, row: Sequence[float]) -> None:
+    """One line of the table."""
+    ndcg, first, five, seconds, milliseconds = row
+    print(
+        f"{repository:<16}{system:<24}{ndcg:7.3f}{first:7.2f}{five:7.2f}{seconds:9.2f}{milliseconds:5.0f}",
+        flush=True,
+    )
+
+
+def show_misses(repository: Repository, run: Run) -> None:
+    """The questions whose first hit is wrong, where their targets stand, and what came first."""
+    for task, hits in zip(repository.tasks, run.answers, strict=True):
+        ranks = [rank_of(target, hits) for target in task.targets]
+        if 1 not in ranks:
+            print(f"    {ranks}  {task.query}  ({', '.join(target.path for target in task.targets)})")
+            print("".join(f"        {hit.path}:{hit.start}-{hit.end}\n" for hit in hits[:3]), end="")
+
+
+def own_run(repository: Repository, embedder: str) -> Run:
+    """`context_search` of this project."""
+    with tempfile.TemporaryDirectory() as folder:
+        registry, seconds = indexed(repository.root, embedder, Path(folder))
+        ask(registry, "anything at all", 1)
+        answers, times = [], []
+        for task in repository.tasks:
+            start = perf_counter()
+            results = ask(registry, task.query, DEPTH)
+            times.append(perf_counter() - start)
+            found = [each for each in results if each["source"] == "code"]
+            answers.append([Place(each["path"], each["startLine"], each["endLine"]) for each in found])
+    return Run(answers, seconds, median(times) * 1000)
+
+
+def semble_run(repository: Repository, python: str, model: str | None) -> Run:
+    """Semble, in a process of its own."""
+    done = subprocess.run(
+        [python, str(HERE / "semble_peer.py"), str(repository.root), *filter(None, [model])],
+        input=json.dumps([task.query for task in repository.tasks]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    told = json.loads(done.stdout)
+    answers = [[Place(*hit) for hit in each["hits"]] for each in told["asked"]]
+    return Run(answers, told["seconds"], median(each["ms"] for each in told["asked"]))
+
+
+def ripgrep_run(repository: Repository) -> Run:
+    """Plain ripgrep for the words of the question; the file with most matches first."""
+    answers, times = [], []
+    for task in repository.tasks:
+        words = [word for word in re.findall(r"\w+", task.query) if len(word) > 2]
+        wanted = [part for word in words for part in ("-e", word)]
+        start = perf_counter()
+        done = subprocess.run(
+            ["rg", "--ignore-case", "--count-matches", "--with-filename", "--fixed-strings", *wanted, "."],
+            cwd=repository.root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        times.append(perf_counter() - start)
+        counts = [line.removeprefix("./").rpartition(":") for line in done.stdout.splitlines()]
+        counts.sort(key=lambda each: (-int(each[2]), each[0]))
+        answers.append([Place(path) for path, _, __ in counts[:DEPTH]])
+    return Run(answers, 0.0, median(times) * 1000)
 
 
 def main() -> int:
@@ -94,12 +202,18 @@ def main() -> int:
     parser.add_argument("--embedder", default="fast", help="auto, fast, semantic or a URL (default: fast)")
     parser.add_argument("--quick", action="store_true", help="ten questions, and no judgement")
     parser.add_argument("--misses", action="store_true", help="show what came instead of the right answer")
+    parser.add_argument("--annotated", type=Path, help="a folder of repositories with annotated questions")
+    parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help="these repositories alone")
+    parser.add_argument("--semble", metavar="PYTHON", help="a Python that has semble, to compare with")
+    parser.add_argument("--model", help="the folder of a model for semble; without, it has words alone")
     options = parser.parse_args()
+    if options.annotated:
+        return compare(options)
     questions = QUESTIONS[::4] if options.quick else QUESTIONS
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder) / "project"
         copied(project)
-        registry, built = indexed(project, options.embedder)
+        registry, built = indexed(project, options.embedder, project.parent / "private")
         ask(registry, "anything at all", 1)
         ranks, times = [], []
         for question in questions:

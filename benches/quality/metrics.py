@@ -41,16 +41,16 @@ def distinct(ids: Iterable[str]) -> list[str]:
 def _one(ids: Sequence[str], gains: Mapping[str, float], depth: int) -> Quality:
     first = ids[:depth]
     found = [gains.get(one, 0.0) for one in first]
-    ideal = _discounted(sorted(gains.values(), reverse=True)[:depth])
+    ideal = discounted(sorted(gains.values(), reverse=True)[:depth])
     ranks = [rank for rank, gain in enumerate(found, 1) if gain > 0]
     relevant = sum(gain > 0 for gain in gains.values())
     return Quality(
-        _discounted(found) / ideal if ideal else 0.0,
+        discounted(found) / ideal if ideal else 0.0,
         1 / ranks[0] if ranks else 0.0,
         len(ranks) / relevant if relevant else 0.0,
     )
 
 
-def _discounted(gains: Sequence[float]) -> float:
+def discounted(gains: Sequence[float]) -> float:
     """The sum of gains, each divided by the logarithm of its rank."""
     return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1))

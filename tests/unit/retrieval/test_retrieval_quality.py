@@ -14,8 +14,10 @@ from runpy import run_path
 import pytest
 
 
-def run_bench(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(checkout / "benches" / "quality" / "documents.py"), *arguments]
+def run_bench(
+    checkout: Path, *arguments: str, bench: str = "documents.py"
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(checkout / "benches" / "quality" / bench), *arguments]
     return subprocess.run(
         command, capture_output=True, text=True, timeout=300, check=False, env=dict(os.environ)
     )
@@ -61,3 +63,29 @@ def test_the_measures_are_the_textbook_s(checkout: Path) -> None:
     assert found.recall == pytest.approx((2 / 3 + 1 + 0) / 3)
     late = {"1": [*(f"n{number}" for number in range(10)), "a"]}
     assert quality(late, {"1": {"a": 1.0}}) == (0.0, 0.0, 0.0), "the eleventh counts for nothing"
+
+
+@pytest.mark.clause("RT-30")
+def test_annotated_repositories_are_asked_in_the_format_of_semble(checkout: Path, tmp_path: Path) -> None:
+    specs = [
+        {"name": "shop", "revision": "0", "benchmark_root": "src"},
+        {"name": "absent", "revision": "0", "benchmark_root": None},
+    ]
+    (tmp_path / "repos.json").write_text(json.dumps(specs), encoding="utf-8")
+    source = tmp_path / "repos" / "shop" / "src"
+    source.mkdir(parents=True)
+    (source / "carts.py").write_text("def empty_cart(cart):\n    cart.clear()\n", encoding="utf-8")
+    (source / "taxes.py").write_text("def value_added_tax(price):\n    return price / 5\n", encoding="utf-8")
+    questions = [
+        {"query": "empty_cart", "relevant": [{"path": "src/carts.py", "start_line": 1, "end_line": 2}]},
+        {"query": "value added tax", "relevant": ["src/taxes.py"], "secondary": ["src/gone.py"]},
+    ]
+    (tmp_path / "annotations").mkdir()
+    (tmp_path / "annotations" / "shop.json").write_text(json.dumps(questions), encoding="utf-8")
+    done = run_bench(checkout, "--annotated", str(tmp_path), bench="code_search.py")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split() for line in done.stdout.splitlines() if "context-pack" in line]
+    assert [row[:1] + row[3:6] for row in rows] == [
+        ["shop", "1.000", "1.00", "1.00"],
+        ["mean", "1.000", "1.00", "1.00"],
+    ]
