@@ -42,6 +42,9 @@ class DiscoveryStore(Protocol):
     def rehearse(self, discovery: Discovery) -> Recorded:
         """What `record` would leave now; nothing is kept, and no lock is taken."""
 
+    def change(self, discovery_id: str, change: Callable[[Discovery], Discovery]) -> Discovery:
+        """Replace a discovery by what `change` makes of it, under its id; returns what is now kept."""
+
     def all(self) -> Sequence[Discovery]:
         """Every discovery, the oldest first; fails closed when one file is malformed."""
 

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
-from context_pack.kernel.errors import Failure
+from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.domain.discovery import Discovery, id_of, uuid_of
 from context_pack.memory.ports import DiscoveryStore
 from context_pack_adapters.inmemory.memory import MemoryDiscoveryStore
@@ -42,6 +43,28 @@ def test_what_was_recorded_is_there_the_oldest_first(store: DiscoveryStore) -> N
     assert not store.record(later).merged
     assert not store.record(earlier).merged
     assert list(store.all()) == [earlier, later]
+
+
+@pytest.mark.clause("ME-07")
+def test_a_discovery_is_changed_under_its_id(store: DiscoveryStore) -> None:
+    kept = store.record(found_out("Never log tokens anywhere")).discovery
+    said = found_out("Never log tokens or keys", 9, type="issue")
+    changed = store.change(kept.id, lambda known: known.corrected(said))
+    assert list(store.all()) == [changed]
+    assert (changed.id, changed.date, changed.times) == (kept.id, kept.date, kept.times)
+    assert (changed.content, changed.type, changed.last_seen) == (said.content, said.type, said.date)
+    marked = store.change(kept.id, lambda known: evolve(known, superseded_by=said.id))
+    assert list(store.all()) == [marked]
+    assert marked.superseded_by == said.id
+
+
+@pytest.mark.clause("ME-07")
+@pytest.mark.parametrize("unknown", [uuid_of(bytes(16)), "../secret", ""])
+def test_what_is_not_there_cannot_be_changed(store: DiscoveryStore, unknown: str) -> None:
+    store.record(found_out("Never log tokens anywhere"))
+    with pytest.raises(Failure) as told:
+        store.change(unknown, lambda known: known)
+    assert told.value.code is Code.NOT_FOUND
 
 
 @pytest.mark.clause("ME-02")

@@ -246,3 +246,24 @@ def test_a_malformed_discovery_is_named(spawn: Spawn, tmp_path: Path) -> None:
     assert told["fallback"] == "Try using grep_codebase for text search"
     assert told["files"][0]["file"] == "00000000-0000-4000-8000-000000000000.md"
     assert client.payload("context_record", {"type": "rule", "content": "Still recorded"})["merged"] is False
+
+
+@pytest.mark.clause("ME-01", "ME-07")
+def test_a_discovery_is_corrected_and_superseded_over_the_wire(spawn: Spawn) -> None:
+    client = started(spawn)
+    first = client.payload("context_record", {"type": "rule", "content": "Sessions are kept in Redis"})["id"]
+    again = {"type": "decision", "content": "Sessions are kept in Valkey", "id": first}
+    assert client.payload("context_record", again) == {"id": first, "merged": True}
+    (found,) = client.payload("context_search", {"query": "where are sessions kept"})["results"]
+    assert (found["id"], found["type"], found["content"]) == (first, "decision", again["content"])
+    new = {"type": "decision", "content": "Sessions are signed cookies, kept nowhere", "supersedes": first}
+    second = client.payload("context_record", new)["id"]
+    hits = client.payload("context_search", {"query": "sessions kept"})["results"]
+    assert {hit["id"]: hit.get("supersededBy") for hit in hits} == {first: second, second: None}
+    for wrong in ({"id": second[::-1]}, {"supersedes": second[::-1]}, {"id": first, "supersedes": second}):
+        client.error("context_record", {"type": "rule", "content": "This is never kept", **wrong})
+    trimmed = {"type": "rule", "content": f"  {'x' * 1000}\n\n"}
+    assert client.payload("context_record", trimmed)["merged"] is False
+    client.error("context_record", {"type": "rule", "content": "y" * 1001})
+    hits = client.payload("context_search", {"query": "This is never kept"})["results"]
+    assert "This is never kept" not in [hit["content"] for hit in hits]

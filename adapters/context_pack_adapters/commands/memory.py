@@ -28,6 +28,8 @@ def open_memory(shell: Shell) -> tuple[MemoryPorts, Recorder]:
     argument("type", choices=TYPES, metavar="TYPE", help=f"one of {', '.join(TYPES)}"),
     argument("content", metavar="TEXT", help="what was found out, 10 to 1000 characters"),
     argument("--module", metavar="NAME", help="the part of the project it is about"),
+    argument("--id", metavar="ID", help="correct this discovery"),
+    argument("--supersedes", metavar="ID", help="the discovery that no longer holds"),
     flag("--json", "print the discovery as JSON"),
 )
 def add(options: Namespace, shell: Shell) -> None:
@@ -40,11 +42,13 @@ def add(options: Namespace, shell: Shell) -> None:
     from context_pack.memory.usecases.record import ContextRecord
 
     _, recorder = open_memory(shell)
-    recorded = recorder.record(ContextRecord(options.type, options.content, options.module))
+    asked = ContextRecord(options.type, options.content, options.module, options.id, options.supersedes)
+    recorded = recorder.record(asked)
     if options.json:
         shell.terminal.json({**_as_json(recorded.discovery), "merged": recorded.merged})
     else:
-        shell.terminal.line(f"{'merged with' if recorded.merged else 'recorded'} {recorded.discovery.id}")
+        done = "corrected" if options.id else "merged with" if recorded.merged else "recorded"
+        shell.terminal.line(f"{done} {recorded.discovery.id}")
 
 
 @command(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 
 from context_pack.kernel.digest import sha256_hex
@@ -36,6 +36,14 @@ class MemoryDiscoveryStore:
         known = self._kept.get(discovery.id)
         return Recorded(discovery if known is None else known.again(discovery), merged=known is not None)
 
+    def change(self, discovery_id: str, change: Callable[[Discovery], Discovery]) -> Discovery:
+        """Replace a discovery by what `change` makes of it, under its id."""
+        with self._lock:
+            if discovery_id not in self._kept:
+                raise _not_found(discovery_id)
+            self._kept[discovery_id] = changed = change(self._kept[discovery_id])
+            return changed
+
     def all(self) -> Sequence[Discovery]:
         """Every discovery, the oldest first."""
         with self._lock:
@@ -46,9 +54,12 @@ class MemoryDiscoveryStore:
         with self._lock:
             known = self._kept.pop(discovery_id, None)
         if known is None:
-            message = "no discovery has that id; list them to see"
-            raise Failure(Code.NOT_FOUND, message, {"id": discovery_id})
+            raise _not_found(discovery_id)
         return known
+
+
+def _not_found(discovery_id: str) -> Failure:
+    return Failure(Code.NOT_FOUND, "no discovery has that id; list them to see", {"id": discovery_id})
 
 
 class MemorySessionLog:

@@ -8,7 +8,7 @@ them, and nothing else. What was parsed is kept by the file's state, where that 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from typing import NamedTuple
@@ -64,6 +64,19 @@ class DiscoveryFiles:
                 return Recorded(known.again(wanted), merged=True)
         raise AssertionError("there is always a free name")
 
+    def change(self, discovery_id: str, change: Callable[[Discovery], Discovery]) -> Discovery:
+        """Replace a discovery by what `change` makes of it, under its id."""
+        self._tell(WRITING)
+        self._check_there(discovery_id)
+        with self._locked():
+            known = self._load(discovery_id)
+            if known is None:
+                raise _not_found(discovery_id)
+            changed = change(known)
+            if changed != known:
+                self._write(changed)
+            return changed
+
     def all(self) -> Sequence[Discovery]:
         """Every discovery, the oldest first."""
         found: list[Discovery] = []
@@ -84,9 +97,7 @@ class DiscoveryFiles:
 
     def forget(self, discovery_id: str) -> Discovery | None:
         """Remove a discovery and return it, or None when its file held none."""
-        with translated("discoveries"):
-            if not is_id(discovery_id) or not self._folder.exists():
-                raise _not_found(discovery_id)
+        self._check_there(discovery_id)
         with self._locked():
             try:
                 known = self._load(discovery_id)
@@ -100,6 +111,12 @@ class DiscoveryFiles:
             with translated(discovery_id + SUFFIX):
                 self._folder.remove(discovery_id + SUFFIX, durably=True)
         return known
+
+    def _check_there(self, discovery_id: str) -> None:
+        """Refuse what can be no discovery's id; a folder is not made for it."""
+        with translated("discoveries"):
+            if not is_id(discovery_id) or not self._folder.exists():
+                raise _not_found(discovery_id)
 
     def _names(self) -> list[str]:
         with translated("discoveries"):

@@ -20,9 +20,20 @@ class Memory:
         self._recorder, self._searcher = cases.memory.recorder, cases.memory.searcher
         self._store = self._searcher.ports.discoveries
 
-    def record(self, type: str, content: str, *, module: str | None = None) -> Recorded:  # noqa: A002
-        """Keep a discovery; what was said before in the same words is merged."""
-        return self._recorder.record(ContextRecord(type, content, module))
+    def record(
+        self,
+        type: str,  # noqa: A002
+        content: str,
+        *,
+        module: str | None = None,
+        id: str | None = None,  # noqa: A002
+        supersedes: str | None = None,
+    ) -> Recorded:
+        """Keep a discovery; what was said before in the same words is merged.
+
+        With `id` that discovery is corrected; the one that it `supersedes` is marked as such.
+        """
+        return self._recorder.record(ContextRecord(type, content, module, id, supersedes))
 
     def discoveries(self) -> Sequence[Discovery]:
         """Every discovery, the oldest first."""

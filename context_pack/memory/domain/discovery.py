@@ -23,7 +23,9 @@ from context_pack.kernel.instants import format_instant, parse_instant
 LEAST_CHARS, MOST_CHARS = 10, 1000
 MODULE_CHARS = 200
 VERSION = 1
-FIELDS = frozenset({"version", "id", "type", "module", "session", "date", "last_seen", "times"})
+FIELDS = frozenset(
+    {"version", "id", "type", "module", "session", "date", "last_seen", "times", "superseded_by"}
+)
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -111,6 +113,12 @@ class Discovery:
     date: datetime
     last_seen: datetime
     times: int = 1
+    superseded_by: str | None = None
+
+    def corrected(self, said: Discovery) -> Discovery:
+        """This discovery with the words and labels of another: its id, origin and count stay."""
+        module = said.module or self.module
+        return evolve(self, type=said.type, content=said.content, module=module, last_seen=said.date)
 
     def again(self, later: Discovery) -> Discovery:
         """This discovery after it was recorded again: its text and origin stay, the newer labels win."""
@@ -132,6 +140,8 @@ def to_record(discovery: Discovery) -> dict[str, Any]:
     record["date"] = format_instant(discovery.date)
     record["last_seen"] = format_instant(discovery.last_seen)
     record["times"] = discovery.times
+    if discovery.superseded_by is not None:
+        record["superseded_by"] = discovery.superseded_by
     return record
 
 
@@ -155,8 +165,10 @@ def from_record(record: Mapping[str, Any], content: str) -> Discovery:
         raise ValueError("'module' must be text")
     if type(times) is not int or times < 1:
         raise ValueError("'times' must be a whole number of at least 1")
-    if not is_id(str(texts["id"])):
-        raise ValueError("'id' is not an id")
+    superseded = record.get("superseded_by")
+    for name, value in (("id", texts["id"]), ("superseded_by", superseded)):
+        if value is not None and not is_id(str(value)):
+            raise ValueError(f"'{name}' is not an id")
     if texts["type"] not in tuple(DiscoveryType):
         raise ValueError(f"'type' must be one of: {', '.join(DiscoveryType)}")
     return Discovery(
@@ -168,4 +180,5 @@ def from_record(record: Mapping[str, Any], content: str) -> Discovery:
         date=parse_instant(str(texts["date"])),
         last_seen=parse_instant(str(texts["last_seen"])),
         times=times,
+        superseded_by=superseded,
     )

@@ -31,6 +31,8 @@ def discovery_entry(discovery: Discovery) -> Entry:
         "session": discovery.session,
         "date": format_instant(discovery.date, whole_seconds=True),
     }
+    if discovery.superseded_by is not None:
+        facts["supersededBy"] = discovery.superseded_by
     names = " ".join(filter(None, (discovery.type.value, discovery.module)))
     return _note(
         DISCOVERY,

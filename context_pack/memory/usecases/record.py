@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from attrs import evolve, frozen
 
+from context_pack.kernel.errors import invalid
 from context_pack.kernel.ports import Clock
 from context_pack.memory.domain.discovery import (
     LEAST_CHARS,
@@ -23,8 +24,12 @@ class ContextRecord:
     """The arguments of `context_record`."""
 
     type: str = arg(choice(*DiscoveryType), "What it is")
-    content: str = arg(text(LEAST_CHARS, MOST_CHARS), "What was found out")
+    content: str = arg(
+        text(LEAST_CHARS, 2 * MOST_CHARS), f"What was found out, {LEAST_CHARS} to {MOST_CHARS} characters"
+    )
     module: str | None = arg(text(0, MODULE_CHARS), "Module it is about", default=None)
+    id: str | None = arg(text(1, 100), "Correct this discovery", default=None)
+    supersedes: str | None = arg(text(1, 100), "Discovery that no longer holds", default=None)
 
 
 @frozen
@@ -38,10 +43,24 @@ class Recorder:
     def record(self, command: ContextRecord) -> Recorded:
         """Keep it; what was said before in the same words is merged.
 
+        With an `id` that discovery says this from now on; one that is superseded stays, and says by what.
+
         Raises:
             Failure: `invalid_data` for a text out of bounds, or what the store raises.
         """
-        return self.store.record(self._discovery(command))
+        said = self._discovery(command)
+        if command.id is not None:
+            if command.supersedes is not None:
+                raise invalid("'id' and 'supersedes' cannot both be given; leave one out", "supersedes")
+            return Recorded(self.store.change(command.id, lambda known: known.corrected(said)), merged=True)
+        if command.supersedes is None:
+            return self.store.record(said)
+        if command.supersedes == said.id:
+            raise invalid("a discovery cannot supersede itself; say it in other words", "supersedes")
+        old = self.store.change(command.supersedes, lambda known: known)  # before anything is kept
+        recorded = self.store.record(said)
+        self.store.change(old.id, lambda known: evolve(known, superseded_by=recorded.discovery.id))
+        return recorded
 
     def rehearse(self, command: ContextRecord) -> Recorded:
         """What `record` would leave, without keeping it; fails where it would."""
