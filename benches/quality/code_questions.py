@@ -131,7 +131,12 @@ QUESTIONS = (
     _core("many edits of a pack in one step, all or nothing", "packs/usecases/write.py", "batch", "_change"),
     _core("fingerprint of the contents of a directory", "contexts/domain/fingerprint.py", "*"),
     _core("is the description of a folder out of date", "contexts/domain/freshness.py", "*"),
-    _core("everything reachable in a graph up to a certain depth", "kernel/graph.py", "reach", "Graph"),
+    _core(
+        "everything reachable in a graph up to a certain depth",
+        "bundles/usecases/export.py",
+        "_reach",
+        "select",
+    ),
     _core("check an entity against its JSON schema", "bundles/domain/validation.py", "*"),
     _core(
         "split camelCase and snake_case names into words",

@@ -318,8 +318,7 @@ def stale(options: Namespace, shell: Shell) -> int:
         _check_depth(options.depth)
         snapshot = evolve(snapshot, depth=options.depth)
     found = _serve(shell, options.bundle or snapshot.bundle_id, lambda opened: compare(opened, snapshot))
-    states = {"newer": found.newer, "changed": found.changed, "gone": found.gone, "new": found.new}
-    differs = any(states.values())
+    states, differs = found._asdict(), any(found)
     if options.json:
         bodies = {
             state: [{"entityType": one.type, "entityId": one.id} for one in group]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from context_pack_adapters.embed.byte_pairs import BytePairs
     from context_pack_adapters.embed.word_pieces import WordPieces
 
-WEIGHTS, CONFIG, TOKENIZER = FILES = ("model.safetensors", "config.json", "tokenizer.json")
+WEIGHTS, CONFIG, TOKENIZER = ("model.safetensors", "config.json", "tokenizer.json")
 POOLING = os.path.join("1_Pooling", "config.json")
 WEIGHT = 0.7
 LARGEST_JSON = 64 * 1024 * 1024

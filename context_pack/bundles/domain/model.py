@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from attrs import field, frozen
 
-from context_pack.kernel.graph import Graph
 
 
 class Sort(StrEnum):
@@ -156,11 +155,6 @@ class Bundle:
         """The entity of that type with that id."""
         found = self.entities.get(entity_id)
         return found if found is not None and found.type == entity_type else None
-
-    @cached_property
-    def graph(self) -> Graph[str]:
-        """Which id refers to which."""
-        return Graph({source: [edge.target.id for edge in edges] for source, edges in self.edges.items()})
 
     @cached_property
     def referrers(self) -> Mapping[str, tuple[Edge, ...]]:

@@ -44,8 +44,7 @@ class Snapshot:
     entities: Mapping[Address, Known]
 
 
-@frozen
-class Staleness:
+class Staleness(NamedTuple):
     """How a bundle differs from a snapshot of it, in the order of the snapshot, then of the bundle.
 
     `newer` were modified since; `changed` say something else without being newer; `gone` are in the bundle no
@@ -56,11 +55,6 @@ class Staleness:
     changed: tuple[Address, ...]
     gone: tuple[Address, ...]
     new: tuple[Address, ...]
-
-    @property
-    def is_stale(self) -> bool:
-        """Whether anything differs."""
-        return bool(self.newer or self.changed or self.gone or self.new)
 
 
 def read_snapshot(value: Any) -> Snapshot:

@@ -41,7 +41,7 @@ class Selection:
 def select(bundle: Bundle, targets: Sequence[Entity], depth: int) -> Selection:
     """The targets, what they depend on to that depth (5 at most), and every edge among them."""
     used = min(depth, MOST_DEPTH)
-    reached = bundle.graph.reach((target.id for target in targets), used)
+    reached = _reach(bundle, targets, used)
     entities = [bundle.entities[key] for key in reached]
     edges = tuple(
         edge for entity in entities for edge in bundle.edges[entity.id] if edge.target.id in reached
@@ -53,6 +53,17 @@ def select(bundle: Bundle, targets: Sequence[Entity], depth: int) -> Selection:
         edges=edges,
         depth=used,
     )
+
+
+def _reach(bundle: Bundle, targets: Sequence[Entity], depth: int) -> dict[str, None]:
+    """The ids within so many steps of a target: by distance, then in the order of the references."""
+    reached = dict.fromkeys(target.id for target in targets)
+    nearest = list(reached)
+    for _ in range(depth):
+        met = dict.fromkeys(edge.target.id for key in nearest for edge in bundle.edges[key])
+        nearest = [key for key in met if key not in reached]
+        reached.update(dict.fromkeys(nearest))
+    return reached
 
 
 @frozen(eq=False)

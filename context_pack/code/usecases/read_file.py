@@ -15,7 +15,6 @@ from context_pack.code.domain.imports.tree import Imports, TooManyPlaces, Unpars
 from context_pack.code.domain.outline import named, nearly_named
 from context_pack.code.usecases.source_view import SourceView
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.graph import Graph
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
@@ -128,9 +127,7 @@ class FileReader:
         if not (command.include_deps and command.max_depth):
             return FileRead(source, language, lines, content, span)
         imports = self._imports(source, language, check)
-        graph = Graph({source.path.value: imports.paths})
-        levels = graph.reach([source.path.value], command.max_depth)
-        found = self._dependencies(((path, level) for path, level in levels.items() if level), check)
+        found = self._dependencies(set(imports.paths) - {source.path.value}, check)
         external = tuple(sorted(imports.external))
         return FileRead(source, language, lines, content, span, tuple(found), external)
 
@@ -176,10 +173,10 @@ class FileReader:
             raise _no_imports(source, parsed.reason)
         return parsed.partly
 
-    def _dependencies(self, levels: Iterable[tuple[str, int]], check: Check) -> Iterator[Dependency]:
+    def _dependencies(self, paths: Iterable[str], check: Check) -> Iterator[Dependency]:
         """Each dependency by path; contents come while they fit the budget, whatever went before them."""
         left = BUDGET_CHARS
-        for path, level in sorted(levels):
+        for path in sorted(paths):
             check()
             found = self.tree.read(RelativePath(path), MAX_BYTES)
             language = language_of(path)
@@ -188,9 +185,9 @@ class FileReader:
                 left -= len(found.text) if fits else 0
                 content, omitted = (found.text, None) if fits else (None, "budget")
                 count = count_lines(found.text)
-                yield Dependency(path, level, language, found.size, count, content, omitted)
+                yield Dependency(path, MAX_DEPTH, language, found.size, count, content, omitted)
             elif found.reason in _OMITTED:
-                yield Dependency(path, level, language, None, None, None, _OMITTED[found.reason])
+                yield Dependency(path, MAX_DEPTH, language, None, None, None, _OMITTED[found.reason])
 
 
 def read_source(tree: SourceTree, path: RelativePath) -> SourceFile:

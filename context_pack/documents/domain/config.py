@@ -21,7 +21,6 @@ from context_pack.kernel.errors import Failure, invalid
 CONFIG_FILE = "context.json"
 MAX_BYTES = 1024 * 1024
 MAX_ALIAS_CHARS = 200
-MAX_DESCRIPTION_CHARS = 10_000
 
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 

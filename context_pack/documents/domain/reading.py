@@ -29,7 +29,6 @@ WORDS = {
 IGNORED = "ignored by .gitignore"
 NOT_WANTED = "not among the sources"
 UNLISTED = "the folder cannot be listed"
-A_LINK = "links in it are not followed"
 _LONE_CR = re.compile(r"\r(?!\n)")
 
 
