@@ -15,7 +15,6 @@ from attrs import frozen
 
 from context_pack.bundles.domain.document import MORE
 from context_pack.bundles.domain.model import Entity, compact
-from context_pack.bundles.domain.yaml_text import yaml_text
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
 from context_pack.bundles.usecases.document import write_document
 from context_pack.bundles.usecases.export import export
@@ -23,6 +22,7 @@ from context_pack.bundles.usecases.neighbours import lightened, look_around, nei
 from context_pack.bundles.usecases.shelf import Opened, Shelf
 from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.ports import Clock
+from context_pack.kernel.yaml_text import yaml_text
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool

@@ -324,10 +324,7 @@ def test_a_file_with_anything_in_any_place_is_a_pack_or_malformed(data: st.DataO
         place = place[key]
     if data.draw(st.booleans()):
         record[data.draw(st.sampled_from(FIELDS))] = data.draw(VALUES)
-    try:
-        written = front_matter.render(record, "")
-    except TypeError:
-        return  # a list right inside a list, which no pack has and no writer makes
+    written = front_matter.render(record, "")
     assert front_matter.parse(front_matter.split(written)) == record
     try:
         pack = pack_format.decode(written, ID)

@@ -13,11 +13,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from context_pack_adapters.stores import front_matter
+from context_pack.kernel.yaml_text import yaml_text
 from context_pack_adapters.stores.yaml_core import tolerant
 
 _MARKS = re.compile(r"(?:[&!]\S*\s+)+")
-_FENCE = "---\n"
 BLOCK_STYLES = ("|", ">")
 
 
@@ -158,7 +157,7 @@ def _lines(text: str, key: str, value: Any, column: int) -> str:
 
 def block_of(key: str, value: Any) -> str:
     """A field as lines of YAML that every reader understands alike."""
-    return front_matter.render({key: value}, "").decode().removeprefix(_FENCE).removesuffix(_FENCE)
+    return yaml_text({key: value}, lists="")
 
 
 def fields_of(top: Entry) -> Iterator[tuple[str, Entry]]:

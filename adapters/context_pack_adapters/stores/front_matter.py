@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from context_pack.kernel.yaml_scalars import block_of, line_of
+from context_pack.kernel.yaml_text import yaml_text
 from context_pack_adapters.stores import yaml_core
 from context_pack_adapters.stores.yaml_core import Malformed as Malformed
 from context_pack_adapters.stores.yaml_core import Rules, core_scalar
@@ -65,46 +65,4 @@ def render(record: Mapping[str, Any], body: str) -> bytes:
     Raises:
         UnicodeEncodeError: a text holds half of a character.
     """
-    lines = ["---"]
-    _write_mapping(record, "", lines)
-    lines += ["---", body]
-    return "\n".join(lines).encode("utf-8")
-
-
-def _write_mapping(record: Mapping[str, Any], indent: str, lines: list[str], dash: str = "") -> None:
-    """Write the entries; a `dash` stands in the last columns of the first line's indent."""
-    start = indent[: len(indent) - len(dash)] + dash
-    for key, value in record.items():
-        head = f"{start}{line_of(key)}:"
-        start = indent
-        if isinstance(value, str):
-            lines.append(f"{head} {block_of(value, indent + '  ') or line_of(value)}")
-        elif isinstance(value, Mapping) and value:
-            lines.append(head)
-            _write_mapping(value, indent + "  ", lines)
-        elif isinstance(value, Sequence) and value:
-            lines.append(head)
-            _write_list(value, indent, lines)
-        else:
-            lines.append(f"{head} {_atom(value)}")
-
-
-def _write_list(values: Sequence[Any], indent: str, lines: list[str]) -> None:
-    for value in values:
-        if isinstance(value, Mapping) and value:
-            _write_mapping(value, indent + "  ", lines, dash="- ")
-        else:
-            lines.append(f"{indent}- {line_of(value) if isinstance(value, str) else _atom(value)}")
-
-
-def _atom(value: Any) -> str:
-    """A value that is neither text nor a filled collection."""
-    if value is None:
-        return "null"
-    if value is True or value is False:
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, Mapping | Sequence) and not value:
-        return "{}" if isinstance(value, Mapping) else "[]"
-    raise TypeError(f"no front matter for {type(value).__name__}")
+    return f"---\n{yaml_text(record, lists='')}---\n{body}".encode()

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from attrs import field, frozen
 
 
-
 class Sort(StrEnum):
     """What a diagnostic is about."""
 

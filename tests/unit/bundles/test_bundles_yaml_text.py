@@ -11,7 +11,7 @@ from bundle_maker import desk_of, nodes, target
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from context_pack.bundles.domain.yaml_text import yaml_text
+from context_pack.kernel.yaml_text import yaml_text
 from context_pack_adapters.stores.yaml_core import Rules, load
 
 READERS_1_1 = (yaml.SafeLoader, yaml.CSafeLoader)

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from context_pack.kernel.yaml_scalars import block_of, line_of
+from context_pack.kernel.yaml_text import block_of, line_of
 from context_pack_adapters.stores import yaml_core
 
 WHOLE = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
