@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fnmatch import translate
 from functools import lru_cache
 
 from attrs import Attribute, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.globs import Step, covers
 
 MAX_PATH_BYTES = 1024
 DENIED_SEGMENTS = (
@@ -127,6 +128,12 @@ def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(translate(_folded(glob)) for glob in globs))
 
 
+def _opens(glob: str) -> Step[set[str]]:
+    """Whether a glob means a segment, given as what it may open."""
+    matching = _any_of([glob]).match
+    return lambda spellings: any(map(matching, spellings))
+
+
 _DENIED = _any_of(DENIED_SEGMENTS)
 
 
@@ -139,39 +146,21 @@ def _is_secret(name: str) -> bool:
     return any(name not in READABLE_SEGMENTS and _DENIED.match(name) for name in _spellings(name))
 
 
-@frozen
-class _Glob:
-    """A compiled glob; None among its steps is `**`, any number of segments."""
-
-    steps: tuple[re.Pattern[str] | None, ...]
-
-    def covers(self, parts: Sequence[set[str]]) -> bool:
-        """Whether the path, or a folder it is in, matches."""
-        return _covers(self.steps, parts)
+Glob = tuple[Step[set[str]], ...]
+"""A glob for whole paths, whose segments come as what they may open."""
 
 
-def _covers(steps: Sequence[re.Pattern[str] | None], parts: Sequence[set[str]]) -> bool:
-    if not steps:
-        return True
-    head, rest = steps[0], steps[1:]
-    if head is None:
-        # A final `**` stands for something below, never for the folder itself.
-        starts = range(len(parts) + 1) if rest else range(1, len(parts) + 1)
-        return any(_covers(rest, parts[start:]) for start in starts)
-    return bool(parts) and any(map(head.match, parts[0])) and _covers(rest, parts[1:])
-
-
-def _compile(globs: Iterable[str]) -> tuple[re.Pattern[str] | None, tuple[_Glob, ...]]:
+def _compile(globs: Iterable[str]) -> tuple[re.Pattern[str] | None, tuple[Glob, ...]]:
     """Globs without a slash as one pattern for segments, those with one as patterns for whole paths."""
     names: list[str] = []
-    whole: list[_Glob] = []
+    whole: list[Glob] = []
     for glob in globs:
         body = glob.strip().replace("\\", "/").rstrip("/")
         steps = [step for step in body.split("/") if step not in ("", ".")]
         if "/" not in body:
             names.extend(steps)
         elif steps:
-            whole.append(_Glob(tuple(None if step == "**" else _any_of([step]) for step in steps)))
+            whole.append(tuple(None if step == "**" else _opens(step) for step in steps))
     return (_any_of(names) if names else None), tuple(whole)
 
 
@@ -185,7 +174,7 @@ class PathPolicy:
 
     extra: tuple[str, ...] = ()
     _names: re.Pattern[str] | None = field(init=False, eq=False, repr=False)
-    _paths: tuple[_Glob, ...] = field(init=False, eq=False, repr=False)
+    _paths: tuple[Glob, ...] = field(init=False, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         names, paths = _compile(self.extra)
@@ -206,4 +195,4 @@ class PathPolicy:
         if not self._paths:
             return False
         spelled = [_spellings(part) for part in parts]
-        return any(glob.covers(spelled) for glob in self._paths)
+        return any(covers(glob, spelled) for glob in self._paths)

@@ -7,13 +7,13 @@ out, and what is left are lines of an ignore file, whose matcher is exact and ca
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.globs import alternatives
 from context_pack_adapters.disk.gitignore import IgnoreFile
 
 FIELD = "filePattern"
-MOST_ALTERNATIVES = 256
 _MEMBER = r"(?>\[:.*?:\]|\\.|[^\]\\])"
 _PIECE = re.compile(
     rf"\\[*?\[\]{{}}!,\\# ]|\[[!^]?(?:\]|{_MEMBER}){_MEMBER}*+\]|(?P<wrong>\[|\\\Z)|\\|.", re.DOTALL
@@ -36,43 +36,23 @@ def wanted_by(glob: str | None) -> Wanted:
             raise _wrong("there is nothing after the '!'")
         return lambda _: True
     negated = (len(text) - len(body)) % 2 == 1
-    found = _alternatives(body)
+    found = alternatives(_pieces(body), _wrong)
     anchored = any("/" in line for line in found)
     rules = IgnoreFile("\n".join(_line(line, anchored) for line in found if "\n" not in line))
     return lambda path: (rules.verdict(path, False) is True) is not negated
 
 
 def _wrong(reason: str) -> Failure:
-    return invalid(f"'{FIELD}' is not a valid glob: {reason}", FIELD)
+    hint = "; write '\\}' for a plain one" if "}" in reason else ""
+    return invalid(f"'{FIELD}' is not a valid glob: {reason}{hint}", FIELD)
 
 
-def _alternatives(glob: str) -> list[str]:
-    """The glob without braces, in the words of an ignore file."""
-    open_braces: list[tuple[list[str], list[str]]] = []  # what stood before each, and its finished branches
-    found = [""]
+def _pieces(glob: str) -> Iterator[str]:
+    """The glob in the words of an ignore file, piece by piece."""
     for piece in _PIECE.finditer(glob):
-        text = piece[0]
         if piece["wrong"]:
-            raise _wrong("a '[' that is not closed" if text == "[" else "a backslash at the end")
-        if text == "{":
-            open_braces.append((found, []))
-            found = [""]
-        elif text == "," and open_braces:
-            open_braces[-1][1].extend(found)
-            found = [""]
-        elif text == "}":
-            if not open_braces:
-                raise _wrong("a '}' that closes nothing; write '\\}' for a plain one")
-            before, branches = open_braces.pop()
-            branches += found
-            if len(before) * len(branches) > MOST_ALTERNATIVES:
-                raise _wrong(f"more than {MOST_ALTERNATIVES} alternatives")
-            found = [start + branch for start in before for branch in branches]
-        else:
-            found = [line + ("/" if text == "\\" else text) for line in found]
-    if open_braces:
-        raise _wrong("a '{' that is not closed")
-    return found
+            raise _wrong("a '[' that is not closed" if piece[0] == "[" else "a backslash at the end")
+        yield "/" if piece[0] == "\\" else piece[0]
 
 
 def _line(glob: str, anchored: bool) -> str:

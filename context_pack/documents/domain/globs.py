@@ -2,26 +2,23 @@
 
 A glob is compared with the whole path from the collection's root: `*`, `?` and `[…]` stay inside a segment,
 `**` as a segment crosses folders, `{a,b}` are alternatives, a leading `!` excludes. Exclusions win wherever
-they stand. Globs come from foreign packages, so matching is a table over segments and never backtracks.
+they stand.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fnmatch import translate
 from functools import lru_cache
 
 from context_pack.kernel.errors import invalid
+from context_pack.kernel.globs import MOST_ALTERNATIVES, Step, alternatives, covers, matches
 
-MOST_ALTERNATIVES = 256
 MOST_CHARS = 1000
 MOST_BRACES = 16
 
 _PLAIN_ENDING = re.compile(r"\*\*/\*(\.[^*?\[\]/]+)")
-
-Step = Callable[[str], object] | None
-"""What a segment must pass; None is `**`."""
 
 
 class Matcher:
@@ -35,8 +32,7 @@ class Matcher:
         endings = [match[1] for body in wanted if (match := _PLAIN_ENDING.fullmatch(body))]
         self._endings = tuple(endings)
         self._wanted = [_steps(body) for body in wanted if not _PLAIN_ENDING.fullmatch(body)]
-        # What excludes a folder excludes what is in it.
-        self._refused = [steps for body in refused for steps in (_steps(body), (*_steps(body), None))]
+        self._refused = [_steps(body) for body in refused]
 
     def wants(self, path: str) -> bool:
         """Whether a path is meant."""
@@ -44,8 +40,9 @@ class Matcher:
         if not self._refused and (ends or not self._wanted):  # as in every folder without a manifest
             return ends
         parts = path.split("/")
-        meant = ends or any(_matches(steps, parts) for steps in self._wanted)
-        return meant and not any(_matches(steps, parts) for steps in self._refused)
+        meant = ends or any(matches(steps, parts) for steps in self._wanted)
+        # What excludes a folder excludes what is in it.
+        return meant and not any(covers(steps, parts) for steps in self._refused)
 
 
 @lru_cache(maxsize=64)
@@ -67,10 +64,7 @@ def expanded(glob: str) -> list[str]:
     body = glob.strip().removeprefix("./")
     if not body or len(body) > MOST_CHARS or body.count("{") > MOST_BRACES:
         raise invalid(f"a glob must have 1 to {MOST_CHARS} characters and few braces", "sources")
-    found, rest = _sequence(body, nested=False)
-    if rest:
-        raise invalid("a glob has a '}' that closes nothing", "sources")
-    return found
+    return alternatives(body, lambda reason: invalid(f"a glob has {reason}", "sources"))
 
 
 def leads_out(glob: str) -> bool:
@@ -79,59 +73,8 @@ def leads_out(glob: str) -> bool:
     return any(body.startswith("/") or body[1:3] == ":/" or ".." in body.split("/") for body in bodies)
 
 
-def _sequence(text: str, nested: bool) -> tuple[list[str], str]:
-    """The alternatives of what comes next, and what is left."""
-    found = [""]
-    while text:
-        char = text[0]
-        if char == "}" or (nested and char == ","):
-            return found, text
-        pieces = [char]
-        if char == "{":
-            pieces, text = _choice(text)
-        else:
-            text = text[1:]
-        if len(found) * len(pieces) > MOST_ALTERNATIVES:
-            raise invalid(f"a glob has more than {MOST_ALTERNATIVES} alternatives", "sources")
-        found = [before + piece for before in found for piece in pieces]
-    return found, text
-
-
-def _choice(text: str) -> tuple[list[str], str]:
-    """The alternatives in the braces that the text begins with, and what follows them."""
-    found: list[str] = []
-    while True:
-        more, text = _sequence(text[1:], nested=True)
-        found += more
-        if not text:
-            raise invalid("a glob has a '{' that is not closed", "sources")
-        if text[0] == "}":
-            return found, text[1:]
-
-
-def _steps(body: str) -> tuple[Step, ...]:
+def _steps(body: str) -> tuple[Step[str], ...]:
     parts = [part for part in body.split("/") if part not in ("", ".")]
     if body.endswith("/"):
         parts.append("**")
     return tuple(None if part == "**" else re.compile(translate(part)).match for part in parts)
-
-
-def _matches(steps: Sequence[Step], parts: Sequence[str]) -> bool:
-    """Whether the steps take the path from its start to its very end; a final `**` wants a segment."""
-    if not steps or (steps[-1] is not None and not steps[-1](parts[-1])):  # the quick way out
-        return False
-    # reached[i]: the steps so far can take exactly the first i segments.
-    reached = [True] + [False] * len(parts)
-    for step in steps[:-1]:
-        reached = _advanced(reached, step, parts)
-    if steps[-1] is None:
-        return any(reached[:-1])
-    return _advanced(reached, steps[-1], parts)[-1]
-
-
-def _advanced(reached: Sequence[bool], step: Step, parts: Sequence[str]) -> list[bool]:
-    """How far the path can be taken with one step more."""
-    if step is not None:
-        return [False, *(here and bool(step(part)) for here, part in zip(reached, parts, strict=False))]
-    first = next((number for number, here in enumerate(reached) if here), len(reached))
-    return [number >= first for number in range(len(reached))]
