@@ -81,12 +81,6 @@ def _no_access() -> AccessLog:
     return UnkeptAccess()
 
 
-def _no_bundles() -> BundleStore:
-    from context_pack.bundles.ports import NoBundles
-
-    return NoBundles()
-
-
 @frozen
 class Ports:
     """Everything the core asks of the world; without a search there is no `grep_codebase`."""
@@ -97,7 +91,7 @@ class Ports:
     syntax: Syntax = field(factory=_no_syntax)
     search: CodeSearch | None = None
     access: AccessLog = field(factory=_no_access)
-    bundles: BundleStore = field(factory=_no_bundles)
+    bundles: BundleStore | None = None
     contexts: ContextPorts | None = None
     documents: DocumentPorts | None = None
     memory: MemoryPorts | None = None
@@ -212,6 +206,7 @@ class UseCases:
         """Bundles: everything is done with the shelf that they stand on."""
         from context_pack.bundles.usecases.shelf import Shelf
 
+        assert self.ports.bundles is not None
         return Shelf(self.ports.bundles)
 
     @cached_property
@@ -325,7 +320,8 @@ def _tools(cases: UseCases) -> Iterator[tuple[Sequence[str], Callable[[], Sequen
 
     yield PACK_TOOLS, packs
     yield (SEARCH_TOOLS if ports.has("search") else CODE_TOOLS), code
-    yield BUNDLE_TOOLS, bundles
+    if ports.has("bundles"):
+        yield BUNDLE_TOOLS, bundles
     if ports.has("contexts"):
         yield CONTEXT_TOOLS, contexts
     if ports.has("documents"):
@@ -336,12 +332,14 @@ def _tools(cases: UseCases) -> Iterator[tuple[Sequence[str], Callable[[], Sequen
 
 def _resources(cases: UseCases) -> Iterator[ResourceFamily]:
     """The resources of each feature that has some."""
-    from context_pack.bundles import resources as bundle_resources
     from context_pack.packs import resources as pack_resources
 
     ports = cases.ports
     yield pack_resources.build(cases.packs.reader, ports.packs)
-    yield bundle_resources.build(cases.bundles)
+    if ports.has("bundles"):
+        from context_pack.bundles import resources as bundle_resources
+
+        yield bundle_resources.build(cases.bundles)
     if ports.has("contexts"):
         from context_pack.contexts import resources as context_resources
 

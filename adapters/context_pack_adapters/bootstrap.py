@@ -72,7 +72,12 @@ def memory_ports(
     from context_pack_adapters.disk.gitignore import IgnoreFile
     from context_pack_adapters.embed.hashed import HashedEmbedder
     from context_pack_adapters.index.memory import MemoryIndex
-    from context_pack_adapters.inmemory import MemoryAccessLog, MemoryPackStore, MemorySourceTree
+    from context_pack_adapters.inmemory import (
+        MemoryAccessLog,
+        MemoryBundleStore,
+        MemoryPackStore,
+        MemorySourceTree,
+    )
     from context_pack_adapters.inmemory.collections import MemoryCollections
     from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
     from context_pack_adapters.inmemory.memory import MemoryCodeTree, MemoryDiscoveryStore, MemorySessionLog
@@ -101,6 +106,7 @@ def memory_ports(
         search=MemorySearch(files, policy),
         packs=MemoryPackStore(time, ids or SystemIds()),
         access=MemoryAccessLog(time),
+        bundles=MemoryBundleStore(),
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),
         documents=DocumentPorts(
             MemoryCollections(files, policy, judges), ThreadTurns(), MemoryIndex(fast), fast

@@ -13,7 +13,6 @@ from typing import Any, Protocol, TypeVar
 from attrs import frozen
 
 from context_pack.bundles.domain.model import Diagnostic
-from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
 
 T = TypeVar("T")
@@ -84,28 +83,3 @@ class BundleStore(Protocol):
         What `make` or `check` raises passes through, and the last thing made stays; `check` is called while
         another call is waited for.
         """
-
-
-class NoBundles:
-    """A `BundleStore` that has none."""
-
-    def discover(self, again: bool = False) -> Discovery:  # noqa: ARG002
-        """Nothing, however often it is looked for."""
-        return Discovery()
-
-    def files(self, place: Place) -> BundleFiles:
-        """The files of a bundle, of which there is none."""
-        raise _gone(place)
-
-    def load(
-        self,
-        place: Place,
-        make: Callable[[BundleFiles, T | None], T],  # noqa: ARG002
-        check: Callable[[], None],  # noqa: ARG002
-    ) -> T:
-        """What is made of a bundle, of which there is none."""
-        raise _gone(place)
-
-
-def _gone(place: Place) -> Failure:
-    return Failure(Code.NOT_FOUND, "there is no bundle", {"bundleId": place.id})

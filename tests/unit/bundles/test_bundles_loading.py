@@ -8,10 +8,10 @@ import pytest
 from bundle_maker import MANIFEST, TYPE_FILE, BundleDesk, Files, bundle_files, desk_of, ids_of, nodes, target
 
 from context_pack.bundles.domain.model import Bundle, Unloadable
-from context_pack.bundles.ports import Flaw
+from context_pack.bundles.ports import Flaw, Place
 from context_pack.bundles.usecases.loading import Loaded, load
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.inmemory.bundles import MemoryBundleFiles
+from context_pack_adapters.inmemory.bundles import MemoryBundleFiles, MemoryBundleStore
 
 
 def loaded(files: Files, before: Loaded | None = None) -> Loaded:
@@ -331,11 +331,10 @@ def test_a_load_looks_at_intervals_whether_it_is_still_wanted() -> None:
 
 @pytest.mark.clause("BD-05")
 def test_a_store_without_bundles_says_so() -> None:
-    from context_pack.bundles.ports import NoBundles, Place
-
-    desk = BundleDesk(store=NoBundles())
+    store = MemoryBundleStore()
+    desk = BundleDesk(store=store)
     assert desk.refused("get_context", entityType="Node", id="a")["code"] == "NOT_FOUND"
-    for ask in (NoBundles().files, lambda place: NoBundles().load(place, lambda _, __: 1, lambda: None)):
+    for ask in (store.files, lambda place: store.load(place, lambda _, __: 1, lambda: None)):
         with pytest.raises(Failure):
             ask(Place("x", "x"))
 
