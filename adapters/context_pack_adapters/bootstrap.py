@@ -70,6 +70,7 @@ def memory_ports(
     from context_pack.memory.ports import MemoryPorts
     from context_pack.retrieval.searching import Searching
     from context_pack_adapters.disk.gitignore import IgnoreFile
+    from context_pack_adapters.disk.ignore import IgnoredPaths
     from context_pack_adapters.embed.hashed import HashedEmbedder
     from context_pack_adapters.index.memory import MemoryIndex
     from context_pack_adapters.inmemory import (
@@ -93,9 +94,6 @@ def memory_ports(
     def hides(lines: str, scope: str) -> bool:
         return IgnoreFile(lines).verdict(scope, True) is True
 
-    def judges(lines: str, path: str, is_folder: bool) -> bool | None:
-        return IgnoreFile(lines).verdict(path, is_folder)
-
     fast = HashedEmbedder()
     index = MemoryIndex(fast)
     session = bytes.fromhex(sha256_hex(format_instant(time.now())))  # named after its start
@@ -109,7 +107,10 @@ def memory_ports(
         bundles=MemoryBundleStore(),
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),
         documents=DocumentPorts(
-            MemoryCollections(files, policy, judges), ThreadTurns(), MemoryIndex(fast), fast
+            MemoryCollections(files, policy, lambda read: IgnoredPaths(read).ignores),
+            ThreadTurns(),
+            MemoryIndex(fast),
+            fast,
         ),
         memory=MemoryPorts(
             discoveries=MemoryDiscoveryStore(),

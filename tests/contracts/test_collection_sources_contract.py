@@ -15,7 +15,7 @@ from context_pack.documents.domain.model import Failed, Survey, Text
 from context_pack.documents.ports import CollectionSources, Turns
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
-from context_pack_adapters.disk.gitignore import IgnoreFile
+from context_pack_adapters.disk.ignore import IgnoredPaths
 from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.inmemory.collections import MemoryCollections
 from context_pack_adapters.stores.collection_sources import DiskCollections
@@ -34,9 +34,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
         return DiskCollections(tmp_path, tmp_path / ".store", policy, PrivateFolder(tmp_path / ".cache"))
 
     def memory(files: Files) -> CollectionSources:
-        return MemoryCollections(
-            dict(files), policy, lambda text, path, folder: IgnoreFile(text).verdict(path, folder)
-        )
+        return MemoryCollections(dict(files), policy, lambda read: IgnoredPaths(read).ignores)
 
     return disk if request.param == "disk" else memory
 

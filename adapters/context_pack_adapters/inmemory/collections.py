@@ -37,13 +37,15 @@ from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import Reason
 
 PROJECT = "memory"
-IGNORE_FILE = ".gitignore"
-Verdict = Callable[[str, str, bool], bool | None]
-"""(ignore lines, path, is a folder): whether they ignore it; None if no line speaks of it."""
+Read = Callable[[str], str | None]
+"""The text at a path; None where there is none."""
+Ignoring = Callable[[Read], Callable[[str, str], bool]]
+"""Whether the ignore files that can be read hide a path, given the folder that its collection is in."""
 
 
-def no_verdict(_: str, __: str, ___: bool) -> None:
-    """No ignore lines count."""
+def ignoring_nothing(_: Read) -> Callable[[str, str], bool]:
+    """No ignore files count."""
+    return lambda _, __: False
 
 
 class MemoryCollections:
@@ -53,11 +55,11 @@ class MemoryCollections:
         self,
         files: Mapping[str, str | bytes],
         policy: PathPolicy | None = None,
-        verdict: Verdict = no_verdict,
+        ignoring: Ignoring = ignoring_nothing,
     ) -> None:
         self._files = files
         self._policy = policy or PathPolicy()
-        self._verdict = verdict
+        self._ignoring = ignoring
 
     def catalogue(self) -> Catalogue:
         """What `context.json` in the mapping says."""
@@ -85,7 +87,7 @@ class MemoryCollections:
         prefix = f"{folder}/" if folder else ""
         if not any(path.startswith(prefix) for path in self._files):
             raise Failure(Code.NOT_FOUND, f"there is no folder ./{folder}")
-        yield MemorySource(self._files, prefix, manifest or plain(where.name), self._policy, self._verdict)
+        yield MemorySource(self._files, prefix, manifest or plain(where.name), self._policy, self._ignoring)
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
         """The collection that such an entry of the configuration would be."""
@@ -130,10 +132,10 @@ class MemorySource:
         prefix: str,
         manifest: Manifest,
         policy: PathPolicy,
-        verdict: Verdict,
+        ignoring: Ignoring,
     ) -> None:
         self._files, self._prefix, self._manifest = files, prefix, manifest
-        self._policy, self._verdict = policy, verdict
+        self._policy, self._ignoring = policy, ignoring
 
     def survey(self, since: str = "", explain: bool = False) -> Survey | None:  # noqa: ARG002
         """What is below the prefix now."""
@@ -143,7 +145,10 @@ class MemorySource:
             if path.startswith(self._prefix)
         }
         policy = LedPolicy(self._policy.extra, self._prefix)
-        return Tree(items, self._ignores, policy).survey(self._manifest, "", explain)
+        prefix, ignores = self._prefix, self._ignoring(self._ignore_file)
+        return Tree(items, lambda path: ignores(prefix + path, prefix), policy).survey(
+            self._manifest, "", explain
+        )
 
     def read(self, documents: Sequence[str]) -> Iterator[Text | Failed]:
         """The contents of documents."""
@@ -156,25 +161,9 @@ class MemorySource:
                 data = _bytes(content)
                 yield document(path, data, _stamp(data), expected.get(path))
 
-    def _ignores(self, path: str) -> bool:
-        parts = path.split("/")
-        steps = [("/".join(parts[:count]), count < len(parts)) for count in range(1, len(parts) + 1)]
-        return any(self._judged(step, is_folder) for step, is_folder in steps)
-
-    def _judged(self, path: str, is_folder: bool) -> bool:
-        """What the nearest ignore file that speaks of a path says, up to the root of the mapping."""
-        whole = self._prefix + path
-        folder = whole.rpartition("/")[0]
-        while True:
-            data = self._files.get(f"{folder}/{IGNORE_FILE}".lstrip("/"))
-            if data is not None:
-                inside = whole.removeprefix(f"{folder}/") if folder else whole
-                verdict = self._verdict(_bytes(data).decode("utf-8", "surrogateescape"), inside, is_folder)
-                if verdict is not None:
-                    return verdict
-            if not folder:
-                return False
-            folder = folder.rpartition("/")[0]
+    def _ignore_file(self, path: str) -> str | None:
+        data = self._files.get(path)
+        return None if data is None else _bytes(data).decode("utf-8", "surrogateescape")
 
 
 def _folder(place: str) -> str:
