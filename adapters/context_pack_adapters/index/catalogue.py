@@ -1,12 +1,18 @@
-"""Reading entries and pieces as they were stored: rows of the file become the values of the core."""
+"""Reading entries and pieces as they were stored: rows of the file become the values of the core.
+
+`Catalogue` is the half of a snapshot that ranks nothing.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from context_pack.retrieval.model import Entry, Found, Piece, Summary
+from context_pack_adapters.index.connections import Opened
+from context_pack_adapters.index.faults import Damaged, damaged, judging
 from context_pack_adapters.index.values import (
     bounded,
     from_content,
@@ -46,13 +52,87 @@ def range_of(connection: sqlite3.Connection, corpus: str, key: str) -> tuple[int
     return (0, -1) if row is None else (int(row[0]), int(row[1]))
 
 
-def found_pieces(connection: sqlite3.Connection, pieces: Sequence[int]) -> list[Found]:
-    """These pieces, in that order; those that are gone are left out."""
-    rows: dict[int, Found] = {}
-    for some in portions(pieces):
-        for row in connection.execute(f"{_FOUND} IN ({marks(some)})", some):
-            rows[row[0]] = _found(row)
-    return [rows[piece] for piece in pieces if piece in rows]
+class Catalogue:
+    """What one connection reads in one state; used by one thread."""
+
+    def __init__(self, name: str, opened: Opened, connection: sqlite3.Connection) -> None:
+        self._name = name
+        self._opened = opened
+        self._connection = connection
+
+    @contextmanager
+    def _guarded(self) -> Iterator[sqlite3.Connection]:
+        """The connection; damage that shows condemns the file and becomes a failure."""
+        try:
+            with judging(self._name):
+                yield self._connection
+        except Damaged as error:
+            self._opened.condemn(str(error))
+            raise damaged(self._name) from error
+
+    def found(self, pieces: Sequence[int]) -> Sequence[Found]:
+        """These pieces, in that order; those that are gone are left out."""
+        rows: dict[int, Found] = {}
+        with self._guarded() as connection:
+            for some in portions(pieces):
+                for row in connection.execute(f"{_FOUND} IN ({marks(some)})", some):
+                    rows[row[0]] = _found(row)
+        return [rows[piece] for piece in pieces if piece in rows]
+
+    def entry(self, corpus: str, key: str) -> Entry | None:
+        """One entry with its text and pieces."""
+        with self._guarded() as connection:
+            row = connection.execute(
+                "SELECT id, digest, stamp, title, size, kind, module, facts, first, count, text FROM entries"
+                " JOIN contents ON entry = id WHERE corpus = ? AND key = ?",
+                (to_name(corpus), to_name(key)),
+            ).fetchone()
+            if row is None:
+                return None
+            identity, digest, stamp, title, size, kind, module, facts, first, count, text = row
+            pieces = connection.execute(
+                "SELECT text, start, end, heading, context, names, facts FROM pieces"
+                " WHERE id BETWEEN ? AND ? AND entry = ? ORDER BY id",
+                (first, first + count - 1, identity),
+            )
+            return Entry(
+                corpus=corpus,
+                key=key,
+                digest=from_text(digest),
+                stamp=from_text(stamp),
+                title=from_text(title),
+                size=size,
+                text=from_content(text),
+                kind=from_text(kind),
+                module=from_text(module),
+                pieces=tuple(_piece(row) for row in pieces),
+                facts=from_facts(facts),
+            )
+
+    def summaries(self, corpus: str, offset: int = 0, limit: int | None = None) -> Sequence[Summary]:
+        """The entries of a corpus in key order."""
+        with self._guarded() as connection:
+            rows = connection.execute(
+                "SELECT key, title, size, kind, module, facts FROM entries WHERE corpus = ? ORDER BY key"
+                " LIMIT ? OFFSET ?",
+                (to_name(corpus), -1 if limit is None else bounded(limit), bounded(offset)),
+            )
+            return [_summary(corpus, row) for row in rows]
+
+    def counts(self) -> Mapping[str, int]:
+        """How many entries each corpus has; one that was only noted has none."""
+        with self._guarded() as connection:
+            counts = {from_name(name): 0 for (name,) in connection.execute("SELECT name FROM corpora")}
+            for name, count in connection.execute("SELECT corpus, COUNT(*) FROM entries GROUP BY corpus"):
+                counts[from_name(name)] = count
+            return counts
+
+    def corpus_facts(self, corpus: str) -> Mapping[str, Any] | None:
+        """What was noted of a corpus; None for one that was never noted."""
+        with self._guarded() as connection:
+            sql = "SELECT facts FROM corpora WHERE name = ?"
+            row = connection.execute(sql, (to_name(corpus),)).fetchone()
+            return None if row is None else from_facts(row[0])
 
 
 def _found(row: Sequence[Any]) -> Found:
@@ -63,69 +143,13 @@ def _found(row: Sequence[Any]) -> Found:
     )  # fmt: skip
 
 
-def stored_entry(connection: sqlite3.Connection, corpus: str, key: str) -> Entry | None:
-    """One entry with its text and pieces."""
-    row = connection.execute(
-        "SELECT id, digest, stamp, title, size, kind, module, facts, first, count, text FROM entries"
-        " JOIN contents ON entry = id WHERE corpus = ? AND key = ?",
-        (to_name(corpus), to_name(key)),
-    ).fetchone()
-    if row is None:
-        return None
-    identity, digest, stamp, title, size, kind, module, facts, first, count, text = row
-    pieces = connection.execute(
-        "SELECT text, start, end, heading, context, names, facts FROM pieces"
-        " WHERE id BETWEEN ? AND ? AND entry = ? ORDER BY id",
-        (first, first + count - 1, identity),
-    )
-    return Entry(
-        corpus=corpus,
-        key=key,
-        digest=from_text(digest),
-        stamp=from_text(stamp),
-        title=from_text(title),
-        size=size,
-        text=from_content(text),
-        kind=from_text(kind),
-        module=from_text(module),
-        pieces=tuple(_piece(row) for row in pieces),
-        facts=from_facts(facts),
-    )
-
-
 def _piece(row: Sequence[Any]) -> Piece:
     text, start, end, heading, context, names, facts = row
     heading, context, names = map(from_text, (heading, context, names))
     return Piece(from_text(text), start, end, heading, context, names, from_facts(facts))
 
 
-def stored_summaries(
-    connection: sqlite3.Connection, corpus: str, offset: int, limit: int | None
-) -> list[Summary]:
-    """The entries of a corpus in key order."""
-    rows = connection.execute(
-        "SELECT key, title, size, kind, module, facts FROM entries WHERE corpus = ? ORDER BY key"
-        " LIMIT ? OFFSET ?",
-        (to_name(corpus), -1 if limit is None else bounded(limit), bounded(offset)),
-    )
-    return [_summary(corpus, row) for row in rows]
-
-
 def _summary(corpus: str, row: Sequence[Any]) -> Summary:
     key, title, size, kind, module, facts = row
     title, kind, module = map(from_text, (title, kind, module))
     return Summary(corpus, from_name(key), title, size, kind, module, from_facts(facts))
-
-
-def entry_counts(connection: sqlite3.Connection) -> dict[str, int]:
-    """How many entries each corpus has; one that was only noted has none."""
-    counts = {from_name(name): 0 for (name,) in connection.execute("SELECT name FROM corpora")}
-    for name, count in connection.execute("SELECT corpus, COUNT(*) FROM entries GROUP BY corpus"):
-        counts[from_name(name)] = count
-    return counts
-
-
-def noted_facts(connection: sqlite3.Connection, corpus: str) -> dict[str, Any] | None:
-    """What was noted of a corpus; None for one that was never noted."""
-    row = connection.execute("SELECT facts FROM corpora WHERE name = ?", (to_name(corpus),)).fetchone()
-    return None if row is None else from_facts(row[0])

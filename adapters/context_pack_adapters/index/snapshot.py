@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from context_pack.retrieval.model import Entry, Found, Hit, Progress, Scope, Summary
+from context_pack.retrieval.model import Hit, Progress, Scope
 from context_pack.retrieval.ports import Embedder, Stop
-from context_pack_adapters.index.catalogue import (
-    entry_counts,
-    found_pieces,
-    marks,
-    noted_facts,
-    portions,
-    range_of,
-    stored_entry,
-    stored_summaries,
-)
+from context_pack_adapters.index.catalogue import Catalogue, marks, portions, range_of
 from context_pack_adapters.index.connections import Opened
-from context_pack_adapters.index.faults import Damaged, damaged, judging
 from context_pack_adapters.index.graph_leg import GraphLeg
 from context_pack_adapters.index.keyword_leg import (
     WordCounts,
@@ -31,11 +20,7 @@ from context_pack_adapters.index.keyword_leg import (
 )
 from context_pack_adapters.index.schema import State, state_of, vector_table
 from context_pack_adapters.index.scopes import admits_nothing, condition
-from context_pack_adapters.index.values import (
-    bounded,
-    embedded,
-    from_text,
-)
+from context_pack_adapters.index.values import bounded, embedded, from_text
 from context_pack_adapters.index.vector_leg import (
     EmbedderRow,
     VectorLeg,
@@ -60,27 +45,15 @@ class Shared(NamedTuple):
     progress: dict[tuple[str, Scope], tuple[object, int, Progress]]
 
 
-class SqliteSnapshot:
+class SqliteSnapshot(Catalogue):
     """A state as one connection sees it; used by one thread, inside `reading()`."""
 
     def __init__(self, name: str, opened: Opened, connection: sqlite3.Connection, shared: Shared) -> None:
-        self._name = name
-        self._opened = opened
-        self._connection = connection
+        super().__init__(name, opened, connection)
         self._shared = shared
         self._state: State | None = None
         self._expecting: dict[tuple[str, bytes], Any] = {}
         self._products: dict[tuple[str, bytes], Any] = {}
-
-    @contextmanager
-    def _guarded(self) -> Iterator[sqlite3.Connection]:
-        """The connection; damage that shows condemns the file and becomes a failure."""
-        try:
-            with judging(self._name):
-                yield self._connection
-        except Damaged as error:
-            self._opened.condemn(str(error))
-            raise damaged(self._name) from error
 
     def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[Hit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
@@ -200,11 +173,6 @@ class SqliteSnapshot:
             blobs = [blob for (blob,) in rows]
             return mean(from_blobs(blobs, known.dimension)) if blobs else None
 
-    def found(self, pieces: Sequence[int]) -> Sequence[Found]:
-        """These pieces, in that order; those that are gone are left out."""
-        with self._guarded() as connection:
-            return found_pieces(connection, pieces)
-
     def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
         """What is to be embedded for those of these pieces that have no vector yet."""
         with self._guarded() as connection:
@@ -237,26 +205,6 @@ class SqliteSnapshot:
                 known = (self._opened, state.revision, counted(connection, embedder, scope))
                 remembered[embedder, scope] = known
             return known[2]
-
-    def entry(self, corpus: str, key: str) -> Entry | None:
-        """One entry with its text and pieces."""
-        with self._guarded() as connection:
-            return stored_entry(connection, corpus, key)
-
-    def summaries(self, corpus: str, offset: int = 0, limit: int | None = None) -> Sequence[Summary]:
-        """The entries of a corpus in key order."""
-        with self._guarded() as connection:
-            return stored_summaries(connection, corpus, offset, limit)
-
-    def counts(self) -> Mapping[str, int]:
-        """How many entries each corpus has; one that was only noted has none."""
-        with self._guarded() as connection:
-            return entry_counts(connection)
-
-    def corpus_facts(self, corpus: str) -> Mapping[str, Any] | None:
-        """What was noted of a corpus; None for one that was never noted."""
-        with self._guarded() as connection:
-            return noted_facts(connection, corpus)
 
 
 def counted(connection: sqlite3.Connection, embedder: str, scope: Scope) -> Progress:
