@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from context_pack.memory.ports import MemoryPorts
     from context_pack.packs.ports import PackStore
     from context_pack.retrieval.ports import Background
-    from context_pack_adapters.embed.choosing import Embedders
+    from context_pack_adapters.embed import Embedders
     from context_pack_adapters.index.background import ChildBackground, Done
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
@@ -145,7 +145,7 @@ class DiskPorts(Ports):
     @cached_property
     def embedders(self) -> Embedders:
         """What searches embed with."""
-        from context_pack_adapters.embed.choosing import choose
+        from context_pack_adapters.embed import choose
 
         return choose(self.settings.embedder, self.settings.model_dir or None, os.environ)
 

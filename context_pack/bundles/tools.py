@@ -16,8 +16,7 @@ from attrs import frozen
 from context_pack.bundles.domain.document import MORE
 from context_pack.bundles.domain.model import Entity, compact
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
-from context_pack.bundles.usecases.document import write_document
-from context_pack.bundles.usecases.export import export
+from context_pack.bundles.usecases.export import export, write_document
 from context_pack.bundles.usecases.neighbours import lightened, look_around, neighbour_record, target_record
 from context_pack.bundles.usecases.shelf import Opened, Shelf
 from context_pack.kernel.errors import Code, Failure, Kind

@@ -17,9 +17,9 @@ from waiting import until
 from context_pack.documents.domain.model import Failed, Survey, Text
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
+from context_pack_adapters.disk.signature import is_young, stamp_of
 from context_pack_adapters.stores import tar_stream
 from context_pack_adapters.stores.collection_package import PackageSource
-from context_pack_adapters.stores.collection_stamps import is_young, stamp_of
 
 MANIFEST = {"name": "guide", "version": "3", "sources": {"glob": ["**/*.md"]}}
 

@@ -112,7 +112,7 @@ def test_one_changed_byte_or_a_missing_end_is_refused(tmp_path: Path) -> None:
 def test_neither_the_wheel_nor_numpy_is_imported_before_the_first_text() -> None:
     script = """
 import sys
-from context_pack_adapters.embed.choosing import choose
+from context_pack_adapters.embed import choose
 chosen = choose("auto", None, {})
 assert chosen.semantic is not None and chosen.warning is None
 assert chosen.semantic.dimension == 384 and chosen.semantic.weight == 0.7

@@ -14,10 +14,9 @@ from index_entries import ToyEmbedder, make_entry
 
 from context_pack.retrieval.model import Scope
 from context_pack.toolkit.call import Cancelled
-from context_pack_adapters.index.connections import connect
+from context_pack_adapters.index.connections import connect, pieces_in
 from context_pack_adapters.index.file import IndexFile
 from context_pack_adapters.index.schema import Maker
-from context_pack_adapters.index.sizes import pieces_in
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 from context_pack_adapters.serving import serving
 

@@ -207,8 +207,8 @@ def _vector_index(settings: Settings) -> Finding:
         return Finding("hnswlib", "ok", "loads")
     try:
         from context_pack_adapters.disk_ports import DOCUMENTS_INDEX, MEMORY_INDEX
+        from context_pack_adapters.index.connections import pieces_in
         from context_pack_adapters.index.graph_leg import GRAPH_AT
-        from context_pack_adapters.index.sizes import pieces_in
     except (ImportError, OSError):  # a package is broken, which is told already
         return Finding("hnswlib", "ok", "not installed: of use for very large projects only")
     cache, _ = project_folders(settings)

@@ -37,3 +37,18 @@ def settled_signature(status: os.stat_result, looked_at_ns: int) -> Signature | 
 def as_text(status: os.stat_result) -> str:
     """The signature as an index keeps it; without the device, whose number may be another tomorrow."""
     return f"{status.st_mtime_ns}.{status.st_ctime_ns}.{status.st_size}.{status.st_ino}"
+
+
+YOUNG = "~"
+"""Marks the stamp of a file that may change again without its stamp showing it."""
+
+
+def stamp_of(status: os.stat_result, now_ns: int) -> str:
+    """The signature of a file's state; one that is too young to be trusted is marked."""
+    young = "" if is_settled(status.st_mtime_ns, status.st_ctime_ns, now_ns) else YOUNG
+    return as_text(status) + young
+
+
+def is_young(stamp: str) -> bool:
+    """Whether what was changed may have changed again unseen."""
+    return stamp.endswith(YOUNG)

@@ -12,12 +12,13 @@ import sqlite3
 import stat
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
 from context_pack_adapters.index.faults import Damaged, is_busy
-from context_pack_adapters.index.schema import state_of
+from context_pack_adapters.index.schema import check_schema, state_of
 from context_pack_adapters.serving import check_call
 
 T = TypeVar("T")
@@ -75,6 +76,16 @@ def _unwanted() -> bool:
     except Exception:  # told again when SQLite has stopped
         return True
     return False
+
+
+def pieces_in(path: Path) -> int:
+    """How many pieces an index file has; 0 for one that is not there or cannot be read."""
+    try:
+        with closing(connect(str(path), BUSY_SECONDS, "ro")) as connection:
+            check_schema(connection)
+            return int(connection.execute("SELECT COUNT(*) FROM pieces").fetchone()[0])
+    except (sqlite3.Error, Damaged):
+        return 0
 
 
 def identity_of(path: str) -> Identity:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from context_pack_adapters.inmemory.access_log import MemoryAccessLog
 from context_pack_adapters.inmemory.bundles import MemoryBundleStore
-from context_pack_adapters.inmemory.clock import FixedClock
-from context_pack_adapters.inmemory.ids import SeededIds
+from context_pack_adapters.inmemory.clock import FixedClock, SeededIds
 from context_pack_adapters.inmemory.pack_store import MemoryPackStore
 from context_pack_adapters.inmemory.source_tree import MemorySourceTree
 

@@ -42,8 +42,8 @@ from context_pack_adapters.disk.ignore import (
 )
 from context_pack_adapters.disk.opening import AnyPlace, Place
 from context_pack_adapters.disk.rooted import Rooted
+from context_pack_adapters.disk.signature import stamp_of
 from context_pack_adapters.disk.walking import Level, visit, walk
-from context_pack_adapters.stores.collection_stamps import stamp_of
 
 MOST_SKIPPED = 10_000
 

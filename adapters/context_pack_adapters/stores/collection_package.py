@@ -27,7 +27,7 @@ from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.disk.ignore import IGNORE_FILES, MAX_IGNORE_BYTES, IgnoredPaths
 from context_pack_adapters.disk.opening import AnyPlace, Place, open_file, status_of
-from context_pack_adapters.stores.collection_stamps import is_young, stamp_of
+from context_pack_adapters.disk.signature import is_young, stamp_of
 from context_pack_adapters.stores.tar_stream import (
     MAX_ENTRIES,
     MAX_SECONDS,

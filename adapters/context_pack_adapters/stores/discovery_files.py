@@ -1,5 +1,8 @@
 """Discoveries in a folder, one Markdown file each: `{root}/memory/discoveries/{id}.md`.
 
+Labels stand in the front matter, the content is the body; unlike a pack's, it counts: people may mend a
+discovery's words with an editor, and its id stays.
+
 The rules of the packs' store: a file is replaced in one step, so reads take no lock; a write is one
 read-modify-write under one lock; a file that breaks a rule makes everything fail that has to look at all of
 them, and nothing else. What was parsed is kept by the file's state, where that can be trusted.
@@ -14,17 +17,25 @@ from itertools import count
 from typing import NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.memory.domain.discovery import Discovery, id_of, is_id, normalised
+from context_pack.memory.domain.discovery import (
+    Discovery,
+    from_record,
+    id_of,
+    is_id,
+    normalised,
+    to_record,
+)
 from context_pack.memory.ports import Recorded
 from context_pack_adapters.disk.faults import io_failure, translated
 from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.opening import AnyPlace, NotRegular, TooLarge
 from context_pack_adapters.disk.signature import Signature, settled_signature, signature
-from context_pack_adapters.stores import discovery_format
+from context_pack_adapters.stores import front_matter
 from context_pack_adapters.stores.events import WRITING, Tell, nobody
 
 SUFFIX, LOCK = ".md", ".lock"
 LOCK_SECONDS = 10.0
+MAX_FILE_BYTES = 64 * 1024
 MOST_FILES_NAMED = 100
 
 
@@ -135,7 +146,7 @@ class DiscoveryFiles:
         try:
             if seen is not None and signature(self._folder.status(name)) == seen.signature:
                 return seen.value
-            data, status = self._folder.read(name, discovery_format.MAX_FILE_BYTES)
+            data, status = self._folder.read(name, MAX_FILE_BYTES)
         except FileNotFoundError:
             return None
         except NotRegular:
@@ -144,10 +155,7 @@ class DiscoveryFiles:
             raise _named(discovery_id, "it is larger than any discovery") from None
         except OSError as error:
             raise io_failure(error, name) from error
-        try:
-            value = discovery_format.decode(data, discovery_id)
-        except Failure as failure:
-            raise _named(discovery_id, str(failure.details["reason"])) from None
+        value = decoded(data, discovery_id)
         settled = settled_signature(status, before)
         if settled is not None:
             self._seen[discovery_id] = _Seen(settled, value)
@@ -155,7 +163,7 @@ class DiscoveryFiles:
 
     def _write(self, discovery: Discovery) -> None:
         with translated(discovery.id + SUFFIX):
-            self._folder.write(discovery.id + SUFFIX, discovery_format.encode(discovery))
+            self._folder.write(discovery.id + SUFFIX, encoded(discovery))
         self._folder.sweep()
 
     @contextmanager
@@ -169,6 +177,31 @@ class DiscoveryFiles:
         finally:
             with suppress(OSError):
                 lock.release()
+
+
+def encoded(discovery: Discovery) -> bytes:
+    """The file of a discovery."""
+    return front_matter.render(to_record(discovery), discovery.content + "\n")
+
+
+def decoded(data: bytes, discovery_id: str) -> Discovery:
+    """The discovery in a file named after `discovery_id`.
+
+    Raises:
+        Failure: `malformed_discovery`, with the reason in the details.
+    """
+    try:
+        front, body = front_matter.divide(data)
+        found = from_record(front_matter.parse(front), body.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise _named(discovery_id, "it is not UTF-8") from None
+    except ValueError as error:
+        raise _named(discovery_id, str(error)) from None
+    except Failure as failure:
+        raise _named(discovery_id, failure.message) from None
+    if found.id != discovery_id:
+        raise _named(discovery_id, "the id in the file is not the one in its name")
+    return found
 
 
 def _renamed(discovery: Discovery, turn: int) -> Discovery:

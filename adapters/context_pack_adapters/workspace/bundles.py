@@ -9,8 +9,7 @@ from context_pack.app import UseCases
 from context_pack.bundles.domain.model import Bundle, Unloadable
 from context_pack.bundles.ports import Place
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
-from context_pack.bundles.usecases.document import Written, write_document
-from context_pack.bundles.usecases.export import Export, export
+from context_pack.bundles.usecases.export import Export, Written, export, write_document
 from context_pack.bundles.usecases.neighbours import Around, look_around
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.workspace.spelling import spelled

@@ -1,4 +1,4 @@
-"""Entities with everything they depend on, as one value: `export_context`.
+"""Entities with all they depend on, as one value (`export_context`) or a text (`export_entity_markdown`).
 
 Breadth-first from all targets at once, so that the depth is exact; what refers to a target is not followed.
 The same bundle and the same question always make the same bytes, but for the time of the export.
@@ -7,16 +7,18 @@ The same bundle and the same question always make the same bytes, but for the ti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from attrs import frozen
 
+from context_pack.bundles.domain.document import document
 from context_pack.bundles.domain.model import Bundle, Edge, Entity, address_of, compact, exported
 from context_pack.bundles.domain.modified import spelled
-from context_pack.bundles.usecases.commands import MOST_DEPTH, ExportContext
+from context_pack.bundles.usecases.commands import MOST_DEPTH, ExportContext, ExportMarkdown
 from context_pack.bundles.usecases.shelf import Address, Opened, require
 from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.ports import Clock
+from context_pack.toolkit.limits import DEFAULT_MAX_BYTES
 
 VERSION = "1.0"
 MOST_KEPT = 4
@@ -140,3 +142,29 @@ def _made(
 def _relation(edge: Edge) -> dict[str, Any]:
     ends = {"from": address_of(edge.source), "to": address_of(edge.target)}
     return {**ends, "field": edge.field.name, "displayName": edge.field.display_name}
+
+
+class Written(NamedTuple):
+    """A document, the entity it is about, those it shows besides, and how far it went for them.
+
+    `left_out` counts those that it has no room for.
+    """
+
+    markdown: str
+    entity: Entity
+    related: Sequence[Entity]
+    depth: int
+    left_out: int
+
+
+def write_document(opened: Opened, command: ExportMarkdown) -> Written:
+    """The document of an entity.
+
+    Raises:
+        Failure: `not_found`.
+    """
+    bundle = opened.bundle
+    found = require(bundle, opened.id, [Address(command.entity_type, command.entity_id)])
+    chosen = select(bundle, found, command.dependency_depth if command.include_dependencies else 0)
+    text, shown = document(bundle, found[0], chosen.dependencies, DEFAULT_MAX_BYTES)
+    return Written(text, found[0], shown, chosen.depth, len(chosen.dependencies) - len(shown))
