@@ -181,6 +181,7 @@ class Connection:
             tells=about.tells_changes,
             monotonic=time.monotonic,
             call_seconds=self._settings.call_seconds,
+            page_tokens=self._settings.page_tokens,
         )
         return self._session
 

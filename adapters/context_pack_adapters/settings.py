@@ -27,6 +27,7 @@ LONGEST_CALL_SECONDS = 86_400
 LONGEST_TIMEOUT_MS = 2_147_483_647
 DEFAULT_MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
+LEAST_PAGE, LARGEST_PAGE = 500, 200_000
 LARGEST_SIZE = 1024 * 1024 * 1024
 SEED_RATE_LIMITS: Mapping[str, int] = {"context_search": 30, "read_file": 100, "grep_codebase": 60}
 VARIABLES: Mapping[str, str] = {
@@ -36,6 +37,7 @@ VARIABLES: Mapping[str, str] = {
     "CONTEXT_PACK_LOG": "log level on stderr",
     "CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "longest wait for the first valid message",
     "CONTEXT_PACK_CALL_SECONDS": "longest time that a call may take",
+    "CONTEXT_PACK_PAGE_TOKENS": "tokens of one answer, instead of what the client is known to show",
     "CONTEXT_PACK_MAX_MESSAGE_BYTES": "largest message of the protocol",
     "CONTEXT_PACK_MAX_SOURCE_BYTES": "largest source file that a ref can show",
     "CONTEXT_PACK_DENY": "globs of names that are never read, besides the usual ones",
@@ -60,6 +62,8 @@ class Settings(NamedTuple):
     log_level_given: bool = False
     initialize_timeout_ms: int = DEFAULT_INITIALIZE_TIMEOUT_MS
     call_seconds: int = DEFAULT_CALL_SECONDS
+    page_tokens: int | None = None
+    """What an answer may weigh; None to go by the client."""
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES
     deny: tuple[str, ...] = ()
@@ -94,6 +98,7 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
         call_seconds=reader.whole(
             "CONTEXT_PACK_CALL_SECONDS", DEFAULT_CALL_SECONDS, low=1, high=LONGEST_CALL_SECONDS
         ),
+        page_tokens=reader.whole("CONTEXT_PACK_PAGE_TOKENS", 0, low=LEAST_PAGE, high=LARGEST_PAGE) or None,
         max_message_bytes=reader.whole("CONTEXT_PACK_MAX_MESSAGE_BYTES", DEFAULT_MAX_MESSAGE_BYTES, **sizes),
         max_source_bytes=reader.whole("CONTEXT_PACK_MAX_SOURCE_BYTES", DEFAULT_MAX_SOURCE_BYTES, **sizes),
         deny=tuple(glob for glob in map(str.strip, environ.get("CONTEXT_PACK_DENY", "").split(",")) if glob),

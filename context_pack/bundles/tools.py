@@ -23,6 +23,7 @@ from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.yaml_text import yaml_text
 from context_pack.toolkit.call import Call
+from context_pack.toolkit.limits import BYTES_PER_TOKEN
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool
 
@@ -96,7 +97,7 @@ class _Answers:
             ids = {name: kind.id_field for name, kind in bundle.kinds.items()}
             target = target_record(around.entity, ids[around.entity.type], command.fields)
             whole = [neighbour_record(one, ids[one.entity.type], command.include_related) for one in shown]
-            related, bare = lightened(target, whole)
+            related, bare = lightened(target, whole, call.page_tokens * BYTES_PER_TOKEN)
             data = {"target": target, "related": related}
             meta = {
                 "bundleId": opened.id,
@@ -116,7 +117,7 @@ class _Answers:
         """`export_entity_markdown`."""
 
         def work(opened: Opened) -> Answer:
-            made = write_document(opened, command)
+            made = write_document(opened, command, call.page_tokens * BYTES_PER_TOKEN)
             related = [{"entityType": one.type, "id": one.id} for one in made.related]
             data = {
                 "markdown": made.markdown,
@@ -151,4 +152,4 @@ def _envelope(
     name: str, bundle_id: str, data: str, meta: Mapping[str, Any], told: Sequence[Mapping[str, str]]
 ) -> str:
     head, tail = {"ok": True, "tool": name}, {"bundleId": bundle_id, "meta": meta, "diagnostics": told}
-    return f'{compact(head)[:-1]},"data":{data},{compact(tail)[1:]}'
+    return f'{compact(head)[:-1]},\n"data":{data},\n{compact(tail)[1:]}'

@@ -25,7 +25,10 @@ def outline_tool(family: Family, outliner: Outliner) -> Tool:
     def run(command: CodeOutline, call: Call) -> Answer:
         return Answer("\n".join(outlined_lines(command, outliner.outline(command, call.check))))
 
-    return tool("code_outline", "Outline code", OUTLINE_ABOUT, family, CodeOutline, run, READS, slow=True)
+    return tool(
+        "code_outline", "Outline code", OUTLINE_ABOUT, family, CodeOutline, run, READS,
+        slow=True, budget="max_tokens",
+    )  # fmt: skip
 
 
 def usages_tool(family: Family, finder: UsageFinder) -> Tool:

@@ -1,7 +1,8 @@
 """The tool `grep_codebase`: everything that names a JSON field of its answer.
 
-An answer stays within the budget of every answer. Should the found lines weigh more, the lines around them
-are shortened first, then left out, and only then are matches left out from the end; the answer says so.
+An answer stays within its budget. Should the found lines weigh more, the lines around them are shortened
+first, then left out, and only then are matches left out from the end; the answer says so. Where no lines
+around them are wanted, matches come by file, one short text each.
 """
 
 from __future__ import annotations
@@ -10,19 +11,20 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from context_pack.code.domain.search import SHOWN_CHARS, Hit, shown
+from context_pack.code.domain.search import CONTEXT_LINES, SHOWN_CHARS, Hit, shown
 from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.limits import DEFAULT_MAX_BYTES, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.limits import BYTES_PER_TOKEN
 from context_pack.toolkit.rows import weight
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, tool
 
 GREP_ABOUT = """\
 Search the project's text files for a regular expression, line by line; respects .gitignore. Matches come \
-with line, column and two lines of context. For exact text; use filePattern to search fewer files."""
-ENVELOPE_BYTES = 2_000
-"""Room for everything beside the matches."""
+with line, column and two lines of context; context 0 is far shorter. For exact text; use filePattern to \
+search fewer files."""
+ENVELOPE_BYTES = 400
+"""Room for everything beside the matches and the pattern."""
 SHORT_CONTEXT_CHARS = 120
 
 GREP_SCHEMA = shape(
@@ -48,6 +50,7 @@ def grep_tool(family: Family, searcher: CodeSearcher) -> Tool:
         output_schema=GREP_SCHEMA,
         long_answers=True,
         slow=True,
+        budget="max_tokens",
     )
 
 
@@ -60,7 +63,13 @@ def _record(command: GrepCodebase, searched: Searched) -> dict[str, Any]:
             "filesSearched": found.files,
             "message": f"No matches found for pattern '{command.pattern}'",
         }
-    matches = fitted(found.hits, DEFAULT_MAX_BYTES - ENVELOPE_BYTES)
+    room = command.max_tokens * BYTES_PER_TOKEN - ENVELOPE_BYTES - weight(command.pattern)
+    matches: list[dict[str, Any]]
+    if command.context:
+        matches = fitted(found.hits, room, command.context)
+        shown = len(matches)
+    else:
+        matches, shown = by_file(found.hits, room)
     record: dict[str, Any] = {
         "matches": matches,
         "pattern": command.pattern,
@@ -68,28 +77,43 @@ def _record(command: GrepCodebase, searched: Searched) -> dict[str, Any]:
         "filesSearched": found.files,
         "searchTime": searched.milliseconds,
     }
-    if len(matches) < found.total:
+    if shown < found.total:
         record["truncated"] = True
-    if len(matches) < len(found.hits):
-        record["message"] = (
-            f"Only {len(matches)} of {len(found.hits)} matches fit into {DEFAULT_MAX_TOKENS} tokens; "
+    if shown < len(found.hits):
+        words = (
+            f"Only {shown} of {len(found.hits)} matches fit into {command.max_tokens} tokens; "
             "narrow the pattern or filePattern to see the others"
         )
+        record = {"message": words, **record}
     return record
 
 
-def fitted(hits: Sequence[Hit], most: int) -> list[dict[str, Any]]:
+def by_file(hits: Sequence[Hit], most: int) -> tuple[list[dict[str, Any]], int]:
+    """The matching lines of each file as `line: text`, in at most `most` bytes, and how many they are."""
+    files: dict[str, list[str]] = {}
+    count = 0
+    for hit in hits:
+        line = f"{hit.line}: {hit.text}"
+        most -= weight(line) + 1 + (0 if hit.path in files else weight({"file": hit.path, "lines": []}))
+        if most < 0:
+            break
+        files.setdefault(hit.path, []).append(line)
+        count += 1
+    return [{"file": path, "lines": lines} for path, lines in files.items()], count
+
+
+def fitted(hits: Sequence[Hit], most: int, around: int = CONTEXT_LINES) -> list[dict[str, Any]]:
     """The hits as JSON in at most `most` bytes: less around them where needed, then fewer of them."""
     matches: list[dict[str, Any]] = []
     for chars in (SHOWN_CHARS, SHORT_CONTEXT_CHARS, 0):
-        matches = [_match(hit, chars) for hit in hits]
+        matches = [_match(hit, chars, around) for hit in hits]
         if sum(map(weight, matches)) + len(matches) <= most:
             return matches
     return matches[: sum(total <= most for total in accumulate(weight(match) + 1 for match in matches))]
 
 
-def _match(hit: Hit, chars: int) -> dict[str, Any]:
-    """The hit with so many characters of each line around it, or none of them."""
+def _match(hit: Hit, chars: int, most: int) -> dict[str, Any]:
+    """The hit with so many characters of each of `most` lines around it, or none of them."""
 
     def around(lines: Sequence[str]) -> list[str]:
         return [shown(line, most=chars) for line in lines] if chars else []
@@ -99,5 +123,5 @@ def _match(hit: Hit, chars: int) -> dict[str, Any]:
         "line": hit.line,
         "column": hit.column,
         "text": hit.text,
-        "context": {"before": around(hit.before), "after": around(hit.after)},
+        "context": {"before": around(hit.before[-most:]), "after": around(hit.after[:most])},
     }

@@ -29,9 +29,12 @@ from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
 
 READ_ABOUT = """\
 Read a text file of the project, whole or a range of lines, with its language, size and role; on request \
-with the files it imports (dependencies) and their contents. Read long files (at most 1 MiB) by ranges."""
+with the files it imports (dependencies) and their contents. A long file comes in pages: `next` says how to \
+go on."""
 
-READ_SCHEMA = shape(file="object", dependencies="rows", metadata="object", error="text")
+READ_SCHEMA = shape(
+    more="text", file="object", dependencies="rows", metadata="object", next="object", error="text"
+)
 """What the three hold is in CONTRACT.md: the list of tools has no room for it."""
 
 MOST_KEPT = 16
@@ -75,6 +78,7 @@ def read_tool(reader: FileReader, access: AccessLog, now: Callable[[], datetime]
         READS,
         output_schema=READ_SCHEMA,
         long_answers=True,
+        budget="max_tokens",
     )
 
 
@@ -121,7 +125,27 @@ def _record(read: FileRead) -> dict[str, Any]:
     }
     if read.external is not None:
         metadata["external"] = list(read.external)
-    return {"file": file, "dependencies": list(map(_dependency, read.dependencies)), "metadata": metadata}
+    whole = {"file": file, "dependencies": list(map(_dependency, read.dependencies)), "metadata": metadata}
+    if read.rest is None and not read.cut:
+        return whole
+    return {"more": _more(read), **whole, **_next(read)}
+
+
+def _more(read: FileRead) -> str:
+    """What a page leaves out, for the top of it; some clients cut the end of a long answer off."""
+    assert read.span is not None
+    parts = [f"lines {read.span.start}-{read.span.end} of {read.lines}"]
+    if read.cut:
+        parts.append(f"line {read.span.start} is too long and shown only in part")
+    if read.rest is not None:
+        parts.append(f"continue with startLine {read.rest}")
+    return "; ".join(parts)
+
+
+def _next(read: FileRead) -> dict[str, Any]:
+    if read.rest is None:
+        return {}
+    return {"next": {"path": read.source.path.value, "startLine": read.rest}}
 
 
 def _dependency(dependency: Dependency) -> dict[str, Any]:

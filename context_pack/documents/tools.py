@@ -19,7 +19,7 @@ from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
 from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.retrieval.searching import retry_if_damaged
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_BYTES
+from context_pack.toolkit.limits import BYTES_PER_TOKEN
 from context_pack.toolkit.rows import fitted, weight
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import FETCHES, Answer, Tool, json_answer, tool
@@ -41,7 +41,7 @@ def build(shelf: Shelf, finder: Finder) -> tuple[Tool, ...]:
     """The nine tools over a shelf."""
     serve = _Answers(shelf, finder)
     long: Body = {"long_answers": True}
-    slow: Body = {"long_answers": True, "slow": True}
+    slow: Body = {"long_answers": True, "slow": True, "budget": "maxTokens"}
 
     def make(
         name: str, title: str, about: str, command: type, run: _Run, shape: Body, **options: Any
@@ -134,7 +134,7 @@ class _Answers:
         standing = self.shelf.bring([collection], call.check)
         listed = self.shelf.documents(collection, command.limit, command.offset)
         rows = [{"id": one.key, "title": one.title, "size": one.size} for one in listed.documents]
-        room = DEFAULT_MAX_BYTES - ENVELOPE_BYTES
+        room = _page(call) - ENVELOPE_BYTES
         shown = _first(rows, room)
         end = command.offset + len(shown)
         more = {"nextOffset": end} if end < listed.total and shown else {}
@@ -166,7 +166,7 @@ class _Answers:
             {"level": one.level, "text": one.text[:MOST_HEADING], "line": one.line}
             for one in self.shelf.outline(entry, command.max_depth)
         ]
-        shown = _first(rows, DEFAULT_MAX_BYTES - ENVELOPE_BYTES - weight(entry.title))
+        shown = _first(rows, _page(call) - ENVELOPE_BYTES - weight(entry.title))
         body = {**named(collection), "document": entry.key, "title": entry.title, "outline": shown}
         return json_answer({**body, **_cut(len(shown) < len(rows)), **_state(standing)})
 
@@ -186,7 +186,7 @@ class _Answers:
             "endLine": found.end,
             **_state(standing),
         }
-        return json_answer(fitted([row], DEFAULT_MAX_BYTES)[0][0])
+        return json_answer(fitted([row], _page(call))[0][0])
 
     def search(self, command: commands.Search, call: Call) -> Answer:
         """`documents_search`."""
@@ -292,6 +292,11 @@ def _rising(call: Call) -> Callable[[int, int, str], None]:
         call.progress(before + done, before + total, document)
 
     return report
+
+
+def _page(call: Call) -> int:
+    """The bytes that this client shows of an answer."""
+    return call.page_tokens * BYTES_PER_TOKEN
 
 
 def _room(max_tokens: int, beside: Any) -> int:

@@ -1,31 +1,33 @@
 """The tools `context_search` and `context_record`: everything that names a JSON field of their answers.
 
-An answer stays within the budget of every answer: should the results weigh more, the last ones lose their
-content first and say so.
+Code is shown by its head and the lines that matter. An answer stays within its budget: should the results
+weigh more, the last ones lose their content first and say so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
+from context_pack.memory.domain.excerpts import excerpt
 from context_pack.memory.family import FAMILY, SEARCH
 from context_pack.memory.usecases.record import ContextRecord, Recorder
 from context_pack.memory.usecases.search import ContextSearch, MemorySearcher, Search, check_query
 from context_pack.retrieval.model import Found
 from context_pack.retrieval.searching import Ranked, retry_if_damaged
+from context_pack.retrieval.words import tokens
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.limits import DEFAULT_MAX_BYTES
-from context_pack.toolkit.rows import fitted
+from context_pack.toolkit.limits import BYTES_PER_TOKEN
+from context_pack.toolkit.rows import fitted, weight
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import ADDS, READS, Answer, Tool, json_answer, tool
 
 SEARCH_ABOUT = """\
 Search discoveries, sessions, packs and code by meaning and name. For exact text: grep_codebase."""
 RECORD_ABOUT = "Remember a discovery for later sessions."
-ENVELOPE_BYTES = 2_000
-"""Room for everything beside the results."""
+ENVELOPE_BYTES = 400
+"""Room for everything beside the results and the question."""
 
 SEARCH_SCHEMA = shape(
     results="rows", query="text", totalFound="whole", searchTime="number", indexing="object",
@@ -60,6 +62,7 @@ def search_tool(searcher: MemorySearcher) -> Tool:
         run=run,
         output_schema=SEARCH_SCHEMA,
         slow=True,
+        budget="max_tokens",
     )
 
 
@@ -84,8 +87,10 @@ def record_tool(recorder: Recorder) -> Tool:
 
 
 def _searched(command: ContextSearch, search: Search) -> dict[str, Any]:
+    words = tokens(command.query)
+    room = command.max_tokens * BYTES_PER_TOKEN - ENVELOPE_BYTES - weight(command.query)
     record: dict[str, Any] = {
-        "results": fitted([result(hit) for hit in search.hits], DEFAULT_MAX_BYTES - ENVELOPE_BYTES)[0],
+        "results": fitted([shortened(hit, words) for hit in search.hits], room)[0],
         "query": command.query,
         "totalFound": search.total,
         "searchTime": search.milliseconds,
@@ -98,6 +103,15 @@ def _searched(command: ContextSearch, search: Search) -> dict[str, Any]:
         record["mode"] = "keyword"
     if search.warnings:
         record["warning"] = "; ".join(search.warnings)
+    return record
+
+
+def shortened(hit: Ranked, words: Sequence[str]) -> dict[str, Any]:
+    """One result; of code only the head and the lines that hold the words of the question."""
+    record = result(hit)
+    if hit.found.corpus == CODE:
+        shown = excerpt(hit.found.text, words)
+        record |= {} if shown == hit.found.text else {"content": shown, "excerpt": True}
     return record
 
 

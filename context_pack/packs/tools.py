@@ -36,7 +36,6 @@ from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, WRITES, Answer, Failed, Family, Tool, json_answer
 
 Payload = dict[str, Any]
-MOST_LIST_BYTES = commands.MOST_TOKENS * BYTES_PER_TOKEN
 
 INPUT_ABOUT = """\
 Build a context pack: code references (lines, anchored to survive edits), notes and Mermaid \
@@ -143,6 +142,7 @@ def build(
             run=lambda command, call: _output(reader, command, call),
             long_answers=True,
             all_lengths=True,
+            budget="max_tokens",
         ),
     )
 
@@ -260,7 +260,7 @@ class _Input:
             "create": lambda command, call: to_record(self.writer.create(command, call.check), anchors=False),
             "draft": self._draft,
             "get": lambda command, _: to_record(self.reader.get(command), anchors=False),
-            "list": lambda command, _: self._list(command),
+            "list": self._list,
             "batch": self._batch,
             "set_status": lambda command, call: self._mutation(
                 self.writer.set_status(command, call.check), None
@@ -291,9 +291,9 @@ class _Input:
         parts = zip(written.parts, written.pointed, strict=True)
         return self._mutation(written.pack, [_part_record(part, pointed) for part, pointed in parts])
 
-    def _list(self, command: commands.ListPacks) -> Payload:
+    def _list(self, command: commands.ListPacks, call: Call) -> Payload:
         found, now = self.reader.list(command), self.clock.now()
-        packs = _fitting([_summary(pack, now) for pack in found.items])
+        packs = _fitting([_summary(pack, now) for pack in found.items], call.page_tokens * BYTES_PER_TOKEN)
         more = found.has_more or len(packs) < len(found.items)
         return {"count": len(packs), "total": found.total, "has_more": more, "packs": packs}
 
@@ -350,11 +350,11 @@ def _summary(pack: Pack, now: datetime) -> Payload:
     }
 
 
-def _fitting(summaries: list[Payload]) -> list[Payload]:
+def _fitting(summaries: list[Payload], most: int) -> list[Payload]:
     """As many summaries as one answer may hold; at least one."""
     used = 0
     for index, summary in enumerate(summaries):
         used += size(json.dumps(summary, ensure_ascii=False))
-        if used > MOST_LIST_BYTES and index:
+        if used > most and index:
             return summaries[:index]
     return summaries

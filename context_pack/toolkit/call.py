@@ -8,6 +8,7 @@ from typing import Protocol
 from attrs import define, field
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
 SMALLER = "ask for less (a smaller folder, fewer names), or raise CONTEXT_PACK_CALL_SECONDS"
 
@@ -40,6 +41,10 @@ class Call(Protocol):
     def waited(self) -> float:
         """Seconds since the call was received; what has a time limit counts from there."""
 
+    @property
+    def page_tokens(self) -> int:
+        """What an answer may weigh in tokens unless the arguments say otherwise: what its client shows."""
+
     def check(self) -> None:
         """Return at once while the call is wanted.
 
@@ -62,6 +67,7 @@ class QuietCall:
     request_id: str | int | None = None
     later: list[Callable[[], None]] = field(factory=list)
     waited: float = 0.0
+    page_tokens: int = DEFAULT_MAX_TOKENS
 
     def check(self) -> None:
         """Never cancelled."""

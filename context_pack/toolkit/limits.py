@@ -12,6 +12,8 @@ from context_pack.kernel.errors import Code, Failure
 
 WINDOW_SECONDS = 60.0
 DEFAULT_MAX_TOKENS = 20_000
+LEAST_TOKENS, MOST_TOKENS = 200, 200_000
+"""What a caller may ask an answer to weigh."""
 BYTES_PER_TOKEN = 4
 DEFAULT_MAX_BYTES = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN
 """What an answer may weigh unless its caller says otherwise."""

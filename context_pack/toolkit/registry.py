@@ -62,6 +62,7 @@ class Registry:
     report: Callable[[Finished], None] = field(default=lambda _: None)
     alarm: Callable[[str, BaseException], None] = field(default=lambda _, __: None)
     _commands: OrderedDict[tuple[str, str], Any] = field(factory=OrderedDict, init=False)
+    _budgets: dict[str, Mapping[str, Any]] = field(factory=dict, init=False)
 
     def describe(self) -> list[dict[str, Any]]:
         """Every tool as `tools/list` shows it, in a fixed order."""
@@ -92,7 +93,7 @@ class Registry:
         try:
             self.limiter.admit(name, start)
             call.check()
-            answer = tool.run(self._command(tool, arguments), call)
+            answer = tool.run(self._command(tool, self._budgeted(tool, arguments, call.page_tokens)), call)
         except Overdue as late:
             return self.fail(name, arguments, call, late.failure(), start)
         except Cancelled:
@@ -135,6 +136,20 @@ class Registry:
             if uri.startswith(family.prefix):
                 return family.read(uri)
         return None
+
+    def _budgeted(self, tool: Tool, arguments: Mapping[str, Any], page: int) -> Mapping[str, Any]:
+        """The arguments with the budget that the client's page gives, where the caller has named none.
+
+        A tool whose own default is smaller than that of all answers keeps it.
+        """
+        name = tool.budget
+        if name is None or name in tool.spelled(arguments):
+            return arguments
+        rule = self._budgets.get(tool.name)
+        if rule is None:
+            rule = self._budgets[tool.name] = tool.input_schema()["properties"][name]
+        wanted = min(page, rule.get("default", page))
+        return {**arguments, name: max(rule["minimum"], min(wanted, rule.get("maximum", wanted)))}
 
     def _command(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
         """The structured command; the same arguments are not checked twice.

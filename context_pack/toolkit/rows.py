@@ -54,11 +54,9 @@ def _cut(row: Row, room: int) -> Row:
     left = room
     for line in row["content"].split("\n"):
         if weight(line) > left:
-            beginning = line[: max(0, left)]
-            while beginning and weight(beginning) > left:
-                beginning = beginning[: len(beginning) * 3 // 4]
-            if beginning and left > room // 2:
-                shown.append(beginning)
+            start = beginning(line, left)
+            if start and left > room // 2:
+                shown.append(start)
             break
         left -= weight(line)
         shown.append(line)
@@ -66,3 +64,11 @@ def _cut(row: Row, room: int) -> Row:
     if shown and "startLine" in row:
         cut["endLine"] = row["startLine"] + len(shown) - 1
     return cut
+
+
+def beginning(line: str, most: int) -> str:
+    """As much of a line as fits, roughly."""
+    start = line[: max(0, most)]
+    while start and weight(start) > most:
+        start = start[: len(start) * 3 // 4]
+    return start

@@ -16,6 +16,7 @@ from attrs import evolve, field, frozen
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.arguments import Schema, schema_of
 from context_pack.toolkit.call import Call
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
 UNSAID_LENGTH = 1000
 """From this length on a bound of a text is not published."""
@@ -27,9 +28,10 @@ _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 class Answer:
     """What a tool returns: text for the model, the same as an object where the tool's result is JSON.
 
-    Where `structured` is set and `text` is one line of JSON, the text is that object. `content` replaces the
-    one text block by MCP content blocks (images, audio, embedded resources). `kept` says that the tool keeps
-    this very object and will answer with it again: then it is worth keeping what was made of it.
+    Where `structured` is set and `text` begins with a brace, the text is that object as JSON, in lines that
+    break only between values. `content` replaces the one text block by MCP content blocks (images, audio,
+    embedded resources). `kept` says that the tool keeps this very object and will answer with it again: then
+    it is worth keeping what was made of it.
     """
 
     text: str
@@ -40,8 +42,18 @@ class Answer:
 
 
 def json_answer(value: Mapping[str, Any], *, is_error: bool = False) -> Answer:
-    """A JSON result as compact text and, unless it is an error, as structured content."""
-    return Answer(_compact(value), None if is_error else value, is_error)
+    """A JSON result as text and, unless it is an error, as structured content."""
+    return Answer(in_lines(value), None if is_error else value, is_error)
+
+
+def in_lines(value: Any, depth: int = 3) -> str:
+    """Compact JSON, a line for each member and each row: of one long line some clients show nothing."""
+    if depth and isinstance(value, Mapping) and value:
+        members = (f"{_compact(name)}:{in_lines(inner, depth - 1)}" for name, inner in value.items())
+        return "{" + ",\n".join(members) + "}"
+    if depth and isinstance(value, list | tuple) and value and isinstance(value[0], Mapping):
+        return "[\n" + ",\n".join(map(_compact, value)) + "]"
+    return _compact(value)
 
 
 @frozen
@@ -142,7 +154,8 @@ class Tool:
     `turn` what ("" may be anything), so that the server can keep mutations in order. A `slow` tool may take
     seconds: the server lets quick reads pass it. A `tolerant` tool ignores arguments that it does not know,
     and one with `all_lengths` publishes the bound of every text, where a contract wants that. `spelled` gives
-    the arguments in the spelling of the schema.
+    the arguments in the spelling of the schema. `budget` is the argument that says how many tokens an answer
+    may weigh; where it is absent, the client's page decides.
     """
 
     name: str
@@ -161,6 +174,7 @@ class Tool:
     slow: bool = False
     tolerant: bool = False
     all_lengths: bool = False
+    budget: str | None = None
     selector: Schema | None = field(default=None)
 
     def input_schema(self) -> Schema:
@@ -176,6 +190,11 @@ class Tool:
         return self._shown({"type": "object", "properties": properties, "additionalProperties": False})
 
     def _shown(self, schema: Schema) -> Schema:
+        if self.budget is not None:
+            budget = dict(schema["properties"][self.budget])
+            if budget.get("default") == DEFAULT_MAX_TOKENS:  # the client's page decides
+                del budget["default"]
+            schema = {**schema, "properties": {**schema["properties"], self.budget: budget}}
         return schema if self.all_lengths else _published(schema)
 
     def described(self, description: str) -> Tool:

@@ -188,7 +188,9 @@ def _show(answer: Answer, raw: bool, shell: Shell) -> None:
     if terminal.interactive and (parsed := _as_json(answer.text)) is not None:
         terminal.json(parsed)
         return
-    terminal.raw(answer.text if answer.text.endswith("\n") else answer.text + "\n")
+    # For programs JSON is one line: its own line breaks stand only between values.
+    text = answer.text if _as_json(answer.text) is None else answer.text.replace("\n", "")
+    terminal.raw(text if text.endswith("\n") else text + "\n")
     if answer.is_error and not terminal.interactive:
         refusal = _as_json(answer.text)
         terminal.complain(answer.text if refusal is None else _in_words(refusal))

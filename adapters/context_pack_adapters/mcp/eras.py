@@ -85,6 +85,7 @@ class Envelope(NamedTuple):
 
     capabilities: Mapping[str, Any]
     level: str | None
+    client: str = ""
 
 
 def handshake(facts: ServerFacts, offered: Offered, params: object) -> dict[str, Any]:
@@ -130,4 +131,10 @@ def envelope_of(params: object) -> Envelope | None:
     level = meta.get(LEVEL_KEY)
     if level is not None and (not isinstance(level, str) or level not in SEVERITY):
         raise Refusal(INVALID_PARAMS, f"_meta[{LEVEL_KEY!r}] must be one of: {', '.join(LEVELS)}")
-    return Envelope(capabilities, level)
+    return Envelope(capabilities, level, client_name(meta.get(CLIENT_KEY)))
+
+
+def client_name(info: object) -> str:
+    """The name in a client's own words about itself; empty if there is none."""
+    name = info.get("name") if isinstance(info, dict) else None
+    return name if isinstance(name, str) else ""

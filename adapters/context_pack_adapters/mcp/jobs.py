@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from context_pack_adapters.mcp.eras import SEVERITY
 from context_pack_adapters.mcp.exchange import Exchange
 from context_pack_adapters.mcp.jsonrpc import Id
+from context_pack_adapters.mcp.limits import page_tokens_of
 from context_pack_adapters.mcp.progress import Progress
 from context_pack_adapters.mcp.wire import Refusal, error, failed, internal, notification
 from context_pack_adapters.serving import serving
@@ -45,8 +46,11 @@ class Desk:
         monotonic: Callable[[], float],
         alarm: Callable[[str, BaseException], None],
         call_seconds: float = CALL_SECONDS,
+        page_tokens: int | None = None,
     ) -> None:
         self.call_seconds = call_seconds
+        self.page_tokens = page_tokens
+        """What an answer may weigh whoever asks; None to go by the client."""
         self.send = send
         self.monotonic = monotonic
         self.alarm = alarm
@@ -55,6 +59,8 @@ class Desk:
         """From which severity on a legacy client wants log messages; None until it has said so."""
         self.client: Mapping[str, Any] = {}
         """The capabilities of the legacy handshake."""
+        self.client_name = ""
+        """Who shook hands."""
 
 
 class Job:
@@ -122,6 +128,14 @@ class Job:
     def waited(self) -> float:
         """Seconds since the request was received, in the queue or at work; loading the tools not counted."""
         return self._desk.monotonic() - self._received
+
+    @property
+    def page_tokens(self) -> int:
+        """What an answer may weigh, so that this client shows all of it."""
+        if self._desk.page_tokens is not None:
+            return self._desk.page_tokens
+        envelope = self.exchange.envelope
+        return page_tokens_of(self._desk.client_name if envelope is None else envelope.client)
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:

@@ -94,6 +94,7 @@ class Methods:
     def _initialize(self, exchange: Exchange) -> None:
         capabilities = exchange.params.get("capabilities")
         self._desk.client = capabilities if isinstance(capabilities, dict) else {}
+        self._desk.client_name = eras.client_name(exchange.params.get("clientInfo"))
         self._subscriptions.greeted = self._offered.resources
         self._answer(exchange, fields_of(eras.handshake(self._facts, self._offered, exchange.params)))
 

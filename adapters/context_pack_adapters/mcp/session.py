@@ -72,7 +72,7 @@ class Session:
     whole body from any thread; `alarm` hears of exceptions that no contract names; `on_watch` hears when
     somebody asks to hear of changed resources, of other ones too, and when nobody does any more; `tells` says
     which URIs may be subscribed to; `monotonic` gives seconds, by which calls know how long they have waited;
-    `call_seconds` is how long one may take.
+    `call_seconds` is how long one may take; `page_tokens` is what an answer may weigh, whoever asks.
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class Session:
         tells: Callable[[str], bool] = _any_uri,
         monotonic: Callable[[], float] = _no_clock,
         call_seconds: float = CALL_SECONDS,
+        page_tokens: int | None = None,
     ) -> None:
         if len(facts.instructions.encode()) > MAX_INSTRUCTIONS_BYTES:
             raise ValueError(f"instructions have at most {MAX_INSTRUCTIONS_BYTES} bytes")
@@ -99,7 +100,7 @@ class Session:
         self._send = send
         self._alone: Sink = self._reply_alone
         self._shelf = Shelf(load, page_size, published)
-        self._desk = Desk(send, monotonic, alarm, call_seconds)
+        self._desk = Desk(send, monotonic, alarm, call_seconds, page_tokens)
         self._subscriptions = Subscriptions(send, on_watch)
         self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions, tells)
 

@@ -122,10 +122,11 @@ def _text_block(text: str) -> str:
 
 
 def _structured(answer: Answer) -> str:
-    """The answer's object; where its text is that object on one line, the text itself."""
+    """The answer's object; where its text is that object, the text without the breaks between its values."""
     text = answer.text
-    is_line = text[:1] == "{" and text[-1:] == "}" and "\n" not in text and "\r" not in text
-    return text if is_line and answer.content is None else to_json(answer.structured)
+    if text[:1] != "{" or text[-1:] != "}" or answer.content is not None:
+        return to_json(answer.structured)
+    return text.replace("\n", "")
 
 
 def shown(name: str) -> str:

@@ -157,8 +157,8 @@ class Written(NamedTuple):
     left_out: int
 
 
-def write_document(opened: Opened, command: ExportMarkdown) -> Written:
-    """The document of an entity.
+def write_document(opened: Opened, command: ExportMarkdown, most: int = DEFAULT_MAX_BYTES) -> Written:
+    """The document of an entity in at most `most` bytes.
 
     Raises:
         Failure: `not_found`.
@@ -166,5 +166,5 @@ def write_document(opened: Opened, command: ExportMarkdown) -> Written:
     bundle = opened.bundle
     found = require(bundle, opened.id, [Address(command.entity_type, command.entity_id)])
     chosen = select(bundle, found, command.dependency_depth if command.include_dependencies else 0)
-    text, shown = document(bundle, found[0], chosen.dependencies, DEFAULT_MAX_BYTES)
+    text, shown = document(bundle, found[0], chosen.dependencies, most)
     return Written(text, found[0], shown, chosen.depth, len(chosen.dependencies) - len(shown))

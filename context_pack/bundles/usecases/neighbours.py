@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from context_pack.bundles.domain.model import Bundle, Entity, exported
 from context_pack.bundles.usecases.commands import GetContext
 from context_pack.bundles.usecases.shelf import Address, Opened, require
-from context_pack.toolkit.limits import DEFAULT_MAX_BYTES
 from context_pack.toolkit.rows import weight
 
 REFERENCES, REFERENCED_BY = "references", "referencedBy"
@@ -101,13 +100,15 @@ def neighbour_record(neighbour: Neighbour, id_field: str, detail: str) -> dict[s
     return record
 
 
-def lightened(target: dict[str, Any], related: Sequence[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
+def lightened(
+    target: dict[str, Any], related: Sequence[dict[str, Any]], most: int
+) -> tuple[list[dict[str, Any]], int]:
     """The neighbours without the data that an answer has no room for, and how many go without.
 
     The nearest come first; one that fits still has its data behind one that does not.
     """
     bare = [{name: value for name, value in one.items() if name != "data"} for one in related]
-    room = DEFAULT_MAX_BYTES - weight(target) - weight(bare)
+    room = most - weight(target) - weight(bare)
     found: list[dict[str, Any]] = []
     for whole, without in zip(related, bare, strict=True):
         cost = weight(whole["data"]) if "data" in whole else 0

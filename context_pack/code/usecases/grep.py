@@ -6,10 +6,18 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from context_pack.code.domain.search import DEFAULT_HITS, MAX_HITS, MAX_PATTERN_CHARS, Found, Query
+from context_pack.code.domain.search import (
+    CONTEXT_LINES,
+    DEFAULT_HITS,
+    MAX_HITS,
+    MAX_PATTERN_CHARS,
+    Found,
+    Query,
+)
 from context_pack.code.ports import CodeSearch
 from context_pack.toolkit.arguments import arg, boolean, integer, text
 from context_pack.toolkit.call import Call
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, LEAST_TOKENS, MOST_TOKENS
 
 MAX_GLOB_CHARS = 1000
 
@@ -27,6 +35,12 @@ class GrepCodebase:
     )
     case_sensitive: bool = arg(boolean(), "Whether case matters", name="caseSensitive", default=False)
     limit: int = arg(integer(1, MAX_HITS), "Most matches to return", default=DEFAULT_HITS)
+    context: int = arg(
+        integer(0, CONTEXT_LINES), "Lines around a match; 0: only lines, by file", default=CONTEXT_LINES
+    )
+    max_tokens: int = arg(
+        integer(LEAST_TOKENS, MOST_TOKENS), "Most tokens of the answer", default=DEFAULT_MAX_TOKENS
+    )
 
 
 @frozen

@@ -1,18 +1,19 @@
 """Reading one file: its text or a range of it, and on request the files that it imports.
 
-The file is never cut; only the contents of its dependencies share a budget. Reading changes nothing: that it
-happened is told afterwards, by whoever serves the call.
+A file that does not fit the budget of the call comes in pages of whole lines; the contents of dependencies
+get what is left. Reading changes nothing: that it happened is told afterwards, by whoever serves the call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from context_pack.code.domain.imports.table import resolver_of
 from context_pack.code.domain.imports.tree import Imports, TooManyPlaces, Unparsable
 from context_pack.code.domain.outline import named, nearly_named
+from context_pack.code.domain.pages import JSON_GROWTH, Span, paged
 from context_pack.code.usecases.source_view import SourceView
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.languages import language_of
@@ -20,11 +21,15 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
 from context_pack.kernel.syntax import NotParsed, Parsed, Syntax
 from context_pack.toolkit.arguments import arg, boolean, integer, text
+from context_pack.toolkit.limits import BYTES_PER_TOKEN, LEAST_TOKENS
+from context_pack.toolkit.rows import weight
 
 MAX_BYTES = 1_048_576
 MAX_DEPTH = 1
 BUDGET_CHARS = 80_000
 LONGEST_PATH = 4096
+ENVELOPE_BYTES = 600
+"""Room for what an answer holds beside contents and paths."""
 MOST_CANDIDATES = 20
 
 Check = Callable[[], None]
@@ -63,14 +68,7 @@ class ReadFile:
         text(1, 500), "Read one definition: `Class.method`, or a unique name", default=None
     )
     numbered: bool = arg(boolean(), "Put line numbers before the lines", default=False)
-
-
-@frozen
-class Span:
-    """Lines `start` to `end` of a file, both included; an empty file has the span 1 to 0."""
-
-    start: int
-    end: int
+    max_tokens: int | None = arg(integer(LEAST_TOKENS, MAX_BYTES), "Most tokens of a page", default=None)
 
 
 @frozen
@@ -88,7 +86,10 @@ class Dependency:
 
 @frozen
 class FileRead:
-    """A file as it was read; `external` is None when imports were not asked for."""
+    """A file as it was read; `external` is None when imports were not asked for.
+
+    `rest` is the line to go on with where the page was full, `cut` whether its only line lost its end.
+    """
 
     source: SourceFile
     language: str
@@ -97,6 +98,8 @@ class FileRead:
     span: Span | None
     dependencies: tuple[Dependency, ...] = ()
     external: tuple[str, ...] | None = None
+    rest: int | None = None
+    cut: bool = False
 
 
 @frozen
@@ -124,12 +127,15 @@ class FileReader:
         content, span, lines = _cut(source.text, start, end)
         if command.numbered:
             content = numbered_lines(content, 1 if span is None else span.start)
+        page = paged(content, span, lines, _room(command))
+        read = FileRead(source, language, lines, page.content, page.span, rest=page.rest, cut=page.cut)
         if not (command.include_deps and command.max_depth):
-            return FileRead(source, language, lines, content, span)
+            return read
         imports = self._imports(source, language, check)
-        found = self._dependencies(set(imports.paths) - {source.path.value}, check)
-        external = tuple(sorted(imports.external))
-        return FileRead(source, language, lines, content, span, tuple(found), external)
+        found = self._dependencies(
+            set(imports.paths) - {source.path.value}, check, min(BUDGET_CHARS, page.room)
+        )
+        return evolve(read, dependencies=tuple(found), external=tuple(sorted(imports.external)))
 
     def _symbol(self, source: SourceFile, language: str, symbol: str) -> tuple[int, int]:
         """The lines of the one definition of that name."""
@@ -173,9 +179,8 @@ class FileReader:
             raise _no_imports(source, parsed.reason)
         return parsed.partly
 
-    def _dependencies(self, paths: Iterable[str], check: Check) -> Iterator[Dependency]:
+    def _dependencies(self, paths: Iterable[str], check: Check, left: int) -> Iterator[Dependency]:
         """Each dependency by path; contents come while they fit the budget, whatever went before them."""
-        left = BUDGET_CHARS
         for path in sorted(paths):
             check()
             found = self.tree.read(RelativePath(path), MAX_BYTES)
@@ -237,3 +242,10 @@ def _cut(content: str, start: int | None, end: int | None) -> tuple[str, Span | 
     pieces = content.split("\n")
     kept = "\n".join(pieces[first - 1 : last])
     return kept + ("\n" if last < len(pieces) else ""), Span(first, max(first, last)), lines
+
+
+def _room(command: ReadFile) -> int:
+    """The bytes that an answer has for contents; without a budget files are read whole."""
+    if command.max_tokens is None:
+        return MAX_BYTES * JSON_GROWTH
+    return command.max_tokens * BYTES_PER_TOKEN - ENVELOPE_BYTES - 2 * weight(command.path)

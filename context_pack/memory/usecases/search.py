@@ -19,6 +19,7 @@ from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, 
 from context_pack.retrieval.upkeep import embed_rest
 from context_pack.retrieval.words import tokens
 from context_pack.toolkit.arguments import arg, choice, integer, text
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, LEAST_TOKENS, MOST_TOKENS
 
 LEAST_QUERY, MOST_QUERY = 3, 500
 DEFAULT_LIMIT, MOST_LIMIT = 5, 20
@@ -42,6 +43,9 @@ class ContextSearch:
     type: str = arg(choice(ALL, *DiscoveryType), "Only such discoveries", default=ALL)
     module: str | None = arg(text(0, 200), "Only this module", default=None)
     limit: int = arg(integer(1, MOST_LIMIT), "Most results", default=DEFAULT_LIMIT)
+    max_tokens: int = arg(
+        integer(LEAST_TOKENS, MOST_TOKENS), "Most tokens of the answer", default=DEFAULT_MAX_TOKENS
+    )
 
 
 def check_query(query: object) -> None:

@@ -45,14 +45,16 @@ def _passes(pack: Pack, wanted: Filter) -> bool:
 
 
 def list_text(found: Page[Pack], wanted: Filter, now: datetime, most: int) -> str:
-    """The list as Markdown in at most `most` bytes; when packs are left, the last line says how to go on."""
+    """The list as Markdown in at most `most` bytes; when packs are left, top and end say how to go on."""
     if not found.items:
         return NOTHING
     lines = [_line(pack, now) for pack in found.items]
     fitting = _fitting(lines, most)
     left = found.total - wanted.offset - fitting
-    text = "\n".join([TITLE, "", *lines[:fitting]])
-    return text if left <= 0 else f"{text}\n\n{_rest(left, wanted.offset + fitting)}"
+    if left <= 0:
+        return "\n".join([TITLE, "", *lines[:fitting]])
+    rest = _rest(left, wanted.offset + fitting)
+    return "\n".join([TITLE, "", rest, "", *lines[:fitting], "", rest])
 
 
 def _line(pack: Pack, now: datetime) -> str:
@@ -62,8 +64,8 @@ def _line(pack: Pack, now: datetime) -> str:
 
 
 def _fitting(lines: Sequence[str], most: int) -> int:
-    """How many lines fit beside the title and the last line; at least one."""
-    used = size(TITLE) + 2 + size(_rest(10**9, 10**9)) + 2
+    """How many lines fit beside the title and the lines that lead on; at least one."""
+    used = size(TITLE) + 2 + 2 * (size(_rest(10**9, 10**9)) + 2)
     for index, line in enumerate(lines):
         used += size(line) + 1
         if used > most:

@@ -66,9 +66,9 @@ class _Pages:
     reserve: int = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        # Room for the line that leads on, whatever numbers it will hold.
+        # Room for the line that leads on, twice, whatever numbers it will hold.
         longest = _trailer(len(self.items), self._cursor(Position(len(self.items), FAR)))
-        self.reserve = len(GAP) + size(longest)
+        self.reserve = 2 * (len(GAP) + size(longest))
 
     def page(self, legend: list[Line], position: Position) -> Rendered:
         """The page that begins at a position."""
@@ -136,7 +136,10 @@ class _Pages:
             return Rendered(text)
         left = sum(isinstance(item.part, Ref) for item in self.items[after.item :])
         cursor = self._cursor(after)
-        return Rendered(f"{text}{GAP}{_trailer(left, cursor)}", cursor, left)
+        line = _trailer(left, cursor)
+        # Before the content, too: some clients cut the end of a long answer off.
+        top = text.replace(f"{GAP}{layout.CONTENT}\n", f"{GAP}{line}{GAP}{layout.CONTENT}\n", 1)
+        return Rendered(f"{top}{GAP}{line}", cursor, left)
 
     def _cursor(self, position: Position) -> str:
         return Bookmark(self.pack.id, self.pack.revision, self.mode, position).encode()

@@ -205,3 +205,12 @@ def test_the_longest_time_of_a_call_is_a_whole_number_of_seconds() -> None:
     for text in ("0", "-1", "1.5", "soon", "86401"):
         assert settings(CALL_SECONDS=text).call_seconds == 45
         assert len(settings(CALL_SECONDS=text).complaints) == 1
+
+
+@pytest.mark.clause("ENV-15")
+def test_the_tokens_of_an_answer_go_by_the_client_unless_they_are_set() -> None:
+    assert settings().page_tokens is None
+    assert settings(PAGE_TOKENS=" 2500 ").page_tokens == 2500
+    for text in ("499", "200001", "-1", "many"):
+        assert settings(PAGE_TOKENS=text).page_tokens is None
+        assert len(settings(PAGE_TOKENS=text).complaints) == 1

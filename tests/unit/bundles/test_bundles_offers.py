@@ -30,7 +30,8 @@ def test_the_tools_only_read_and_say_what_they_answer(name: str) -> None:
         "idempotentHint": True,
         "openWorldHint": False,
     }
-    assert shown["outputSchema"]["required"] == ["ok", "tool", "data", "bundleId", "meta", "diagnostics"]
+    fields = {"ok", "tool", "data", "bundleId", "meta", "diagnostics", "error"}
+    assert set(shown["outputSchema"]["properties"]) == fields
     assert "maximum" not in shown["inputSchema"]["properties"].get("dependencyDepth", {})
     assert not desk_of({}).registry.mutates(name, {})
 

@@ -14,7 +14,14 @@ from jsonschema import Draft202012Validator
 
 from context_pack.app import Ports, build
 from context_pack.code.tools import READ_SCHEMA
-from context_pack.code.usecases.read_file import BUDGET_CHARS, MAX_BYTES, FileReader, ReadFile, count_lines
+from context_pack.code.usecases.read_file import (
+    BUDGET_CHARS,
+    MAX_BYTES,
+    FileReader,
+    ReadFile,
+    count_lines,
+    numbered_lines,
+)
 from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Folder
@@ -181,7 +188,7 @@ def test_names_that_only_resemble_denied_ones_are_readable(path: str) -> None:
 @pytest.mark.clause("CD-05")
 def test_a_mebibyte_is_read_and_one_byte_more_is_not() -> None:
     reading = Reading({"most.txt": "é" * (MAX_BYTES // 2), "more.txt": "x" * (MAX_BYTES + 1)})
-    most = reading.read("most.txt")["file"]
+    most = reading.read("most.txt", max_tokens=MAX_BYTES)["file"]
     assert (most["size"], len(most["content"])) == (1_048_576, 524_288)
     assert reading.refused("more.txt") == {
         "error": "File too large",
@@ -316,7 +323,7 @@ def test_contents_share_a_budget_and_a_later_one_that_fits_still_comes() -> None
     sizes = {"a": BUDGET_CHARS - 10, "b": 11, "c": 6, "d": 5, "e": 4}
     files: Files = {f"{name}.py": "é" * size for name, size in sizes.items()}
     files["main.py"] = "".join(f"import {name}\n" for name in sizes)
-    found = Reading(files).read("main.py", includeDeps=True)["dependencies"]
+    found = Reading(files).read("main.py", includeDeps=True, max_tokens=MAX_BYTES)["dependencies"]
     assert [each["content"] is None for each in found] == [False, True, False, True, False]
     assert [each.get("omitted") for each in found] == [None, "budget", None, "budget", None]
     assert [each["size"] for each in found] == [2 * size for size in sizes.values()]
@@ -324,18 +331,20 @@ def test_contents_share_a_budget_and_a_later_one_that_fits_still_comes() -> None
 
 
 @pytest.mark.clause("CD-12")
-def test_the_budget_is_eighty_thousand_characters_and_never_cuts_the_file() -> None:
+def test_dependencies_have_eighty_thousand_characters_or_what_the_page_leaves() -> None:
     files: Files = {"main.py": "import a, b\n#" + "x" * 200_000, "a.py": "#" * 80_000, "b.py": "#"}
-    read = Reading(files).read("main.py", includeDeps=True)
-    assert len(read["file"]["content"]) > 200_000
-    assert [each["content"] is None for each in read["dependencies"]] == [False, True]
+
+    def missing(**arguments: Any) -> list[bool]:
+        found = Reading(files).read("main.py", includeDeps=True, **arguments)
+        return [each["content"] is None for each in found["dependencies"]]
+
+    assert missing(max_tokens=MAX_BYTES) == [False, True]
+    assert missing() == [True, True]
     files["a.py"] = "#" * 80_001
-    assert [
-        each["content"] is None for each in Reading(files).read("main.py", includeDeps=True)["dependencies"]
-    ] == [
-        True,
-        False,
-    ]
+    assert missing(max_tokens=MAX_BYTES) == [True, False]
+    files["main.py"] = "import a, b\n"
+    files["a.py"] = "#" * 9_000
+    assert missing(max_tokens=2_000) == [True, False]
 
 
 @pytest.mark.clause("CD-13")
@@ -538,13 +547,40 @@ def test_answers_are_kept_within_bounds() -> None:
     assert again[0] is answers[39]
     assert again[1] is not answers[0]
     large = Reading({"large.txt": "x" * 300_000})
-    assert not large.registry.call("read_file", {"path": "large.txt"}, QuietCall()).kept
+    call = {"path": "large.txt", "max_tokens": 200_000}
+    assert not large.registry.call("read_file", call, QuietCall()).kept
 
 
-@pytest.mark.clause("CD-05")
-def test_a_file_beyond_what_clients_show_is_whole_and_the_description_advises_ranges() -> None:
-    reading = Reading({"long.txt": "x" * 79 + "\n" + "y" * 600_000})
-    assert reading.read("long.txt")["file"]["size"] == 600_080
-    (shown,) = (tool for tool in reading.registry.describe() if tool["name"] == "read_file")
-    most = shown["_meta"]["anthropic/maxResultSizeChars"]
-    assert f"over {most:,} characters" in shown["description"]
+@pytest.mark.clause("CD-29")
+@pytest.mark.parametrize("numbered", [False, True])
+def test_a_long_file_comes_in_pages_that_together_are_the_file(numbered: bool) -> None:
+    whole = "".join(f'line {number} says "something"\n' for number in range(3000))
+    reading = Reading({"long.txt": whole, "small.txt": "one\n"})
+    assert not {"more", "next"} & reading.read("small.txt").keys()
+    pages, start = [], 1
+    while True:
+        page = reading.read("long.txt", startLine=start, max_tokens=2_500, numbered=numbered)
+        assert len(json.dumps(page, ensure_ascii=False, separators=(",", ":")).encode()) <= 10_000
+        pages.append(page["file"]["content"])
+        span = page["file"]["range"]
+        assert span["startLine"] == start
+        if "next" not in page:
+            break
+        start = page["next"]["startLine"]
+        assert next(iter(page)) == "more"
+        assert (
+            page["more"]
+            == f"lines {span['startLine']}-{span['endLine']} of 3000; continue with startLine {start}"
+        )
+        assert span["endLine"] == start - 1
+    assert len(pages) > 5
+    assert "".join(pages) == (numbered_lines(whole, 1) if numbered else whole)
+
+
+@pytest.mark.clause("CD-29")
+def test_a_line_longer_than_a_page_is_shown_in_part_and_says_so() -> None:
+    reading = Reading({"min.js": "é" * 100_000 + "\nlast\n"})
+    page = reading.read("min.js", max_tokens=500)
+    assert 0 < len(page["file"]["content"].encode()) <= 2_000
+    assert "line 1 is too long" in page["more"]
+    assert reading.read("min.js", startLine=page["next"]["startLine"])["file"]["content"] == "last\n"

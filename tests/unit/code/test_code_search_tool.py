@@ -269,3 +269,29 @@ def test_lines_around_a_match_are_cut_too_and_end_with_the_file() -> None:
     assert (hit.line, hit.column, hit.text) == (3, 1, "match")
     assert hit.before == ("first", ("long " * 200)[:499] + "…")
     assert hit.after == ("last",)
+
+
+@pytest.mark.clause("CD-53")
+def test_without_lines_around_them_matches_come_by_file_and_cost_little() -> None:
+    hits = tuple(
+        Hit(f"src/package/module_{number // 4}.py", number + 1, 5, f"    result_{number} = compute({number})")
+        for number in range(16)
+    )
+    found = payload({"pattern": "compute", "context": 0}, Fixed(Found(hits, 16, 9)))
+    assert found["matches"][0]["lines"][1] == "2:     result_1 = compute(1)"
+    assert [match["file"][-4] for match in found["matches"]] == list("0123")
+    plain = "".join(f"{hit.path}:{hit.line}:{hit.text}\n" for hit in hits)
+    text = call({"pattern": "compute", "context": 0}, Fixed(Found(hits, 16, 9))).text
+    assert len(text) <= 2 * len(plain)
+    few = payload({"pattern": "compute", "context": 0, "max_tokens": 200}, Fixed(Found(hits, 16, 9)))
+    shown = sum(len(match["lines"]) for match in few["matches"])
+    assert 0 < shown < 16
+    assert (few["truncated"], next(iter(few))) == (True, "message")
+    assert f"{shown} of 16 matches" in few["message"]
+
+
+@pytest.mark.clause("CD-53")
+def test_one_line_around_a_match_is_the_nearest() -> None:
+    hit = Hit("a.py", 3, 1, "x", ("far", "near"), ("near", "far"))
+    (match,) = payload({"pattern": "x", "context": 1}, Fixed(Found((hit,), 1, 1)))["matches"]
+    assert match["context"] == {"before": ["near"], "after": ["near"]}

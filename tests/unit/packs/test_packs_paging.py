@@ -29,6 +29,8 @@ def pages(desk: Any, pack: str, max_tokens: int, **more: Any) -> list[str]:
         if ended is None:
             assert "> truncated" not in text
             return found
+        head = text.split("\n\n[CONTENT]\n")[0]
+        assert head.endswith(f"\n\n{ended[0]}")  # where a client that cuts the end off still shows it
         assert len(found) < 5000
         arguments = {"cursor": ended[2]}
 

@@ -1,0 +1,122 @@
+"""Answers that fit what the client shows: by its name, by the environment, by the argument."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stdio_client import HELLO, StdioClient
+
+Spawn = Callable[..., StdioClient]
+META = "io.modelcontextprotocol/"
+PAGES = [
+    ("claude-code", 20_000),
+    ("gemini-cli-mcp-client", 7_500),
+    ("codex-mcp-client", 2_500),
+    ("opencode", 10_000),
+    ("somebody else", 10_000),
+    ("", 10_000),
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A long file of code, and one line that occurs often."""
+    lines = (
+        f"def function_{number}(value):  # grep me\n    return value * {number}\n" for number in range(4000)
+    )
+    (tmp_path / "long.py").write_text("".join(lines))
+    return tmp_path
+
+
+def greet(client: StdioClient, name: str) -> None:
+    """Say hello under a name."""
+    hello = {**HELLO, "clientInfo": {"name": name, "version": "1"}}
+    client.request("initialize", hello)
+
+
+def text_of(client: StdioClient, tool: str, arguments: dict[str, Any], **more: Any) -> str:
+    """The text of an answer."""
+    result = client.request("tools/call", {"name": tool, "arguments": arguments, **more})["result"]
+    assert result["isError"] is False, result
+    text: str = result["content"][0]["text"]
+    return text
+
+
+def pack_of_thirty(client: StdioClient) -> str:
+    """A pack with thirty refs of forty lines each."""
+    made = client.payload("input", {"action": "create", "ttl_minutes": 60})["payload"]["id"]
+    operations: list[dict[str, Any]] = [
+        {"action": "upsert_section", "section_key": "all", "section_title": "All"}
+    ]
+    for number in range(30):
+        operations.append(
+            {
+                "action": "upsert_ref", "section_key": "all", "ref_key": f"ref-{number}", "path": "long.py",
+                "line_start": 1 + number * 80, "line_end": 40 + number * 80,
+            }
+        )  # fmt: skip
+    client.payload("input", {"action": "batch", "id": made, "expected_revision": 1, "operations": operations})
+    return str(made)
+
+
+@pytest.mark.clause("MCP-93", "CD-29")
+@pytest.mark.parametrize(("name", "tokens"), PAGES)
+def test_every_long_answer_follows_the_client_that_said_hello(
+    project: Path, spawn: Spawn, name: str, tokens: int
+) -> None:
+    client = spawn()
+    greet(client, name)
+    read = text_of(client, "read_file", {"path": "long.py"})
+    assert tokens * 3 < len(read.encode()) <= tokens * 4
+    page = json.loads(read)
+    assert page["next"]["startLine"] == page["file"]["range"]["endLine"] + 1
+    assert len(text_of(client, "grep_codebase", {"pattern": "grep me", "limit": 100})) <= tokens * 4
+    modern = {f"{META}protocolVersion": "2026-07-28", f"{META}clientCapabilities": {}}
+    modern[f"{META}clientInfo"] = {"name": "codex-mcp-client", "version": "1"}
+    assert len(text_of(client, "read_file", {"path": "long.py"}, _meta=modern)) <= 10_000
+
+
+@pytest.mark.clause("MCP-93", "PK-54")
+@pytest.mark.parametrize(("name", "tokens"), PAGES[:4])
+def test_a_pack_of_thirty_refs_is_read_to_its_end_by_following_the_continuation(
+    project: Path, spawn: Spawn, name: str, tokens: int
+) -> None:
+    client = spawn()
+    greet(client, name)
+    arguments: dict[str, Any] = {"id": pack_of_thirty(client)}
+    seen: list[str] = []
+    while arguments:
+        text = text_of(client, "output", arguments)
+        assert len(text.encode()) <= tokens * 4
+        seen += [line for line in text.split("\n") if line.startswith("#### ") and "(continued)" not in line]
+        ended = [line for line in text.split("\n") if line.startswith("> truncated: ")]
+        assert len(ended) in (0, 2)
+        assert len(set(ended)) <= 1
+        arguments = {"cursor": ended[0].split('"')[1]} if ended else {}
+    assert len(seen) == 30
+
+
+@pytest.mark.clause("MCP-93", "ENV-15")
+def test_the_environment_stands_above_the_client_and_the_argument_above_both(
+    project: Path, spawn: Spawn
+) -> None:
+    client = spawn(env={"CONTEXT_PACK_PAGE_TOKENS": "1000"})
+    greet(client, "claude-code")
+    assert len(text_of(client, "read_file", {"path": "long.py"})) <= 4_000
+    assert len(text_of(client, "read_file", {"path": "long.py", "max_tokens": 5_000})) > 15_000
+
+
+@pytest.mark.clause("MCP-94", "MCP-21")
+def test_json_answers_are_read_line_by_line_and_structured_content_is_no_larger(
+    project: Path, client: StdioClient
+) -> None:
+    call = {"name": "grep_codebase", "arguments": {"pattern": "grep me"}}
+    result = client.request("tools/call", call)["result"]
+    text = result["content"][0]["text"]
+    assert text.count("\n") >= 50
+    assert json.loads(text) == result["structuredContent"]
+    assert len(json.dumps(result["structuredContent"], separators=(",", ":"))) <= len(text)
