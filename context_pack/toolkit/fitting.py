@@ -46,9 +46,12 @@ def fits(schema: Schema, value: Any) -> bool:
 def _fits_object(schema: Schema, value: dict[Any, Any]) -> bool:
     inner: dict[str, Schema] = schema.get("properties", {})
     return (
-        value.keys() <= inner.keys()
+        (
+            value.keys() <= inner.keys()
+            or (schema.get("additionalProperties", False) is True and all(map(_is_plain, value.items())))
+        )
         and value.keys() >= set(schema.get("required", ()))
-        and all(fits(inner[name], each) for name, each in value.items())
+        and all(fits(inner[name], each) for name, each in value.items() if name in inner)
     )
 
 
@@ -60,3 +63,14 @@ def _fits_text(schema: Schema, value: str) -> bool:
         and (pattern is None or compiled(pattern).search(value) is not None)
         and not has_half_characters(value)
     )
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether no text in a value of an open object has half characters; False for what is no plain JSON."""
+    if type(value) is str:
+        return not has_half_characters(value)
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.items()))
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or type(value) in (bool, int)

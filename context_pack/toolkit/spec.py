@@ -18,8 +18,9 @@ from context_pack.toolkit.arguments import Schema, schema_of
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
-UNSAID_LENGTH = 1000
-"""From this length on a bound of a text is not published."""
+UNSAID: Mapping[str, int] = {"maxLength": 1000, "maximum": 100_000, "maxItems": 1000}
+"""From these values on a bound is not published."""
+UNSAID_BESIDE_LENGTHS = {key: value for key, value in UNSAID.items() if key != "maxLength"}
 
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -117,13 +118,13 @@ def _anything(_: Mapping[str, Any]) -> str:
     return ""
 
 
-def _published(schema: Schema) -> Schema:
-    """The schema without the lengths that nobody passes by accident: they are kept, but need not be read."""
-    shown = {key: value for key, value in schema.items() if key != "maxLength" or value < UNSAID_LENGTH}
+def _published(schema: Schema, unsaid: Mapping[str, int] = UNSAID) -> Schema:
+    """The schema without the bounds that nobody passes by accident: they are kept, but need not be read."""
+    shown = {key: value for key, value in schema.items() if key not in unsaid or value < unsaid[key]}
     if "properties" in shown:
-        shown["properties"] = {name: _published(inner) for name, inner in shown["properties"].items()}
+        shown["properties"] = {name: _published(inner, unsaid) for name, inner in shown["properties"].items()}
     if "items" in shown:
-        shown["items"] = _published(shown["items"])
+        shown["items"] = _published(shown["items"], unsaid)
     return shown
 
 
@@ -195,7 +196,7 @@ class Tool:
             if budget.get("default") == DEFAULT_MAX_TOKENS:  # the client's page decides
                 del budget["default"]
             schema = {**schema, "properties": {**schema["properties"], self.budget: budget}}
-        return schema if self.all_lengths else _published(schema)
+        return _published(schema, UNSAID_BESIDE_LENGTHS if self.all_lengths else UNSAID)
 
     def described(self, description: str) -> Tool:
         """The same tool under another description."""

@@ -18,7 +18,7 @@ from context_pack.packs.domain.anchors import NAME_CHARS
 from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.listing import DEFAULT_LIMIT, MOST_LIMIT
 from context_pack.packs.domain.model import Status
-from context_pack.toolkit.arguments import arg, array, choice, integer, schema_of, text
+from context_pack.toolkit.arguments import arg, array, choice, integer, text
 from context_pack.toolkit.faults import Schema
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
@@ -236,14 +236,13 @@ class Repair(Addressed):
     action: str = arg(ACTION, "repair", default="repair")
 
 
-def operation_schema() -> Schema:
-    """One operation of a batch: any field of any operation; its rules are checked per action."""
-    fields: dict[str, Any] = {}
-    for command in OPERATIONS.values():
-        for name, schema in schema_of(command)["properties"].items():
-            fields.setdefault(name, {"type": schema["type"]})
-    fields["tags"] = {"type": "array", "items": {"type": "string"}}
-    return {"type": "object", "properties": fields, "required": ["action"], "additionalProperties": False}
+OPERATION: Schema = {
+    "type": "object",
+    "properties": {"action": {"type": "string"}},
+    "required": ["action"],
+    "additionalProperties": True,
+}
+"""One operation of a batch; its other fields are checked, per action, by the rules of that action."""
 
 
 @frozen(kw_only=True)
@@ -252,7 +251,7 @@ class Batch(Addressed):
 
     action: str = arg(ACTION, "batch", default="batch")
     operations: tuple[dict[str, Any], ...] = arg(
-        array(operation_schema(), 1, MOST_OPERATIONS),
+        array(OPERATION, 1, MOST_OPERATIONS),
         "batch: each an action with its own fields, without id and revision",
     )
 
