@@ -7,11 +7,19 @@ Nor does a test write to that person's cache and state folders: each test has fo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from postgres_server import Server
+
+    from context_pack_adapters.postgres.connection import Database
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -57,3 +65,35 @@ def checkout() -> Path:
 def regenerate(request: pytest.FixtureRequest) -> bool:
     """Whether generated text is to be rewritten."""
     return bool(request.config.getoption("--regenerate"))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A Postgres of this test process, started when the first test asks for it."""
+    pytest.importorskip("psycopg", reason="the extra 'postgres' is not installed")
+    from postgres_server import NoPostgres, serve
+
+    try:
+        with contextmanager(serve)() as server:
+            yield server
+    except NoPostgres as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture
+def new_database(postgres: Server) -> Iterator[Callable[[], Database]]:
+    """Opens a project of its own in the shared database."""
+    from context_pack_adapters.postgres.connection import Address, Database
+    from context_pack_adapters.postgres.schema import prepare
+
+    opened: list[Database] = []
+
+    def start() -> Database:
+        project, address = f"example.org/{uuid4()}", Address(postgres.url)
+        prepare(address, project)
+        opened.append(Database(address, lambda: project))
+        return opened[-1]
+
+    yield start
+    for database in opened:
+        database.close()

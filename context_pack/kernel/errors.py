@@ -40,6 +40,7 @@ class Code(StrEnum):
     MALFORMED_PACK = "malformed_pack"
     INTERNAL = "internal"
     MIGRATION_REQUIRED = "migration_required"
+    UNAVAILABLE = "unavailable"
     # reading files (contract of the code family)
     ABSOLUTE_PATH = "absolute_path"
     PATH_TRAVERSAL = "path_traversal"
@@ -67,6 +68,7 @@ KIND_OF: Mapping[Code, Kind] = {
     Code.MALFORMED_PACK: Kind.IO_ERROR,
     Code.INTERNAL: Kind.IO_ERROR,
     Code.MIGRATION_REQUIRED: Kind.MIGRATION_REQUIRED,
+    Code.UNAVAILABLE: Kind.IO_ERROR,
     Code.ABSOLUTE_PATH: Kind.VALIDATION,
     Code.PATH_TRAVERSAL: Kind.VALIDATION,
     Code.PERMISSION_DENIED: Kind.VALIDATION,

@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 CLAUSE = re.compile(r"^- \*\*([A-Z]{2,4}-[0-9]{2,3})\*\* +(\S.*)$", re.MULTILINE)
-LOOKS_LIKE_AN_ID = re.compile(r"\b(?:DC|TR|MCP|ER|KN|TK|PK|ST|AN|CLI|LIB|ENV|HTML|PG)-[0-9]+\b")
+LOOKS_LIKE_AN_ID = re.compile(r"\b(?:DC|TR|MCP|ER|KN|TK|PK|ST|AN|CLI|LIB|ENV|HTML|PG|TM)-[0-9]+\b")
 
 
 def contract(checkout: Path) -> list[tuple[str, str]]:

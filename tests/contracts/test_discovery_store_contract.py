@@ -1,4 +1,4 @@
-"""What every `DiscoveryStore` does: one suite, run on the folder and on its twin in memory."""
+"""What every `DiscoveryStore` does: one suite, run on files, on the twin in memory and on Postgres."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ from context_pack_adapters.stores.discovery_files import DiscoveryFiles
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 
 
-@pytest.fixture(params=["disk", "memory"])
+@pytest.fixture(params=["disk", "memory", "postgres"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> DiscoveryStore:
     """An empty store of each kind."""
+    if request.param == "postgres":
+        new_database = request.getfixturevalue("new_database")
+        from context_pack_adapters.postgres.discovery_store import PostgresDiscoveryStore
+
+        return PostgresDiscoveryStore(new_database())
     return DiscoveryFiles(tmp_path) if request.param == "disk" else MemoryDiscoveryStore()
 
 
@@ -36,7 +41,7 @@ def test_a_store_begins_empty(store: DiscoveryStore) -> None:
     assert list(store.all()) == []
 
 
-@pytest.mark.clause("ME-01", "ME-03")
+@pytest.mark.clause("ME-01", "ME-03", "TM-01")
 def test_what_was_recorded_is_there_the_oldest_first(store: DiscoveryStore) -> None:
     later = found_out("Größe:\n--- is *not* a `fence`: {a: 1}\n- item", 5, module="auth")
     earlier = found_out("The first thing that was found", 1)

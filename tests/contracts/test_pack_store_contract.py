@@ -1,4 +1,4 @@
-"""What every `PackStore` does: one suite, run on the store on disk and on its twin in memory."""
+"""What every `PackStore` does: one suite, run on files, on the twin in memory and on Postgres."""
 
 from __future__ import annotations
 
@@ -39,20 +39,31 @@ class Shelf:
         return self.store.create(maker(self.clock.now(), minutes, name=name), name)
 
 
-def opener(kind: str, root: Path) -> Callable[[FixedClock, IdSource, float], PackStore]:
+KINDS = ["disk", "memory", "postgres"]
+
+
+def opener(
+    kind: str, root: Path, request: pytest.FixtureRequest
+) -> Callable[[FixedClock, IdSource, float], PackStore]:
     """How a store of that kind is opened."""
     if kind == "memory":
         return lambda clock, ids, timeout: MemoryPackStore(clock, ids, timeout)
+    if kind == "postgres":
+        new_database = request.getfixturevalue("new_database")
+        from context_pack_adapters.postgres.pack_store import PostgresPackStore
+
+        return lambda clock, ids, timeout: PostgresPackStore(new_database(), ids, timeout, clock=clock)
     return lambda clock, ids, timeout: FilePackStore(root, clock, ids, timeout)
 
 
-@pytest.fixture(params=["disk", "memory"])
+@pytest.fixture(params=KINDS)
 def open_shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Shelf]:
     """Opens a shelf of each kind."""
 
     def start(ids: IdSource | None = None, timeout: float = 10.0) -> Shelf:
         clock = FixedClock()
-        return Shelf(opener(request.param, tmp_path)(clock, ids or SeededIds(), timeout), clock)
+        open_store = opener(request.param, tmp_path, request)
+        return Shelf(open_store(clock, ids or SeededIds(), timeout), clock)
 
     return start
 
@@ -68,7 +79,7 @@ def raised(revision: Pack) -> Pack:
     return attrs.evolve(revision, revision=revision.revision + 1)
 
 
-@pytest.mark.clause("ST-50")
+@pytest.mark.clause("ST-50", "TM-01")
 def test_what_is_created_is_what_every_read_gives(shelf: Shelf) -> None:
     made = shelf.store.create(
         lambda key: full_pack(key, shelf.clock.now(), name="whole thing"), "whole thing"
@@ -343,6 +354,7 @@ class StoreAgainstDictionary(RuleBasedStateMachine):
 
     kind = "memory"
     root = Path()
+    request: pytest.FixtureRequest
 
     @initialize()
     def begin(self) -> None:
@@ -351,7 +363,7 @@ class StoreAgainstDictionary(RuleBasedStateMachine):
         self.root.mkdir(exist_ok=True)
         fresh = self.root / str(len(list(self.root.iterdir())))
         fresh.mkdir()
-        self.store = opener(self.kind, fresh)(self.clock, SeededIds(len(str(fresh))), 5.0)
+        self.store = opener(self.kind, fresh, self.request)(self.clock, SeededIds(len(str(fresh))), 5.0)
         self.known: dict[str, Pack] = {}
 
     def live(self) -> dict[str, Pack]:
@@ -410,9 +422,12 @@ class StoreAgainstDictionary(RuleBasedStateMachine):
 
 
 @pytest.mark.clause("ST-50")
-@pytest.mark.parametrize("which", ["disk", "memory"])
-def test_any_series_of_actions_leaves_a_store_as_it_leaves_a_dictionary(which: str, tmp_path: Path) -> None:
-    machine = type("Machine", (StoreAgainstDictionary,), {"kind": which, "root": tmp_path / "stores"})
+@pytest.mark.parametrize("which", KINDS)
+def test_any_series_of_actions_leaves_a_store_as_it_leaves_a_dictionary(
+    which: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    given = {"kind": which, "root": tmp_path / "stores", "request": request}
+    machine = type("Machine", (StoreAgainstDictionary,), given)
     case = machine.TestCase()  # type: ignore[attr-defined]
     case.settings = settings(max_examples=10, stateful_step_count=15, deadline=None)
     case.runTest()

@@ -82,7 +82,7 @@ class DiscoveryFiles:
         with self._locked():
             known = self._load(discovery_id)
             if known is None:
-                raise _not_found(discovery_id)
+                raise not_found(discovery_id)
             changed = change(known)
             if changed != known:
                 self._write(changed)
@@ -103,7 +103,7 @@ class DiscoveryFiles:
             if one is not None:
                 found.append(one)
         if broken:
-            raise _refusal(broken)
+            raise malformed(broken)
         return sorted(found, key=lambda one: (one.date, one.id))
 
     def forget(self, discovery_id: str) -> Discovery | None:
@@ -113,7 +113,7 @@ class DiscoveryFiles:
             try:
                 known = self._load(discovery_id)
                 if known is None:
-                    raise _not_found(discovery_id)
+                    raise not_found(discovery_id)
             except Failure as failure:
                 # Everything that looks at all of them waits for a malformed one to go.
                 if failure.code is not Code.MALFORMED_DISCOVERY:
@@ -127,7 +127,7 @@ class DiscoveryFiles:
         """Refuse what can be no discovery's id; a folder is not made for it."""
         with translated("discoveries"):
             if not is_id(discovery_id) or not self._folder.exists():
-                raise _not_found(discovery_id)
+                raise not_found(discovery_id)
 
     def _names(self) -> list[str]:
         with translated("discoveries"):
@@ -218,7 +218,7 @@ def _named(discovery_id: str, reason: str) -> Failure:
     )
 
 
-def _refusal(broken: dict[str, str]) -> Failure:
+def malformed(broken: dict[str, str]) -> Failure:
     """What to say about files that hold no discovery."""
     files = [{"file": name + SUFFIX, "reason": reason} for name, reason in sorted(broken.items())]
     others = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
@@ -226,5 +226,5 @@ def _refusal(broken: dict[str, str]) -> Failure:
     return Failure(Code.MALFORMED_DISCOVERY, message, {"files": files[:MOST_FILES_NAMED]})
 
 
-def _not_found(discovery_id: str) -> Failure:
+def not_found(discovery_id: str) -> Failure:
     return Failure(Code.NOT_FOUND, "no discovery has that id; list them to see", {"id": discovery_id})

@@ -67,17 +67,17 @@ class FilePackStore:
         pack = self._read(pack_id)
         if is_expired(pack.expires_at, self._clock.now()):
             self._purge(pack_id)
-            raise _not_found("id", pack_id)
+            raise not_found("id", pack_id)
         return pack
 
     def find(self, name: str) -> Pack:
         """The live pack with exactly that name."""
         live = self._live(self._files.named(name))
         if not live:
-            raise _not_found("name", name)
+            raise not_found("name", name)
         if len(live) > 1:
             same = Broken(Code.MALFORMED_PACK, "", {"reason": "another live pack has the same name"})
-            raise _refusal({pack.id: same for pack in live})
+            raise refusal({pack.id: same for pack in live})
         return self._told(What.SEEN, live[0])
 
     def all(self) -> Sequence[Pack]:
@@ -89,7 +89,7 @@ class FilePackStore:
         live, expired = _sorted_out(found.packs, self._clock.now())
         self._purge_some(expired)
         if found.broken:
-            raise _refusal(found.broken)
+            raise refusal(found.broken)
         return live
 
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
@@ -125,7 +125,7 @@ class FilePackStore:
                 raise Failure(Code.INTERNAL, "a change gave the pack another id or name; report this bug")
             data = pack_format.encode(changed)
             if is_expired(pack.expires_at, self._clock.now()):
-                raise _not_found("id", pack_id)
+                raise not_found("id", pack_id)
             with translated(pack_id + SUFFIX):
                 mode = self._folder.status(pack_id + SUFFIX).st_mode
                 self._folder.write(pack_id + SUFFIX, data, mode)
@@ -148,9 +148,9 @@ class FilePackStore:
         """What the file holds, expired or not."""
         found = self._files.read(pack_id) if is_pack_id(pack_id) else None
         if found is None:
-            raise _not_found("id", pack_id)
+            raise not_found("id", pack_id)
         if isinstance(found, Broken):
-            raise _refusal({pack_id: found})
+            raise refusal({pack_id: found})
         return found
 
     def _read_locked(self, pack_id: str, lock: PathLock) -> Pack:
@@ -164,7 +164,7 @@ class FilePackStore:
         if is_expired(pack.expires_at, self._clock.now()):
             with suppress(OSError):
                 self._remove(pack_id, lock)
-            raise _not_found("id", pack_id)
+            raise not_found("id", pack_id)
         return pack
 
     def _create(self, make: Callable[[str], Pack]) -> Pack:
@@ -183,16 +183,12 @@ class FilePackStore:
         """Refuse a name that a live pack has."""
         found = self._files.named(name)
         if found.broken:
-            raise _refusal(found.broken)
+            raise refusal(found.broken)
         live, expired = _sorted_out(found.packs, self._clock.now())
         # A writer that read an expired one just in time could still extend it: its lock settles it.
         taken = live or [pack for pack in expired if not self._bury(pack.id, waiting)]
         if taken:
-            raise Failure(
-                Code.NAME_CONFLICT,
-                "a live pack already has that name; choose another or use that pack",
-                {"name": name, "id": taken[0].id},
-            )
+            raise name_taken(name, taken[0].id)
 
     def _bury(self, pack_id: str, waiting: Waiting) -> bool:
         """Remove an expired pack, waiting a moment for its lock; False if it turns out to live.
@@ -271,7 +267,7 @@ def _sorted_out(packs: Sequence[Pack], now: datetime) -> tuple[list[Pack], list[
     return live, expired
 
 
-def _refusal(broken: Mapping[str, Broken]) -> Failure:
+def refusal(broken: Mapping[str, Broken]) -> Failure:
     """What to say about files that hold no readable pack; malformed ones come before other versions."""
     malformed = sorted(key for key, found in broken.items() if found.code is not Code.MIGRATION_REQUIRED)
     if not malformed:
@@ -287,6 +283,13 @@ def _refusal(broken: Mapping[str, Broken]) -> Failure:
     return Failure(Code.MALFORMED_PACK, f"{complaint}; mend or remove what details.files names", details)
 
 
-def _not_found(field: str, value: str) -> Failure:
+def not_found(field: str, value: str) -> Failure:
+    """No live pack has that id or name."""
     message = f"no live pack has that {field}; list the packs to see them"
     return Failure(Code.NOT_FOUND, message, {field: value})
+
+
+def name_taken(name: str, pack_id: str) -> Failure:
+    """The live pack with that id has the name already."""
+    message = "a live pack already has that name; choose another or use that pack"
+    return Failure(Code.NAME_CONFLICT, message, {"name": name, "id": pack_id})

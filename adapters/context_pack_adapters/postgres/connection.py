@@ -1,0 +1,273 @@
+"""Connections to the team's database: opened when they are needed, kept while they work, bounded in time.
+
+Not the driver's own pool: that one keeps trying in threads of its own, and tells a caller after its whole
+timeout that there is no connection, but not why. Here, the first caller hears at once what is wrong.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, LiteralString, TypeVar
+
+import psycopg
+from attrs import field, frozen
+from psycopg import errors
+from psycopg.abc import RV, PQGen
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.packs.ports import Waiting, patiently
+from context_pack_adapters.postgres.faults import Lost, NoAnswer, failure_of, is_lost, locked_failure
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+Statement = tuple[LiteralString, dict[str, Any]]
+
+VERSION = 1
+"""The version of the tables that this program knows."""
+CONNECT_SECONDS = 3
+ANSWER_SECONDS = 4.0
+_TRY_SECONDS = 4.0
+_PAUSE_SECONDS = 0.1
+_TICK_SECONDS = 0.05
+_MOST_IDLE = 4
+_SESSION: dict[str, Any] = {
+    "application_name": "context-pack",
+    "client_encoding": "utf8",
+    "connect_timeout": CONNECT_SECONDS,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+_BEGIN_SESSION: LiteralString = """
+    SELECT set_config('context_pack.project', %(project)s, false),
+           set_config('idle_in_transaction_session_timeout', '60s', false),
+           (SELECT max(version) FROM context_pack.cp_schema),
+           EXISTS (SELECT FROM context_pack.cp_projects WHERE project = %(project)s)"""
+_BEGIN: LiteralString = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_LOCK_TIMEOUT: LiteralString = "SELECT set_config('lock_timeout', %(milliseconds)s, true)"
+
+
+@frozen
+class Address:
+    """Where the database is; the password is apart, so that the rest can be shown."""
+
+    url: str
+    password: str | None = field(default=None, repr=False)
+
+
+class Link(psycopg.Connection[Row]):
+    """One connection; whoever waits on it gives up after a while, or when the caller has withdrawn."""
+
+    until = float("inf")
+    waiting: Waiting = staticmethod(patiently)
+    _given_up: BaseException | None = None
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether somebody stopped waiting; an answer may still come, to nobody."""
+        return self._given_up is not None
+
+    def wait(self, gen: PQGen[RV], interval: float = _TICK_SECONDS, timeout: float | None = None) -> RV:
+        """Consume a generator of the driver, looking at the time again and again."""
+        bounds = {} if timeout is None else {"timeout": timeout}
+        return super().wait(self._watched(gen), min(interval or _TICK_SECONDS, _TICK_SECONDS), **bounds)
+
+    def _watched(self, gen: PQGen[RV]) -> PQGen[RV]:
+        try:
+            wanted = next(gen)
+            while True:
+                ready = yield wanted
+                if not ready:
+                    self._check()
+                wanted = gen.send(ready)
+        except StopIteration as end:
+            value: RV = end.value
+            return value
+
+    def _check(self) -> None:
+        """Give up if the caller has withdrawn or the time is over."""
+        try:
+            self.waiting()
+            if time.monotonic() > self.until:
+                raise NoAnswer
+        except BaseException as error:
+            self._given_up = error
+            raise
+
+    def together(self, *statements: Statement, seconds: float = ANSWER_SECONDS) -> list[psycopg.Cursor[Row]]:
+        """Run statements in one round trip; the first that fails ends it."""
+        self.until = time.monotonic() + seconds
+        try:
+            with self.pipeline():
+                return [self.execute(text, values) for text, values in statements]
+        except BaseException:
+            if self._given_up is not None:  # the end of the pipeline has complaints of its own
+                raise self._given_up from None
+            raise
+        finally:
+            self.until = float("inf")
+
+
+class Database:
+    """The connections of one process to one project; safe to share between threads."""
+
+    def __init__(self, address: Address, project: Callable[[], str]) -> None:
+        self._address = address
+        self._name = project
+        self._project: str | None = None
+        self._idle: list[Link] = []
+        self._lock = threading.Lock()
+
+    @property
+    def project(self) -> str:
+        """The key of the project; found out when it is first needed."""
+        if self._project is None:
+            self._project = self._name()
+        return self._project
+
+    def close(self) -> None:
+        """Close what is idle."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for link in idle:
+            link.close()
+
+    def rows(self, text: LiteralString, values: dict[str, Any]) -> Sequence[Row]:
+        """What a read gives, in one round trip; asked again if the connection is gone."""
+        statement = (text, {"project": self.project, **values})
+        return self.attempt(lambda link, _: link.together(statement)[0].fetchall())
+
+    def attempt(self, work: Callable[[Link, bool], T]) -> T:
+        """Run `work` on a connection, and again on a new one if that is lost; then it is told so."""
+        again, end = False, time.monotonic() + _TRY_SECONDS
+        while True:
+            try:
+                with self.link(patient=again) as link:
+                    return work(link, again)
+            except Lost as lost:
+                if time.monotonic() > end:
+                    raise lost.failure from None
+                self.close()  # what was idle is most likely gone, too
+                again = True
+
+    @contextmanager
+    def link(self, patient: bool = False) -> Iterator[Link]:
+        """A connection that is kept for the next caller, unless it is lost meanwhile."""
+        with self._lock:
+            link = self._idle.pop() if self._idle else None
+        if link is None:
+            link = self._connected(patient)
+        try:
+            yield link
+            if link.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                link.together(("ROLLBACK", {}))
+        except BaseException as error:
+            self._put_away(link, error)
+            raise
+        self._keep(link)
+
+    def _put_away(self, link: Link, error: BaseException) -> None:
+        """After an error: keep the connection if it can still be used; foreign errors become failures."""
+        status = link.info.transaction_status
+        if link.gave_up or is_lost(link, error) or status == psycopg.pq.TransactionStatus.ACTIVE:
+            self._drop(link)
+            if isinstance(error, psycopg.Error | NoAnswer):
+                raise Lost(failure_of(error)) from None
+            return
+        try:
+            link.together(("ROLLBACK", {}))
+        except (psycopg.Error, NoAnswer):
+            self._drop(link)
+        else:
+            self._keep(link)
+        if isinstance(error, psycopg.Error):
+            raise failure_of(error) from None
+
+    def _drop(self, link: Link) -> None:
+        """End a connection, and what it may still be doing in the server."""
+        with suppress(psycopg.Error, NoAnswer):
+            if not link.closed and link.info.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
+                link.cancel_safe(timeout=1.0)
+        link.close()
+
+    def _keep(self, link: Link) -> None:
+        with self._lock:
+            if len(self._idle) < _MOST_IDLE and not link.closed:
+                self._idle.append(link)
+                return
+        link.close()
+
+    def _connected(self, patient: bool) -> Link:
+        """A new connection; one that was lost a moment ago is tried for longer."""
+        end = time.monotonic() + _TRY_SECONDS
+        while True:
+            try:
+                return self.connect()
+            except Failure as failure:
+                left = end - time.monotonic()
+                if not patient or failure.code is not Code.UNAVAILABLE or left < _PAUSE_SECONDS:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+
+    def connect(self) -> Link:
+        """A new connection of this project.
+
+        Raises:
+            Failure: it cannot be had, or the tables are of another version.
+        """
+        project = self.project
+        try:
+            link = open_link(self._address)
+            try:
+                ((_, _, found, known),) = link.together((_BEGIN_SESSION, {"project": project}))[0].fetchall()
+                check_version(found)
+                _check_project(project, known)
+            except BaseException:
+                link.close()
+                raise
+        except (psycopg.Error, NoAnswer) as error:
+            raise failure_of(error) from None
+        return link
+
+
+def open_link(address: Address) -> Link:
+    """A connection that knows no project yet."""
+    secret = {} if address.password is None else {"password": address.password}
+    return Link.connect(address.url, autocommit=True, **(_SESSION | secret))
+
+
+def check_version(found: int | None) -> None:
+    """Refuse tables that this program does not know."""
+    if found == VERSION:
+        return
+    if found is None or found < VERSION:
+        words = "is older than this program; run 'context-pack team init' to bring it up to date"
+    else:
+        words = "is newer than this program; upgrade context-pack"
+    details = {"found": found, "supported": VERSION}
+    raise Failure(Code.MIGRATION_REQUIRED, f"the schema of the team's database {words}", details)
+
+
+def _check_project(project: str, known: bool) -> None:
+    if not known:
+        words = "is not in the team's database, or this login has not its role; run 'context-pack team init'"
+        raise Failure(Code.MIGRATION_REQUIRED, f"the project {project!r} {words}", {"project": project})
+
+
+def locked(
+    link: Link, name: str, seconds: float, waiting: Waiting, *statements: Statement
+) -> list[psycopg.Cursor[Row]]:
+    """Begin a transaction with statements that may wait for a lock, in one round trip."""
+    link.waiting = waiting
+    milliseconds = str(max(1, int(seconds * 1000)))
+    begin: tuple[Statement, ...] = ((_BEGIN, {}), (_LOCK_TIMEOUT, {"milliseconds": milliseconds}))
+    try:
+        return link.together(*begin, *statements, seconds=seconds + ANSWER_SECONDS)[2:]
+    except (errors.LockNotAvailable, errors.DeadlockDetected):
+        raise locked_failure(name, seconds) from None
+    finally:
+        del link.waiting

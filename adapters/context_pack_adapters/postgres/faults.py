@@ -1,0 +1,65 @@
+"""The one seam where an error of Postgres or its driver becomes a failure.
+
+What passes by itself (down, full, read-only, too many connections) is `unavailable`. No message repeats what
+the driver said: it may hold parts of the address that somebody wrote a password into.
+"""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import errors
+
+from context_pack.kernel.errors import Code, Failure
+
+LOCAL = "code, contexts and files work without it"
+_RAISED = Code.UNAVAILABLE
+_WORDS: dict[str, tuple[Code, str]] = {
+    "25006": (_RAISED, "is read-only; ask who runs it, or try again when it is writable"),
+    "53100": (_RAISED, "has no space left on its disk; ask who runs it, then try again"),
+    "53200": (_RAISED, "has no memory left; try again"),
+    "53300": (_RAISED, "has no connection left for us; try again"),
+    "28000": (Code.IO_ERROR, "refuses this login; check the user of CONTEXT_PACK_STORE"),
+    "28P01": (Code.IO_ERROR, "refuses this password; check PGPASSWORD or ~/.pgpass"),
+    "3D000": (Code.IO_ERROR, "has no database of that name; check CONTEXT_PACK_STORE"),
+    "42501": (Code.IO_ERROR, "does not let this login do that; ask for the role context_pack_member"),
+    "42P01": (Code.MIGRATION_REQUIRED, "has not been prepared; run 'context-pack team init' once"),
+    "3F000": (Code.MIGRATION_REQUIRED, "has not been prepared; run 'context-pack team init' once"),
+}
+_LOST = f"does not answer; {LOCAL}, try again"
+_NEEDS_PASSWORD = "wants a password; set PGPASSWORD, or use ~/.pgpass or a service file"
+
+
+class NoAnswer(Exception):
+    """The server took too long."""
+
+
+class Lost(Exception):
+    """The connection is gone; what was under way may or may not have happened."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+def is_lost(link: psycopg.Connection[object], error: BaseException) -> bool:
+    """Whether the connection can do nothing more after that error."""
+    return link.closed or link.broken or isinstance(error, NoAnswer | errors.OperatorIntervention)
+
+
+def failure_of(error: BaseException) -> Failure:
+    """What to tell a caller about an error of the driver."""
+    state = getattr(error, "sqlstate", None) or ""
+    code, words = _WORDS.get(state, (Code.UNAVAILABLE, _LOST))
+    if state and state not in _WORDS and state[:2] not in ("08", "53", "57", "58"):
+        code, words = Code.IO_ERROR, f"refused a statement (SQLSTATE {state}); report this"
+    failed = getattr(error, "pgconn", None)
+    if not state and failed is not None and failed.needs_password:
+        code, words = Code.IO_ERROR, _NEEDS_PASSWORD
+    return Failure(code, f"the team's database {words}", {"store": "postgresql", "reason": state or "lost"})
+
+
+def locked_failure(name: str, seconds: float) -> Failure:
+    """A row stayed locked for that long."""
+    hint = "another call is writing; wait a moment, read the pack again and retry"
+    details = {"lock": name, "timeout_seconds": seconds, "hint": hint}
+    return Failure(Code.LOCK_TIMEOUT, f"{name} stayed locked for {seconds:g} s: {hint}", details)

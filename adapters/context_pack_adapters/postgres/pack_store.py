@@ -1,0 +1,274 @@
+"""Packs in the table `cp_packs`, each body the very text of a pack's file.
+
+A write is one transaction in two round trips: lock the row and read it, then write it and commit. A commit
+whose answer was lost is looked up by its stamp in `cp_history` before anything is done again. The expiry is
+judged by the database's clock. A body that was read is parsed again only if its stamp differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, LiteralString, NamedTuple
+from uuid import UUID, uuid4
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
+from context_pack.kernel.ports import Clock, IdSource
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.ports import Waiting, patiently
+from context_pack_adapters.postgres.connection import Database, Link, Row, locked
+from context_pack_adapters.stores import pack_format
+from context_pack_adapters.stores.events import WRITING, Event, Tell, What, nobody
+from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, Broken
+from context_pack_adapters.stores.pack_store import CREATE_LOCK, LOCK_SECONDS, name_taken, not_found, refusal
+
+_MOST_DRAWS = 100
+
+# `now` is NULL but in tests: then the database's own clock judges.
+_LIVE: LiteralString = (
+    "project = %(project)s AND expires_at > coalesce(%(now)s::timestamptz, clock_timestamp())"
+)
+_BODY: LiteralString = "id, stamp, CASE WHEN stamp = ANY(%(known)s::uuid[]) THEN NULL ELSE body END"
+_GET: LiteralString = f"SELECT {_BODY} FROM context_pack.cp_packs WHERE {_LIVE} AND id = %(id)s"
+_FIND: LiteralString = f"SELECT {_BODY} FROM context_pack.cp_packs WHERE {_LIVE} AND name = %(name)s"
+_LIST: LiteralString = f"SELECT id, stamp FROM context_pack.cp_packs WHERE {_LIVE}"
+_SOME: LiteralString = f"SELECT {_BODY} FROM context_pack.cp_packs WHERE {_LIVE} AND id = ANY(%(ids)s)"
+_LOCK: LiteralString = f"{_GET} FOR UPDATE"
+_IS_DONE: LiteralString = """
+    SELECT 1 FROM context_pack.cp_history WHERE project = %(project)s AND stamp = %(stamp)s"""
+_CHANGE: LiteralString = f"""
+    WITH changed AS (
+      UPDATE context_pack.cp_packs
+      SET revision = %(revision)s, expires_at = %(expires)s, body = %(body)s, stamp = %(stamp)s,
+          author = %(author)s
+      WHERE {_LIVE} AND id = %(id)s
+      RETURNING project, stamp, id, revision, author)
+    INSERT INTO context_pack.cp_history (project, stamp, id, revision, author) SELECT * FROM changed"""
+_REMOVE: LiteralString = f"""
+    WITH gone AS (
+      DELETE FROM context_pack.cp_packs WHERE {_LIVE} AND id = %(id)s RETURNING project, id)
+    INSERT INTO context_pack.cp_history (project, stamp, id, author)
+    SELECT project, %(stamp)s, id, %(author)s FROM gone"""
+_INSERT: LiteralString = """
+    WITH made AS (
+      INSERT INTO context_pack.cp_packs (project, id, name, revision, expires_at, body, stamp, author)
+      VALUES (%(project)s, %(id)s, %(name)s, %(revision)s, %(expires)s, %(body)s, %(stamp)s, %(author)s)
+      ON CONFLICT DO NOTHING
+      RETURNING project, stamp, id, revision, author)
+    INSERT INTO context_pack.cp_history (project, stamp, id, revision, author) SELECT * FROM made"""
+_TAKEN: LiteralString = """
+    SELECT id FROM context_pack.cp_packs WHERE project = %(project)s AND name = %(name)s"""
+_FREE_NAME: LiteralString = """
+    DELETE FROM context_pack.cp_packs
+    WHERE project = %(project)s AND name = %(name)s
+      AND expires_at <= coalesce(%(now)s::timestamptz, clock_timestamp())"""
+_PURGE: LiteralString = """
+    DELETE FROM context_pack.cp_packs WHERE project = %(project)s AND id IN (
+      SELECT id FROM context_pack.cp_packs
+      WHERE project = %(project)s AND expires_at <= coalesce(%(now)s::timestamptz, clock_timestamp())
+        AND name IS DISTINCT FROM %(name)s
+      LIMIT 100 FOR UPDATE SKIP LOCKED)"""
+_FORGET: LiteralString = """
+    DELETE FROM context_pack.cp_history
+    WHERE project = %(project)s AND at < clock_timestamp() - interval '90 days'"""
+
+
+class _Seen(NamedTuple):
+    """What one version of a row holds."""
+
+    stamp: UUID
+    value: Pack | Broken
+
+
+class PostgresPackStore:
+    """A `PackStore` in a database; safe to share between threads, processes and machines.
+
+    Without a clock the database's own is asked; tests give one.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        ids: IdSource,
+        lock_timeout: float = LOCK_SECONDS,
+        tell: Tell = nobody,
+        author: str | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._database = database
+        self._ids = ids
+        self._lock_timeout = lock_timeout
+        self._tell = tell
+        self._author = author
+        self._clock = clock
+        self._seen: dict[str, _Seen] = {}
+
+    def get(self, pack_id: str) -> Pack:
+        """The live pack with that id."""
+        if not is_pack_id(pack_id):
+            raise not_found("id", pack_id)
+        seen = self._seen.get(pack_id)
+        rows = self._database.rows(_GET, self._values(id=pack_id, known=_stamp(seen)))
+        if not rows:
+            raise not_found("id", pack_id)
+        return self._told(What.SEEN, self._pack(rows[0], seen))
+
+    def find(self, name: str) -> Pack:
+        """The live pack with exactly that name."""
+        same = (seen for seen in list(self._seen.values()) if getattr(seen.value, "name", None) == name)
+        seen = next(same, None)
+        values = self._values(name=name, known=_stamp(seen))
+        rows = [] if "\0" in name else self._database.rows(_FIND, values)
+        if not rows:
+            raise not_found("name", name)
+        return self._told(What.SEEN, self._pack(rows[0], seen))
+
+    def all(self) -> Sequence[Pack]:
+        """Every live pack; one round trip if nothing has changed. Fails closed on a malformed one."""
+        listed: dict[str, UUID] = dict(self._database.rows(_LIST, self._values()))
+        known = {key: seen for key, seen in list(self._seen.items()) if seen.stamp == listed.get(key)}
+        wanted = list(listed.keys() - known.keys())
+        fresh = self._database.rows(_SOME, self._values(ids=wanted, known=[])) if wanted else ()
+        found = {key: seen.value for key, seen in known.items()}
+        found |= {row[0]: self._value(row, None) for row in fresh}
+        for gone in self._seen.keys() - listed.keys():
+            self._seen.pop(gone, None)
+        broken = {key: value for key, value in found.items() if isinstance(value, Broken)}
+        if broken:
+            raise refusal(broken)
+        return [value for value in found.values() if isinstance(value, Pack)]
+
+    def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
+        """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
+        self._tell(WRITING)
+        for _ in range(_MOST_DRAWS):
+            made = make(pack_id(self._ids.token(PACK_ID_BYTES)))
+            if self._inserted(made, name, waiting):
+                return self._told(What.MADE, made)
+        raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
+
+    def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
+        """One read-modify-write under the row's lock; returns what is now stored."""
+        self._tell(WRITING)
+        results: list[Pack] = []
+
+        def work(pack: Pack, stamp: UUID, link: Link) -> None:
+            changed = change(pack)
+            if (changed.id, changed.name) != (pack.id, pack.name):
+                raise Failure(Code.INTERNAL, "a change gave the pack another id or name; report this bug")
+            results.append(changed)
+            if changed != pack:
+                values = self._row(changed, stamp)
+                written, _ = link.together((_CHANGE, values), ("COMMIT", {}))
+                if not written.rowcount:
+                    raise not_found("id", pack_id)
+                self._seen[pack_id] = _Seen(stamp, changed)
+
+        self._under_lock(pack_id, work, waiting)
+        return self._told(What.CHANGED, results[-1])
+
+    def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
+        """Remove the pack under its row's lock, after `check` has accepted it."""
+        self._tell(WRITING)
+        packs: list[Pack] = []
+
+        def work(pack: Pack, stamp: UUID, link: Link) -> None:
+            packs.append(pack)
+            check(pack)
+            values = self._values(id=pack_id, stamp=stamp, author=self._author)
+            gone, _ = link.together((_REMOVE, values), ("COMMIT", {}))
+            if not gone.rowcount:
+                raise not_found("id", pack_id)
+            self._seen.pop(pack_id, None)
+
+        self._under_lock(pack_id, work, waiting)
+        self._told(What.REMOVED, packs[-1])
+
+    def _under_lock(self, key: str, work: Callable[[Pack, UUID, Link], None], waiting: Waiting) -> None:
+        """Lock the live pack, read it and do the work; none that was done is done again."""
+        if not is_pack_id(key):
+            raise not_found("id", key)
+        stamp = uuid4()
+
+        def attempt(link: Link, again: bool) -> None:
+            seen = self._seen.get(key)
+            statement = (_LOCK, self._values(id=key, known=_stamp(seen)))
+            (read,) = locked(link, key + LOCK_SUFFIX, self._lock_timeout, waiting, statement)
+            rows = read.fetchall()
+            # Asked now that the row is ours: an earlier try that was still at work has ended.
+            if again and self._is_done(link, stamp):
+                return
+            if not rows:
+                raise not_found("id", key)
+            work(self._pack(rows[0], seen), stamp, link)
+
+        self._database.attempt(attempt)
+
+    def _inserted(self, made: Pack, name: str | None, waiting: Waiting) -> bool:
+        """Insert a pack; False if its id is taken."""
+        stamp = uuid4()
+        values = {**self._row(made, stamp), "name": name}
+
+        def attempt(link: Link, again: bool) -> bool:
+            statements = [(_PURGE, values), (_FORGET, values), (_INSERT, values), ("COMMIT", {})]
+            if name is not None:
+                statements.insert(0, (_FREE_NAME, values))
+            inserted = locked(link, CREATE_LOCK, self._lock_timeout, waiting, *statements)[-2]
+            if inserted.rowcount or (again and self._is_done(link, stamp)):
+                return True
+            taken = link.together((_TAKEN, values))[0].fetchall() if name is not None else []
+            if taken:
+                raise name_taken(str(name), taken[0][0])
+            return False
+
+        done = self._database.attempt(attempt)
+        if done:
+            self._seen[made.id] = _Seen(stamp, made)
+        return done
+
+    def _is_done(self, link: Link, stamp: UUID) -> bool:
+        return bool(link.together((_IS_DONE, self._values(stamp=stamp)))[0].fetchall())
+
+    def _values(self, **values: Any) -> dict[str, Any]:
+        now: datetime | None = None if self._clock is None else self._clock.now()
+        return {"project": self._database.project, "now": now, **values}
+
+    def _row(self, pack: Pack, stamp: UUID) -> dict[str, Any]:
+        # A NUL can only be in the summary below the front matter, which nobody reads back.
+        body = pack_format.encode(pack).decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
+        expires = pack.expires_at
+        return self._values(
+            id=pack.id, revision=pack.revision, expires=expires, body=body, stamp=stamp, author=self._author
+        )
+
+    def _pack(self, row: Row, seen: _Seen | None) -> Pack:
+        found = self._value(row, seen)
+        if isinstance(found, Broken):
+            raise refusal({row[0]: found})
+        return found
+
+    def _value(self, row: Row, seen: _Seen | None) -> Pack | Broken:
+        """What a row holds; its body was not sent if it is the one that was seen."""
+        key, stamp, body = row
+        if body is None:
+            assert seen is not None
+            return seen.value
+        self._seen[key] = found = _Seen(stamp, _decoded(body, key))
+        return found.value
+
+    def _told(self, what: What, pack: Pack) -> Pack:
+        self._tell(Event(what, pack))
+        return pack
+
+
+def _stamp(seen: _Seen | None) -> list[UUID]:
+    return [] if seen is None else [seen.stamp]
+
+
+def _decoded(body: str, key: str) -> Pack | Broken:
+    try:
+        return pack_format.decode(body.encode("utf-8"), key)
+    except Failure as failure:
+        details: Mapping[str, object] = failure.details
+        return Broken(failure.code, failure.message, details)

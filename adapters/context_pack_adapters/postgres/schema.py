@@ -1,0 +1,182 @@
+"""The tables of the team's database: one list of steps, forwards only, each run once under one lock.
+
+An owner role has the tables, a member role may use them; row-level security shows a login the rows of the
+project it has named, if it has that project's role. Nothing is dropped and nothing is renamed in a step.
+"""
+
+from __future__ import annotations
+
+from typing import LiteralString
+
+import psycopg
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack_adapters.postgres.connection import VERSION, Address, Link, check_version, open_link
+from context_pack_adapters.postgres.faults import NoAnswer, failure_of
+
+_INIT_LOCK = 0x436F_6E50  # one number for everybody who prepares a database
+_SECONDS = 30.0
+
+ROLES: LiteralString = """
+DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'context_pack_owner') THEN
+    CREATE ROLE context_pack_owner NOLOGIN;
+  END IF;
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'context_pack_member') THEN
+    CREATE ROLE context_pack_member NOLOGIN;
+  END IF;
+  BEGIN
+    EXECUTE format('GRANT context_pack_owner TO %I', current_user);
+    GRANT context_pack_member TO context_pack_owner;
+  EXCEPTION WHEN insufficient_privilege THEN
+    NULL; -- somebody else has made the roles
+  END;
+  IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'context_pack') THEN
+    CREATE SCHEMA context_pack AUTHORIZATION context_pack_owner;
+  END IF;
+END $$;
+SET LOCAL ROLE context_pack_owner;
+CREATE TABLE IF NOT EXISTS context_pack.cp_schema (
+  version integer PRIMARY KEY,
+  at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+"""
+
+STEPS: tuple[LiteralString, ...] = (
+    """
+CREATE TABLE context_pack.cp_projects (
+  project text PRIMARY KEY,
+  members regrole NOT NULL
+);
+CREATE TABLE context_pack.cp_packs (
+  project text NOT NULL REFERENCES context_pack.cp_projects,
+  id text NOT NULL,
+  name text,
+  revision bigint NOT NULL,
+  expires_at timestamptz NOT NULL,
+  body text NOT NULL,
+  stamp uuid NOT NULL,
+  author text,
+  PRIMARY KEY (project, id),
+  UNIQUE (project, name)
+);
+CREATE TABLE context_pack.cp_history (
+  project text NOT NULL REFERENCES context_pack.cp_projects,
+  stamp uuid NOT NULL,
+  id text NOT NULL,
+  revision bigint,
+  author text,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (project, stamp)
+);
+CREATE INDEX cp_history_id ON context_pack.cp_history (project, id, at);
+CREATE TABLE context_pack.cp_discoveries (
+  project text NOT NULL REFERENCES context_pack.cp_projects,
+  id text NOT NULL,
+  body text NOT NULL,
+  stamp uuid NOT NULL,
+  author text,
+  PRIMARY KEY (project, id)
+);
+CREATE TABLE context_pack.cp_vectors (
+  project text NOT NULL REFERENCES context_pack.cp_projects,
+  model text NOT NULL,
+  digest bytea NOT NULL,
+  vector bytea NOT NULL,
+  PRIMARY KEY (project, model, digest)
+);
+CREATE FUNCTION context_pack.cp_may(wanted text) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT wanted = current_setting('context_pack.project', true) AND EXISTS (
+    SELECT FROM context_pack.cp_projects AS known
+    WHERE known.project = wanted AND pg_has_role(known.members, 'USAGE'))
+$$;
+CREATE FUNCTION context_pack.cp_channel(project text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT 'cp_' || left(encode(sha256(convert_to(project, 'UTF8')), 'hex'), 40)
+$$;
+CREATE FUNCTION context_pack.cp_tell() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify(context_pack.cp_channel(coalesce(NEW.project, OLD.project)), coalesce(NEW.id, OLD.id));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER cp_packs_tell AFTER INSERT OR UPDATE OR DELETE ON context_pack.cp_packs
+  FOR EACH ROW EXECUTE FUNCTION context_pack.cp_tell();
+
+ALTER TABLE context_pack.cp_projects ENABLE ROW LEVEL SECURITY;
+ALTER TABLE context_pack.cp_projects FORCE ROW LEVEL SECURITY;
+ALTER TABLE context_pack.cp_packs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE context_pack.cp_packs FORCE ROW LEVEL SECURITY;
+ALTER TABLE context_pack.cp_history ENABLE ROW LEVEL SECURITY;
+ALTER TABLE context_pack.cp_history FORCE ROW LEVEL SECURITY;
+ALTER TABLE context_pack.cp_discoveries ENABLE ROW LEVEL SECURITY;
+ALTER TABLE context_pack.cp_discoveries FORCE ROW LEVEL SECURITY;
+ALTER TABLE context_pack.cp_vectors ENABLE ROW LEVEL SECURITY;
+ALTER TABLE context_pack.cp_vectors FORCE ROW LEVEL SECURITY;
+CREATE POLICY owner ON context_pack.cp_projects TO context_pack_owner USING (true) WITH CHECK (true);
+CREATE POLICY member ON context_pack.cp_projects FOR SELECT USING (pg_has_role(members, 'USAGE'));
+CREATE POLICY member ON context_pack.cp_packs USING (context_pack.cp_may(project));
+CREATE POLICY member ON context_pack.cp_history USING (context_pack.cp_may(project));
+CREATE POLICY member ON context_pack.cp_discoveries USING (context_pack.cp_may(project));
+CREATE POLICY member ON context_pack.cp_vectors USING (context_pack.cp_may(project));
+
+GRANT USAGE ON SCHEMA context_pack TO context_pack_member;
+GRANT SELECT ON context_pack.cp_schema, context_pack.cp_projects TO context_pack_member;
+GRANT SELECT, INSERT, UPDATE, DELETE ON context_pack.cp_packs, context_pack.cp_history,
+  context_pack.cp_discoveries, context_pack.cp_vectors TO context_pack_member;
+""",
+)
+assert len(STEPS) == VERSION
+
+_KNOWN: LiteralString = "SELECT coalesce(max(version), 0) FROM context_pack.cp_schema"
+_NOTE: LiteralString = "INSERT INTO context_pack.cp_schema (version) VALUES (%(version)s)"
+_REGISTER: LiteralString = """
+    INSERT INTO context_pack.cp_projects (project, members)
+    VALUES (%(project)s, quote_ident(%(members)s)::regrole)
+    ON CONFLICT (project) DO UPDATE SET members = excluded.members"""
+MEMBERS = "context_pack_member"
+
+
+def prepare(address: Address, project: str, members: str = MEMBERS) -> int:
+    """Make or migrate the tables, and register the project for that role; returns how many steps were run.
+
+    Raises:
+        Failure: the database cannot be reached, is newer than this program, or the login may not do it.
+    """
+    try:
+        with open_link(address) as link:
+            return _prepared(link, project, members)
+    except psycopg.errors.UndefinedObject:
+        raise Failure(Code.INVALID_DATA, f"the database has no role {members!r}; create it first") from None
+    except (psycopg.Error, NoAnswer) as error:
+        raise failure_of(error) from None
+
+
+def _prepared(link: Link, project: str, members: str) -> int:
+    link.autocommit = False
+    link.execute("SELECT pg_advisory_xact_lock(%(number)s)", {"number": _INIT_LOCK})
+    link.execute(ROLES)
+    ((known,),) = link.execute(_KNOWN).fetchall()
+    if known > VERSION:
+        check_version(known)
+    for version, step in enumerate(STEPS[known:], known + 1):
+        link.execute(step)
+        link.execute(_NOTE, {"version": version})
+    link.execute(_REGISTER, {"project": project, "members": members})
+    link.commit()
+    return VERSION - int(known)
+
+
+def printed(project: str, members: str = MEMBERS) -> str:
+    """What `prepare` runs on an empty database, for somebody who may."""
+    steps = [f"{step}INSERT INTO context_pack.cp_schema VALUES ({at});" for at, step in enumerate(STEPS, 1)]
+    register = (
+        "INSERT INTO context_pack.cp_projects (project, members)\n"
+        f"  VALUES ({_literal(project)}, quote_ident({_literal(members)})::regrole)\n"
+        "  ON CONFLICT (project) DO UPDATE SET members = excluded.members;"
+    )
+    lock = f"SELECT pg_advisory_xact_lock({_INIT_LOCK});"
+    return "\n".join(["BEGIN;", lock, ROLES.strip(), *map(str.strip, steps), register, "COMMIT;"])
+
+
+def _literal(text: str) -> str:
+    """A text as SQL shows it; for people to read and run, never run by us."""
+    return "'" + text.replace("'", "''") + "'"

