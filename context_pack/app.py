@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from context_pack.memory.usecases.indexing import CodeIndexer
     from context_pack.memory.usecases.record import Recorder
     from context_pack.memory.usecases.search import MemorySearcher
-    from context_pack.packs.ports import PackStore
+    from context_pack.packs.ports import ExcerptStore, PackStore
     from context_pack.packs.usecases.draft import PackDrafter
     from context_pack.packs.usecases.read import PackReader
     from context_pack.packs.usecases.verify import PackVerifier
@@ -75,6 +75,12 @@ def _no_syntax() -> Syntax:
     return NoSyntax()
 
 
+def _no_excerpts() -> ExcerptStore:
+    from context_pack.packs.ports import NoExcerptStore
+
+    return NoExcerptStore()
+
+
 def _no_access() -> AccessLog:
     from context_pack.code.domain.access import UnkeptAccess
 
@@ -89,6 +95,7 @@ class Ports:
     source: SourceTree
     packs: PackStore
     syntax: Syntax = field(factory=_no_syntax)
+    excerpts: ExcerptStore = field(factory=_no_excerpts)
     search: CodeSearch | None = None
     access: AccessLog = field(factory=_no_access)
     bundles: BundleStore | None = None
@@ -170,7 +177,7 @@ class UseCases:
 
         ports, settings = self.ports, PackSettings(self._max_source_bytes)
         # Shared: what one of them found out about a file, the others need not find out again.
-        parts = (ports.packs, ports.source, ports.clock, settings, Memory(), ports.syntax)
+        parts = (ports.packs, ports.source, ports.clock, settings, Memory(), ports.syntax, ports.excerpts)
         scopes = ContextsAsScopes(lambda: self.contexts.queries if ports.has("contexts") else None)
         excerpts = SearchedExcerpts(
             ports.source,

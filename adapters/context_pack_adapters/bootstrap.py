@@ -76,6 +76,7 @@ def memory_ports(
     from context_pack_adapters.inmemory import (
         MemoryAccessLog,
         MemoryBundleStore,
+        MemoryExcerptStore,
         MemoryPackStore,
         MemorySourceTree,
     )
@@ -103,6 +104,7 @@ def memory_ports(
         syntax=syntax,
         search=MemorySearch(files, policy),
         packs=MemoryPackStore(time, ids or SystemIds()),
+        excerpts=MemoryExcerptStore(time),
         access=MemoryAccessLog(time),
         bundles=MemoryBundleStore(),
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from context_pack.kernel.ports import Clock, SourceTree
     from context_pack.kernel.syntax import Syntax
     from context_pack.memory.ports import MemoryPorts
-    from context_pack.packs.ports import PackStore
+    from context_pack.packs.ports import ExcerptStore, PackStore
     from context_pack.retrieval.ports import Background
     from context_pack_adapters.embed import Embedders
     from context_pack_adapters.index.background import ChildBackground, Done
@@ -111,6 +111,13 @@ class DiskPorts(Ports):
         from context_pack_adapters.stores.pack_store import FilePackStore
 
         return FilePackStore(storage_place(self.settings), self.clock, SystemIds(), tell=self.tell)
+
+    @cached_property
+    def excerpts(self) -> ExcerptStore:
+        """What refs were anchored to, beside the packs."""
+        from context_pack_adapters.stores.excerpt_files import FileExcerptStore
+
+        return FileExcerptStore(storage_place(self.settings), self.clock)
 
     @cached_property
     def access(self) -> AccessFiles:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from attrs import field, frozen
@@ -10,6 +10,10 @@ from attrs import field, frozen
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes
 
+EXCERPT_BYTES = 2 * 1024 * 1024
+"""No text is kept that is larger than a source file may be by default."""
+IDLE_SECONDS = 3600.0
+"""Writers that are at work name a text sooner than that."""
 Waiting = Callable[[], None]
 """Asked again and again while the store waits for a lock; what it raises ends the wait, with nothing done."""
 
@@ -45,6 +49,43 @@ class PackStore(Protocol):
 
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
+
+
+class ExcerptStore(Protocol):
+    """What refs were anchored to, by the digest of the text. Losing it costs only the comparison.
+
+    A text is kept before the pack that names it is written, and removed when no pack names it any more.
+    """
+
+    def get(self, digest: str) -> str | None:
+        """The text with that digest; None if it is not kept."""
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        """Keep texts by their digests; one of more than `EXCERPT_BYTES` is not kept."""
+
+    def remove(self, digests: Iterable[str]) -> None:
+        """Remove texts; what is not there is no error."""
+
+    def idle(self) -> Collection[str]:
+        """The digests of texts that were written more than `IDLE_SECONDS` ago."""
+
+
+class NoExcerptStore:
+    """For whoever keeps no texts."""
+
+    def get(self, _: str) -> str | None:
+        """Nothing."""
+        return None
+
+    def put(self, _: Mapping[str, str]) -> None:
+        """Nothing is kept."""
+
+    def remove(self, _: Iterable[str]) -> None:
+        """There is nothing."""
+
+    def idle(self) -> Collection[str]:
+        """None."""
+        return ()
 
 
 @frozen

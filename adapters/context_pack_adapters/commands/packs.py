@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from context_pack_adapters.commands.arguments import argument, command, flag
+from context_pack_adapters.commands.arguments import argument, command, flag, one_of
 from context_pack_adapters.commands.pack_calls import ask, each_pack, every_pack, mutate, readable_packs
 from context_pack_adapters.commands.painting import show_pack
 from context_pack_adapters.commands.shell import Shell, Usage
@@ -22,6 +22,9 @@ COLOURS: Mapping[str, str] = {
     "ambiguous": "red",
     "stale": "red",
 }
+DIFF_COLOURS: Mapping[str, str] = {"+": "green", "-": "red"}
+DIFF_LINES = 20
+"""Lines of each diff that `verify` prints."""
 DRAFT_TTL_MINUTES = 24 * 60
 
 
@@ -56,7 +59,10 @@ def list_packs(options: Namespace, shell: Shell) -> None:
 
 @command(
     argument("pack", metavar="ID|NAME", help="the pack"),
-    flag("--compact", "leave out the code excerpts"),
+    one_of(
+        flag("--compact", "leave out the code excerpts"),
+        flag("--diff", "only what changed since it was anchored"),
+    ),
     flag("--json", "print the stored pack as JSON"),
 )
 def show(options: Namespace, shell: Shell) -> None:
@@ -67,13 +73,15 @@ def show(options: Namespace, shell: Shell) -> None:
     Examples:
       context-pack packs show auth
       context-pack packs show pk_f2ireb33 --compact
+      context-pack packs show auth --diff             what changed since its refs were anchored
       context-pack packs show auth --json             the stored pack instead of the rendered one
     """
     with shell.workspace() as workspace:
         if options.json:
             shell.terminal.json(ask(workspace, action="get", id=options.pack))
             return
-        document = workspace.packs.document(options.pack, mode="compact" if options.compact else "full")
+        mode = "compact" if options.compact else "diff" if options.diff else "full"
+        document = workspace.packs.document(options.pack, mode=mode)
     show_pack(document, shell.terminal)
 
 
@@ -167,9 +175,21 @@ def _tell_verified(pack: Mapping[str, Any], shell: Shell) -> None:
             continue
         place, now = _place(ref), _place(ref["found"] or ref)
         moved = f" → {now}" if now != place else ""
-        reason = f" ({ref['reason']})" if ref["reason"] else ""
+        change = ref.get("change")
+        much = f": {change['lines']} of {counted(change['of'], 'line')}, {change['kind']}" if change else ""
+        reason = f" ({ref['reason']}{much})" if ref["reason"] else ""
         state = (COLOURS[ref["state"]], ref["state"].ljust(10))
         shell.terminal.styled_line("  ", state, f"  {ref['section']}/{ref['ref']}  {place}{moved}{reason}")
+        _tell_diff(change["diff"] if change else None, shell)
+
+
+def _tell_diff(diff: str | None, shell: Shell) -> None:
+    """The first lines of a diff, below the ref that it is about."""
+    lines = (diff or "").split("\n")[2:]
+    for line in lines[:DIFF_LINES]:
+        shell.terminal.styled_line("      ", (DIFF_COLOURS.get(line[:1], "dim"), line))
+    if len(lines) > DIFF_LINES:
+        shell.terminal.line(f"      … {counted(len(lines) - DIFF_LINES, 'more line')}: packs show --diff")
 
 
 @command(

@@ -77,6 +77,11 @@ class Folder:
         with self.place.held() as folder:
             writing.put(folder, name, data, mode)
 
+    def put(self, name: str, data: bytes) -> None:
+        """Put a whole file in place of what is there, without waiting for the disk: a crash may lose it."""
+        with self.place.held() as folder:
+            writing.put(folder, name, data, durably=False)
+
     def create(self, name: str, data: bytes, link: Callable[..., None] = os.link) -> bool:
         """Put a whole file under a name unless it is taken; says whether it did."""
         with self.place.held() as folder, writing.temporary(folder, name, data, None) as beside:

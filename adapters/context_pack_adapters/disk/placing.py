@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from context_pack_adapters.disk.opening import Place, first_link
 
-USED = ((), ("packs",), ("memory", "discoveries"), ("contexts",))
+USED = ((), ("packs",), ("excerpts",), ("memory", "discoveries"), ("contexts",))
 """The folders of a storage root that are read or written; others are none of ours."""
 
 

@@ -25,14 +25,16 @@ _NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.EBADF, errno.EOPNOTSUPP, errno.
 TEMPORARY_AGE_SECONDS = 3600.0
 
 
-def put(folder: Handle, name: str, data: bytes, mode: int | None = None) -> None:
+def put(folder: Handle, name: str, data: bytes, mode: int | None = None, durably: bool = True) -> None:
     """Put `data` under a name in place of what is there; `mode` overrides what the umask gives."""
-    with temporary(folder, name, data, mode) as beside:
-        move(folder, beside, name)
+    with temporary(folder, name, data, mode, durably) as beside:
+        move(folder, beside, name, durably)
 
 
 @contextmanager
-def temporary(folder: Handle, name: str, data: bytes, mode: int | None) -> Iterator[str]:
+def temporary(
+    folder: Handle, name: str, data: bytes, mode: int | None, durably: bool = True
+) -> Iterator[str]:
     """The name of a flushed temporary file that holds `data`; removed afterwards if it still has its name."""
     beside = f".{name}.{os.urandom(8).hex()}.tmp"
     path, start = at(folder, beside)
@@ -44,7 +46,8 @@ def temporary(folder: Handle, name: str, data: bytes, mode: int | None) -> Itera
             view = memoryview(data)
             while view:
                 view = view[os.write(descriptor, view) :]
-            os.fsync(descriptor)
+            if durably:
+                os.fsync(descriptor)
         finally:
             os.close(descriptor)
         yield beside
@@ -53,11 +56,12 @@ def temporary(folder: Handle, name: str, data: bytes, mode: int | None) -> Itera
             os.unlink(path, dir_fd=start)
 
 
-def move(folder: Handle, old: str, new: str) -> None:
-    """Give a file of the folder another name in one step, durably."""
+def move(folder: Handle, old: str, new: str, durably: bool = True) -> None:
+    """Give a file of the folder another name in one step."""
     source, start = at(folder, old)
     os.replace(source, at(folder, new)[0], src_dir_fd=start, dst_dir_fd=start)
-    sync(folder)
+    if durably:
+        sync(folder)
 
 
 def remove(folder: Handle, name: str) -> None:

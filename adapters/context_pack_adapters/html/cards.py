@@ -33,6 +33,7 @@ MEANINGS: Mapping[State, str] = {
     State.AMBIGUOUS: "several places fit; none is shown",
     State.STALE: "the code was not found",
 }
+_MARKS: Mapping[str, str] = {"+": "ins", "-": "del"}
 NEED_ATTENTION = frozenset({State.CHANGED, State.AMBIGUOUS, State.STALE})
 
 
@@ -83,6 +84,7 @@ def card(item: Card, level: int) -> str:
         _facts(ref, resolution),
         _warning(resolution),
         _code(item),
+        _diff(item),
         "</article>\n",
     ]
     return "".join(parts)
@@ -110,7 +112,8 @@ def _warning(resolution: Resolution) -> str:
     """What a reader must know before trusting the code, or instead of it."""
     if resolution.state is State.CHANGED:
         words = "This code has changed since the ref was anchored. What follows are the current lines."
-        return f'<p class="warning" role="note"><strong>Changed.</strong> {words}</p>'
+        much = f" Changed: {text(str(resolution.difference))}." if resolution.difference is not None else ""
+        return f'<p class="warning" role="note"><strong>Changed.</strong> {words}{much}</p>'
     if resolution.found is None:
         name = "Ambiguous" if resolution.state is State.AMBIGUOUS else "Stale"
         reason = text((resolution.reason or "the code was not found").removeprefix("ambiguous, "))
@@ -132,6 +135,20 @@ def _code(item: Card) -> str:
         f'<details class="code" open><summary>{about}</summary>'
         f'<pre tabindex="0" aria-label="Code of {text(item.title)}" style="--digits:{digits}ch">'
         f"<code>{rows}</code></pre></details>"
+    )
+
+
+def _diff(item: Card) -> str:
+    """What changed since the ref was anchored, closed until somebody wants to see it."""
+    if item.resolution.difference is None:
+        return ""
+    rows = "".join(
+        f"<{name}>{text(line)}</{name}>\n" if (name := _MARKS.get(line[:1])) else f"{text(line)}\n"
+        for line in item.resolution.difference.diff
+    )
+    return (
+        '<details class="code diff"><summary>What changed since it was anchored</summary>'
+        f'<pre tabindex="0" aria-label="Changes of {text(item.title)}"><code>{rows}</code></pre></details>'
     )
 
 

@@ -160,7 +160,9 @@ summary{cursor:pointer}
 .code pre{margin:0;padding:.6rem 0;overflow-x:auto;line-height:1.5;tab-size:4;
     overflow-wrap:normal;border-top:1px solid var(--line)}
 .code pre:focus-visible{outline-offset:-3px}
-.diagram .code pre{padding:.6rem 1.1rem}
+.diagram .code pre,.diff pre{padding:.6rem 1.1rem}
+.diff ins{text-decoration:none;color:var(--good)}
+.diff del{text-decoration:none;color:var(--bad)}
 .code pre>code{display:block;width:max-content;min-width:100%}
 .l{display:block;padding:0 1rem 0 var(--gutter);unicode-bidi:isolate;--gutter:calc(var(--digits) + 2rem)}
 .l>a{display:inline-block;width:var(--gutter);margin-left:calc(0rem - var(--gutter));

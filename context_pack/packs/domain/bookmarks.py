@@ -25,6 +25,7 @@ class Mode(StrEnum):
 
     FULL = "full"
     COMPACT = "compact"
+    DIFF = "diff"
 
 
 @frozen

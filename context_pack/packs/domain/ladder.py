@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.lines import MAX_LINES, LineRange
@@ -92,9 +92,9 @@ def beyond(ref: Ref, anchor: Anchor, home: Text | Reason, abroad: Abroad) -> Res
     if found is None and isinstance(home, Text):
         found = _likest(ref, anchor, home)
     if found is not None:
-        return found if abroad.complete else _with_reason(found, f"{found.reason}; {STOPPED}")
+        return found if abroad.complete else evolve(found, reason=f"{found.reason}; {STOPPED}")
     lost = unreadable(home) if isinstance(home, Reason) else _lost(ref, home.source)
-    return lost if abroad.complete else _with_reason(lost, f"{lost.reason}; {STOPPED}")
+    return lost if abroad.complete else evolve(lost, reason=f"{lost.reason}; {STOPPED}")
 
 
 def is_copy(anchor: Anchor, excerpt: str, lines: LineRange, source: SourceText) -> bool:
@@ -109,11 +109,15 @@ def named(anchor: Anchor, text: Text) -> Resolution | None:
     if symbol is None or not same:
         return None
     same = [each for each in same if each.kind.value == symbol.kind] or same
-    places = [place for each in same if (place := _place_in(each, symbol, anchor, text.source)) is not None]
+    places = [
+        (place, each.signature)
+        for each in same
+        if (place := _place_in(each, symbol, anchor, text.source)) is not None
+    ]
     if not places:
         return None
-    best = max(places, key=lambda place: _likeness(anchor, text.source, place))
-    return _changed(text, best)
+    best, signature = max(places, key=lambda found: _likeness(anchor, text.source, found[0]))
+    return evolve(_changed(text, best), signature=signature if symbol.part in (ALL, BARE) else None)
 
 
 def _place_in(definition: Definition, symbol: Symbol, anchor: Anchor, source: SourceText) -> LineRange | None:
@@ -167,10 +171,6 @@ def at(
 def _changed(text: Text, lines: LineRange) -> Resolution:
     excerpt = text.source.cut(lines.start, lines.end) or ""
     return at(State.CHANGED, text.path, lines, excerpt, CHANGED_SINCE)
-
-
-def _with_reason(found: Resolution, reason: str) -> Resolution:
-    return Resolution(found.state, found.found, reason, found.excerpt)
 
 
 def _lost(ref: Ref, source: SourceText) -> Resolution:

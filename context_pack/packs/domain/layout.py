@@ -9,6 +9,8 @@ than any run of backticks inside, and descriptions go through `kernel.containing
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from attrs import evolve, field, frozen
@@ -17,13 +19,18 @@ from context_pack.kernel.containing import contained
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.bodies import START, Body, Piece, Spot, Style
+from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
+from context_pack.packs.domain.difference import Difference
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, outdated
-from context_pack.packs.domain.states import CHANGED_SINCE, Resolution, State
+from context_pack.packs.domain.states import Resolution, State
 
 LEGEND, CONTENT = "[LEGEND]", "[CONTENT]"
 CONTINUED = " (continued)"
+WHAT_CHANGED = "> what changed:"
+NOTHING_CHANGED = "> nothing has changed since it was anchored"
+UNCHANGED = frozenset({State.EXACT, State.UNANCHORED})
 _CLOSING = re.compile(r"(?:(?<= )|^)(#+)$")
 
 
@@ -52,11 +59,20 @@ class Block:
 
 @frozen
 class Item:
-    """One thing to show: a section's opening, a ref or a diagram; `opens` marks the first of its group."""
+    """One thing to show: a section's opening, a ref or a diagram; `opens` marks the first of its group.
+
+    A ref that changed is followed by an item with what `changed`.
+    """
 
     section: Section
     part: Ref | Diagram | None = None
     opens: bool = False
+    changed: Difference | None = None
+
+    @property
+    def is_ref(self) -> bool:
+        """Whether it is the ref itself."""
+        return isinstance(self.part, Ref) and self.changed is None
 
     @property
     def chapter(self) -> Line | None:
@@ -85,7 +101,45 @@ def items_of(pack: Pack) -> list[Item]:
     return items
 
 
-def legend_of(pack: Pack, now: datetime, scopes: Scopes = NOTHING_KNOWN) -> list[Line]:
+def with_changes(items: Iterable[Item], states: Mapping[str, Resolution]) -> Iterator[Item]:
+    """The items, each ref that changed followed by what changed, where that is known."""
+    for item in items:
+        yield item
+        found = states.get(place_of(item))
+        if found is not None and found.difference is not None:
+            yield evolve(item, opens=False, changed=found.difference)
+
+
+def only_changes(items: Iterable[Item], states: Mapping[str, Resolution]) -> Iterator[Item]:
+    """The refs that are not as they were, each under its section and group."""
+    opened: set[str] = set()
+    chapters: set[tuple[str, str]] = set()
+    for item in items:
+        found = states.get(place_of(item))
+        if found is None or found.state in UNCHANGED or not isinstance(item.part, Ref):
+            continue
+        key = item.section.key
+        if key not in opened:
+            yield Item(evolve(item.section, description=None))
+        chapter = (key, item.part.group or "")
+        yield evolve(item, opens=chapter not in chapters)
+        opened.add(key)
+        chapters.add(chapter)
+
+
+def place_of(item: Item) -> str:
+    """What tells the ref of an item from every other of its pack; empty for what is no ref."""
+    return f"{item.section.key}/{item.part.key}" if isinstance(item.part, Ref) else ""
+
+
+def counted(states: Iterable[Resolution]) -> str:
+    """How many refs there are, and how many in each state; empty for none."""
+    counts = Counter(found.state for found in states)
+    each = ", ".join(f"{counts[state]} {state.value}" for state in State if counts[state])
+    return f"{counts.total()} ({each})" if each else ""
+
+
+def legend_of(pack: Pack, now: datetime, scopes: Scopes = NOTHING_KNOWN, refs: str = "") -> list[Line]:
     """Who the pack is, and what of it may be out of date; absent values are left out."""
     remaining = human(remaining_seconds(pack.expires_at, now))
     lines = [
@@ -99,15 +153,16 @@ def legend_of(pack: Pack, now: datetime, scopes: Scopes = NOTHING_KNOWN) -> list
         Line("- ttl_remaining: " + remaining),
         Line("- tags: ", ", ".join(pack.tags)),
         Line("- brief: ", pack.brief or ""),
+        Line("- refs: ", refs),
         Line("- stale_scopes: ", outdated(pack, scopes)),
     ]
     return [line for line in lines if line.text or not line.lead.endswith(": ")]
 
 
-def block_of(item: Item, spot: Spot, opening: bool, resolution: Resolution | None, code: bool) -> Block:
+def block_of(item: Item, spot: Spot, opening: bool, resolution: Resolution | None, mode: Mode) -> Block:
     """An item from a spot on; one that opens a page repeats the headings it stands under.
 
-    `resolution` is there for a ref; without `code` its excerpt is left out.
+    `resolution` is there for a ref.
     """
     again = spot is not START and spot != START
     if item.part is None:
@@ -121,7 +176,11 @@ def block_of(item: Item, spot: Spot, opening: bool, resolution: Resolution | Non
     if isinstance(item.part, Diagram):
         return Block([*above, *_diagram_head(item.part, again)], body=_unless_past(_diagram(item.part), spot))
     state = resolution or Resolution(State.STALE)
-    body = _unless_past(state.code, spot) if code else None
+    if item.changed is not None:
+        ref = [_ref_line(item.part, item.section, True)] if opening else []
+        return Block([*above, *ref, Line(WHAT_CHANGED)], body=_unless_past(item.changed.body, spot))
+    shown = {Mode.FULL: state.code, Mode.DIFF: state.diff}.get(mode)
+    body = _unless_past(shown, spot)
     return Block([*above, *_ref_head(item.part, item.section, state, again)], _ref_notes(state), body)
 
 
@@ -144,7 +203,7 @@ def _ref_head(ref: Ref, section: Section, resolution: Resolution, again: bool) -
     if found is not None and found.lines is not ref.lines and found.lines != ref.lines:
         lines = f"{found.lines} (moved from {lines})"
     return [
-        Line(f"#### {ref.key} [{section.key}]{CONTINUED if again else ''}"),
+        _ref_line(ref, section, again),
         *([Line("**", ref.title, "**")] if ref.title is not None and not again else []),
         Line("- path: ", path),
         Line("- lines: " + lines),
@@ -152,10 +211,14 @@ def _ref_head(ref: Ref, section: Section, resolution: Resolution, again: bool) -
     ]
 
 
+def _ref_line(ref: Ref, section: Section, again: bool) -> Line:
+    return Line(f"#### {ref.key} [{section.key}]{CONTINUED if again else ''}")
+
+
 def _ref_notes(resolution: Resolution) -> list[Line]:
     """What a reader must know before trusting the code, or instead of it."""
     if resolution.state is State.CHANGED:
-        return [Line("> " + CHANGED_SINCE)]
+        return [Line("> ", resolution.change)]
     if resolution.found is None:
         return [Line("> stale ref: ", resolution.reason or "unknown")]
     return []

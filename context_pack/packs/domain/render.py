@@ -7,10 +7,10 @@ is cut, and says which lines it shows. A pack that fits is laid out exactly as t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from context_pack.kernel.errors import invalid
 from context_pack.packs.domain import layout
@@ -48,21 +48,32 @@ def render(
     position: Position | None = None,
     scopes: Scopes = NOTHING_KNOWN,
 ) -> Rendered:
-    """One page of the pack from a position on; only the refs that the page shows are resolved."""
-    pages = _Pages(pack, resolve, mode, max_tokens * BYTES_PER_TOKEN, layout.items_of(pack))
-    return pages.page(layout.legend_of(pack, now, scopes), position or Position())
+    """One page of the pack from a position on."""
+    items = layout.items_of(pack)
+    states = {layout.place_of(item): resolve(item.part) for item in items if isinstance(item.part, Ref)}
+    if mode is Mode.FULL:
+        items = list(layout.with_changes(items, states))
+    elif mode is Mode.DIFF:
+        items = list(layout.only_changes(items, states))
+    pages = _Pages(pack, states, mode, max_tokens * BYTES_PER_TOKEN, items)
+    legend = layout.legend_of(pack, now, scopes, layout.counted(states.values()))
+    page = pages.page(legend, position or Position())
+    return (
+        page
+        if items or mode is not Mode.DIFF
+        else evolve(page, text=f"{page.text}\n{layout.NOTHING_CHANGED}")
+    )
 
 
 @define
 class _Pages:
-    """The items of one pack, with what was already found out about them."""
+    """The items of one pack, and what became of its refs."""
 
     pack: Pack
-    resolve: Resolve
+    states: Mapping[str, Resolution]
     mode: Mode
     budget: int
     items: list[Item]
-    resolved: dict[int, Resolution] = field(factory=dict)
     reserve: int = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -124,17 +135,13 @@ class _Pages:
         """An item of a page that begins at `position`, and the spot from which it is shown."""
         item, opening = self.items[index], index == position.item
         spot = position.spot if opening else START
-        resolution = None
-        if isinstance(item.part, Ref):
-            resolution = self.resolved.get(index) or self.resolve(item.part)
-            self.resolved[index] = resolution
-        return layout.block_of(item, spot, opening, resolution, self.mode is Mode.FULL), spot
+        return layout.block_of(item, spot, opening, self.states.get(layout.place_of(item)), self.mode), spot
 
     def _ended(self, text: str, after: Position) -> Rendered:
         """A page that is not the last, with the line that leads on."""
         if after.item == len(self.items):
             return Rendered(text)
-        left = sum(isinstance(item.part, Ref) for item in self.items[after.item :])
+        left = sum(item.is_ref for item in self.items[after.item :])
         cursor = self._cursor(after)
         line = _trailer(left, cursor)
         # Before the content, too: some clients cut the end of a long answer off.

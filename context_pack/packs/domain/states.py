@@ -18,6 +18,7 @@ from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.packs.domain.bodies import Body, Style
+from context_pack.packs.domain.difference import Difference
 from context_pack.packs.domain.model import Ref, Section
 from context_pack.packs.domain.record import lines_record
 
@@ -38,6 +39,8 @@ PLAIN = "text"
 """The language of files that have none: no fence names it."""
 LINE_CHARS = 200
 """How much of a line is told of what was anchored."""
+DIFF_CHARS = 8_000
+"""A longer diff is not told with the state of a ref; `output` shows it."""
 CHANGED_SINCE = "changed since anchored"
 WORDS: Mapping[Reason, str] = {
     Reason.MISSING: "file not found",
@@ -67,6 +70,10 @@ class Resolution:
     found: Found | None = None
     reason: str | None = None
     excerpt: str | None = field(default=None, eq=False, repr=False)
+    signature: str | None = field(default=None, eq=False, repr=False)
+    """The head of the definition that was found, where that was how."""
+    difference: Difference | None = field(default=None, eq=False, repr=False)
+    """What changed, where the anchored text is still known."""
 
     @cached_property
     def code(self) -> Body | None:
@@ -76,6 +83,16 @@ class Resolution:
         language = language_of(self.found.path.value)
         shown = "" if language == PLAIN else language
         return Body(Style.FENCE, self.excerpt.split("\n"), shown, self.found.lines.start)
+
+    @property
+    def diff(self) -> Body | None:
+        """What changed, as it is shown."""
+        return None if self.difference is None else self.difference.body
+
+    @property
+    def change(self) -> str:
+        """That the code changed, and how much where that is known."""
+        return f"{self.reason}: {self.difference}" if self.difference is not None else self.reason or ""
 
     @property
     def trusted(self) -> bool:
@@ -99,6 +116,21 @@ def state_record(checked: Checked) -> dict[str, Any]:
         "state": checked.resolution.state.value,
         "found": _found(checked.resolution.found),
         "reason": checked.resolution.reason,
+        **_change(checked.resolution.difference),
+    }
+
+
+def _change(difference: Difference | None) -> dict[str, Any]:
+    if difference is None:
+        return {}
+    diff = "\n".join(difference.diff)
+    return {
+        "change": {
+            "lines": difference.changed,
+            "of": difference.lines,
+            "kind": difference.kind.value,
+            "diff": diff if len(diff) <= DIFF_CHARS else None,
+        }
     }
 
 

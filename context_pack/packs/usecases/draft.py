@@ -24,8 +24,9 @@ from context_pack.packs.domain.findings import TITLES, key_of, quote, reason, ti
 from context_pack.packs.domain.model import Pack, Ref, Section, Status
 from context_pack.packs.domain.render import render
 from context_pack.packs.domain.revision import FIRST
-from context_pack.packs.ports import Excerpt, Excerpts, PackSettings, PackStore
+from context_pack.packs.ports import Excerpt, Excerpts, ExcerptStore, NoExcerptStore, PackSettings, PackStore
 from context_pack.packs.usecases import commands
+from context_pack.packs.usecases.keeping import digests_of
 from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
 from context_pack.toolkit.arguments import arg, integer, text
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
@@ -39,6 +40,8 @@ LEAST_LINES = 5
 """A passage is not cut to fewer lines than these."""
 SLACK_BYTES = 64
 """The legend counts down the time to live in words, some of which are longer than others."""
+ONE_COUNTED, MOST_COUNTED = "\n- refs: 1 (1 exact)", "\n- refs: 999 (999 exact)"
+"""The legend's line about refs, which one ref brings with it and many share."""
 SOME_ID = "pk_aaaaaaaa"
 NOTHING = "nothing was found for that question; ask in other words"
 
@@ -78,10 +81,11 @@ class PackDrafter:
     store: PackStore
     tree: SourceTree
     clock: Clock
-    excerpts: Excerpts
+    passages: Excerpts
     settings: PackSettings = field(factory=PackSettings)
     memory: Memory = field(factory=Memory, eq=False, repr=False)
     syntax: Syntax = field(factory=NoSyntax, repr=False)
+    excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
 
     def draft(self, command: Draft, check: Check = unwatched) -> Drafted:
         """Search, choose, store.
@@ -107,7 +111,7 @@ class PackDrafter:
             updated_at=now,
             expires_at=expiry(now, command.ttl_minutes),
         )
-        found = self.excerpts.best(query, _wanted(command.max_tokens), check)
+        found = self.passages.best(query, _wanted(command.max_tokens), check)
         if not found.items:
             raise _nothing(found.notes)
         resolver = Resolver.over(self, check)
@@ -115,6 +119,8 @@ class PackDrafter:
         pack = chooser.chosen(found.items)
         if not pack.sections:
             raise invalid("'max_tokens' leaves no room for a single passage; give more", "max_tokens")
+        named = digests_of(pack)
+        self.excerpts.put({key: text for key, text in resolver.anchored_texts.items() if key in named})
         stored = self.store.create(lambda pack_id: evolve(pack, id=pack_id), pack.name, check)
         return Drafted(stored, -(-chooser.weight(stored) // BYTES_PER_TOKEN), found.notes)
 
@@ -146,7 +152,8 @@ class _Chooser:
     _opened: dict[str, int] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.used = self._bare = self.weight(self.empty)
+        self._bare = self.weight(self.empty)
+        self.used = self._bare + size(MOST_COUNTED)
 
     def chosen(self, items: Iterable[Excerpt]) -> Pack:
         """The pack with as many passages as fit, the best first."""
@@ -179,6 +186,7 @@ class _Chooser:
             if self.used + _least(part) > self.most:
                 continue
             more = self.weight(self._pack([(kind, part)])) - before
+            more -= size(ONE_COUNTED) if isinstance(part, Ref) else 0
             if self.used + more <= self.most:
                 self.parts.append((kind, part))
                 self.used += more

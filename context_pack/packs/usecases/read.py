@@ -13,7 +13,14 @@ from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_t
 from context_pack.packs.domain.model import Pack, parse_status
 from context_pack.packs.domain.render import Rendered, render
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, scopes_in
-from context_pack.packs.ports import NoScopes, PackSettings, PackStore, ScopeWatch
+from context_pack.packs.ports import (
+    ExcerptStore,
+    NoExcerptStore,
+    NoScopes,
+    PackSettings,
+    PackStore,
+    ScopeWatch,
+)
 from context_pack.packs.usecases.commands import (
     LEAST_TOKENS,
     MOST_TOKENS,
@@ -40,6 +47,7 @@ class PackReader:
     settings: PackSettings = field(factory=PackSettings)
     memory: Memory = field(factory=Memory, eq=False, repr=False)
     syntax: Syntax = field(factory=NoSyntax, repr=False)
+    excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
     watch: ScopeWatch = field(factory=NoScopes)
 
     def get(self, named: Named) -> Pack:

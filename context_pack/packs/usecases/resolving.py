@@ -18,13 +18,14 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, FileNames, Reason, SourceTree, Stamp, Unreadable
-from context_pack.kernel.syntax import Definition, NoSyntax, Syntax
+from context_pack.kernel.syntax import Definition, NoSyntax, Spans, Syntax
 from context_pack.packs.domain.anchors import Anchor, anchor_of
+from context_pack.packs.domain.difference import Side, difference
 from context_pack.packs.domain.ladder import Abroad, Text, beyond, in_file, named, unreadable
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Resolution
-from context_pack.packs.ports import PackSettings
+from context_pack.packs.domain.states import Resolution, State
+from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings
 from context_pack.packs.usecases.tree_search import Keys, TreeSearch, definitions_of
 
 MOST_TEXT_CHARS = 64 * 1024 * 1024
@@ -101,6 +102,10 @@ class Sources(Protocol):
     def syntax(self) -> Syntax:
         """Parses files for their definitions."""
 
+    @property
+    def excerpts(self) -> ExcerptStore:
+        """What was anchored."""
+
 
 @define
 class Resolver:
@@ -113,6 +118,9 @@ class Resolver:
     syntax: Syntax = field(factory=NoSyntax)
     monotonic: Callable[[], float] = lambda: 0.0
     expected: Sequence[Ref] = ()
+    excerpts: ExcerptStore = field(factory=NoExcerptStore)
+    anchored_texts: dict[str, str] = field(factory=dict, init=False)
+    """The text of every anchor that was made, by its digest."""
     _found: dict[Ref, Resolution] = field(factory=dict, init=False)
     _unchanged: dict[RelativePath, Stamp] = field(factory=dict, init=False)
     _texts: OrderedDict[RelativePath, SourceText | Reason] = field(factory=OrderedDict, init=False)
@@ -125,7 +133,8 @@ class Resolver:
     def over(cls, sources: Sources, check: Check, refs: Iterable[Ref] = ()) -> Resolver:
         """A resolver for one call that is about these refs; it reads every file anew."""
         most, time = sources.settings.max_source_bytes, sources.clock.monotonic
-        return cls(sources.tree, most, check, sources.memory, sources.syntax, time, list(refs))
+        parts = (sources.memory, sources.syntax, time, list(refs), sources.excerpts)
+        return cls(sources.tree, most, check, *parts)
 
     def recalling(self) -> Resolver:
         """Look, all at once, which files of the refs are as they were in an earlier call."""
@@ -173,7 +182,26 @@ class Resolver:
         ]
         abroad = self._tree_search().abroad(wanted)
         for each, (anchor, home) in homes.items():
-            self._found[each] = beyond(each, anchor, home, abroad.get(each, Abroad()))
+            found = beyond(each, anchor, home, abroad.get(each, Abroad()))
+            self._found[each] = self._compared(each, anchor, found)
+
+    def _compared(self, ref: Ref, anchor: Anchor, found: Resolution) -> Resolution:
+        """What was found, with what changed, if the anchored text is known."""
+        text = self.excerpts.get(anchor.digest) if found.state is State.CHANGED else None
+        if text is None or found.excerpt is None or found.found is None:
+            return found
+        language = language_of(str(found.found.path))
+        head = None if anchor.symbol is None else anchor.symbol.signature
+        old = Side(text, str(ref.path), ref.lines.start, head)
+        new = Side(found.excerpt, str(found.found.path), found.found.lines.start, found.signature)
+        change = difference(old, new, lambda part: self._without_comments(language, part))
+        return evolve(found, difference=change)
+
+    def _without_comments(self, language: str, text: str) -> str:
+        spans = self.syntax.spans(language, text) if self.syntax.knows(language) else None
+        for start, end in reversed(spans.comments) if isinstance(spans, Spans) else ():
+            text = text[:start] + text[end:]
+        return text
 
     def _tree_search(self) -> TreeSearch:
         """A search that ends in time."""
@@ -185,6 +213,7 @@ class Resolver:
             self.syntax,
             self._without(),
             self._note_without,
+            self.excerpts.get,
         )
 
     def names(self) -> FileNames:
@@ -233,6 +262,8 @@ class Resolver:
         found = in_file(ref, text)
         if found is not None:
             self._noted(ref, found)
+        if ref.anchor is not None and found is not None and found.excerpt is not None:
+            self.anchored_texts[ref.anchor.digest] = found.excerpt
         return ref
 
     def _definitions(self, path: RelativePath, text: SourceText) -> Sequence[Definition]:

@@ -62,6 +62,8 @@ class TreeSearch:
     """Files that need not be read, by what they are known not to hold."""
     note: Callable[[RelativePath, Keys], None] = lambda _, __: None
     """Hears of files that do not hold something."""
+    text_of: Callable[[str], str | None] = lambda _: None
+    """The text with a digest, if it is known."""
     _complete: bool = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -72,7 +74,7 @@ class TreeSearch:
         wanted = dict(refs)
         sought = [_Sought(ref, ref.anchor) for ref in wanted if ref.anchor is not None]
         for one in sought:
-            one.excerpt = self._where_it_was(one)
+            one.excerpt = self.text_of(one.anchor.digest) or self._where_it_was(one)
         self._copies(sought)
         self._namesakes([one for one in sought if wanted[one.ref] and not one.copies])
         return {one.ref: Abroad(one.copies, one.namesakes, self._complete and one.complete) for one in sought}

@@ -9,7 +9,7 @@ from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.packs.domain.changes import advanced, check_editable, put_ref
 from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.states import Checked, State
-from context_pack.packs.ports import PackSettings, PackStore
+from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings, PackStore
 from context_pack.packs.usecases.commands import Named, Repair
 from context_pack.packs.usecases.naming import check_seen, located
 from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
@@ -46,6 +46,7 @@ class PackVerifier:
     settings: PackSettings = field(factory=PackSettings)
     memory: Memory = field(factory=Memory, eq=False, repr=False)
     syntax: Syntax = field(factory=NoSyntax, repr=False)
+    excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
 
     def verify(self, named: Named, check: Check = unwatched) -> Verified:
         """The state of every ref; changes nothing."""
@@ -65,6 +66,8 @@ class PackVerifier:
             if ref is not None:
                 moved.append(one)
                 after = put_ref(after, one.section.key, ref)
+
+        self.excerpts.put(resolver.anchored_texts)
 
         def change(stored: Pack) -> Pack:
             check()

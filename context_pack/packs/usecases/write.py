@@ -21,7 +21,7 @@ from context_pack.packs.domain.changes import advanced, check_editable, check_ha
 from context_pack.packs.domain.model import Pack, Ref, Status, parse_status
 from context_pack.packs.domain.revision import FIRST
 from context_pack.packs.domain.states import Checked, Resolution, problem_record
-from context_pack.packs.ports import PackSettings, PackStore
+from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings, PackStore
 from context_pack.packs.usecases import pointing
 from context_pack.packs.usecases.commands import (
     MOST_OPERATIONS,
@@ -31,6 +31,7 @@ from context_pack.packs.usecases.commands import (
     Operation,
     SetStatus,
 )
+from context_pack.packs.usecases.keeping import digests_of, forget
 from context_pack.packs.usecases.naming import check_seen, handle_of, id_of, located
 from context_pack.packs.usecases.plans import Find, Part, Plan, optional_line, planned, tags_of
 from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
@@ -64,6 +65,7 @@ class PackWriter:
     settings: PackSettings = field(factory=PackSettings)
     memory: Memory = field(factory=Memory, eq=False, repr=False)
     syntax: Syntax = field(factory=NoSyntax, repr=False)
+    excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
 
     def create(self, command: Create, check: Check = unwatched) -> Pack:
         """Make a new draft; its name must be free among live packs."""
@@ -128,11 +130,15 @@ class PackWriter:
         """Remove a pack; returns its id."""
         pack_id = id_of(self.store, handle_of(command))
 
+        digests: set[str] = set()
+
         def agreed(pack: Pack) -> None:
             check()
             check_seen(pack, command)
+            digests.update(digests_of(pack))
 
         self.store.delete(pack_id, agreed, check)
+        forget(self.store, self.excerpts, digests)
         return pack_id
 
     def _finalized(self, pack: Pack, check: Check) -> Pack:
@@ -150,6 +156,7 @@ class PackWriter:
             )
             for section in pack.sections
         ]
+        self.excerpts.put(resolver.anchored_texts)
         return evolve(pack, sections=sections, status=Status.FINALIZED)
 
     def _change(
@@ -169,9 +176,13 @@ class PackWriter:
             with indexed(index if batch else None):
                 refs.append(None if plan.point is None else resolver.anchored(plan.point(_finder(resolver))))
 
+        self.excerpts.put(resolver.anchored_texts)
+        named: set[str] = set()
+
         def change(pack: Pack) -> Pack:
             check()
             check_seen(pack, target)
+            named.update(digests_of(pack))
             for index, plan in enumerate(plans):
                 with indexed(index if batch else None):
                     if not plan.touches:
@@ -183,6 +194,7 @@ class PackWriter:
             return advanced(pack, after, now, always=any(plan.touches for plan in plans))
 
         pack = self.store.update(id_of(self.store, handle), change, check)
+        forget(self.store, self.excerpts, named - digests_of(pack))
         parts = tuple(_part(plan, pack) for plan in plans)
         return Written(pack, parts, tuple(_pointed(part, resolver) for part in parts))
 

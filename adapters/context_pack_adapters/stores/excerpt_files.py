@@ -1,0 +1,69 @@
+"""What refs were anchored to, in a folder beside the packs: `{root}/excerpts/{sha-256}.txt`.
+
+A file is believed only if its text has the digest in its name. Losing one costs a comparison and nothing
+else, so writes are whole and not flushed; the next anchoring of the same text mends what a crash left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+
+from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.ports import Clock
+from context_pack.packs.ports import EXCERPT_BYTES, IDLE_SECONDS
+from context_pack_adapters.disk.faults import translated
+from context_pack_adapters.disk.folder import Folder
+from context_pack_adapters.disk.opening import AnyPlace
+
+FOLDER, SUFFIX = "excerpts", ".txt"
+_DIGEST = re.compile("[0-9a-f]{64}")
+
+
+class FileExcerptStore:
+    """An `ExcerptStore` on disk; safe to share between threads and processes."""
+
+    def __init__(self, root: AnyPlace, clock: Clock) -> None:
+        self._folder = Folder(root).below(FOLDER)
+        self._clock = clock
+
+    def get(self, digest: str) -> str | None:
+        """The text with that digest; None if it is not there, or not what it is called."""
+        if not _DIGEST.fullmatch(digest):
+            return None
+        try:
+            data, _ = self._folder.read(digest + SUFFIX, EXCERPT_BYTES)
+            text = data.decode("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+        return text if sha256_hex(text) == digest else None
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        """Keep texts by their digests, but for those that are too long."""
+        for digest, text in texts.items():
+            data = text.encode("utf-8", "surrogatepass")
+            if len(data) > EXCERPT_BYTES or self.get(digest) is not None:
+                continue
+            with translated(digest + SUFFIX):
+                self._folder.make()
+                self._folder.put(digest + SUFFIX, data)
+
+    def remove(self, digests: Iterable[str]) -> None:
+        """Remove texts; what is not there, or cannot be removed now, is no error."""
+        for digest in filter(_DIGEST.fullmatch, digests):
+            with suppress(OSError):
+                self._folder.remove(digest + SUFFIX)
+
+    def idle(self) -> Collection[str]:
+        """The digests of texts that were written more than an hour ago."""
+        before = self._clock.now().timestamp() - IDLE_SECONDS
+        found: list[str] = []
+        with suppress(OSError):
+            for name in self._folder.names():
+                digest = name.removesuffix(SUFFIX)
+                if name.endswith(SUFFIX) and _DIGEST.fullmatch(digest):
+                    with suppress(OSError):
+                        if self._folder.status(name).st_mtime < before:
+                            found.append(digest)
+        return found

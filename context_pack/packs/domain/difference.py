@@ -1,0 +1,137 @@
+"""What changed from the anchored code to the code that is there now: how much, of which kind, as a diff."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
+from enum import StrEnum
+
+from attrs import frozen
+
+from context_pack.packs.domain.bodies import Body, Style
+
+CONTEXT = 3
+MOST_PAIRS = 4_000_000
+"""Pairs of lines that are compared; beyond that the whole is one change."""
+
+Opcode = tuple[str, int, int, int, int]
+Bare = Callable[[str], str]
+"""A text without its comments."""
+
+
+class Kind(StrEnum):
+    """What of the code changed."""
+
+    WHITE_SPACE = "only white space"
+    COMMENTS = "only comments"
+    SIGNATURE = "signature"
+    BODY = "body"
+    BOTH = "signature and body"
+
+
+@frozen
+class Difference:
+    """How many lines changed, of how many, what of the code, and the lines of a unified diff."""
+
+    changed: int
+    lines: int
+    kind: Kind
+    diff: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.changed} of {self.lines} line{'' if self.lines == 1 else 's'}, {self.kind}"
+
+    @property
+    def body(self) -> Body:
+        """The diff as it is shown."""
+        return Body(Style.FENCE, self.diff, "diff")
+
+
+@frozen
+class Side:
+    """One side of a comparison: the text, where it begins, and the head of its definition, if it has one."""
+
+    text: str
+    path: str
+    start: int
+    signature: str | None = None
+
+
+def difference(old: Side, new: Side, bare: Bare) -> Difference:
+    """What changed from one side to the other."""
+    before, after = old.text.split("\n"), new.text.split("\n")
+    opcodes = _opcodes(before, after)
+    changed = sum(max(i2 - i1, j2 - j1) for tag, i1, i2, j1, j2 in opcodes if tag != "equal")
+    head = [f"--- {old.path}", f"+++ {new.path}"]
+    hunks = _hunks(opcodes, before, after, old.start, new.start)
+    return Difference(changed, max(len(before), len(after)), _kind(old, new, bare), (*head, *hunks))
+
+
+def _kind(old: Side, new: Side, bare: Bare) -> Kind:
+    if _squeezed(old.text) == _squeezed(new.text):
+        return Kind.WHITE_SPACE
+    if _squeezed(bare(old.text)) == _squeezed(bare(new.text)):
+        return Kind.COMMENTS
+    if old.signature is None or new.signature is None or _squeezed(old.signature) == _squeezed(new.signature):
+        return Kind.BODY
+    return Kind.SIGNATURE if _headless(old, bare) == _headless(new, bare) else Kind.BOTH
+
+
+def _headless(side: Side, bare: Bare) -> str:
+    return _squeezed(bare(side.text)).replace(_squeezed(side.signature or ""), "", 1)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def _opcodes(before: Sequence[str], after: Sequence[str]) -> list[Opcode]:
+    """The steps from one text to the other; what is equal at both ends is not compared."""
+    most = min(len(before), len(after))
+    head = next((at for at in range(most) if before[at] != after[at]), most)
+    rest = most - head
+    tail = next((at for at in range(rest) if before[-1 - at] != after[-1 - at]), rest)
+    middle = before[head : len(before) - tail], after[head : len(after) - tail]
+    steps: list[Opcode] = [("equal", 0, head, 0, head)] if head else []
+    if len(middle[0]) * len(middle[1]) > MOST_PAIRS:
+        steps.append(("replace", head, len(before) - tail, head, len(after) - tail))
+    else:
+        found = SequenceMatcher(None, *middle, autojunk=len(middle[0]) > CONTEXT * 100).get_opcodes()
+        steps += [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in found]
+    if tail:
+        steps.append(("equal", len(before) - tail, len(before), len(after) - tail, len(after)))
+    return steps
+
+
+def _hunks(
+    opcodes: Sequence[Opcode], before: Sequence[str], after: Sequence[str], old: int, new: int
+) -> Iterator[str]:
+    """The lines of a unified diff, numbered as in the files."""
+    for group in _grouped(opcodes):
+        (_, i1, _, j1, _), (_, _, i2, _, j2) = group[0], group[-1]
+        yield f"@@ -{old + i1},{i2 - i1} +{new + j1},{j2 - j1} @@"
+        for tag, low, high, left, right in group:
+            if tag == "equal":
+                yield from (f" {line}" for line in before[low:high])
+                continue
+            yield from (f"-{line}" for line in before[low:high])
+            yield from (f"+{line}" for line in after[left:right])
+
+
+def _grouped(opcodes: Sequence[Opcode]) -> Iterator[list[Opcode]]:
+    """The steps in groups, each with a few equal lines around it."""
+    group: list[Opcode] = []
+    for number, (tag, i1, i2, j1, j2) in enumerate(opcodes):
+        if tag != "equal":
+            group.append((tag, i1, i2, j1, j2))
+            continue
+        first, last = number == 0, number == len(opcodes) - 1
+        if first or last or i2 - i1 > 2 * CONTEXT:
+            if not first:
+                group.append((tag, i1, min(i2, i1 + CONTEXT), j1, min(j2, j1 + CONTEXT)))
+                yield group
+            group = [] if last else [(tag, max(i1, i2 - CONTEXT), i2, max(j1, j2 - CONTEXT), j2)]
+        else:
+            group.append((tag, i1, i2, j1, j2))
+    if any(tag != "equal" for tag, *_ in group):
+        yield group

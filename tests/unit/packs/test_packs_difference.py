@@ -1,0 +1,151 @@
+"""What changed since a ref was anchored: how much, of which kind, as a diff, and where it is told."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from context_pack.app import Ports, build
+from context_pack.packs.domain.difference import Side, difference
+from context_pack_adapters.inmemory import MemoryExcerptStore
+from context_pack_adapters.syntax import shared_syntax
+
+CODE = """\
+def price(item, count=1):
+    # what it costs
+    total = item.price * count
+    return total
+
+
+def other():
+    return 2
+"""
+
+
+@pytest.fixture
+def shop(new_desk: Any) -> tuple[Any, str]:
+    """A desk that keeps what was anchored, with a ref to each function."""
+    desk = new_desk({"src/shop.py": CODE})
+    ports = Ports(desk.clock, desk.tree, desk.store, shared_syntax(), MemoryExcerptStore(desk.clock))
+    desk.registry = build(ports)
+    pack = desk.create()
+    desk.section(pack, section_description="About prices.")
+    desk.ref(pack, "price", 1, 4, path="src/shop.py", group="money")
+    desk.ref(pack, "other", 7, 8, path="src/shop.py")
+    return desk, pack
+
+
+@pytest.mark.clause("AN-20")
+@pytest.mark.parametrize(
+    ("old", "new", "lines", "kind"),
+    [
+        ("    total = item.price * count", "    total  =  item.price*count", 1, "only white space"),
+        ("    # what it costs\n", "", 1, "only comments"),
+        ("count=1", "count: int = 1", 1, "signature"),
+        ("return total", "return total + 1", 1, "body"),
+        ("price(item, count=1):\n    #", "price(item):\n    count = 1\n    #", 2, "signature and body"),
+    ],
+)
+def test_a_change_is_told_by_its_size_and_its_kind(
+    shop: tuple[Any, str], old: str, new: str, lines: int, kind: str
+) -> None:
+    desk, pack = shop
+    desk.files["src/shop.py"] = CODE.replace(old, new, 1)
+    change = desk.state(pack)["change"]
+    assert (change["lines"], change["kind"]) == (lines, kind)
+    assert f"> changed since anchored: {lines} of {change['of']} lines, {kind}\n" in desk.output(id=pack)
+    assert "change" not in desk.state(pack, 1)
+
+
+@pytest.mark.clause("AN-20", "PK-43")
+def test_a_page_counts_the_states_and_shows_the_diff_below_the_code(shop: tuple[Any, str]) -> None:
+    desk, pack = shop
+    assert "- refs: 2 (2 exact)\n" in desk.output(id=pack)
+    desk.files["src/shop.py"] = "import os\n" + CODE.replace("return total", "return total + 1")
+    text = desk.output(id=pack)
+    assert "- refs: 2 (1 moved, 1 changed)\n" in text
+    diff = desk.state(pack)["change"]["diff"]
+    assert diff.split("\n") == [
+        "--- src/shop.py",
+        "+++ src/shop.py",
+        "@@ -1,4 +2,4 @@",
+        " def price(item, count=1):",
+        "     # what it costs",
+        "     total = item.price * count",
+        "-    return total",
+        "+    return total + 1",
+    ]
+    assert f"   5:     return total + 1\n```\n\n> what changed:\n\n```diff\n{diff}\n```" in text
+
+
+@pytest.mark.clause("PK-57", "AN-20")
+def test_the_mode_diff_shows_only_what_changed(shop: tuple[Any, str]) -> None:
+    desk, pack = shop
+    assert desk.output(id=pack, mode="diff").endswith(
+        "[CONTENT]\n> nothing has changed since it was anchored"
+    )
+    desk.files["src/shop.py"] = CODE.replace("return total", "return total + 1")
+    text = desk.output(id=pack, mode="diff")
+    assert (
+        "\n## Main [main]\n\n### group: money\n#### price [main]\n- path: src/shop.py\n- lines: 1-4\n" in text
+    )
+    assert "+    return total + 1\n```" in text
+    assert "other" not in text
+    assert "About prices" not in text
+    assert "```python" not in text
+    desk.files["src/shop.py"] = "pass\n"
+    assert desk.output(id=pack, mode="diff").count("> stale ref: ") == 2
+
+
+@pytest.mark.clause("AN-19")
+def test_without_the_anchored_text_only_the_comparison_is_lost(shop: tuple[Any, str]) -> None:
+    desk, pack = shop
+    desk.registry = build(Ports(desk.clock, desk.tree, desk.store, shared_syntax()))
+    desk.files["src/shop.py"] = CODE.replace("return total", "return total + 1")
+    assert (desk.state(pack)["state"], "change" in desk.state(pack)) == ("changed", False)
+    assert "> changed since anchored\n" in desk.output(id=pack)
+    assert "> changed since anchored" in desk.output(id=pack, mode="diff")
+
+
+@pytest.mark.clause("AN-20", "PK-52", "PK-54")
+def test_long_diffs_come_in_pages(shop: tuple[Any, str]) -> None:
+    desk, pack = shop
+    body = [f"    step_{number}(value, other={number})" for number in range(300)]
+    desk.files["long.py"] = "\n".join(["def long(value):", *body]) + "\n"
+    desk.ref(pack, "long", 1, 301, path="long.py")
+    changed = [line.replace("other", "another") if at % 2 else line for at, line in enumerate(body)]
+    desk.files["long.py"] = "\n".join(["def long(value):", *changed]) + "\n"
+    for mode in ("diff", "full"):
+        text, seen = desk.output(id=pack, mode=mode, max_tokens=900), []
+        while "continue with cursor" in text:
+            seen.append(text)
+            cursor = text.rpartition('cursor "')[2].rstrip('"')
+            text = desk.output(cursor=cursor, max_tokens=900)
+        pages = [*seen, text]
+        assert all(len(page.encode()) <= 3600 for page in pages)
+        added = [line for page in pages for line in page.split("\n") if line.startswith("+    step")]
+        assert added == [f"+{line}" for at, line in enumerate(changed) if at % 2]
+    assert desk.state(pack, 2)["change"]["diff"] is None, "too long to be told with a state"
+
+
+lines = st.lists(st.sampled_from(["a", "b", "c", "", "}"]), max_size=30)
+
+
+@pytest.mark.clause("AN-20")
+@given(lines, lines)
+def test_a_diff_turns_the_old_text_into_the_new_one(before: list[str], after: list[str]) -> None:
+    found = difference(Side("\n".join(before), "a", 1), Side("\n".join(after), "b", 1), lambda text: text)
+    hunks = list(found.diff[2:])
+    old, new = "\n".join(before).split("\n"), "\n".join(after).split("\n")
+    kept = [line[1:] for line in hunks if line[:1] in "+ " and not line.startswith("@@")]
+    lost = [line[1:] for line in hunks if line[:1] in "- " and not line.startswith("@@")]
+    matcher = difflib.SequenceMatcher(None, new, kept, autojunk=False)
+    assert sum(block.size for block in matcher.get_matching_blocks()) == len(kept)
+    matcher = difflib.SequenceMatcher(None, old, lost, autojunk=False)
+    assert sum(block.size for block in matcher.get_matching_blocks()) == len(lost)
+    assert (found.changed == 0) == (old == new)
+    assert found.lines == max(len(old), len(new))
