@@ -28,11 +28,14 @@ HELLO = {
 
 
 def environment(**extra: str) -> dict[str, str]:
-    """This checkout first on the path, and of our settings only the test's own private folder."""
+    """This checkout first on the path, the embedder that needs no weights, and the test's own private folder.
+
+    Tests about weights name their embedder: to load them for every server would take minutes.
+    """
     kept = {key: value for key, value in os.environ.items() if not key.startswith("CONTEXT_PACK_")}
     kept |= {key: os.environ[key] for key in (PRIVATE,) if key in os.environ}
     kept["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "adapters")])
-    return {**kept, **extra}
+    return {**kept, "CONTEXT_PACK_EMBEDDER": "fast", **extra}
 
 
 class StdioClient:
