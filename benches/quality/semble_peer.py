@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -33,10 +34,10 @@ class NoModel:
 
 def main(folder: str, model: str | None = None) -> None:
     """Index, ask, print."""
-    from semble.index import index as semble_index
+    semble_index = import_module("semble.index.index")
 
     if model is None:
-        semble_index.load_model = lambda _=None: (NoModel(), "none")
+        semble_index.__dict__["load_model"] = lambda _=None: (NoModel(), "none")
     start = perf_counter()
     index = semble_index.SembleIndex.from_path(Path(folder), model_path=model)
     seconds = perf_counter() - start

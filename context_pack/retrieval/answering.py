@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from attrs import evolve, frozen
 
-from context_pack.retrieval.fusion import DEPTH, calibrated, fused, relevances
+from context_pack.retrieval.fusion import DEPTH, calibrated, fused, relevances, shares
 from context_pack.retrieval.model import Found, Hit, Mode, Progress, Question, Ranked, Ranking, Scope
 from context_pack.retrieval.neighbours import without_repeats
 from context_pack.retrieval.ports import Calibrated, Embedder, Snapshot, Vector
@@ -45,6 +45,7 @@ class _Measured:
     piece: int
     distance: float
     relevance: float
+    shares: tuple[float, float]
 
 
 def answered(snapshot: Snapshot, asked: Asked) -> Ranking:
@@ -66,6 +67,7 @@ def _candidates(snapshot: Snapshot, asked: Asked, mode: Mode) -> list[_Measured]
     reach = DEPTH if _is_lexical(embedder) else _REACH
     worded = snapshot.keyword(words, question.scope, reach) if words else ()
     near: Sequence[Hit] = ()
+    named: Sequence[int] = ()
     if asked.vector is not None:
         depth = DEPTH if mode == "hybrid" else DEPTH + question.limit
         near = snapshot.nearest(embedder.id, asked.vector, question.scope, depth)
@@ -73,9 +75,11 @@ def _candidates(snapshot: Snapshot, asked: Asked, mode: Mode) -> list[_Measured]
     # What the vectors found has its score by words as well, though it came late there.
     keyword = {hit.piece: hit.score for at, hit in enumerate(worded) if at < DEPTH or hit.piece in cosines}
     if asked.vector is not None:
-        unmeasured = [piece for piece in keyword if piece not in cosines]
+        named = snapshot.named(question.names, question.scope, DEPTH) if question.names else ()
+        unmeasured = [piece for piece in dict.fromkeys((*keyword, *named)) if piece not in cosines]
         cosines.update(snapshot.cosines(embedder.id, asked.vector, unmeasured) if unmeasured else {})
-    order = fused(keyword, cosines, weight=embedder.weight, floor=_floor(embedder, near))
+    found = shares(keyword, cosines, _floor(embedder, near))
+    order = fused(found, embedder.weight if keyword else 1.0)
     scores = relevances(
         order,
         keyword,
@@ -85,9 +89,9 @@ def _candidates(snapshot: Snapshot, asked: Asked, mode: Mode) -> list[_Measured]
         unrelated=unrelated(embedder),
     )
     return [
-        _Measured(piece, 1.0 - cosines.get(piece, 0.0), score)
+        _Measured(piece, 1.0 - cosines.get(piece, 0.0), score, found[piece])
         for piece, score in zip(order, scores, strict=True)
-        if score >= _NOTHING or piece in keyword or mode == "vector"
+        if score >= _NOTHING or piece in keyword or piece in named or mode == "vector"
     ]
 
 
@@ -101,7 +105,7 @@ def _shown(snapshot: Snapshot, candidates: Sequence[_Measured], limit: int) -> t
         kept = without_repeats([*seen, *fresh])[len(seen) :]
         seen += fresh
         hits += [
-            Ranked(one, some[one.piece].distance, some[one.piece].relevance)
+            Ranked(one, some[one.piece].distance, some[one.piece].relevance, *some[one.piece].shares)
             for one in kept
             if one is not None
         ]

@@ -14,20 +14,26 @@ DEPTH = 100
 """How many hits of each leg are joined."""
 
 
-def fused(
-    keyword: Mapping[int, float], cosines: Mapping[int, float], *, weight: float, floor: float = 0.0
-) -> list[int]:
-    """The pieces of both legs, best first; ties by piece. Cosines below the floor count as the floor."""
-    if not keyword:
-        return sorted(cosines, key=lambda piece: (-cosines[piece], piece))
-    most = max(keyword.values())
+Shares = Mapping[int, tuple[float, float]]
+"""What each piece has of the best score by words and of the best cosine, from 0 to 1."""
+
+
+def shares(keyword: Mapping[int, float], cosines: Mapping[int, float], floor: float = 0.0) -> Shares:
+    """The pieces of both legs with their shares; cosines below the floor count as the floor."""
+    most = max(keyword.values(), default=0.0)
     span = max(cosines.values(), default=floor) - floor
-    scores: dict[int, float] = {}
-    for piece in keyword.keys() | cosines.keys():
-        words = keyword.get(piece, 0.0) / most if most > 0 else 0.0
-        above = max(0.0, cosines.get(piece, floor) - floor)
-        scores[piece] = (1 - weight) * words + weight * (above / span if span > 0 else 0.0)
-    return sorted(scores, key=lambda piece: (-scores[piece], piece))
+    return {
+        piece: (
+            keyword.get(piece, 0.0) / most if most > 0 else 0.0,
+            max(0.0, cosines.get(piece, floor) - floor) / span if span > 0 else 0.0,
+        )
+        for piece in sorted(keyword.keys() | cosines.keys())
+    }
+
+
+def fused(found: Shares, weight: float) -> list[int]:
+    """The pieces by their shares, best first; ties by piece."""
+    return sorted(found, key=lambda piece: -((1 - weight) * found[piece][0] + weight * found[piece][1]))
 
 
 def relevances(

@@ -133,15 +133,19 @@ class Question:
     limit: int = 10
     max_distance: float | None = None
     hybrid: bool = True
+    names: tuple[str, ...] = ()
+    """What is defined by one of these names is a candidate, wherever words and vectors have it."""
 
 
 @frozen
 class Ranked:
-    """One piece of an answer, with its true cosine distance and its relevance."""
+    """One piece of an answer: its true cosine distance, its relevance, and its shares of the best scores."""
 
     found: Found
     distance: float
     relevance: float
+    words: float = 0.0
+    meaning: float = 0.0
 
 
 @frozen

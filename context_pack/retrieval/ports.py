@@ -61,6 +61,9 @@ class Snapshot(Protocol):
     def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[Hit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
 
+    def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
+        """Pieces whose heading is one of these names, or ends in it after a dot, in their order."""
+
     def ideal(self, words: Sequence[str]) -> float:
         """The BM25 score that no piece can pass for these tokens: it puts scores between 0 and 1."""
 

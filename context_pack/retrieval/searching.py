@@ -130,6 +130,11 @@ class Searching:
                 hits = nearest_entries(snapshot, embedder, vector, scope, limit, chunk)
             return Ranking(hits, len(hits), embedder.id, progress, "vector", warning)
 
+    def weight_of(self, embedder: str) -> float:
+        """The weight of the embedder of this id."""
+        semantic = self.semantic
+        return semantic.weight if semantic is not None and semantic.id == embedder else self.fast.weight
+
     def fill(self, scope: Scope, stop: Stop, report: Callable[[Progress], None]) -> Progress:
         """Embed what has no semantic vector yet, until all have one or `stop` says so; how far it came.
 

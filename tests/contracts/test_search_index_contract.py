@@ -246,6 +246,28 @@ def test_words_rank_by_bm25_with_names_worth_three(index: SearchIndex) -> None:
     assert shown(index, hits) == [("b", 1), ("a", 1)]
 
 
+@pytest.mark.clause("IX-19")
+def test_definitions_are_found_by_the_end_of_their_name_within_a_scope(index: SearchIndex) -> None:
+    def entry(corpus: str, key: str, *headings: str) -> Entry:
+        pieces = tuple(Piece(heading, heading=heading, names=f"{heading} visitor") for heading in headings)
+        return Entry(corpus, key, "d", pieces=pieces)
+
+    index.replace([
+        entry("code", "a", "Visitor", "Visitor.visit", "de.Visitor", "OptionVisitor", "visitor"),
+        entry("other", "b", "Visitor"),
+    ])  # fmt: skip
+    with index.reading() as snapshot:
+
+        def named(*names: str, scope: Scope = Scope(("code",)), limit: int = 10) -> list[str]:  # noqa: B008
+            return [each.heading for each in snapshot.found(snapshot.named(names, scope, limit))]
+
+        assert named("Visitor") == ["Visitor", "de.Visitor"]
+        assert named("Visitor", "visit") == ["Visitor", "Visitor.visit", "de.Visitor"]
+        assert named("Visitor", limit=1) == ["Visitor"]
+        assert len(named("Visitor", scope=Scope())) == 3
+        assert named("nobody", "", "%") == named("Visitor", scope=Scope(corpora=())) == []
+
+
 @pytest.mark.clause("IX-09")
 def test_repeated_words_count_and_a_word_that_most_pieces_hold_still_counts(index: SearchIndex) -> None:
     index.replace(

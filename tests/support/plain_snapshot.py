@@ -92,6 +92,20 @@ class PlainSnapshot:
                 hits.append(Hit(piece, sum(parts)))
         return sorted(hits, key=lambda hit: (-hit.score, hit.piece))[: max(limit, 0)]
 
+    def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
+        """Pieces whose heading is one of these names, or ends in it after a dot, in their order."""
+        entries = self._state.entries
+        headings = {
+            piece: entries[passage.name].pieces[passage.at].heading
+            for piece, passage in self.admitted(scope).items()
+        }
+        found = [
+            piece
+            for piece, heading in sorted(headings.items())
+            if heading in names or any(heading.endswith(f".{name}") for name in names)
+        ]
+        return found[: max(limit, 0)]
+
     def ideal(self, words: Sequence[str]) -> float:
         """The BM25 score that no piece can pass for these tokens."""
         rarities = self._rarities(words)

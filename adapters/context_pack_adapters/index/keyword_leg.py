@@ -13,11 +13,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import log
 from threading import Lock
+from typing import NamedTuple
 
 from context_pack.retrieval.model import Scope
+from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.schema import K1, WEIGHTS, State
 from context_pack_adapters.index.scopes import admits_nothing, match_filter, match_word
-from context_pack_adapters.index.values import to_tokens
+from context_pack_adapters.index.values import to_text, to_tokens
 from context_pack_adapters.index.vector_leg import ranges_of
 
 MOST_WORDS = 64
@@ -93,32 +95,78 @@ def keyword_hits(
     limit: int,
 ) -> list[tuple[int, float]]:
     """The best pieces for these words within a scope, best first, ties by piece."""
-    if not asked or limit <= 0 or admits_nothing(scope):
+    within = _within(connection, scope)
+    if not asked or limit <= 0 or within is None:
         return []
-    bounds, only = "", ""
-    limits: list[int] = []
-    if scope != Scope():
-        ranges = ranges_of(connection, scope)
-        if not ranges:
-            return []
-        if len(ranges) > FEW_RANGES:
-            only = match_filter(scope)
-            ranges = _beyond_tokens(connection, scope)
-        if ranges:
-            bounds = " AND (" + " OR ".join(["rowid BETWEEN ? AND ?"] * len(ranges)) + ")"
-            limits = [bound for pair in ranges for bound in pair]
     values: list[object] = []
     for word, times in asked.items():
         ours, theirs = rarities[word]
-        match = match_word(word)
-        values += [times * ours / theirs, f"{only} AND {match}" if only else match, *limits]
-    one = f"SELECT rowid AS piece, -?*bm25(words, {WEIGHTS}) AS part FROM words WHERE words MATCH ?{bounds}"
+        values += [times * ours / theirs, within.match(match_word(word)), *within.limits]
+    one = (
+        f"SELECT rowid AS piece, -?*bm25(words, {WEIGHTS}) AS part FROM words"
+        f" WHERE words MATCH ?{within.bounds}"
+    )
     # SQLite would merge a single question with the sum around it, where `bm25` cannot be called.
     summed = f"SELECT piece, SUM(part) AS part FROM ({' UNION ALL '.join([one] * len(asked))}) GROUP BY piece"
     rows = connection.execute(
         f"{one if len(asked) == 1 else summed} ORDER BY part DESC, piece LIMIT ?", (*values, limit)
     )
     return [(int(piece), float(score)) for piece, score in rows]
+
+
+def named_pieces(connection: sqlite3.Connection, names: Iterable[str], scope: Scope, limit: int) -> list[int]:
+    """The pieces within a scope whose heading is one of these names, or ends in it after a dot."""
+    within = _within(connection, scope)
+    found: set[int] = set()
+    for name in names if within is not None else ():
+        # The first token of a name is all of it.
+        for word in clean(tokens(name))[:1]:
+            assert within is not None
+            rows = connection.execute(
+                "SELECT id FROM pieces WHERE (heading = ? OR substr(heading, ?) = ?) AND id IN"
+                f" (SELECT rowid FROM words WHERE words MATCH ?{within.bounds}) LIMIT ?",
+                (
+                    to_text(name),
+                    -len(name) - 1,
+                    to_text(f".{name}"),
+                    within.match(f"names : {match_word(word)}"),
+                    *within.limits,
+                    limit,
+                ),
+            )
+            found.update(int(piece) for (piece,) in rows)
+    return sorted(found)[:limit]
+
+
+class _Within(NamedTuple):
+    """A scope as the keyword index is asked for it: by its tokens, or by the ranges of its pieces."""
+
+    only: str = ""
+    bounds: str = ""
+    limits: tuple[int, ...] = ()
+
+    def match(self, expression: str) -> str:
+        """The expression, within the tokens of the scope."""
+        return f"{self.only} AND {expression}" if self.only else expression
+
+
+def _within(connection: sqlite3.Connection, scope: Scope) -> _Within | None:
+    """How to ask within a scope; None when nothing is in it."""
+    if admits_nothing(scope):
+        return None
+    if scope == Scope():
+        return _Within()
+    ranges = ranges_of(connection, scope)
+    if not ranges:
+        return None
+    only = ""
+    if len(ranges) > FEW_RANGES:
+        only = match_filter(scope)
+        ranges = _beyond_tokens(connection, scope)
+    if not ranges:
+        return _Within(only)
+    bounds = " AND (" + " OR ".join(["rowid BETWEEN ? AND ?"] * len(ranges)) + ")"
+    return _Within(only, bounds, tuple(bound for pair in ranges for bound in pair))
 
 
 def _beyond_tokens(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, int]]:

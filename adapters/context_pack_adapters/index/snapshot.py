@@ -17,6 +17,7 @@ from context_pack_adapters.index.keyword_leg import (
     clean,
     ideal_score,
     keyword_hits,
+    named_pieces,
 )
 from context_pack_adapters.index.schema import State, state_of, vector_table
 from context_pack_adapters.index.scopes import admits_nothing, condition
@@ -61,6 +62,11 @@ class SqliteSnapshot(Catalogue):
             rarities = self._rarities(words)
             asked = asked_words(words, rarities)
             return [Hit(*hit) for hit in keyword_hits(connection, asked, rarities, scope, bounded(limit))]
+
+    def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
+        """Pieces whose heading is one of these names, or ends in it after a dot, in their order."""
+        with self._guarded() as connection:
+            return named_pieces(connection, names, scope, bounded(limit))
 
     def ideal(self, words: Sequence[str]) -> float:
         """The BM25 score that no piece can pass for these tokens."""

@@ -16,13 +16,11 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.kernel.syntax import NotParsed, Parsed
-from context_pack.memory.domain.entries import CODE, FAILED, PLAIN, SKIPPED, SNIPPETS
+from context_pack.memory.domain.entries import CODE, FAILED, NO_CODE, PLAIN, SKIPPED, SNIPPETS
 from context_pack.memory.domain.snippets import MOST_LINES, Snippet, snippets_of
 from context_pack.retrieval.model import Entry, Piece
 
 LEAST_LINES = 4
-NO_CODE = frozenset({"markdown", "rst", "latex", "html", "yaml", "toml", "ini", "json", "xml"})
-"""Texts of which only the beginning is indexed; the rest is for `documents_search` and `grep_codebase`."""
 
 
 def code_entry(path: str, text: str, digest: str, stamp: str, parsed: Parsed | NotParsed) -> Entry:

@@ -21,6 +21,8 @@ SNIPPETS = "snippets/4"
 """Another way to cut files needs another name, so that what was indexed before is cut again."""
 PLAIN, SKIPPED, FAILED = "plain", "skipped", "failed"
 """Facts of an entry of code: why it was not parsed, why it has no pieces, and that it should have been."""
+NO_CODE = frozenset({"markdown", "rst", "latex", "html", "yaml", "toml", "ini", "json", "xml"})
+"""Texts of which only the beginning is indexed; the rest is for `documents_search` and `grep_codebase`."""
 
 
 def discovery_entry(discovery: Discovery) -> Entry:

@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.roles import is_test
 from context_pack.memory.domain.discovery import DiscoveryType
-from context_pack.memory.domain.entries import CODE, CORPORA, DISCOVERY
+from context_pack.memory.domain.entries import CORPORA, DISCOVERY
+from context_pack.memory.domain.ranking import Asked, ranked, shown
 from context_pack.memory.ports import MemoryPorts
 from context_pack.memory.usecases.refresh import TASK, Refresher
-from context_pack.retrieval.model import Found, Progress, Scope
+from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
 from context_pack.retrieval.upkeep import embed_rest
-from context_pack.retrieval.words import tokens
 from context_pack.toolkit.arguments import arg, choice, integer, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, LEAST_TOKENS, MOST_TOKENS
 
 LEAST_QUERY, MOST_QUERY = 3, 500
 DEFAULT_LIMIT, MOST_LIMIT = 5, 20
-SOME, DEEPEST = 40, 100
-"""How many hits are weighed before the best are shown."""
+WEIGHED = 200
+"""How many hits are weighed before the best are shown: all that words and vectors bring up."""
 WORDLESS_FLOOR, NEVER = DOUBTFUL, 2.0
-TEST_SHARE, NAMELESS_SHARE, AGAIN_SHARE = 0.6, 0.9, 0.9
 ALL = "all"
 TOO_SHORT = f"Query must be at least {LEAST_QUERY} characters"
 NOTHING = "No embeddings found. Run initial session to generate context."
 NOTHING_FALLBACK = "Use grep_codebase for text search"
 EMBEDDER_FAILED = "Failed to generate query embedding"
-_TESTING = frozenset({"test", "tests", "testing", "tested", "spec", "specs", "fixture", "fixtures"})
 
 
 @frozen
@@ -92,14 +87,14 @@ class MemorySearcher:
         check()
         if refreshed.indexing is None and self._is_empty():
             raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
-        depth = max(command.limit, min(DEEPEST, max(command.limit * 4, SOME)))
-        question = Question(command.query, scope_of(command), depth)
+        names = tuple(sorted(Asked.of(command.query).names))
+        question = Question(command.query, scope_of(command), max(command.limit, WEIGHED), names=names)
         (ranking,) = self.ports.searching.ask([question])
-        ranked = reweighed(ranking.hits, command.query)
-        floor = self._floor(ranking, question)
+        floor = self._floor(ranking)
         # What is below the floor has nothing to do with the question: showing it would be no answer.
-        worth = [hit for hit in ranked if hit.relevance >= floor]
-        hits = tuple(worth[: command.limit])
+        weighed = ranked(ranking.hits, command.query, self.ports.searching.weight_of(ranking.embedder))
+        worth = [each for each in weighed if each[0] >= floor]
+        hits = tuple(shown(worth[: command.limit]))
         if ranking.warning and not hits and self._has(question.scope):
             raise _failed(ranking.warning, refreshed.indexing)
         embed_rest(self.ports.background, TASK, ranking.semantic)
@@ -117,13 +112,10 @@ class MemorySearcher:
         with self.ports.index.reading() as snapshot:
             return not any(snapshot.counts().get(corpus) for corpus in CORPORA)
 
-    def _floor(self, ranking: Ranking, question: Question) -> float:
+    def _floor(self, ranking: Ranking) -> float:
         """The relevance that a hit must have; where no word was found, hashes of its letters prove little."""
-        if ranking.embedder != self.ports.searching.fast.id:
+        if ranking.embedder != self.ports.searching.fast.id or any(hit.words for hit in ranking.hits):
             return FLOOR
-        with self.ports.index.reading() as snapshot:
-            if snapshot.keyword(tokens(question.query), question.scope, 1):
-                return FLOOR
         # An embedder that failed leaves the words; without those there is nothing to show.
         return NEVER if ranking.warning else WORDLESS_FLOOR
 
@@ -139,32 +131,6 @@ def _failed(warning: str, indexing: Progress | None) -> Failure:
     if indexing is not None:
         details["indexing"] = {"done": indexing.done, "total": indexing.total}
     return Failure(Code.EMBEDDER_FAILED, EMBEDDER_FAILED, details)
-
-
-def reweighed(hits: Sequence[Ranked], query: str) -> list[Ranked]:
-    """The hits, the best first, with tests, lines without a name and further hits in one file counting less.
-
-    A test says in words what the tested code does in code, and would stand before it on every question that
-    is not about tests; a function answers more than the head of its file; and the second function of a file
-    tells less than the first of another.
-    """
-    tests = TEST_SHARE if _TESTING.isdisjoint(query.lower().split()) else 1.0
-    weighed = [(hit.relevance * _share(hit.found, tests), hit) for hit in hits]
-    weighed.sort(key=lambda pair: -pair[0])
-    seen: Counter[str] = Counter()
-    counted: list[Ranked] = []
-    for relevance, hit in weighed:
-        file = hit.found.key if hit.found.corpus == CODE else ""
-        counted.append(evolve(hit, relevance=relevance * AGAIN_SHARE ** seen[file]))
-        seen[file] += bool(file)
-    return sorted(counted, key=lambda hit: -hit.relevance)
-
-
-def _share(found: Found, tests: float) -> float:
-    """How much of its relevance a piece keeps; only code can lose some."""
-    if found.corpus != CODE:
-        return 1.0
-    return (tests if is_test(RelativePath(found.key)) else 1.0) * (1.0 if found.heading else NAMELESS_SHARE)
 
 
 def scope_of(command: ContextSearch) -> Scope:

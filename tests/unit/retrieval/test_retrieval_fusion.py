@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from context_pack.retrieval.fusion import calibrated, fused, relevances
+from context_pack.retrieval.fusion import calibrated, fused, relevances, shares
 from context_pack.retrieval.model import Found
 from context_pack.retrieval.neighbours import without_repeats
 
@@ -19,11 +19,11 @@ COSINES = st.dictionaries(PIECES, st.floats(-1, 1))
 def test_the_weight_of_the_embedder_decides_between_the_legs() -> None:
     keyword = {1: 10.0, 2: 4.0}
     cosines = {1: 0.1, 2: 0.9}
-    assert fused(keyword, cosines, weight=0.2) == [1, 2]
-    assert fused(keyword, cosines, weight=0.7) == [2, 1]
-    assert fused(keyword, {}, weight=0.7) == [1, 2]
-    assert fused({}, cosines, weight=0.2) == [2, 1]
-    assert fused({7: 1.0, 3: 1.0}, {}, weight=0.2) == [3, 7], "ties by piece"
+    assert fused(shares(keyword, cosines), 0.2) == [1, 2]
+    assert fused(shares(keyword, cosines), 0.7) == [2, 1]
+    assert fused(shares(keyword, {}), 0.7) == [1, 2]
+    assert fused(shares({}, cosines), 0.2) == [2, 1]
+    assert fused(shares({7: 1.0, 3: 1.0}, {}), 0.2) == [3, 7], "ties by piece"
 
 
 @pytest.mark.clause("RT-20")
@@ -31,7 +31,7 @@ def test_the_weight_of_the_embedder_decides_between_the_legs() -> None:
 def test_every_candidate_stands_once_and_better_in_both_legs_is_better(
     keyword: dict[int, float], cosines: dict[int, float], weight: float, floor: float
 ) -> None:
-    order = fused(keyword, cosines, weight=weight, floor=floor)
+    order = fused(shares(keyword, cosines, floor), weight)
     assert sorted(order) == sorted(keyword.keys() | cosines.keys())
     for one in order:
         for other in order[order.index(one) + 1 :]:
@@ -46,7 +46,7 @@ def test_every_candidate_stands_once_and_better_in_both_legs_is_better(
 def test_relevance_is_between_0_and_1_and_never_rises(
     keyword: dict[int, float], cosines: dict[int, float], weight: float, ideal: float, unrelated: float
 ) -> None:
-    order = fused(keyword, cosines, weight=weight, floor=unrelated)
+    order = fused(shares(keyword, cosines, unrelated), weight)
     found = relevances(order, keyword, cosines, weight=weight, ideal=ideal, unrelated=unrelated)
     assert len(found) == len(order)
     assert all(0 <= one <= 1 for one in found)

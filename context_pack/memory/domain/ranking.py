@@ -1,0 +1,220 @@
+"""Which hit comes first: what words and vectors say of a piece, and what its place in the code says.
+
+A hit's score is its share of the best score by words and of the best cosine. To that is added what its name,
+its file and its folders have in common with the question and how much else of the file was found; then it is
+multiplied for what usually repeats other code (tests, examples, old versions). Every number was tried alone
+over ten repositories by `benches/quality/code_search.py --annotated`: beside each is the nDCG@10 that is lost
+without it, of 0.837.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from math import log
+
+from attrs import evolve, frozen
+
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.roles import is_test
+from context_pack.memory.domain.entries import CODE, NO_CODE
+from context_pack.retrieval.model import Found, Ranked
+from context_pack.retrieval.words import split_identifier, tokens
+
+MEANING = 0.7  # 0.022 against the 0.2 of documents: the share of the vectors in the score of code
+SUPPORT = 0.2  # 0.021: for the best hit of a file, by how much of the file was found
+DEFINED = 1.5  # 0.015: the definition that a question asks for by nothing but its name
+NAMESAKE = 0.5  # 0.002: more of that where the file is called like it
+SPELLED = 0.4  # 0.006: a definition whose name stands in a sentence
+FILE = 0.3  # 0.003: for the best hit of a file, by how much of the file's name is in the question
+FOLDER = 0.2  # 0.004: the same for its folders, the rare ones above those that most files are in
+TEST = 0.6  # 0.026
+OLD = 0.7  # 0.008: in a folder v1 when there is a v2 beside it
+NO_CODE_SHARE = 0.7  # 0.003: prose and configuration
+NAMELESS = 0.8  # 0.004 against 0.9: lines outside of any definition
+SHORT = 0.85  # 0.004: up to three lines, mostly declarations of what is defined elsewhere
+ASIDE = 0.8  # 0.001: examples, documentation, vendored and generated code
+AGAIN = 0.6  # 0.001 against 0.7: for each better hit in the same file
+SHORT_LINES = 3
+CERTAIN, LIKELY = 0.5, 0.2
+"""The least relevance of a definition that was asked for by its name, alone or in a sentence."""
+
+_SYMBOL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:::|->|[.#])[A-Za-z_$][\w$]*)*")
+_IDENTIFIER = re.compile(r"\b(?:[A-Za-z]\w*[a-z0-9][A-Z]\w*|\w*[A-Za-z]_\w+|[A-Z]{2,}[a-z]\w+)\b")
+_TESTING = frozenset({"test", "tests", "testing", "tested", "spec", "specs", "fixture", "fixtures"})
+_ASIDE = re.compile(
+    r"(?:^|/)_?(?:examples?|demos?|samples?|docs?|bench(?:es|marks?)?|fixtures?|testdata|vendor|third_party"
+    r"|node_modules|generated|dist)/",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(r"(?:^|/)v(\d+)/")
+LEAST_PREFIX = 4
+
+
+@frozen
+class Asked:
+    """What a question says about code: its words, and the names in it."""
+
+    words: frozenset[str]
+    names: frozenset[str]
+    is_symbol: bool
+    about_tests: bool
+    about_versions: bool
+
+    @classmethod
+    def of(cls, query: str) -> Asked:
+        """What this question says."""
+        text = query.strip()
+        is_symbol = bool(_SYMBOL.fullmatch(text)) and (not text.islower() or "_" in text)
+        names = [re.split(r"::|->|[.#]", text)[-1]] if is_symbol else _IDENTIFIER.findall(text)
+        return cls(
+            frozenset(tokens(text)),
+            frozenset(names),
+            is_symbol,
+            not _TESTING.isdisjoint(text.lower().split()),
+            re.search(r"\bv\d", text) is not None,
+        )
+
+
+def ranked(hits: Sequence[Ranked], query: str, weight: float) -> list[tuple[float, Ranked]]:
+    """The hits with their relevance, the best first; `weight` is that of the vectors for what is no code."""
+    if not hits:
+        return []
+    asked, scores = Asked.of(query), [_score(hit, weight) for hit in hits]
+    best = max(scores) or 1.0
+    files = _Files(asked, [(hit.found.key, score) for hit, score in zip(hits, scores, strict=True)])
+    weighed = []
+    for score, hit in sorted(zip(scores, hits, strict=True), key=lambda pair: -pair[0]):
+        total = score + best * SUPPORT
+        if hit.found.corpus == CODE:
+            gained = files.gain(hit.found.key) + _named(asked, hit.found)
+            total = (score + best * gained) * files.share(hit.found)
+        weighed.append((total, _relevance(asked, hit, total / score if score else 1.0), hit))
+    return _spread(weighed)
+
+
+def _score(hit: Ranked, weight: float) -> float:
+    weight = MEANING if hit.found.corpus == CODE else weight
+    return (1 - weight) * hit.words + weight * hit.meaning
+
+
+def _named(asked: Asked, found: Found) -> float:
+    """What a definition gains by being called what the question says."""
+    name = found.heading.rpartition(".")[2]
+    if name not in asked.names:
+        return 0.0
+    if not asked.is_symbol:
+        return SPELLED
+    return DEFINED * (1 + NAMESAKE * (_bare(_stem_of(found.key)) == _bare(name)))
+
+
+def _relevance(asked: Asked, hit: Ranked, change: float) -> float:
+    """How relevant a hit is, after its score has changed by so much."""
+    least = 0.0
+    if hit.found.corpus == CODE and hit.found.heading.rpartition(".")[2] in asked.names:
+        least = CERTAIN if asked.is_symbol else LIKELY
+    return min(1.0, max(hit.relevance * change, least * min(change, 1.0)))
+
+
+def _spread(weighed: Sequence[tuple[float, float, Ranked]]) -> list[tuple[float, Ranked]]:
+    """The best first, and further hits of a file behind the first hits of others."""
+    seen: Counter[str] = Counter()
+    spread = []
+    for total, relevance, hit in sorted(weighed, key=lambda each: -each[0]):
+        file = hit.found.key if hit.found.corpus == CODE else ""
+        spread.append((total * AGAIN ** seen[file], relevance, hit))
+        seen[file] += bool(file)
+    return [(relevance, hit) for _, relevance, hit in sorted(spread, key=lambda each: -each[0])]
+
+
+def shown(hits: Iterable[tuple[float, Ranked]]) -> Iterator[Ranked]:
+    """The hits with their relevance, none with a greater one than the hit before it."""
+    lowest = 1.0
+    for relevance, hit in hits:
+        lowest = min(lowest, relevance)
+        yield evolve(hit, relevance=lowest)
+
+
+class _Files:
+    """What the files of all hits have in common with a question; asked in the order of the scores."""
+
+    def __init__(self, asked: Asked, scores: Sequence[tuple[str, float]]) -> None:
+        self._asked = asked
+        self._sums: dict[str, float] = defaultdict(float)
+        for key, score in scores:
+            self._sums[key] += score
+        self._most = max(self._sums.values()) or 1.0
+        self._stems = Counter(word for key in self._sums for word in set(parts(_stem_of(key))))
+        self._folders = Counter(word for key in self._sums for word in set(_folder_parts(key)))
+        self._newest = max((_version(key) for key in self._sums), default=0)
+        self._seen: set[str] = set()
+
+    def gain(self, key: str) -> float:
+        """What the first hit of a file gains by its file."""
+        if key in self._seen:
+            return 0.0
+        self._seen.add(key)
+        support = SUPPORT * self._sums[key] / self._most
+        return support if self._asked.is_symbol else support + self._said(key)
+
+    def _said(self, key: str) -> float:
+        """How much of the names of a file and its folders the question has."""
+        count, words = len(self._sums), self._asked.words
+        stem = {word: log(1 + count / self._stems[word]) for word in parts(_stem_of(key))}
+        whole, most = sum(stem.values()), log(count) or 1.0
+        named = sum(rarity for word, rarity in stem.items() if _meets(word, words))
+        rare = sum(log(count / self._folders[word]) for word in _folder_parts(key) if _meets(word, words))
+        return (FILE * named / whole if whole else 0.0) + FOLDER * rare / most
+
+    def share(self, found: Found) -> float:
+        """How much of its score a piece of code keeps."""
+        share = 1.0 if found.heading else NAMELESS
+        if found.kind in NO_CODE:
+            share *= NO_CODE_SHARE
+        if found.end - found.start < SHORT_LINES:
+            share *= SHORT
+        tests, aside = _roles(found.key)
+        share *= aside if self._asked.about_tests else tests * aside
+        if not self._asked.about_versions and 0 < _version(found.key) < self._newest:
+            share *= OLD
+        return share
+
+
+@lru_cache(maxsize=4096)
+def _roles(key: str) -> tuple[float, float]:
+    """How much of its score a file keeps as a test, and as something aside."""
+    return TEST if is_test(RelativePath(key)) else 1.0, ASIDE if _ASIDE.search(key) else 1.0
+
+
+def _stem_of(key: str) -> str:
+    name = key.rpartition("/")[2]
+    return name.rpartition(".")[0] or name
+
+
+def _bare(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower().rstrip("s")
+
+
+def _version(key: str) -> int:
+    found = _VERSION.search(key) if "/v" in key or key.startswith("v") else None
+    return int(found[1]) if found else 0
+
+
+@lru_cache(maxsize=4096)
+def parts(name: str) -> tuple[str, ...]:
+    """The words of a name, as they are searched."""
+    return tuple(token for part in split_identifier(name) if len(part) > 1 for token in tokens(part))
+
+
+def _folder_parts(key: str) -> tuple[str, ...]:
+    return parts(key.rpartition("/")[0])
+
+
+def _meets(word: str, words: frozenset[str]) -> bool:
+    """Whether one of these words is the word, or one of both begins with the other."""
+    return word in words or any(
+        len(min(word, other, key=len)) >= LEAST_PREFIX and (word.startswith(other) or other.startswith(word))
+        for other in words
+    )
