@@ -79,7 +79,7 @@ def asking(project: Path, private: Path) -> Ask:
     places = {"HOME": private, "XDG_CACHE_HOME": private / "cache", "XDG_STATE_HOME": private / "state"}
     os.environ.update({name: str(place) for name, place in places.items()})
     registry = load_registry(read_settings({}, str(project)), Log("off"))
-    registry.warm()
+    registry.describe()  # loads every feature
 
     def ask(tool: str, **arguments: Any) -> dict[str, Any]:
         call = QuietCall()

@@ -15,8 +15,8 @@ from attrs import field, frozen
 from context_pack.toolkit.lazy import LazyMapping, LazySequence
 from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.metrics import Metrics
-from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
-from context_pack.toolkit.registry import Finished, Registry, stats_text
+from context_pack.toolkit.offers import ResourceFamily
+from context_pack.toolkit.registry import Finished, Registry, stats_family
 
 if TYPE_CHECKING:
     from context_pack.bundles.ports import BundleStore
@@ -47,11 +47,8 @@ if TYPE_CHECKING:
     from context_pack.toolkit.offers import Prompt
     from context_pack.toolkit.spec import Tool
 
-STATS_URI = "context://stats"
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
 PACK_TOOLS = ("input", "output")
-CODE_TOOLS = ("read_file", "code_outline")
-SEARCH_TOOLS = ("read_file", "grep_codebase", "code_outline", "find_usages")
 BUNDLE_TOOLS = ("export_context", "get_context", "export_entity_markdown")
 CONTEXT_TOOLS = ("list_contexts", "check_freshness", "query_context")
 DOCUMENT_TOOLS = (
@@ -122,13 +119,41 @@ class PackCases(NamedTuple):
     drafter: PackDrafter
 
 
-class CodeCases(NamedTuple):
-    """What is done with code; the last two need a search."""
+class CodeCases:
+    """What is done with code, each loaded when it is first asked for; the last two need a search."""
 
-    reader: FileReader
-    outliner: Outliner
-    searcher: CodeSearcher | None
-    usages: UsageFinder | None
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    @cached_property
+    def reader(self) -> FileReader:
+        """Reads files."""
+        from context_pack.code.usecases.read_file import FileReader
+
+        return FileReader(self._ports.source, self._ports.syntax)
+
+    @cached_property
+    def outliner(self) -> Outliner:
+        """Outlines files and folders."""
+        from context_pack.code.usecases.outline import Outliner
+
+        return Outliner(self._ports.source, self._ports.syntax, self._ports.clock.monotonic)
+
+    @cached_property
+    def searcher(self) -> CodeSearcher:
+        """Searches for lines."""
+        from context_pack.code.usecases.grep import CodeSearcher
+
+        assert self._ports.search is not None
+        return CodeSearcher(self._ports.search, self._ports.clock.monotonic)
+
+    @cached_property
+    def usages(self) -> UsageFinder:
+        """Finds where names are used."""
+        from context_pack.code.usecases.usages import UsageFinder
+
+        assert self._ports.search is not None
+        return UsageFinder(self._ports.source, self._ports.syntax, self._ports.search)
 
 
 class ContextCases(NamedTuple):
@@ -194,19 +219,7 @@ class UseCases:
     @cached_property
     def code(self) -> CodeCases:
         """Code."""
-        from context_pack.code.usecases.grep import CodeSearcher
-        from context_pack.code.usecases.outline import Outliner
-        from context_pack.code.usecases.read_file import FileReader
-        from context_pack.code.usecases.usages import UsageFinder
-
-        source, syntax, search = self.ports.source, self.ports.syntax, self.ports.search
-        monotonic = self.ports.clock.monotonic
-        return CodeCases(
-            FileReader(source, syntax),
-            Outliner(source, syntax, monotonic),
-            None if search is None else CodeSearcher(search, monotonic),
-            None if search is None else UsageFinder(source, syntax, search),
-        )
+        return CodeCases(self.ports)
 
     @cached_property
     def bundles(self) -> BundleShelf:
@@ -300,10 +313,21 @@ def _tools(cases: UseCases) -> Iterator[tuple[Sequence[str], Callable[[], Sequen
 
         return tools.build(*cases.packs, ports.clock)
 
-    def code() -> Sequence[Tool]:
-        from context_pack.code import tools
+    def read() -> Sequence[Tool]:
+        from context_pack.code.tools import read_tool
 
-        return tools.build(*cases.code, ports.access, ports.clock.now)
+        return [read_tool(cases.code.reader, lambda: ports.access, ports.clock.now)]
+
+    def outline() -> Sequence[Tool]:
+        from context_pack.code.outline_tools import outline_tool, usages_tool
+
+        found = [outline_tool(cases.code.outliner)]
+        return [*found, usages_tool(cases.code.usages)] if ports.has("search") else found
+
+    def grep() -> Sequence[Tool]:
+        from context_pack.code.search_tools import grep_tool
+
+        return [grep_tool(cases.code.searcher)]
 
     def bundles() -> Sequence[Tool]:
         from context_pack.bundles import tools
@@ -326,7 +350,10 @@ def _tools(cases: UseCases) -> Iterator[tuple[Sequence[str], Callable[[], Sequen
         return tools.build(cases.memory.searcher, cases.memory.recorder)
 
     yield PACK_TOOLS, packs
-    yield (SEARCH_TOOLS if ports.has("search") else CODE_TOOLS), code
+    yield ("read_file",), read
+    if ports.has("search"):
+        yield ("grep_codebase",), grep
+    yield (("code_outline", "find_usages") if ports.has("search") else ("code_outline",)), outline
     if ports.has("bundles"):
         yield BUNDLE_TOOLS, bundles
     if ports.has("contexts"):
@@ -361,23 +388,3 @@ def _prompts(ports: Ports) -> Sequence[Prompt]:
     from context_pack.packs import prompts
 
     return prompts.build(ports.packs)
-
-
-def stats_family(metrics: Metrics) -> ResourceFamily:
-    """`context://stats`: what this process's tools have done so far."""
-    title, about = "Tool statistics", "Calls, failures by kind and latency quantiles of each tool, as JSON."
-    entry = ResourceEntry(STATS_URI, "stats", title, about, "application/json")
-
-    def read(uri: str) -> ResourceText | None:
-        return ResourceText(uri, stats_text(metrics), "application/json") if uri == STATS_URI else None
-
-    return ResourceFamily(
-        prefix=STATS_URI,
-        uri_template=None,
-        name="stats",
-        title=title,
-        description=about,
-        mime_type="application/json",
-        entries=lambda: [entry],
-        read=read,
-    )

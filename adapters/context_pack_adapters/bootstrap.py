@@ -6,8 +6,10 @@ registry is first needed.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
-from threading import Lock
+from contextlib import suppress
+from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
 from context_pack_adapters.logs import Log
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
     from context_pack_adapters.stores.events import Event
     from context_pack_adapters.stores.pack_news import News, PackNews
     from context_pack_adapters.stores.pack_sources import PackSources
+    from context_pack_adapters.stores.session_files import SessionFiles
+
+NOTE_SECONDS = 0.2
+"""How long the notes of a session that is not open yet may wait."""
 
 
 def storage_trouble(settings: Settings) -> str | None:
@@ -163,6 +169,7 @@ class Connection:
         self._worker: ChildBackground | None = None
         self._ports: DiskPorts | None = None
         self.registry: Registry | None = None
+        self._notes: deque[Callable[[SessionFiles], None]] = deque()
 
     def open(self, send: Callable[[bytes], None]) -> Session:
         """The session of this connection."""
@@ -206,7 +213,7 @@ class Connection:
         self._ports = ports = DiskPorts(self._settings, self._worker, self._happened, places)
 
         def report(finished: Finished) -> None:
-            ports.sessions.called(finished.tool)
+            self._note(lambda session: session.called(finished.tool))
             self._log.finished(finished)
 
         return build(
@@ -221,16 +228,35 @@ class Connection:
         """Note in the session what happened in a store, and tell of packs that came or went."""
         from context_pack_adapters.stores.events import What
 
-        assert self._ports is not None
-        sessions = self._ports.sessions
+        path, pack = event.path, event.pack
         if event.what is What.WRITING:
-            sessions.keep()
-        if event.path is not None:
-            sessions.read(event.path)
-        if event.pack is not None:
+            self._write_notes()
+            assert self._ports is not None
+            self._ports.sessions.keep()
+        if path is not None:
+            self._note(lambda session: session.read(path))
+        if pack is not None:
             if event.what in (What.MADE, What.REMOVED):
-                self._pack_news().came_or_went(event.pack)
-            sessions.touched(event.pack.id)
+                self._pack_news().came_or_went(pack)
+            self._note(lambda session: session.touched(pack.id))
+
+    def _note(self, note: Callable[[SessionFiles], None]) -> None:
+        """Note something in the session: at once if it is open, else soon, for opening it takes time."""
+        assert self._ports is not None
+        if self._ports.opened("sessions") and not self._notes:
+            note(self._ports.sessions)
+            return
+        self._notes.append(note)
+        if len(self._notes) == 1:
+            timer = Timer(NOTE_SECONDS, self._write_notes)
+            timer.daemon = True
+            timer.start()
+
+    def _write_notes(self) -> None:
+        """Write what waits to be noted, oldest first."""
+        while self._notes and self._ports is not None:
+            with suppress(IndexError):
+                self._notes.popleft()(self._ports.sessions)
 
     def watch(self, wanted: bool) -> None:
         """Begin or end to watch for packs that other processes change, and for the code they point at."""
@@ -318,6 +344,7 @@ class Connection:
 
     def keep_session(self) -> None:
         """Leave what this connection did for those to come."""
+        self._write_notes()
         if self._ports is not None and self._ports.opened("sessions"):
             self._ports.sessions.end()
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from context_pack.code.domain.outline import INDENT, outline_lines
+from context_pack.code.family import FAMILY
 from context_pack.code.usecases.outline import CodeOutline, Outlined, Outliner
 from context_pack.code.usecases.usages import FindUsages, UsageFinder, Usages
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.spec import READS, Answer, Family, Tool, tool
+from context_pack.toolkit.spec import READS, Answer, Tool, tool
 
 OUTLINE_ABOUT = """\
 The definitions of a file or folder as an indented list with line ranges and signatures. Call it before \
@@ -19,25 +20,25 @@ By name, not by type."""
 MOST_UNPARSED = 10
 
 
-def outline_tool(family: Family, outliner: Outliner) -> Tool:
+def outline_tool(outliner: Outliner) -> Tool:
     """`code_outline` over the source tree."""
 
     def run(command: CodeOutline, call: Call) -> Answer:
         return Answer("\n".join(outlined_lines(command, outliner.outline(command, call.check))))
 
     return tool(
-        "code_outline", "Outline code", OUTLINE_ABOUT, family, CodeOutline, run, READS,
+        "code_outline", "Outline code", OUTLINE_ABOUT, FAMILY, CodeOutline, run, READS,
         slow=True, budget="max_tokens",
     )  # fmt: skip
 
 
-def usages_tool(family: Family, finder: UsageFinder) -> Tool:
+def usages_tool(finder: UsageFinder) -> Tool:
     """`find_usages` over the source tree."""
 
     def run(command: FindUsages, call: Call) -> Answer:
         return Answer("\n".join(usage_lines(finder.find(command, call))))
 
-    return tool("find_usages", "Find usages", USAGES_ABOUT, family, FindUsages, run, READS, slow=True)
+    return tool("find_usages", "Find usages", USAGES_ABOUT, FAMILY, FindUsages, run, READS, slow=True)
 
 
 def outlined_lines(command: CodeOutline, outlined: Outlined) -> Iterator[str]:

@@ -12,12 +12,13 @@ from itertools import accumulate
 from typing import Any
 
 from context_pack.code.domain.search import CONTEXT_LINES, SHOWN_CHARS, Hit, shown
+from context_pack.code.family import FAMILY
 from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
 from context_pack.toolkit.rows import weight
 from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import READS, Answer, Family, Tool, json_answer, tool
+from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
 
 GREP_ABOUT = """\
 Search the project's text files for a regular expression, line by line; respects .gitignore. Matches come \
@@ -33,7 +34,7 @@ GREP_SCHEMA = shape(
 )  # fmt: skip
 
 
-def grep_tool(family: Family, searcher: CodeSearcher) -> Tool:
+def grep_tool(searcher: CodeSearcher) -> Tool:
     """`grep_codebase` over a search engine."""
 
     def run(command: GrepCodebase, call: Call) -> Answer:
@@ -43,7 +44,7 @@ def grep_tool(family: Family, searcher: CodeSearcher) -> Tool:
         "grep_codebase",
         "Search the code",
         GREP_ABOUT,
-        family,
+        FAMILY,
         GrepCodebase,
         run,
         READS,

@@ -1,4 +1,4 @@
-"""The tools of the code family: `read_file` here, the others in `search_tools` and `outline_tools`.
+"""The tool `read_file`; the others of the code family are in `search_tools` and `outline_tools`.
 
 Everything that names a JSON field of `read_file`'s answer is here; what a call means is in the use case.
 """
@@ -14,13 +14,8 @@ from attrs import define, evolve, field
 
 from context_pack.code.domain.roles import role_of
 from context_pack.code.family import FAMILY
-from context_pack.code.outline_tools import outline_tool, usages_tool
 from context_pack.code.ports import AccessLog
-from context_pack.code.search_tools import grep_tool
-from context_pack.code.usecases.grep import CodeSearcher
-from context_pack.code.usecases.outline import Outliner
 from context_pack.code.usecases.read_file import Dependency, FileRead, FileReader, ReadFile
-from context_pack.code.usecases.usages import UsageFinder
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paths import module_of
 from context_pack.toolkit.call import Call
@@ -43,29 +38,14 @@ KEPT_CHARS = 256 * 1024
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def build(
-    reader: FileReader,
-    outliner: Outliner,
-    searcher: CodeSearcher | None,
-    usages: UsageFinder | None,
-    access: AccessLog,
-    now: Callable[[], datetime],
-) -> tuple[Tool, ...]:
-    """Every tool of the family over these use cases; those that search need a search."""
-    reads, outlines = read_tool(reader, access, now), outline_tool(FAMILY, outliner)
-    if searcher is None or usages is None:
-        return (reads, outlines)
-    return (reads, grep_tool(FAMILY, searcher), outlines, usages_tool(FAMILY, usages))
-
-
-def read_tool(reader: FileReader, access: AccessLog, now: Callable[[], datetime]) -> Tool:
-    """`read_file`; that a file was read is recorded after the reply has gone."""
+def read_tool(reader: FileReader, access: Callable[[], AccessLog], now: Callable[[], datetime]) -> Tool:
+    """`read_file`; that a file was read is recorded after the reply has gone, when `access` is opened."""
 
     answers = KeptAnswers()
 
     def run(command: ReadFile, call: Call) -> Answer:
         read = reader.read(command, call.check)
-        call.after(lambda: access.record(read.source.path, now()))
+        call.after(lambda: access().record(read.source.path, now()))
         return answers.of(command, read)
 
     return tool(

@@ -14,7 +14,6 @@ from context_pack.toolkit.arguments import (
     arguments_of,
     key_of,
     parse,
-    prepare,
     schema_of,
     with_whole_numbers,
 )
@@ -26,6 +25,7 @@ from context_pack.toolkit.spec import Answer, Failed, Tool
 
 KEPT_COMMANDS = 256
 KEPT_KEY_CHARS = 4096
+STATS_URI = "context://stats"
 LONG_ANSWER_CHARS = 500_000
 """The most that clients let a tool ask for; what is longer is not cut by us, and they keep it elsewhere."""
 NO_MEMORY = "there is not enough memory for this call; ask for less, or close some programs and try again"
@@ -67,12 +67,6 @@ class Registry:
     def describe(self) -> list[dict[str, Any]]:
         """Every tool as `tools/list` shows it, in a fixed order."""
         return [describe(self.tools[name]) for name in self.tools]
-
-    def warm(self) -> None:
-        """Load and compile what the first call of any tool would wait for; for a quiet moment."""
-        for tool in self.tools.values():
-            for command in tool.commands.values():
-                prepare(command)
 
     def mutates(self, name: str, arguments: Mapping[str, Any]) -> bool:
         """Whether this call would change something; unknown tools change nothing."""
@@ -204,3 +198,23 @@ def describe(tool: Tool) -> dict[str, Any]:
 def stats_text(metrics: Metrics) -> str:
     """The metrics as the JSON text of `context://stats`."""
     return json.dumps(metrics.snapshot(), ensure_ascii=False, indent=2)
+
+
+def stats_family(metrics: Metrics) -> ResourceFamily:
+    """`context://stats`: what this process's tools have done so far."""
+    title, about = "Tool statistics", "Calls, failures by kind and latency quantiles of each tool, as JSON."
+    entry = ResourceEntry(STATS_URI, "stats", title, about, "application/json")
+
+    def read(uri: str) -> ResourceText | None:
+        return ResourceText(uri, stats_text(metrics), "application/json") if uri == STATS_URI else None
+
+    return ResourceFamily(
+        prefix=STATS_URI,
+        uri_template=None,
+        name="stats",
+        title=title,
+        description=about,
+        mime_type="application/json",
+        entries=lambda: [entry],
+        read=read,
+    )

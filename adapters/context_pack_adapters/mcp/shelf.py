@@ -64,10 +64,10 @@ class Shelf:
         return self.lists
 
     def prepare(self) -> None:
-        """Load behind everybody's back what the first call of a tool would wait for, once."""
+        """Load behind everybody's back what the first call of any tool would wait for, once."""
         if self._unprepared.acquire(blocking=False):
             threading.Thread(target=self._warm, name="tools", daemon=True).start()
 
     def _warm(self) -> None:
         with suppress(Exception):  # the first call meets the same trouble, and tells it
-            self.registry().warm()
+            self.registry()

@@ -18,7 +18,7 @@ class SourceCode:
 
     def __init__(self, cases: UseCases) -> None:
         self._access, self._now = cases.ports.access, cases.ports.clock.now
-        self._reader, self._outliner, self._searcher, self._usages = cases.code
+        self._cases, self._searches = cases.code, cases.ports.has("search")
 
     def read(
         self,
@@ -42,7 +42,7 @@ class SourceCode:
             symbol=symbol,
             numbered=numbered,
         )
-        read = self._reader.read(command)
+        read = self._cases.reader.read(command)
         self._access.record(read.source.path, self._now())
         return read
 
@@ -56,7 +56,7 @@ class SourceCode:
     ) -> Outlined:
         """The definitions of a file, or of the files in a folder."""
         command = spelled(CodeOutline, path=path, depth=depth, query=query, max_tokens=max_tokens)
-        return self._outliner.outline(command)
+        return self._cases.outliner.outline(command)
 
     def usages(self, name: str, *, path: str | None = None, limit: int = DEFAULT_USES) -> Usages:
         """Where a name is defined and used, by name and not by type.
@@ -64,9 +64,9 @@ class SourceCode:
         Raises:
             ValueError: these ports have no search.
         """
-        if self._usages is None:
+        if not self._searches:
             raise ValueError("these ports have no search")
-        return self._usages.find(spelled(FindUsages, name=name, path=path, limit=limit), QuietCall())
+        return self._cases.usages.find(spelled(FindUsages, name=name, path=path, limit=limit), QuietCall())
 
     def grep(
         self,
@@ -81,7 +81,7 @@ class SourceCode:
         Raises:
             ValueError: these ports have no search.
         """
-        if self._searcher is None:
+        if not self._searches:
             raise ValueError("these ports have no search")
         command = spelled(
             GrepCodebase,
@@ -90,4 +90,4 @@ class SourceCode:
             caseSensitive=case_sensitive,
             limit=limit,
         )
-        return self._searcher.search(command, QuietCall())
+        return self._cases.searcher.search(command, QuietCall())

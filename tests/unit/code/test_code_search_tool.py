@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from context_pack.code.domain.search import Found, Hit, Query, hit_in, shown
-from context_pack.code.family import FAMILY
 from context_pack.code.search_tools import GREP_SCHEMA, grep_tool
 from context_pack.code.usecases.grep import CodeSearcher
 from context_pack.kernel.errors import Code, Failure
@@ -50,7 +49,7 @@ def call(arguments: Mapping[str, Any], search: Any = None) -> Answer:
     """The tool's answer."""
     clock = FixedClock()
     engine = MemorySearch(FILES) if search is None else search
-    found = grep_tool(FAMILY, CodeSearcher(engine, clock.monotonic))
+    found = grep_tool(CodeSearcher(engine, clock.monotonic))
     registry = Registry({found.name: found}, [], {}, clock.monotonic)
     return registry.call("grep_codebase", arguments, QuietCall())
 
