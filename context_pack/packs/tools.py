@@ -48,7 +48,7 @@ upsert_diagram(section_key, diagram_key, title, mermaid); delete_section, delete
 set_meta(title, brief or tags); set_status(status), finalized when done; touch_ttl(ttl_minutes or \
 extend_minutes); batch(operations), many changes in one call; draft(query, ttl_minutes), a new pack that \
 answers a question; verify, do refs still find their code; \
-repair, follow code that moved; delete_pack."""
+repair, follow code that moved; accept(refs), anchor changed refs anew; delete_pack."""
 OUTPUT_ABOUT = """\
 Read a context pack as Markdown, with the current code of every reference. Without arguments: list packs. \
 With id or name: the pack; a long one comes in pages, continue with cursor."""
@@ -85,6 +85,7 @@ COMMANDS: Mapping[str, type] = {
     "batch": commands.Batch,
     "verify": commands.Verify,
     "repair": commands.Repair,
+    "accept": commands.Accept,
 }
 ANSWER_SCHEMA = shape(
     action="text", payload="object", error="flag", kind="text", code="text", message="text", details="object"
@@ -271,6 +272,7 @@ class _Input:
             },
             "verify": self._verify,
             "repair": self._repair,
+            "accept": self._accept,
         }
 
     def run(self, command: Any, call: Call) -> Answer:
@@ -306,6 +308,11 @@ class _Input:
         repaired = self.verifier.repair(command, call.check)
         refs = [repair_record(checked) for checked in repaired.refs]
         return {**self._mutation(repaired.pack, None), "repaired": refs}
+
+    def _accept(self, command: commands.Accept, call: Call) -> Payload:
+        accepted = self.verifier.accept(command, call.check)
+        refs = [repair_record(checked) for checked in accepted.refs]
+        return {**self._mutation(accepted.pack, None), "accepted": refs}
 
     def _mutation(self, pack: Pack, changed: Any) -> Payload:
         """What every change answers."""

@@ -236,6 +236,12 @@ class Packs:
         revision = _revision(pack, expected_revision)
         return self._verifier.repair(commands.Repair(id=_handle(pack), expected_revision=revision))
 
+    def accept(self, pack: Which, *refs: str, expected_revision: int | None = None) -> Repaired:
+        """Anchor changed refs anew where they are found now: those named, or all of them."""
+        revision = _revision(pack, expected_revision)
+        command = commands.Accept(id=_handle(pack), expected_revision=revision, refs=refs or None)
+        return self._verifier.accept(command)
+
     def delete(self, pack: Which, *, expected_revision: int | None = None) -> None:
         """Remove the pack for good."""
         revision = _revision(pack, expected_revision)

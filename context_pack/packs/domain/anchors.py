@@ -9,10 +9,10 @@ definition. All of this suggests places; the digest alone decides that code is t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import field, frozen
 
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import invalid
@@ -45,13 +45,14 @@ class Symbol:
     name: str
     signature: str
     part: str = ALL
+    extra: Mapping[str, Any] = field(factory=dict, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         texts = (("kind", 40), ("name", NAME_CHARS), ("signature", SIGNATURE_CHARS))
-        for field, most in texts:
-            text = getattr(self, field)
+        for name, most in texts:
+            text = getattr(self, name)
             if not isinstance(text, str) or len(text) > most or not is_single_line(text):
-                raise invalid(f"the symbol's {field} must be one line of at most {most} characters", field)
+                raise invalid(f"the symbol's {name} must be one line of at most {most} characters", name)
         if not self.name:
             raise invalid("the symbol's name must not be blank", "name")
         if not _spells(_PART, self.part):
@@ -71,6 +72,7 @@ class Anchor:
     rolling: str | None = None
     sketch: str | None = None
     symbol: Symbol | None = None
+    extra: Mapping[str, Any] = field(factory=dict, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if not _spells(_DIGEST, self.digest):
@@ -81,17 +83,17 @@ class Anchor:
             or not 1 <= self.lines <= MAX_LINES
         ):
             raise invalid(f"the anchor must span 1 to {MAX_LINES} lines", "lines")
-        for field, side in (("before", self.before), ("after", self.after)):
+        for name, side in (("before", self.before), ("after", self.after)):
             if not isinstance(side, tuple) or len(side) > CONTEXT_LINES:
-                raise invalid(f"the anchor must hold at most {CONTEXT_LINES} context lines a side", field)
-        for field, prints in (
+                raise invalid(f"the anchor must hold at most {CONTEXT_LINES} context lines a side", name)
+        for name, prints in (
             ("before", self.before),
             ("after", self.after),
             ("first", (self.first,)),
             ("last", (self.last,)),
         ):
             if not all(_spells(_PRINT, print_) for print_ in prints):
-                raise invalid("the anchor holds something that is no line fingerprint", field)
+                raise invalid("the anchor holds something that is no line fingerprint", name)
         if self.rolling is not None and not _spells(_CHECKSUM, self.rolling):
             raise invalid(f"the anchor's checksum must be {CHECKSUM_DIGITS} hexadecimal digits", "rolling")
         if self.sketch is not None and not _spells(_SKETCH, self.sketch):

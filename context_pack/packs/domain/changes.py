@@ -60,7 +60,7 @@ def check_has_content(pack: Pack) -> None:
 def untrustworthy(refs: Sequence[Mapping[str, object]]) -> Failure:
     """The refusal to finalize over refs whose code is not the promised code."""
     count = f"{len(refs)} ref{'' if len(refs) == 1 else 's'}"
-    message = f"{count} cannot be relied on; see details.refs, upsert or delete each, then finalize again"
+    message = f"{count} cannot be relied on; see details.refs, accept, upsert or delete each, then finalize"
     return Failure(Code.STALE_REF, message, {"refs": list(refs)})
 
 
@@ -101,7 +101,7 @@ def put_ref(pack: Pack, section_key: str, ref: Ref, kept: Iterable[str] = ()) ->
     section = section_of(pack, section_key)
     old = section.ref(ref.key)
     if old is not None:
-        ref = evolve(ref, **{name: getattr(old, name) for name in kept})
+        ref = evolve(ref, **{name: getattr(old, name) for name in (*kept, "extra")})
     if old is not None and old.anchor is not None and (old.path, old.lines) == (ref.path, ref.lines):
         same = ref.anchor is None or (
             ref.anchor.digest == old.anchor.digest and not ref.anchor.knows_more(old.anchor)
@@ -123,7 +123,7 @@ def put_diagram(pack: Pack, section_key: str, diagram: Diagram, kept: Iterable[s
     section = section_of(pack, section_key)
     old = section.diagram(diagram.key)
     if old is not None:
-        diagram = evolve(diagram, **{name: getattr(old, name) for name in kept})
+        diagram = evolve(diagram, **{name: getattr(old, name) for name in (*kept, "extra")})
     return _with(pack, evolve(section, diagrams=_put(section.diagrams, diagram)))
 
 

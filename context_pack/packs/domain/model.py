@@ -7,7 +7,7 @@ trimmed and None when nothing is left. Nothing here changes anything (see `chang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -99,6 +99,11 @@ def parse_status(value: Any) -> Status:
         raise invalid(f"'status' must be one of: {', '.join(Status)}", "status") from None
 
 
+def _extra() -> Any:
+    """Fields of a newer version, as they were read: carried along, and part of no comparison."""
+    return field(factory=dict, eq=False, repr=False, kw_only=True)
+
+
 @frozen
 class Ref:
     """A promise about code: these lines of this file, and why they matter."""
@@ -110,6 +115,7 @@ class Ref:
     why: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     group: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     anchor: Anchor | None = field(default=None, validator=_typed(Anchor, type(None)))
+    extra: Mapping[str, Any] = _extra()
 
 
 @frozen
@@ -120,6 +126,7 @@ class Diagram:
     title: str = field(converter=_trimmed, validator=_holds(values.required_line))
     mermaid: str = field(converter=_trimmed, validator=_holds(values.required_block))
     why: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
+    extra: Mapping[str, Any] = _extra()
 
 
 @frozen
@@ -134,6 +141,7 @@ class Section:
     refs: tuple[Ref, ...] = field(default=(), converter=_parts, validator=_keyed(Ref))
     diagrams: tuple[Diagram, ...] = field(default=(), converter=_parts, validator=_keyed(Diagram))
     scope: str | None = field(default=None, converter=_kept, validator=_holds(values.scope, optional=True))
+    extra: Mapping[str, Any] = _extra()
 
     def ref(self, key: str) -> Ref | None:
         """The ref with that key."""
@@ -175,6 +183,7 @@ class Pack:
     created_at: datetime = field(converter=_moment)
     updated_at: datetime = field(converter=_moment)
     expires_at: datetime = field(converter=_moment)
+    extra: Mapping[str, Any] = _extra()
 
     def section(self, key: str) -> Section | None:
         """The section with that key."""

@@ -1,7 +1,8 @@
 """A pack as plain data: the front-matter shape that storage writes and other implementations share.
 
-Keys come in the contract's order, absent values are None, moments are RFC 3339 strings. Reading is strict:
-an unknown field, a wrong type, a doubled key or a broken rule is a malformed pack, and the reason says where.
+Keys come in the contract's order, absent values are None, moments are RFC 3339 strings. Reading is strict: a
+wrong type, a doubled key or a broken rule is a malformed pack, and the reason says where. A field that we do
+not know was written by a newer version: it is carried along as it is, and written back behind the others.
 Only texts and anchors may be absent: a list that is missing was lost, and an empty one in its place would be
 written back as the truth.
 No YAML and no file here; `sections.0.refs.2.path` is as near as this module comes to one.
@@ -47,7 +48,7 @@ SYMBOL_FIELDS = ("kind", "name", "signature", "part")
 
 def to_record(pack: Pack, *, anchors: bool = True) -> Record:
     """The pack in storage keys; `anchors=False` leaves out what only storage needs."""
-    return {
+    record = {
         "schema_version": SCHEMA_VERSION,
         "id": pack.id,
         "name": pack.name,
@@ -61,6 +62,7 @@ def to_record(pack: Pack, *, anchors: bool = True) -> Record:
         "updated_at": format_instant(pack.updated_at),
         "expires_at": format_instant(pack.expires_at),
     }
+    return {**record, **pack.extra} if anchors else record
 
 
 def section_record(section: Section, *, anchors: bool = True) -> Record:
@@ -70,9 +72,10 @@ def section_record(section: Section, *, anchors: bool = True) -> Record:
         "title": section.title,
         "description": section.description,
         "refs": [ref_record(ref, anchors=anchors) for ref in section.refs],
-        "diagrams": [diagram_record(diagram) for diagram in section.diagrams],
+        "diagrams": [diagram_record(diagram, anchors=anchors) for diagram in section.diagrams],
     }
-    return record if section.scope is None else {**record, "scope": section.scope}
+    record = record if section.scope is None else {**record, "scope": section.scope}
+    return {**record, **section.extra} if anchors else record
 
 
 def ref_record(ref: Ref, *, anchors: bool = True) -> Record:
@@ -85,7 +88,14 @@ def ref_record(ref: Ref, *, anchors: bool = True) -> Record:
         "why": ref.why,
         "group": ref.group,
     }
-    return {**record, "anchor": _anchor_record(ref.anchor)} if anchors else record
+    if not anchors:
+        return record
+    return {
+        **record,
+        "lines": {**lines_record(ref.lines), **ref.extra.get("lines", {})},
+        "anchor": _anchor_record(ref.anchor),
+        **{name: value for name, value in ref.extra.items() if name != "lines"},
+    }
 
 
 def lines_record(lines: LineRange) -> Record:
@@ -93,9 +103,10 @@ def lines_record(lines: LineRange) -> Record:
     return {"start": lines.start, "end": lines.end}
 
 
-def diagram_record(diagram: Diagram) -> Record:
+def diagram_record(diagram: Diagram, *, anchors: bool = False) -> Record:
     """A diagram in storage keys."""
-    return {"key": diagram.key, "title": diagram.title, "mermaid": diagram.mermaid, "why": diagram.why}
+    record = {"key": diagram.key, "title": diagram.title, "mermaid": diagram.mermaid, "why": diagram.why}
+    return {**record, **diagram.extra} if anchors else record
 
 
 def _anchor_record(anchor: Anchor | None) -> Record | None:
@@ -114,8 +125,9 @@ def _anchor_record(anchor: Anchor | None) -> Record | None:
     if anchor.sketch is not None:
         record["sketch"] = anchor.sketch
     if anchor.symbol is not None:
-        record["symbol"] = {name: getattr(anchor.symbol, name) for name in SYMBOL_FIELDS}
-    return record
+        known = {name: getattr(anchor.symbol, name) for name in SYMBOL_FIELDS}
+        record["symbol"] = {**known, **anchor.symbol.extra}
+    return {**record, **anchor.extra}
 
 
 def from_record(record: Mapping[str, Any]) -> Pack:
@@ -158,8 +170,10 @@ def _ref(value: Any, at: str) -> Ref:
         item["anchor"] = _anchor(item["anchor"], f"{at}.anchor")
 
     def build() -> Ref:
+        more = lines.pop("extra")
         place = {"path": RelativePath.parse(item["path"]), "lines": LineRange(**lines)}
-        return Ref(**{**item, **place})
+        extra = {**item["extra"], "lines": more} if more else item["extra"]
+        return Ref(**{**item, **place, "extra": extra})
 
     return _built(at, build)
 
@@ -188,13 +202,11 @@ def _moment(text: Any, field: str) -> datetime:
 
 
 def _object(value: Any, fields: Sequence[str], at: str) -> Record:
-    """A mapping with all its fields, None for the absent ones."""
+    """A mapping with all its fields, None for the absent ones, and those that we do not know as `extra`."""
     if not isinstance(value, Mapping):
         raise malformed(f"{at} must be a mapping")
-    unknown = [name for name in value if name not in fields]
-    if unknown:
-        raise malformed(f"{at} has the unknown field {ascii(str(unknown[0]))[:80]}")
-    return {name: value.get(name) for name in fields}
+    known: Record = {name: value.get(name) for name in fields}
+    return {**known, "extra": {name: each for name, each in value.items() if name not in fields}}
 
 
 def _list(item: Mapping[str, Any], field: str, at: str) -> list[Any]:

@@ -148,8 +148,9 @@ def pointed_record(resolution: Resolution, warning: str | None) -> dict[str, Any
 
 def problem_record(checked: Checked) -> dict[str, Any]:
     """A ref that cannot be relied on, and why."""
-    state = checked.resolution.state.value
-    return {**_place(checked), "state": state, "reason": checked.resolution.reason}
+    resolution = checked.resolution
+    found = _found(resolution.found)
+    return {**_place(checked), "state": resolution.state.value, "found": found, "reason": resolution.reason}
 
 
 def repair_record(checked: Checked) -> dict[str, Any]:

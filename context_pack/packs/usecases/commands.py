@@ -236,6 +236,16 @@ class Repair(Addressed):
     action: str = arg(ACTION, "repair", default="repair")
 
 
+@frozen(kw_only=True)
+class Accept(Addressed):
+    """Anchor changed refs anew where they are found now."""
+
+    action: str = arg(ACTION, "accept", default="accept")
+    refs: tuple[str, ...] | None = arg(
+        array(text(1, 130), 1, 1000), "accept: ref keys or section/ref; without it all", default=None
+    )
+
+
 OPERATION: Schema = {
     "type": "object",
     "properties": {"action": {"type": "string"}},

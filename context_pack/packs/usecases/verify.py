@@ -1,18 +1,24 @@
-"""Checking what packs promise: the state of every ref, and pointing moved refs at their code again."""
+"""Checking what packs promise: the state of every ref, and pointing refs at their code again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from attrs import evolve, field, frozen
 
+from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
-from context_pack.packs.domain.changes import advanced, check_editable, put_ref
+from context_pack.packs.domain.changes import advanced, check_editable, put_ref, untrustworthy
 from context_pack.packs.domain.model import Pack, Ref
-from context_pack.packs.domain.states import Checked, State
+from context_pack.packs.domain.states import Checked, State, problem_record
 from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings, PackStore
-from context_pack.packs.usecases.commands import Named, Repair
+from context_pack.packs.usecases.commands import Accept, Addressed, Named, Repair
+from context_pack.packs.usecases.keeping import digests_of, forget
 from context_pack.packs.usecases.naming import check_seen, located
 from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
+from context_pack.toolkit.arguments import clip
 
 
 @frozen
@@ -30,7 +36,7 @@ class Verified:
 
 @frozen
 class Repaired:
-    """A pack after its repair, and the refs that had moved, as they were before."""
+    """A pack after refs of it were pointed at their code again, and those refs as they were before."""
 
     pack: Pack
     refs: tuple[Checked, ...]
@@ -56,17 +62,33 @@ class PackVerifier:
 
     def repair(self, command: Repair, check: Check = unwatched) -> Repaired:
         """Rewrite path and lines of the moved refs, and nothing else."""
+        return self._rewritten(command, check, lambda one: one.resolution.state is State.MOVED)
+
+    def accept(self, command: Accept, check: Check = unwatched) -> Repaired:
+        """Anchor changed refs anew where they are found now: those that are named, or all of them.
+
+        Raises:
+            Failure: `not_found` for a ref that is not there, `stale_ref` for one whose code is not found.
+        """
+        if command.refs is None:
+            return self._rewritten(command, check, lambda one: one.resolution.state is State.CHANGED)
+        return self._rewritten(command, check, _Named(command.refs))
+
+    def _rewritten(self, command: Addressed, check: Check, wanted: Callable[[Checked], bool]) -> Repaired:
+        """Point the wanted refs at where they are found."""
         pack = located(self.store, command)
         _check_draft(pack, command)
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
-        moved: list[Checked] = []
+        checked = _checked(pack, resolver)
+        if isinstance(wanted, _Named):
+            wanted.check(checked)
+        done: list[Checked] = []
         after = pack
-        for one in _checked(pack, resolver):
+        for one in filter(wanted, checked):
             ref = _followed(one, resolver)
             if ref is not None:
-                moved.append(one)
+                done.append(one)
                 after = put_ref(after, one.section.key, ref)
-
         self.excerpts.put(resolver.anchored_texts)
 
         def change(stored: Pack) -> Pack:
@@ -75,7 +97,32 @@ class PackVerifier:
             # The revision is the one looked at above, and so is the content.
             return advanced(stored, after, self.clock.now())
 
-        return Repaired(self.store.update(pack.id, change, check), tuple(moved))
+        stored = self.store.update(pack.id, change, check)
+        forget(self.store, self.excerpts, digests_of(pack) - digests_of(stored))
+        return Repaired(stored, tuple(done))
+
+
+@frozen
+class _Named:
+    """Refs by their keys, or by section and key where a key alone is not enough: `section/key`."""
+
+    names: tuple[str, ...]
+
+    def __call__(self, one: Checked) -> bool:
+        return bool({one.ref.key, f"{one.section.key}/{one.ref.key}"} & set(self.names))
+
+    def check(self, checked: Sequence[Checked]) -> None:
+        """Return only if each name means one ref, whose code is found."""
+        for name in self.names:
+            count = sum(_Named((name,))(one) for one in checked)
+            if count > 1:
+                raise invalid(f"'{clip(name)}' is in several sections; say section/ref", "refs")
+            if not count:
+                words = f"the pack has no ref '{clip(name)}'; get the pack to see its keys"
+                raise Failure(Code.NOT_FOUND, words, {"ref": clip(name)})
+        lost = [problem_record(one) for one in checked if self(one) and one.resolution.found is None]
+        if lost:
+            raise untrustworthy(lost)
 
 
 def _checked(pack: Pack, resolver: Resolver) -> tuple[Checked, ...]:
@@ -83,17 +130,14 @@ def _checked(pack: Pack, resolver: Resolver) -> tuple[Checked, ...]:
 
 
 def _followed(one: Checked, resolver: Resolver) -> Ref | None:
-    """The ref at the place its code has moved to; None if it has not, or is no longer there."""
-    found = one.resolution.found
-    if one.resolution.state is not State.MOVED or found is None:
+    """The ref at the place where its code was found; None if it is where it was, or no longer there."""
+    found, excerpt = one.resolution.found, one.resolution.excerpt
+    if one.resolution.state not in (State.MOVED, State.CHANGED) or found is None or excerpt is None:
         return None
     ref = resolver.anchored(evolve(one.ref, path=found.path, lines=found.lines))
-    same = (
-        ref.anchor is not None and one.ref.anchor is not None and ref.anchor.digest == one.ref.anchor.digest
-    )
-    return ref if same else None
+    return ref if ref.anchor is not None and ref.anchor.digest == sha256_hex(excerpt) else None
 
 
-def _check_draft(pack: Pack, command: Repair) -> None:
+def _check_draft(pack: Pack, command: Addressed) -> None:
     check_seen(pack, command)
     check_editable(pack)

@@ -100,7 +100,7 @@ def packs(draw: st.DrawFn) -> tuple[Pack, SourceText]:
             : draw(st.integers(0, 1))
         ]
         sections.append(Section(f"sec{number}", draw(one_line), draw(st.none() | block), refs, diagrams))
-    texts = {"title": draw(st.none() | one_line), "brief": draw(st.none() | one_line)}
+    texts: dict[str, Any] = {"title": draw(st.none() | one_line), "brief": draw(st.none() | one_line)}
     pack = Pack(
         id="pk_aaaaaaaa",
         **texts,
