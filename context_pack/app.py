@@ -48,16 +48,16 @@ if TYPE_CHECKING:
     from context_pack.toolkit.spec import Tool
 
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
-PACK_TOOLS = ("input", "output")
+PACK_TOOLS = ("output", "input")
 BUNDLE_TOOLS = ("export_context", "get_context", "export_entity_markdown")
-CONTEXT_TOOLS = ("list_contexts", "check_freshness", "query_context")
+CONTEXT_TOOLS = ("list_contexts", "query_context", "check_freshness")
 DOCUMENT_TOOLS = (
-    "documents_list_collections",
     "documents_search",
+    "documents_get_section",
+    "documents_list_collections",
     "documents_get_document",
     "documents_list_documents",
     "documents_get_outline",
-    "documents_get_section",
     "documents_search_batch",
     "documents_find_related",
     "documents_sync",
@@ -349,19 +349,20 @@ def _tools(cases: UseCases) -> Iterator[tuple[Sequence[str], Callable[[], Sequen
 
         return tools.build(cases.memory.searcher, cases.memory.recorder)
 
-    yield PACK_TOOLS, packs
-    yield ("read_file",), read
-    if ports.has("search"):
-        yield ("grep_codebase",), grep
-    yield (("code_outline", "find_usages") if ports.has("search") else ("code_outline",)), outline
-    if ports.has("bundles"):
-        yield BUNDLE_TOOLS, bundles
-    if ports.has("contexts"):
-        yield CONTEXT_TOOLS, contexts
-    if ports.has("documents"):
-        yield DOCUMENT_TOOLS, documents
+    # In the order in which the server's instructions name them.
     if ports.has("memory"):
         yield MEMORY_TOOLS, memory
+    yield PACK_TOOLS, packs
+    yield (("code_outline", "find_usages") if ports.has("search") else ("code_outline",)), outline
+    if ports.has("search"):
+        yield ("grep_codebase",), grep
+    yield ("read_file",), read
+    if ports.has("documents"):
+        yield DOCUMENT_TOOLS, documents
+    if ports.has("contexts"):
+        yield CONTEXT_TOOLS, contexts
+    if ports.has("bundles"):
+        yield BUNDLE_TOOLS, bundles
 
 
 def _resources(cases: UseCases) -> Iterator[ResourceFamily]:

@@ -19,11 +19,6 @@ INSTRUCTIONS = """\
 Context packs carry what one agent learned about a codebase to the next: sections with descriptions, refs \
 (path + lines, shown as live code) and Mermaid diagrams.
 
-Look: `code_outline` {path} lists definitions, `find_usages` {name} where one is used, `grep_codebase` \
-{pattern} finds lines, `read_file` {path, symbol?, includeDeps?} reads; `documents_search` {query} \
-finds passages of documentation, `documents_get_section` reads one; `list_contexts` and `query_context` \
-{scope} tell what folders are for; `export_context` and `get_context` read bundles of typed entities.
-
 Remember: `context_search` {query} finds code, discoveries, past sessions and packs by meaning: ask \
 it first; while it says `indexing`, ask again soon. `context_record` {type, content, module?} keeps a \
 pattern, rule, decision or issue for later sessions.
@@ -40,6 +35,11 @@ diagram_key, title, mermaid, diagram_why?}. Keys: 2-64 of a-z 0-9 - _. `batch` {
 100 in one revision.
 3. `set_status` {status: "finalized"} once every ref resolves.
 Every change but `create` needs `expected_revision`; on `revision_conflict`, `get` the pack and try again.
+
+Look: `code_outline` {path} lists definitions, `find_usages` {name} where one is used, `grep_codebase` \
+{pattern} finds lines, `read_file` {path, symbol?, includeDeps?} reads; `documents_search` {query} \
+finds passages of documentation, `documents_get_section` reads one; `list_contexts` and `query_context` \
+{scope} tell what folders are for; `export_context` and `get_context` read bundles of typed entities.
 
 Refs are anchored to their code: when lines move, the pack follows and says so; when code changed or is \
 gone, it says that instead. `verify` reports each ref's state, `repair` rewrites the moved ones.

@@ -7,13 +7,13 @@ registry is first needed.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from threading import Lock, Timer
 from typing import TYPE_CHECKING
 
 from context_pack_adapters.logs import Log
-from context_pack_adapters.settings import Settings
+from context_pack_adapters.settings import AUTO, Settings
 
 if TYPE_CHECKING:
     from context_pack.app import Ports
@@ -177,7 +177,7 @@ class Connection:
 
         from context_pack import __version__
         from context_pack_adapters import about
-        from context_pack_adapters.mcp.session import ServerFacts, Session
+        from context_pack_adapters.mcp.session import Offered, ServerFacts, Session
 
         facts = ServerFacts(about.NAME, about.TITLE, __version__, about.DESCRIPTION, about.INSTRUCTIONS)
         self._session = Session(
@@ -191,8 +191,18 @@ class Connection:
             monotonic=time.monotonic,
             call_seconds=self._settings.call_seconds,
             page_tokens=self._settings.page_tokens,
+            offered=Offered(changing_tools=self._settings.tools == (AUTO,)),
+            families=self._families if self._settings.tools else None,
         )
         return self._session
+
+    def _families(self) -> Collection[str]:
+        """The families of tools to list: those that were chosen, or those with something to serve."""
+        if self._settings.tools != (AUTO,):
+            return self._settings.tools
+        from context_pack_adapters.stores.served_families import served_families
+
+        return served_families(self._settings)
 
     def load(self) -> Registry:
         """The registry of this connection, with its rate limits; whichever thread asks first makes it."""

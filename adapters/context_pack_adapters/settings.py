@@ -27,6 +27,8 @@ LONGEST_CALL_SECONDS = 86_400
 LONGEST_TIMEOUT_MS = 2_147_483_647
 DEFAULT_MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
+AUTO = "auto"
+TOOL_FAMILIES = frozenset({"packs", "code", "memory", "documents", "contexts", "bundles"})
 LEAST_PAGE, LARGEST_PAGE = 500, 200_000
 LARGEST_SIZE = 1024 * 1024 * 1024
 SEED_RATE_LIMITS: Mapping[str, int] = {"context_search": 30, "read_file": 100, "grep_codebase": 60}
@@ -37,6 +39,7 @@ VARIABLES: Mapping[str, str] = {
     "CONTEXT_PACK_LOG": "log level on stderr",
     "CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "longest wait for the first valid message",
     "CONTEXT_PACK_CALL_SECONDS": "longest time that a call may take",
+    "CONTEXT_PACK_TOOLS": "families of tools to list, or auto for those with something to serve",
     "CONTEXT_PACK_PAGE_TOKENS": "tokens of one answer, instead of what the client is known to show",
     "CONTEXT_PACK_MAX_MESSAGE_BYTES": "largest message of the protocol",
     "CONTEXT_PACK_MAX_SOURCE_BYTES": "largest source file that a ref can show",
@@ -62,6 +65,8 @@ class Settings(NamedTuple):
     log_level_given: bool = False
     initialize_timeout_ms: int = DEFAULT_INITIALIZE_TIMEOUT_MS
     call_seconds: int = DEFAULT_CALL_SECONDS
+    tools: tuple[str, ...] = ()
+    """The families of tools to list; none means all, `auto` those with something to serve."""
     page_tokens: int | None = None
     """What an answer may weigh; None to go by the client."""
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
@@ -98,6 +103,7 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
         call_seconds=reader.whole(
             "CONTEXT_PACK_CALL_SECONDS", DEFAULT_CALL_SECONDS, low=1, high=LONGEST_CALL_SECONDS
         ),
+        tools=reader.read("CONTEXT_PACK_TOOLS", parse_tools, ()),
         page_tokens=reader.whole("CONTEXT_PACK_PAGE_TOKENS", 0, low=LEAST_PAGE, high=LARGEST_PAGE) or None,
         max_message_bytes=reader.whole("CONTEXT_PACK_MAX_MESSAGE_BYTES", DEFAULT_MAX_MESSAGE_BYTES, **sizes),
         max_source_bytes=reader.whole("CONTEXT_PACK_MAX_SOURCE_BYTES", DEFAULT_MAX_SOURCE_BYTES, **sizes),
@@ -171,6 +177,14 @@ def parse_own_folder(text: str) -> str | None:
 def given_cache(environ: Mapping[str, str]) -> str:
     """The folder for what is derived or private, as the environment gives it; empty if it gives none."""
     return _Reader(environ).read("CONTEXT_PACK_CACHE", parse_own_folder, "")
+
+
+def parse_tools(text: str) -> tuple[str, ...] | None:
+    """`all`, `auto` or names of families; None when one of them is none."""
+    names = tuple(dict.fromkeys(filter(None, map(str.strip, text.lower().split(",")))))
+    if names == ("all",):
+        return ()
+    return names if names == (AUTO,) or (names and TOOL_FAMILIES.issuperset(names)) else None
 
 
 def parse_engine(text: str) -> str | None:

@@ -63,6 +63,7 @@ def search_tool(searcher: MemorySearcher) -> Tool:
         output_schema=SEARCH_SCHEMA,
         slow=True,
         budget="max_tokens",
+        search_hint="search code, past decisions, discoveries, sessions and context packs by meaning",
     )
 
 

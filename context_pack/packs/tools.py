@@ -131,6 +131,7 @@ def build(
             long_answers=True,
             all_lengths=True,
             selector=selector,
+            search_hint="context pack: create, hand over, hand off or save code references and notes",
         ),
         Tool(
             name="output",
@@ -144,6 +145,7 @@ def build(
             long_answers=True,
             all_lengths=True,
             budget="max_tokens",
+            search_hint="context pack: read, take over or list what another agent handed over",
         ),
     )
 

@@ -190,8 +190,11 @@ def describe(tool: Tool) -> dict[str, Any]:
     }
     if tool.output_schema is not None:
         shown["outputSchema"] = tool.output_schema
+    shown["_meta"] = meta = {"context-pack/family": tool.family.name}
     if tool.long_answers:
-        shown["_meta"] = {"anthropic/maxResultSizeChars": LONG_ANSWER_CHARS}
+        meta["anthropic/maxResultSizeChars"] = LONG_ANSWER_CHARS
+    if tool.search_hint:
+        meta["anthropic/searchHint"] = tool.search_hint
     return shown
 
 

@@ -156,7 +156,8 @@ class Tool:
     seconds: the server lets quick reads pass it. A `tolerant` tool ignores arguments that it does not know,
     and one with `all_lengths` publishes the bound of every text, where a contract wants that. `spelled` gives
     the arguments in the spelling of the schema. `budget` is the argument that says how many tokens an answer
-    may weigh; where it is absent, the client's page decides.
+    may weigh; where it is absent, the client's page decides. `search_hint` are words that a client which
+    looks tools up should find this one by.
     """
 
     name: str
@@ -176,6 +177,7 @@ class Tool:
     tolerant: bool = False
     all_lengths: bool = False
     budget: str | None = None
+    search_hint: str | None = None
     selector: Schema | None = field(default=None)
 
     def input_schema(self) -> Schema:

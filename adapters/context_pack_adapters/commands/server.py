@@ -5,24 +5,39 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 
-from context_pack_adapters.commands.arguments import command, flag
-from context_pack_adapters.commands.shell import Shell
+from context_pack_adapters.commands.arguments import argument, command, flag
+from context_pack_adapters.commands.shell import Shell, Usage
 from context_pack_adapters.commands.terminal import counted
 
 
-@command()
-def serve(_: Namespace, shell: Shell) -> None:
+@command(
+    argument(
+        "--tools",
+        metavar="FAMILIES",
+        help="families to list (packs,code,…), auto, or all, the default",
+    ),
+)
+def serve(options: Namespace, shell: Shell) -> None:
     """Be the MCP server on stdin and stdout.
 
     This is what `context-pack` does without arguments; the command exists to give the places on the command
-    line.
+    line, and which families of tools are listed. With 'auto' those are listed that have something to serve in
+    this project. A tool that is not listed can still be called.
 
-    Example:
+    Examples:
       context-pack serve --source-root ~/src/shop --root ~/.cache/packs/shop
+      context-pack serve --tools auto
     """
     from context_pack_adapters.bootstrap import serve
+    from context_pack_adapters.settings import TOOL_FAMILIES, parse_tools
 
-    os._exit(serve(shell.settings))  # a busy thread must not hold the process
+    settings = shell.settings
+    if options.tools is not None:
+        tools = parse_tools(options.tools)
+        if tools is None:
+            raise Usage(f"--tools takes auto, all or some of: {', '.join(sorted(TOOL_FAMILIES))}")
+        settings = settings._replace(tools=tools)
+    os._exit(serve(settings))  # a busy thread must not hold the process
 
 
 @command(flag("--json", "print the numbers as JSON"))

@@ -6,7 +6,7 @@ same list always reads the same; a cursor is an offset into it, and only cursors
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.mcp.eras import STATIC_TTL_MS
@@ -23,6 +23,9 @@ MOST_RESOURCES = 1000
 TOOLS, PROMPTS, TEMPLATES = "tools", "prompts", "resourceTemplates"
 """The lists that cannot change, as their results name them."""
 
+FAMILY_KEY = "context-pack/family"
+"""Where the description of a tool names its family."""
+
 Item = dict[str, Any]
 Page = tuple[str, int]
 """The fields of a list result, and for how long a client may keep them."""
@@ -33,11 +36,18 @@ class Lists:
 
     def __init__(self, items: Mapping[str, Sequence[Item]], page_size: int | None) -> None:
         self._items = {kind: [to_json(item) for item in items[kind]] for kind in (TOOLS, PROMPTS, TEMPLATES)}
+        self._families = [item.get("_meta", {}).get(FAMILY_KEY) for item in items[TOOLS]]
         self._page_size = page_size
 
     def page(self, kind: str, params: Mapping[str, Any]) -> Page:
         """One page of a list."""
         return _page(kind, self._items[kind], params, self._page_size), STATIC_TTL_MS
+
+    def tools(self, params: Mapping[str, Any], families: Collection[str]) -> Page:
+        """One page of the tools of these families; they may be others soon."""
+        every = zip(self._items[TOOLS], self._families, strict=True)
+        shown = [item for item, family in every if family in families]
+        return _page(TOOLS, shown, params, self._page_size), 0
 
 
 def described(registry: Registry) -> dict[str, list[Item]]:

@@ -63,12 +63,14 @@ class Offered(NamedTuple):
     prompts: bool = True
     completions: bool = True
     logging: bool = True
+    changing_tools: bool = False
+    """Whether the list of tools may change while the server runs."""
 
     def capabilities(self) -> dict[str, Any]:
-        """The `capabilities` object of both eras; our lists of tools and prompts never change."""
+        """The `capabilities` object of both eras; the list of prompts never changes."""
         declared: dict[str, Any] = {}
         if self.tools:
-            declared["tools"] = {"listChanged": False}
+            declared["tools"] = {"listChanged": self.changing_tools}
         if self.resources:
             declared["resources"] = {"subscribe": True, "listChanged": True}
         if self.prompts:

@@ -8,7 +8,7 @@ lists of resources: some clients ask for them regardless.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.mcp import eras, features
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
 
 Handler = Callable[[Exchange], Job | None]
+Families = Callable[[], Collection[str]]
+"""Gives the families of tools to list now."""
+LOOK_SECONDS = 2.0
 NOT_TOLD = "Changes of this resource are not told; read it again when you need it"
 
 
@@ -41,6 +44,7 @@ class Methods:
         desk: Desk,
         subscriptions: Subscriptions,
         tells: Callable[[str], bool],
+        families: Families | None,
     ) -> None:
         self._facts = facts
         self._offered = offered
@@ -48,6 +52,10 @@ class Methods:
         self._desk = desk
         self._subscriptions = subscriptions
         self._tells = tells
+        self._families = families
+        self._listed: Collection[str] | None = None
+        """The families in the list of tools that was last given; None before the first."""
+        self._looked = -LOOK_SECONDS
         self._results = Results(facts)
         both = self._both()
         self.legacy: Mapping[str, Handler] = both | self._legacy_only()
@@ -138,7 +146,7 @@ class Methods:
         return self._job(exchange, work)
 
     def _listen(self, exchange: Exchange) -> Job | None:
-        honoured = wanted(exchange.params, self._offered.resources, self._tells)
+        honoured = wanted(exchange.params, self._offered, self._tells)
         closing = self._results.end_of_stream(exchange.id)
         uris = frozenset(honoured.get("resourceSubscriptions", ()))
         lists = "resourcesListChanged" in honoured
@@ -153,10 +161,30 @@ class Methods:
     # -- what needs the registry
 
     def _list_tools(self, exchange: Exchange) -> Job | None:
-        job = self._fixed_list(exchange, TOOLS)
+        job = self._fixed_list(exchange, TOOLS) if self._families is None else self._chosen_tools(exchange)
         if job is not None:  # who lists the tools for the first time will call one
             job.after(self._shelf.prepare)
         return job
+
+    def _chosen_tools(self, exchange: Exchange) -> Job:
+        """The tools of the families that are chosen, which may be others by the next time."""
+
+        def work(_: Job) -> bytes:
+            assert self._families is not None
+            self._listed = self._families()
+            return self._results.of(exchange, *self._shelf.fixed().tools(exchange.params, self._listed))
+
+        return self._job(exchange, work)
+
+    def _look_again(self) -> None:
+        """Tell when other tools would be listed now; not more often than every few seconds."""
+        now = self._desk.monotonic()
+        if self._families is None or self._listed is None or now - self._looked < LOOK_SECONDS:
+            return
+        self._looked = now
+        if self._families() != self._listed:
+            self._listed = None  # told once, until the list is asked for again
+            self._subscriptions.tools_changed()
 
     def _list_prompts(self, exchange: Exchange) -> Job | None:
         return self._fixed_list(exchange, PROMPTS)
@@ -222,6 +250,8 @@ class Methods:
             raise Refusal(INVALID_PARAMS, "arguments must be an object", {"field": "arguments"})
 
         def work(job: Job) -> bytes:
+            if self._offered.changing_tools:
+                job.after(self._look_again)
             fields = features.call_tool(self._shelf.registry(), job, name, arguments)
             return self._results.of_call(exchange, fields)
 

@@ -29,7 +29,7 @@ from context_pack_adapters.mcp.jsonrpc import (
     classify,
     decode,
 )
-from context_pack_adapters.mcp.methods import Methods
+from context_pack_adapters.mcp.methods import Families, Methods
 from context_pack_adapters.mcp.shelf import Published, Shelf
 from context_pack_adapters.mcp.subscriptions import Subscriptions
 from context_pack_adapters.mcp.wire import Refusal, error, internal, reply, shown
@@ -72,7 +72,8 @@ class Session:
     whole body from any thread; `alarm` hears of exceptions that no contract names; `on_watch` hears when
     somebody asks to hear of changed resources, of other ones too, and when nobody does any more; `tells` says
     which URIs may be subscribed to; `monotonic` gives seconds, by which calls know how long they have waited;
-    `call_seconds` is how long one may take; `page_tokens` is what an answer may weigh, whoever asks.
+    `call_seconds` is how long one may take; `page_tokens` is what an answer may weigh, whoever asks;
+    `families` gives those whose tools are listed, where that is not all.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class Session:
         monotonic: Callable[[], float] = _no_clock,
         call_seconds: float = CALL_SECONDS,
         page_tokens: int | None = None,
+        families: Families | None = None,
     ) -> None:
         if len(facts.instructions.encode()) > MAX_INSTRUCTIONS_BYTES:
             raise ValueError(f"instructions have at most {MAX_INSTRUCTIONS_BYTES} bytes")
@@ -102,7 +104,7 @@ class Session:
         self._shelf = Shelf(load, page_size, published)
         self._desk = Desk(send, monotonic, alarm, call_seconds, page_tokens)
         self._subscriptions = Subscriptions(send, on_watch)
-        self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions, tells)
+        self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions, tells, families)
 
     @property
     def tried(self) -> bool:

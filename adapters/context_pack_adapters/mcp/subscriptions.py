@@ -12,12 +12,13 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-from context_pack_adapters.mcp.eras import SUBSCRIPTION_KEY
+from context_pack_adapters.mcp.eras import SUBSCRIPTION_KEY, Offered
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS, Id
 from context_pack_adapters.mcp.wire import Refusal, notification
 
 UPDATED = "notifications/resources/updated"
 LIST_CHANGED = "notifications/resources/list_changed"
+TOOLS_CHANGED = "notifications/tools/list_changed"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 FLAGS = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
 
@@ -133,6 +134,15 @@ class Subscriptions:
                 if list_changed and listener.lists:
                     self._send(notification(LIST_CHANGED, {"_meta": meta}))
 
+    def tools_changed(self) -> None:
+        """Tell everybody who keeps a list of tools that it is another one now."""
+        with self._lock:
+            if self.greeted:
+                self._send(notification(TOOLS_CHANGED, {}))
+            for listener in self._listeners:
+                if "toolsListChanged" in listener.honoured:
+                    self._send(notification(TOOLS_CHANGED, {"_meta": {SUBSCRIPTION_KEY: listener.id}}))
+
     def tell(self) -> None:
         """Say when somebody asks for more, or the last has gone; when this returns, it has been said.
 
@@ -149,8 +159,8 @@ class Subscriptions:
         return self.watching != self._told or not self.watched <= self._told_uris
 
 
-def wanted(params: Mapping[str, Any], resources: bool, tells: Callable[[str], bool]) -> dict[str, Any]:
-    """The part of a listen filter that will be delivered: our lists of tools and prompts never change.
+def wanted(params: Mapping[str, Any], offered: Offered, tells: Callable[[str], bool]) -> dict[str, Any]:
+    """The part of a listen filter that will be delivered: our list of prompts never changes.
 
     `tells` says which resources are watched; the others are left out, so that nobody waits for them.
 
@@ -167,10 +177,12 @@ def wanted(params: Mapping[str, Any], resources: bool, tells: Callable[[str], bo
     if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
         raise Refusal(INVALID_PARAMS, "notifications.resourceSubscriptions must be a list of URIs")
     honoured: dict[str, Any] = {}
-    if resources and asked.get("resourcesListChanged"):
+    if offered.changing_tools and asked.get("toolsListChanged"):
+        honoured["toolsListChanged"] = True
+    if offered.resources and asked.get("resourcesListChanged"):
         honoured["resourcesListChanged"] = True
     told = list(dict.fromkeys(filter(tells, uris)))
-    if resources and told:
+    if offered.resources and told:
         honoured["resourceSubscriptions"] = told
     return honoured
 

@@ -214,3 +214,14 @@ def test_the_tokens_of_an_answer_go_by_the_client_unless_they_are_set() -> None:
     for text in ("499", "200001", "-1", "many"):
         assert settings(PAGE_TOKENS=text).page_tokens is None
         assert len(settings(PAGE_TOKENS=text).complaints) == 1
+
+
+@pytest.mark.clause("ENV-16")
+def test_families_of_tools_are_chosen_by_name_or_by_what_there_is() -> None:
+    assert settings().tools == ()
+    assert settings(TOOLS="all").tools == ()
+    assert settings(TOOLS=" Packs, code,packs ").tools == ("packs", "code")
+    assert settings(TOOLS="auto").tools == ("auto",)
+    for text in ("auto,packs", "spoons", ","):
+        assert settings(TOOLS=text).tools == ()
+        assert len(settings(TOOLS=text).complaints) == 1

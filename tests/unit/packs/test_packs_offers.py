@@ -11,6 +11,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.packs import prompts, resources
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.usecases.read import PackReader
+from context_pack.toolkit.registry import describe
 from context_pack_adapters.mcp.features import get_prompt
 from context_pack_adapters.mcp.wire import Refusal
 
@@ -176,7 +177,7 @@ def test_the_tools_say_what_they_do(desk: Any) -> None:
 
 @pytest.mark.clause("PK-63")
 def test_the_schemas_are_flat_and_closed(desk: Any) -> None:
-    for tool in desk.registry.describe()[:2]:
+    for tool in map(describe, (desk.registry.tools["input"], desk.registry.tools["output"])):
         schema = tool["inputSchema"]
         assert schema["type"] == "object"
         assert schema["additionalProperties"] is False
@@ -187,7 +188,7 @@ def test_the_schemas_are_flat_and_closed(desk: Any) -> None:
         for name, rule in schema["properties"].items():
             assert rule["description"], name
             assert rule["type"] != "string" or "maxLength" in rule or "enum" in rule
-    output = desk.registry.describe()[1]["inputSchema"]["properties"]
+    output = describe(desk.registry.tools["output"])["inputSchema"]["properties"]
     assert list(output) == [
         "id",
         "name",
@@ -203,4 +204,4 @@ def test_the_schemas_are_flat_and_closed(desk: Any) -> None:
 
 @pytest.mark.clause("PK-63")
 def test_both_tools_together_stay_small(desk: Any) -> None:
-    assert len(json.dumps(desk.registry.describe()[:2])) / 4 < 2000
+    assert len(json.dumps([describe(desk.registry.tools[name]) for name in ("input", "output")])) / 4 < 2000

@@ -1,0 +1,86 @@
+"""Which tools are listed: all, the chosen families, or those with something to serve here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import CommandLine
+from context_trees import MINIMAL
+from stdio_client import StdioClient
+
+Spawn = Callable[..., StdioClient]
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+CHANGED = "notifications/tools/list_changed"
+
+
+def listed(client: StdioClient, **params: Any) -> list[dict[str, Any]]:
+    """The tools that the server lists."""
+    found: list[dict[str, Any]] = client.request("tools/list", params)["result"]["tools"]
+    return found
+
+
+def names(client: StdioClient) -> set[str]:
+    """Their names."""
+    return {tool["name"] for tool in listed(client)}
+
+
+@pytest.mark.clause("MCP-45", "ENV-16")
+def test_only_the_chosen_families_are_listed_and_the_others_can_be_called(
+    tmp_path: Path, spawn: Spawn
+) -> None:
+    client = spawn(env={"CONTEXT_PACK_TOOLS": "packs,memory"})
+    client.initialize()
+    assert names(client) == {"input", "output", "context_search", "context_record"}
+    (tmp_path / "a.txt").write_text("here\n")
+    assert client.payload("read_file", {"path": "a.txt"})["file"]["content"] == "here\n"
+
+
+@pytest.mark.clause("MCP-45", "PG-01")
+def test_in_a_plain_project_auto_lists_what_there_is_and_tells_when_more_comes(
+    tmp_path: Path, spawn: Spawn
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/a.py").write_text("A = 1\n")
+    client = spawn(env={"CONTEXT_PACK_TOOLS": "auto", "XDG_CONFIG_HOME": str(tmp_path / "none")})
+    hello = client.initialize()
+    assert hello["capabilities"]["tools"] == {"listChanged": True}
+    plain = listed(client)
+    read = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in plain]
+    assert len(json.dumps({"tools": read}, ensure_ascii=False, separators=(",", ":"))) / 4 < 3_500
+    assert {tool["_meta"]["context-pack/family"] for tool in plain} == {"packs", "code", "memory"}
+    client.payload("grep_codebase", {"pattern": "A"})
+    assert not [one for one in client.notifications if one["method"] == CHANGED]
+    (tmp_path / "src/.context.yaml").write_text(MINIMAL)
+    while not [one for one in client.notifications if one["method"] == CHANGED]:
+        client.payload("grep_codebase", {"pattern": "A"})
+    assert "query_context" in names(client)
+    assert "export_context" not in names(client)
+    modern = client.request("tools/list", {"_meta": ENVELOPE})["result"]
+    assert modern["ttlMs"] == 0
+
+
+@pytest.mark.clause("MCP-45")
+def test_tools_stand_in_the_order_of_the_instructions_and_can_be_looked_up(client: StdioClient) -> None:
+    instructions = client.request("initialize", {})["result"]["instructions"]
+    tools = listed(client)
+    named = [tool["name"] for tool in tools if f"`{tool['name']}" in instructions]
+    assert named == sorted(named, key=lambda name: instructions.index(f"`{name}"))
+    assert [tool["name"] for tool in tools[:4]] == ["context_search", "context_record", "output", "input"]
+    hints = {tool["name"]: tool["_meta"].get("anthropic/searchHint", "") for tool in tools}
+    assert {name for name, hint in hints.items() if hint} == {"input", "output", "context_search"}
+    assert "context pack" in hints["input"]
+    assert "hand over" in hints["input"]
+
+
+@pytest.mark.clause("ENV-16")
+def test_the_command_refuses_families_that_there_are_not(tmp_path: Path) -> None:
+    done = CommandLine(tmp_path)("serve", "--tools", "spoons")
+    assert done.code == 2
+    assert "packs" in done.err
