@@ -190,7 +190,8 @@ def describe(tool: Tool) -> dict[str, Any]:
     }
     if tool.output_schema is not None:
         shown["outputSchema"] = tool.output_schema
-    shown["_meta"] = meta = {"context-pack/family": tool.family.name}
+    meta: dict[str, Any] = {"context-pack/family": tool.family.name}
+    shown["_meta"] = meta
     if tool.long_answers:
         meta["anthropic/maxResultSizeChars"] = LONG_ANSWER_CHARS
     if tool.search_hint:

@@ -181,18 +181,20 @@ def test_a_project_that_cannot_be_written_is_read_and_searched(spawn: Spawn, tmp
         for query, found in (("hello function", "code"), ("where it begins", "pattern")):
             types = [hit["type"] for hit in client.payload("context_search", {"query": query})["results"]]
             assert found in types
-        for tool, arguments in (
+        reads: tuple[tuple[str, dict[str, object]], ...] = (
             ("output", {"name": "kept"}),
             ("documents_search", {"query": "words"}),
             ("list_contexts", {}),
             ("read_file", {"path": "a.py"}),
             ("grep_codebase", {"pattern": "hello"}),
-        ):
+        )
+        for tool, arguments in reads:
             assert not client.call(tool, arguments)["isError"], tool
-        for tool, arguments in (
+        writes: tuple[tuple[str, dict[str, object]], ...] = (
             ("input", {"action": "create", "ttl_minutes": 5}),
             ("context_record", {"content": "it cannot be kept", "type": "pattern"}),
-        ):
+        )
+        for tool, arguments in writes:
             refused = client.call(tool, arguments)
             assert refused["isError"]
             assert "permission denied" in refused["content"][0]["text"]
