@@ -70,9 +70,6 @@ class Snapshot(Protocol):
     def nearest(self, embedder: str, vector: Vector, scope: Scope, limit: int) -> Sequence[Hit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
 
-    def expect(self, embedder: str, vectors: Sequence[Vector]) -> None:
-        """A hint that `nearest` will be asked for each of these: together they are found faster."""
-
     def cosines(self, embedder: str, vector: Vector, pieces: Sequence[int]) -> Mapping[int, float]:
         """The true cosine of each of these pieces that has a vector of that embedder."""
 

@@ -165,12 +165,10 @@ class Searching:
             vectors.update(_embedded(self.fast, questions, left))
         except EmbedderFailed as failed:
             warning = str(failed)
-        asked = [
+        return [
             Asked(question, embedder, vectors.get(at), progress, warning)
             for at, (question, (embedder, progress)) in enumerate(zip(questions, chosen, strict=True))
         ]
-        _announce(snapshot, asked)
-        return asked
 
     def _compare(self, snapshot: Snapshot, embedder: Embedder | None, vector: Vector) -> None:
         """Make sure that a semantic vector can be compared with those in the index.
@@ -249,14 +247,6 @@ def _doubtful(asked: Sequence[Asked], answers: Sequence[Ranking]) -> bool:
         one.semantic is not None and not any(hit.relevance >= DOUBTFUL for hit in answer.hits)
         for one, answer in zip(asked, answers, strict=True)
     )
-
-
-def _announce(snapshot: Snapshot, asked: Sequence[Asked]) -> None:
-    """Tell the index which vectors it will be asked for, so that it can compare them together."""
-    for embedder in {one.embedder.id for one in asked}:
-        vectors = [one.vector for one in asked if one.embedder.id == embedder and one.vector is not None]
-        if len(vectors) > 1:
-            snapshot.expect(embedder, vectors)
 
 
 def _embedded(embedder: Embedder, questions: Sequence[Question], which: Sequence[int]) -> dict[int, Vector]:

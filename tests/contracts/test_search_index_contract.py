@@ -374,20 +374,6 @@ def test_cosines_are_true_and_the_same_whichever_way_they_are_asked(
 
 
 @pytest.mark.clause("IX-11")
-def test_vectors_that_were_announced_find_the_same(index: SearchIndex, fast: ToyEmbedder) -> None:
-    index.replace([FRUIT, TREES, CARS])
-    asked = fast.embed(["apples are red", "oak trees", "fast cars"], "query")
-    scopes = [Scope(), Scope(corpora=("docs",))]
-    with index.reading() as snapshot:
-        alone = [snapshot.nearest(fast.id, one, scope, 3) for one in asked for scope in scopes]
-        snapshot.expect(fast.id, asked)
-        snapshot.expect("another", [[1.0, 0.0]])
-        assert [snapshot.nearest(fast.id, one, scope, 3) for one in asked for scope in scopes] == alone
-        assert snapshot.nearest("another", [1.0, 0.0], Scope(), 3) == []
-        assert snapshot.nearest(fast.id, fast.one("pears"), Scope(), 1) != []
-
-
-@pytest.mark.clause("IX-11")
 def test_equal_cosines_are_ordered_by_piece(index: SearchIndex, fast: ToyEmbedder) -> None:
     same = Entry("docs", "same", "d", pieces=tuple(Piece("just the same", context="c") for _ in range(40)))
     index.replace([same])

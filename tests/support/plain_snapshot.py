@@ -124,9 +124,6 @@ class PlainSnapshot:
         )
         return [Hit(*hit) for hit in matrix.nearest(vector, limit, None)]
 
-    def expect(self, embedder: str, vectors: Sequence[Any]) -> None:
-        """Nothing is made faster here."""
-
     def _vectors(self, embedder: str, vector: Any, pieces: Sequence[int]) -> dict[int, bytes]:
         kept = self._state.vectors.get(embedder, {})
         return {piece: kept[piece] for piece in pieces if len(kept.get(piece, b"")) == 4 * len(vector)}

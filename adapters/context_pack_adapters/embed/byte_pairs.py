@@ -1,9 +1,9 @@
 """Byte-level byte-pair encoding, as RoBERTa's tokenizer.json describes it.
 
 A text is cut into words (with the blank before them), a word into bytes written as printable characters, and
-neighbours are merged in the order of the merge table. Words repeat, so their ids are kept. A text is always
-only text: what looks like a special token in it has no power. Cutting goes on only as far as ids are wanted,
-so that the length of a text does not matter.
+neighbours are merged in the order of the merge table. A text is always only text: what looks like a special
+token in it has no power. Cutting goes on only as far as ids are wanted, so that the length of a text does not
+matter.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from itertools import pairwise
 from typing import Any
 
 from context_pack.retrieval.ports import EmbedderFailed
+from context_pack_adapters.embed.sentences import Tokenizer
 
 WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 LONGEST_WORD = 1024
 """In bytes; a longer one is data, and is cut into words of this length."""
-MOST_WORDS = 50_000
-"""How many words are kept; then all are dropped: those of one text come again soon."""
 
 
-class BytePairs:
+class BytePairs(Tokenizer):
     """Texts into ids by a `tokenizer.json` with a ByteLevel pre-tokenizer and a BPE model."""
 
     def __init__(self, description: dict[str, Any], begin: str = "<s>", end: str = "</s>") -> None:
@@ -38,25 +37,12 @@ class BytePairs:
                 pair if isinstance(pair, str) else " ".join(pair): rank for rank, pair in enumerate(pairs)
             }
             self._prefix = " " if (description.get("pre_tokenizer") or {}).get("add_prefix_space") else ""
-            self._begin, self._end = self._vocabulary[begin], self._vocabulary[end]
+            super().__init__(self._vocabulary[begin], self._vocabulary[end])
             self._unknown = self._vocabulary.get("<unk>", self._end)
             self.largest = max(self._vocabulary.values())
         except (KeyError, TypeError, ValueError, AttributeError):
             raise EmbedderFailed("tokenizer.json describes no byte-level BPE tokenizer") from None
         self._cut = regex.compile(WORDS)
-        self._kept: dict[str, tuple[int, ...]] = {}
-
-    def ids(self, text: str, longest: int) -> list[int]:
-        """At most `longest` ids, the begin and end marks among them."""
-        ids = [self._begin]
-        for word in self._words(text, longest):
-            known = self._kept.get(word)
-            ids += self._learn(word) if known is None else known
-            if len(ids) >= longest:
-                break
-        del ids[longest - 1 :]
-        ids.append(self._end)
-        return ids
 
     def _words(self, text: str, longest: int) -> Iterator[str]:
         """The words of a text, each as it is written."""
@@ -67,18 +53,13 @@ class BytePairs:
         for match in self._cut.finditer(text):
             yield match[0]
 
-    def _learn(self, word: str) -> tuple[int, ...]:
-        """The ids of a word, kept for the next time."""
+    def _pieces(self, word: str) -> list[int]:
+        """The ids of a word, merged from its bytes."""
         raw = word.encode("utf-8", "replace")
         pieces = [raw[start : start + LONGEST_WORD] for start in range(0, len(raw), LONGEST_WORD)]
         spelled = byte_letters()
         parts = [part for piece in pieces for part in self._merged([spelled[byte] for byte in piece])]
-        ids = tuple(self._vocabulary.get(part, self._unknown) for part in parts)
-        if len(raw) <= 64:
-            if len(self._kept) >= MOST_WORDS:
-                self._kept = {}
-            self._kept[word] = ids
-        return ids
+        return [self._vocabulary.get(part, self._unknown) for part in parts]
 
     def _merged(self, parts: list[str]) -> list[str]:
         """Neighbours merged, the pair with the lowest rank first, until none is in the table."""

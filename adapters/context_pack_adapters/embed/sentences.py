@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from context_pack.retrieval.ports import EmbedderFailed, Kind
 
@@ -15,12 +15,45 @@ if TYPE_CHECKING:
 LONGEST: Mapping[str, int] = {"query": 512, "passage": 512, "document": 512}
 """In tokens. A passage has up to about 560 by estimate: with fewer here its end would never be found."""
 
+MOST_WORDS, LONGEST_KEPT = 50_000, 64
+"""How many words are kept, and how long; then all are dropped: those of one text come again soon."""
 
-class Tokenizer(Protocol):
-    """Texts into ids."""
+
+class Tokenizer:
+    """Texts into ids, word by word; words repeat, so their ids are kept."""
+
+    def __init__(self, begin: int, end: int) -> None:
+        self._begin, self._end = begin, end
+        self._kept: dict[str, tuple[int, ...]] = {}
 
     def ids(self, text: str, longest: int) -> list[int]:
         """At most `longest` ids, the marks of begin and end among them."""
+        ids = [self._begin]
+        for word in self._words(text, longest):
+            known = self._kept.get(word)
+            ids += self._learn(word) if known is None else known
+            if len(ids) >= longest:
+                break
+        del ids[longest - 1 :]
+        ids.append(self._end)
+        return ids
+
+    def _words(self, text: str, longest: int) -> Iterator[str]:
+        """The words of a text, as far as so many ids need them."""
+        raise NotImplementedError
+
+    def _pieces(self, word: str) -> Sequence[int]:
+        """The ids of a word."""
+        raise NotImplementedError
+
+    def _learn(self, word: str) -> Sequence[int]:
+        """The ids of a word, kept for the next time unless it is too long to come again."""
+        ids = self._pieces(word)
+        if len(word) <= LONGEST_KEPT:
+            if len(self._kept) >= MOST_WORDS:
+                self._kept = {}
+            self._kept[word] = tuple(ids)
+        return ids
 
 
 class Model(NamedTuple):

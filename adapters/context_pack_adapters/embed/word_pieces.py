@@ -13,9 +13,8 @@ from functools import lru_cache
 from typing import Any
 
 from context_pack.retrieval.ports import EmbedderFailed
+from context_pack_adapters.embed.sentences import Tokenizer
 
-MOST_WORDS = 50_000
-"""How many words are kept; then all are dropped: those of one text come again soon."""
 LONGEST_TEXT = 64
 """Characters that are looked at for each id that is wanted."""
 _CHINESE = (
@@ -30,7 +29,7 @@ _CHINESE = (
 )
 
 
-class WordPieces:
+class WordPieces(Tokenizer):
     """Texts into ids by a `tokenizer.json` with a BertNormalizer and a WordPiece model."""
 
     def __init__(self, description: dict[str, Any]) -> None:
@@ -48,27 +47,14 @@ class WordPieces:
             self._clean: bool = normalizer.get("clean_text", True)
             self._chinese: bool = normalizer.get("handle_chinese_chars", True)
             self._unknown = self._vocabulary[model.get("unk_token", "[UNK]")]
-            self._begin, self._end = self._vocabulary["[CLS]"], self._vocabulary["[SEP]"]
+            super().__init__(self._vocabulary["[CLS]"], self._vocabulary["[SEP]"])
             self.largest = max(self._vocabulary.values())
         except (KeyError, TypeError, ValueError, AttributeError):
             raise EmbedderFailed("tokenizer.json describes no WordPiece tokenizer") from None
-        self._kept: dict[str, tuple[int, ...]] = {}
 
-    def ids(self, text: str, longest: int) -> list[int]:
-        """At most `longest` ids, the begin and end marks among them."""
-        ids = [self._begin]
-        for word in self._words(text[: longest * LONGEST_TEXT]):
-            known = self._kept.get(word)
-            ids += self._learn(word) if known is None else known
-            if len(ids) >= longest:
-                break
-        del ids[longest - 1 :]
-        ids.append(self._end)
-        return ids
-
-    def _words(self, text: str) -> Iterator[str]:
+    def _words(self, text: str, longest: int) -> Iterator[str]:
         """The words and the marks of punctuation of a text, folded."""
-        folded = "".join(self._prepared(char) for char in text)
+        folded = "".join(self._prepared(char) for char in text[: longest * LONGEST_TEXT])
         if self._bare:
             apart = unicodedata.normalize("NFD", folded)
             folded = "".join(char for char in apart if unicodedata.category(char) != "Mn")
@@ -85,15 +71,6 @@ class WordPieces:
             if char in "\0\ufffd" or (not char.isprintable() and unicodedata.category(char)[0] == "C"):
                 return ""
         return f" {char} " if self._chinese and _is_chinese(char) else char
-
-    def _learn(self, word: str) -> tuple[int, ...]:
-        """The ids of a word, kept for the next time."""
-        ids = tuple(self._pieces(word))
-        if len(self._kept) >= MOST_WORDS:
-            self._kept = {}
-        if len(word) <= self._longest:
-            self._kept[word] = ids
-        return ids
 
     def _pieces(self, word: str) -> list[int]:
         """The longest pieces from left to right; one unknown when they do not cover the word."""

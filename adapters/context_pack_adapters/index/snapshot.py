@@ -53,8 +53,6 @@ class SqliteSnapshot(Catalogue):
         super().__init__(name, opened, connection)
         self._shared = shared
         self._state: State | None = None
-        self._expecting: dict[tuple[str, bytes], Any] = {}
-        self._products: dict[tuple[str, bytes], Any] = {}
 
     def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[Hit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
@@ -91,24 +89,7 @@ class SqliteSnapshot(Catalogue):
                 return [Hit(*hit) for hit in few.nearest(vector, limit, None)]
             held = self._shared.vectors.held(self._opened, connection, self._here(), known)
             rows = rows_for(held, connection, scope)
-            products = self._expected(held.matrix, embedder, vector)
-            return [Hit(*hit) for hit in held.matrix.nearest(vector, limit, rows, products)]
-
-    def expect(self, embedder: str, vectors: Sequence[Any]) -> None:
-        """A hint that each of these will be asked for; they are compared together when the first one is."""
-        self._expecting.update({(embedder, as_vector(vector).tobytes()): vector for vector in vectors})
-        self._products.clear()
-
-    def _expected(self, matrix: Matrix, embedder: str, vector: Any) -> Any | None:
-        """The products of a vector that was expected beside others; None for one that was not."""
-        asked = (embedder, as_vector(vector).tobytes())
-        if len(self._expecting) < 2 or asked not in self._expecting:
-            return None
-        if asked not in self._products:
-            known = [key for key in self._expecting if key[0] == embedder and len(key[1]) == len(asked[1])]
-            products = matrix.products([self._expecting[key] for key in known])
-            self._products.update(zip(known, products, strict=True))
-        return self._products.get(asked)
+            return [Hit(*hit) for hit in held.matrix.nearest(vector, limit, rows)]
 
     def _by_graph(
         self, known: EmbedderRow, name: str, vector: Any, scope: Scope, limit: int

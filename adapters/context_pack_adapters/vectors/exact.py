@@ -68,35 +68,18 @@ class Matrix:
             return self
         return Matrix(self.dimension).appended(self.pieces[kept], self.vectors[kept])
 
-    def products(self, vectors: Sequence[Any]) -> Floats:
-        """For each of these vectors its product with every row: together they cost little more than one."""
-        import numpy
-
-        products: Floats = numpy.stack([as_vector(vector) for vector in vectors]) @ self.vectors.T
-        return products
-
-    def nearest(
-        self,
-        vector: Any,
-        limit: int,
-        rows: NDArray[numpy.intp] | None,
-        products: Floats | None = None,
-    ) -> list[tuple[int, float]]:
-        """The best pieces among these rows (all of them for None) by cosine, ties by piece.
-
-        `products` are those of the vector with every row, where they are known already.
-        """
+    def nearest(self, vector: Any, limit: int, rows: NDArray[numpy.intp] | None) -> list[tuple[int, float]]:
+        """The best pieces among these rows (all of them for None) by cosine, ties by piece."""
         import numpy
 
         asked = as_vector(vector)
         if rows is None:
-            scores = self.vectors @ asked if products is None else products
-            return best(self.pieces, self.vectors, scores, asked, limit)
+            return best(self.pieces, self.vectors, self.vectors @ asked, asked, limit)
         if len(rows) <= GATHER_ROWS:
             vectors = self.vectors[rows]
             return best(self.pieces[rows], vectors, vectors @ asked, asked, limit)
         scores = numpy.full(self.count, -numpy.inf, dtype=numpy.float32)
-        scores[rows] = (self.vectors @ asked if products is None else products)[rows]
+        scores[rows] = (self.vectors @ asked)[rows]
         return best(self.pieces, self.vectors, scores, asked, min(limit, len(rows)))
 
 
