@@ -14,7 +14,7 @@ from context_pack.bundles.domain.model import Bundle, Entity, exported
 from context_pack.bundles.usecases.shelf import Address, Opened, Shelf, require
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.call import QuietCall
-from context_pack.toolkit.offers import ResourceFamily, ResourceText
+from context_pack.toolkit.offers import ResourceFamily, ResourceText, best_first
 
 PREFIX = "context://bundle/"
 ABOUT = "An entity of a spec bundle as JSON: its type, id, data and when it was last modified."
@@ -32,9 +32,9 @@ def build(shelf: Shelf) -> ResourceFamily:
         entries=lambda: (),
         read=lambda uri: _read(shelf, uri),
         complete={
-            "bundle": lambda typed, _: _best_first((place.id for place in shelf.places()), typed),
-            "type": lambda typed, others: _best_first(_types(shelf, others), typed),
-            "id": lambda typed, others: _best_first(_ids(shelf, others), typed),
+            "bundle": lambda typed, _: best_first((place.id for place in shelf.places()), typed),
+            "type": lambda typed, others: best_first(_types(shelf, others), typed),
+            "id": lambda typed, others: best_first(_ids(shelf, others), typed),
         },
     )
 
@@ -76,10 +76,3 @@ def _ids(shelf: Shelf, others: Mapping[str, str]) -> Iterator[str]:
     bundle, wanted = _bundle(shelf, others), others.get("type")
     if bundle is not None:
         yield from (one.id for one in bundle.entities.values() if not wanted or one.type == wanted)
-
-
-def _best_first(values: Iterable[str], typed: str) -> list[str]:
-    """Those that begin with what was typed, then those that hold it; case does not matter."""
-    start = typed.casefold()
-    holding = [value for value in values if start in value.casefold()]
-    return sorted(holding, key=lambda value: not value.casefold().startswith(start))

@@ -9,7 +9,7 @@ from context_pack.documents.domain.sections import suffix_of
 from context_pack.documents.usecases.shelf import Shelf
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.headings import MARKDOWN
-from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
+from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText, best_first
 
 PREFIX = "context://document/"
 TITLE = "Document"
@@ -28,8 +28,8 @@ def build(shelf: Shelf) -> ResourceFamily:
         entries=lambda: list(_entries(shelf)),
         read=lambda uri: _read(shelf, uri),
         complete={
-            "collection": lambda typed, _: _best_first(shelf.catalogue().collections, typed),
-            "id": lambda typed, others: _best_first(_documents(shelf, others), typed),
+            "collection": lambda typed, _: best_first(shelf.catalogue().collections, typed),
+            "id": lambda typed, others: best_first(_documents(shelf, others), typed),
         },
     )
 
@@ -75,10 +75,3 @@ def _documents(shelf: Shelf, others: Mapping[str, str]) -> Iterable[str]:
         return [one.key for collection in chosen for one in shelf.documents(collection).documents]
     except Failure:
         return ()
-
-
-def _best_first(values: Iterable[str], typed: str) -> list[str]:
-    """Those that begin with what was typed, then those that hold it; case does not matter."""
-    start = typed.casefold()
-    holding = [value for value in values if start in value.casefold()]
-    return sorted(holding, key=lambda value: not value.casefold().startswith(start))

@@ -14,6 +14,13 @@ Messages = str | Sequence[Mapping[str, Any]]
 """The text of one user message, or whole MCP messages (`role`, `content`)."""
 
 
+def best_first(values: Iterable[str], typed: str) -> list[str]:
+    """Those that begin with what was typed, then those that hold it; case does not matter."""
+    start = typed.casefold()
+    holding = [value for value in values if start in value.casefold()]
+    return sorted(holding, key=lambda value: not value.casefold().startswith(start))
+
+
 @frozen
 class ResourceEntry:
     """One listed resource."""

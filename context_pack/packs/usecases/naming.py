@@ -15,6 +15,7 @@ from context_pack.packs.domain.model import Pack
 from context_pack.packs.domain.revision import check_revision
 from context_pack.packs.ports import PackStore
 from context_pack.packs.usecases.commands import Addressed, Named
+from context_pack.toolkit.offers import best_first
 
 
 def handle_of(named: Named) -> str:
@@ -64,16 +65,9 @@ def handles(store: PackStore, typed: str) -> Iterator[str]:
     """Ids, then names, that begin with what was typed; then names that hold it."""
     packs = live_packs(store)
     yield from (pack.id for pack in packs if pack.id.startswith(typed))
-    yield from _best_first([pack.name for pack in packs if pack.name is not None], typed)
+    yield from best_first([pack.name for pack in packs if pack.name is not None], typed)
 
 
-def names(store: PackStore, typed: str) -> Iterator[str]:
+def names(store: PackStore, typed: str) -> Sequence[str]:
     """What packs are called, the id standing for one without a name; the best match first."""
-    return _best_first([pack.name or pack.id for pack in live_packs(store)], typed)
-
-
-def _best_first(called: Sequence[str], typed: str) -> Iterator[str]:
-    """Those that begin with what was typed, then those that hold it; case does not matter."""
-    start = typed.casefold()
-    yield from (name for name in called if name.casefold().startswith(start))
-    yield from (name for name in called if start in name.casefold() and not name.casefold().startswith(start))
+    return best_first([pack.name or pack.id for pack in live_packs(store)], typed)
