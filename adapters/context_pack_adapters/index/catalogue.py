@@ -18,8 +18,6 @@ from context_pack_adapters.index.values import (
     from_content,
     from_facts,
     from_name,
-    from_text,
-    is_piece,
     to_name,
 )
 
@@ -32,10 +30,9 @@ _FOUND = (
 
 
 def portions(pieces: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Those that can be ids of pieces, as many at a time as a statement takes."""
-    possible = [piece for piece in pieces if is_piece(piece)]
-    for start in range(0, len(possible), VARIABLES):
-        yield tuple(possible[start : start + VARIABLES])
+    """As many at a time as a statement takes."""
+    for start in range(0, len(pieces), VARIABLES):
+        yield tuple(pieces[start : start + VARIABLES])
 
 
 def marks(values: Sequence[int]) -> str:
@@ -98,13 +95,13 @@ class Catalogue:
             return Entry(
                 corpus=corpus,
                 key=key,
-                digest=from_text(digest),
-                stamp=from_text(stamp),
-                title=from_text(title),
+                digest=digest,
+                stamp=stamp,
+                title=title,
                 size=size,
                 text=from_content(text),
-                kind=from_text(kind),
-                module=from_text(module),
+                kind=kind,
+                module=module,
                 pieces=tuple(_piece(row) for row in pieces),
                 facts=from_facts(facts),
             )
@@ -138,18 +135,16 @@ class Catalogue:
 def _found(row: Sequence[Any]) -> Found:
     piece, corpus, key, title, ordinal, total, text, start, end, heading, kind, module, *facts = row
     return Found(
-        piece, from_name(corpus), from_name(key), from_text(title), ordinal, total, from_text(text), start,
-        end, from_text(heading), from_text(kind), from_text(module), *map(from_facts, facts),
+        piece, from_name(corpus), from_name(key), title, ordinal, total, text, start,
+        end, heading, kind, module, *map(from_facts, facts),
     )  # fmt: skip
 
 
 def _piece(row: Sequence[Any]) -> Piece:
     text, start, end, heading, context, names, facts = row
-    heading, context, names = map(from_text, (heading, context, names))
-    return Piece(from_text(text), start, end, heading, context, names, from_facts(facts))
+    return Piece(text, start, end, heading, context, names, from_facts(facts))
 
 
 def _summary(corpus: str, row: Sequence[Any]) -> Summary:
     key, title, size, kind, module, facts = row
-    title, kind, module = map(from_text, (title, kind, module))
     return Summary(corpus, from_name(key), title, size, kind, module, from_facts(facts))

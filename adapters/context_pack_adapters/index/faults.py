@@ -86,5 +86,7 @@ def judging(file: str) -> Iterator[None]:
         if primary(error) == sqlite3.SQLITE_INTERRUPT:
             check_call()  # raises what made SQLite stop
         raise judged(error, file) from error
+    except UnicodeEncodeError:  # what was asked for is no text, which says nothing of the file
+        raise
     except _UNREADABLE as error:
         raise Damaged(f"{type(error).__name__}: {error}") from error

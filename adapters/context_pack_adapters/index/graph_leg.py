@@ -18,7 +18,6 @@ from context_pack.retrieval.ports import Kind
 from context_pack_adapters.disk.locking import attempt_lock
 from context_pack_adapters.disk.private import FILE_MODE
 from context_pack_adapters.index.schema import State, state_of, vector_table
-from context_pack_adapters.index.values import from_text
 from context_pack_adapters.index.vector_leg import EmbedderRow, VectorLeg, ranges_of, rows_for, vectors_of
 from context_pack_adapters.vectors import graph as graphs
 from context_pack_adapters.vectors.exact import GATHER_ROWS, as_vector, best, from_blobs, rows_within
@@ -195,7 +194,7 @@ def _questions(connection: sqlite3.Connection, embedder: EmbedderRow, embed: Emb
             (first + (last - first) * at // QUESTIONS,),
         ).fetchone()
         if row is not None:
-            texts.append(from_text(row[0]))
+            texts.append(row[0])
             blobs.append(row[1])
     if embed is not None:
         return numpy.stack([as_vector(vector) for vector in embed(texts, "query")])

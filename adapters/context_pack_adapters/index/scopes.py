@@ -10,7 +10,7 @@ import hashlib
 from typing import NamedTuple
 
 from context_pack.retrieval.model import Scope
-from context_pack_adapters.index.values import to_name, to_text
+from context_pack_adapters.index.values import to_name
 
 
 class Condition(NamedTuple):
@@ -29,10 +29,10 @@ def condition(scope: Scope) -> Condition:
         values += map(to_name, scope.corpora)
     if scope.kinds is not None:
         parts.append(_one_of("kind", len(scope.kinds)))
-        values += map(to_text, scope.kinds)
+        values += scope.kinds
     if scope.module:
         parts.append("module = ?")
-        values.append(to_text(scope.module))
+        values.append(scope.module)
     if scope.within is not None:
         parts.append("(corpus = ? AND key = ?)")
         values += map(to_name, scope.within)

@@ -21,7 +21,7 @@ from context_pack_adapters.index.keyword_leg import (
 )
 from context_pack_adapters.index.schema import State, state_of, vector_table
 from context_pack_adapters.index.scopes import admits_nothing, condition
-from context_pack_adapters.index.values import bounded, embedded, from_text
+from context_pack_adapters.index.values import bounded, embedded
 from context_pack_adapters.index.vector_leg import (
     EmbedderRow,
     VectorLeg,
@@ -172,7 +172,7 @@ class SqliteSnapshot(Catalogue):
                         f" AND id NOT IN (SELECT piece FROM {vector_table(known.id)} WHERE piece = pieces.id)"
                     )
                 for piece, context, text in connection.execute(sql, some):
-                    texts[piece] = embedded(from_text(context), from_text(text))
+                    texts[piece] = embedded(context, text)
             return {piece: texts[piece] for piece in dict.fromkeys(pieces) if piece in texts}
 
     def dimension(self, embedder: str) -> int:

@@ -28,11 +28,8 @@ from context_pack_adapters.index.values import (
     bounded,
     from_facts,
     from_name,
-    from_text,
-    is_piece,
     to_facts,
     to_name,
-    to_text,
 )
 from context_pack_adapters.index.vector_leg import VectorLeg
 from context_pack_adapters.vectors.exact import to_blob
@@ -80,7 +77,7 @@ class SqliteIndex:
             rows = connection.execute(
                 "SELECT key, digest, stamp FROM entries WHERE corpus = ? ORDER BY key", (to_name(corpus),)
             )
-            return {from_name(key): Known(from_text(digest), from_text(stamp)) for key, digest, stamp in rows}
+            return {from_name(key): Known(digest, stamp) for key, digest, stamp in rows}
 
         return self._file.read(ask)
 
@@ -110,7 +107,7 @@ class SqliteIndex:
 
     def touch(self, corpus: str, stamps: Mapping[str, str]) -> None:
         """New stamps for entries whose content is the same."""
-        rows = [(to_text(stamp), to_name(corpus), to_name(key)) for key, stamp in stamps.items()]
+        rows = [(stamp, to_name(corpus), to_name(key)) for key, stamp in stamps.items()]
         if rows:
             sql = "UPDATE entries SET stamp = ? WHERE corpus = ? AND key = ?"
             self._file.write(lambda connection: connection.executemany(sql, rows))
@@ -140,7 +137,7 @@ class SqliteIndex:
     def keep(self, embedder: str, vectors: Mapping[int, Any]) -> None:
         """Store vectors of pieces; longer or shorter ones than before take the place of all older ones."""
         given = {piece: to_blob(vector, len(vector)) for piece, vector in vectors.items()}
-        blobs = {piece: blob for piece, blob in given.items() if blob is not None and is_piece(piece)}
+        blobs = {piece: blob for piece, blob in given.items() if blob is not None}
         if not blobs:
             return
         if self._file.write(lambda connection: writing.keep(connection, embedder, blobs)):
@@ -156,7 +153,7 @@ class SqliteIndex:
             "INSERT INTO wanted SELECT ?1, 1 WHERE EXISTS (SELECT 1 FROM pieces WHERE id = ?1)"
             " ON CONFLICT (piece) DO UPDATE SET times = times + 1"
         )
-        rows = [(piece,) for piece in pieces if is_piece(piece)]
+        rows = [(piece,) for piece in pieces]
         try:
             self._file.write(lambda connection: connection.executemany(sql, rows), wait=False)
         except Failure as failure:

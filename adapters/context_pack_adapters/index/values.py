@@ -1,9 +1,7 @@
 """How values become columns and come back.
 
-Texts with lone surrogates (from file names that are no UTF-8) have no place in SQLite's TEXT; they are stored
-as bytes and come back as they were. Corpora and keys are always bytes, so that their order is the order of
-code points. Facts are JSON. What is embedded of a piece is said here, because its digest is what the cache of
-vectors goes by.
+Corpora and keys are bytes, so that their order is the order of code points. Facts are JSON. What is embedded
+of a piece is said here, because its digest is what the cache of vectors goes by.
 """
 
 from __future__ import annotations
@@ -16,34 +14,15 @@ from typing import Any
 
 from context_pack.retrieval.model import Piece
 
-Stored = str | bytes
-
-
-def to_text(text: str) -> Stored:
-    """The text as a column takes it."""
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return text.encode("utf-8", "surrogatepass")
-    return text
-
-
-def from_text(value: Stored) -> str:
-    """The text as it was given."""
-    if isinstance(value, str):
-        return value
-    return value.decode("utf-8", "surrogatepass")
-
 
 def to_name(name: str) -> bytes:
     """A corpus or a key as a column takes it."""
-    return name.encode("utf-8", "surrogatepass")
+    return name.encode("utf-8", "surrogatepass")  # whatever is asked for, it is not there
 
 
 def from_name(value: bytes) -> str:
     """The corpus or key as it was given."""
-    return value.decode("utf-8", "surrogatepass")
+    return value.decode()
 
 
 def to_facts(facts: Mapping[str, Any]) -> str:
@@ -61,12 +40,12 @@ def from_facts(value: str) -> dict[str, Any]:
 
 def to_content(text: str) -> bytes:
     """A whole text, compressed: it is asked for whole and seldom."""
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+    return zlib.compress(text.encode(), 1)
 
 
 def from_content(value: bytes) -> str:
     """The whole text as it was given."""
-    return zlib.decompress(value).decode("utf-8", "surrogatepass")
+    return zlib.decompress(value).decode()
 
 
 LARGEST = 2**62
@@ -76,11 +55,6 @@ LARGEST = 2**62
 def bounded(number: int) -> int:
     """A count or an offset that SQLite takes, which means the same."""
     return max(-LARGEST, min(number, LARGEST))
-
-
-def is_piece(number: int) -> bool:
-    """Whether a number can be the id of a piece."""
-    return 0 < number < LARGEST
 
 
 def embedded(context: str, text: str) -> str:
@@ -95,7 +69,7 @@ def embedded_of(piece: Piece) -> str:
 
 def digest_of(text: str) -> bytes:
     """What the cache of vectors knows an embedded text by."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:16]
+    return hashlib.sha256(text.encode()).digest()[:16]
 
 
 def to_tokens(tokens: Iterable[str]) -> str:

@@ -16,11 +16,9 @@ from context_pack_adapters.index.schema import create_vectors, state_of, vector_
 from context_pack_adapters.index.scopes import admits_nothing, condition
 from context_pack_adapters.index.values import (
     embedded,
-    from_text,
     pack_columns,
     to_content,
     to_name,
-    to_text,
     unpack_columns,
 )
 from context_pack_adapters.index.vector_leg import EmbedderRow, embedder_row
@@ -63,9 +61,9 @@ def put(
         entry = _put_entry(connection, each, piece)
         for at, (passage, written) in enumerate(zip(each.entry.pieces, each.passages, strict=True)):
             rows.append((
-                piece, entry, at + 1, passage.start, passage.end, to_text(passage.heading),
-                written.facts, to_text(passage.text), to_text(passage.context),
-                to_text(passage.names), written.digest,
+                piece, entry, at + 1, passage.start, passage.end, passage.heading,
+                written.facts, passage.text, passage.context,
+                passage.names, written.digest,
             ))  # fmt: skip
             words.append((piece, *written.columns))
             if written.digest in vectors:
@@ -83,8 +81,8 @@ def _put_entry(connection: sqlite3.Connection, prepared: Prepared, first: int) -
     (made,) = connection.execute(
         _ENTRY,
         (
-            to_name(entry.corpus), to_name(entry.key), to_text(entry.digest), to_text(entry.stamp),
-            to_text(entry.title), entry.size, to_text(entry.kind), to_text(entry.module),
+            to_name(entry.corpus), to_name(entry.key), entry.digest, entry.stamp,
+            entry.title, entry.size, entry.kind, entry.module,
             prepared.facts, first, len(entry.pieces),
         ),
     ).fetchone()  # fmt: skip
@@ -275,5 +273,5 @@ def lacking(connection: sqlite3.Connection, name: str, scope: Scope, limit: int)
                 f"SELECT p.id, p.context, p.text {order} LIMIT ?", (*values, limit)
             ):
                 if len(rows) < limit:
-                    rows[piece] = embedded(from_text(context), from_text(text))
+                    rows[piece] = embedded(context, text)
     return rows
