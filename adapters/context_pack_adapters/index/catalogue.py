@@ -18,26 +18,15 @@ from context_pack_adapters.index.values import (
     from_content,
     from_facts,
     from_name,
+    marks,
+    portions,
     to_name,
 )
 
-VARIABLES = 500
-"""How many values a statement is given at once."""
 _FOUND = (
     "SELECT p.id, e.corpus, e.key, e.title, p.ordinal, e.count, p.text, p.start, p.end, p.heading, e.kind,"
     " e.module, p.facts, e.facts FROM pieces p JOIN entries e ON e.id = p.entry WHERE p.id"
 )
-
-
-def portions(pieces: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """As many at a time as a statement takes."""
-    for start in range(0, len(pieces), VARIABLES):
-        yield tuple(pieces[start : start + VARIABLES])
-
-
-def marks(values: Sequence[int]) -> str:
-    """A question mark for each value."""
-    return ", ".join("?" * len(values))
 
 
 def range_of(connection: sqlite3.Connection, corpus: str, key: str) -> tuple[int, int]:

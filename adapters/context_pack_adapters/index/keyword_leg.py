@@ -18,8 +18,7 @@ from typing import NamedTuple
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.schema import K1, WEIGHTS, State
-from context_pack_adapters.index.scopes import admits_nothing, match_filter, match_word
-from context_pack_adapters.index.values import to_text, to_tokens
+from context_pack_adapters.index.values import admits_nothing, match_filter, match_word, to_tokens
 from context_pack_adapters.index.vector_leg import ranges_of
 
 MOST_WORDS = 64
@@ -126,9 +125,9 @@ def named_pieces(connection: sqlite3.Connection, names: Iterable[str], scope: Sc
                 "SELECT id FROM pieces WHERE (heading = ? OR substr(heading, ?) = ?) AND id IN"
                 f" (SELECT rowid FROM words WHERE words MATCH ?{within.bounds}) LIMIT ?",
                 (
-                    to_text(name),
+                    name,
                     -len(name) - 1,
-                    to_text(f".{name}"),
+                    f".{name}",
                     within.match(f"names : {match_word(word)}"),
                     *within.limits,
                     limit,

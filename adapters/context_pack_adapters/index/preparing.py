@@ -13,8 +13,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from context_pack.retrieval.model import Entry, Piece
 from context_pack.retrieval.ports import Embedder, EmbedderFailed, Vector
 from context_pack.retrieval.words import tokens
-from context_pack_adapters.index.scopes import tokens_of
-from context_pack_adapters.index.values import digest_of, embedded_of, to_facts, to_tokens
+from context_pack_adapters.index.values import digest_of, embedded, to_facts, to_tokens, tokens_of
 from context_pack_adapters.vectors.exact import to_blobs
 
 BATCH_PIECES = 1000
@@ -82,7 +81,7 @@ def prepare(
         for piece in entry.pieces:
             bodies.append(body := tokens(piece.text))
             columns = (scope, to_tokens(tokens(piece.names)), to_tokens(body))
-            text = embedded_of(piece)
+            text = embedded(piece.context, piece.text)
             passages.append(Passage(columns, text, digest_of(text), to_facts(piece.facts)))
         prepared.append(Prepared(entry, to_facts(entry.facts), passages))
     passages = [passage for each in prepared for passage in each.passages]
@@ -118,4 +117,4 @@ def _vectors(
 def _embedded(some: Sequence[tuple[Piece, list[str]]], embedder: Embedder) -> Sequence[Vector]:
     if isinstance(embedder, TokenEmbedder):
         return embedder.embed_tokens([*tokens(piece.context), *body] for piece, body in some)
-    return embedder.embed([embedded_of(piece) for piece, _ in some], "document")
+    return embedder.embed([embedded(piece.context, piece.text) for piece, _ in some], "document")

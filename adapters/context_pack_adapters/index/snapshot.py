@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from context_pack.retrieval.model import Hit, Progress, Scope
 from context_pack.retrieval.ports import Embedder, Stop
-from context_pack_adapters.index.catalogue import Catalogue, marks, portions, range_of
+from context_pack_adapters.index.catalogue import Catalogue, range_of
 from context_pack_adapters.index.connections import Opened
 from context_pack_adapters.index.graph_leg import GraphLeg
 from context_pack_adapters.index.keyword_leg import (
@@ -20,8 +20,14 @@ from context_pack_adapters.index.keyword_leg import (
     named_pieces,
 )
 from context_pack_adapters.index.schema import State, state_of, vector_table
-from context_pack_adapters.index.scopes import admits_nothing, condition
-from context_pack_adapters.index.values import bounded, embedded
+from context_pack_adapters.index.values import (
+    admits_nothing,
+    bounded,
+    condition,
+    embedded,
+    marks,
+    portions,
+)
 from context_pack_adapters.index.vector_leg import (
     EmbedderRow,
     VectorLeg,

@@ -1,7 +1,9 @@
-"""How values become columns and come back.
+"""How values become columns and come back, and how a scope filters them.
 
 Corpora and keys are bytes, so that their order is the order of code points. Facts are JSON. What is embedded
-of a piece is said here, because its digest is what the cache of vectors goes by.
+of a piece is said here, because its digest is what the cache of vectors goes by. A scope is SQL over entries,
+and tokens of the keyword index: every piece carries one for its corpus, its kind and its module in the column
+`scope`, so that the keyword leg intersects lists inside the index instead of asking another table.
 """
 
 from __future__ import annotations
@@ -9,10 +11,14 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
-from context_pack.retrieval.model import Piece
+from context_pack.retrieval.model import Scope
+
+T = TypeVar("T")
+VARIABLES = 500
+"""How many values a statement is given at once."""
 
 
 def to_name(name: str) -> bytes:
@@ -62,11 +68,6 @@ def embedded(context: str, text: str) -> str:
     return f"{context}\n\n{text}" if context else text
 
 
-def embedded_of(piece: Piece) -> str:
-    """What an embedder is given of this piece."""
-    return embedded(piece.context, piece.text)
-
-
 def digest_of(text: str) -> bytes:
     """What the cache of vectors knows an embedded text by."""
     return hashlib.sha256(text.encode()).digest()[:16]
@@ -94,3 +95,73 @@ def unpack_columns(value: bytes, count: int) -> list[list[str]]:
     if len(rows) != count or any(len(row) != 3 for row in rows):
         raise ValueError("a keyword row is missing")
     return rows
+
+
+def portions(values: Sequence[T]) -> Iterator[tuple[T, ...]]:
+    """As many values at a time as a statement takes."""
+    for start in range(0, len(values), VARIABLES):
+        yield tuple(values[start : start + VARIABLES])
+
+
+def marks(values: Sequence[object]) -> str:
+    """A question mark for each value."""
+    return ", ".join("?" * len(values))
+
+
+class Condition(NamedTuple):
+    """A WHERE clause over `entries` and what its question marks stand for."""
+
+    sql: str
+    values: tuple[object, ...]
+
+
+def condition(scope: Scope) -> Condition:
+    """The entries that a scope admits."""
+    parts: list[str] = []
+    values: list[object] = []
+    if scope.corpora is not None:
+        parts.append(f"corpus IN ({marks(scope.corpora)})")
+        values += map(to_name, scope.corpora)
+    if scope.kinds is not None:
+        parts.append(f"kind IN ({marks(scope.kinds)})")
+        values += scope.kinds
+    if scope.module:
+        parts.append("module = ?")
+        values.append(scope.module)
+    if scope.within is not None:
+        parts.append("(corpus = ? AND key = ?)")
+        values += map(to_name, scope.within)
+    if scope.without is not None:
+        parts.append("NOT (corpus = ? AND key = ?)")
+        values += map(to_name, scope.without)
+    return Condition(" AND ".join(parts) or "1", tuple(values))
+
+
+def admits_nothing(scope: Scope) -> bool:
+    """Whether a scope names no corpus or no kind at all."""
+    return scope.corpora == () or scope.kinds == ()
+
+
+def tokens_of(corpus: str, kind: str, module: str) -> list[str]:
+    """The tokens by which an entry's pieces are found in the column `scope`."""
+    tokens = [_token("c", corpus), _token("k", kind)]
+    return [*tokens, _token("m", module)] if module else tokens
+
+
+def match_filter(scope: Scope) -> str:
+    """The keyword index's own words for corpora, kinds and module; empty if they do not filter."""
+    groups = []
+    for letter, names in (("c", scope.corpora), ("k", scope.kinds), ("m", scope.module and [scope.module])):
+        if names:
+            groups.append(" OR ".join(f'"{_token(letter, name)}"' for name in names))
+    return " AND ".join(f"scope : ({group})" for group in groups)
+
+
+def match_word(word: str) -> str:
+    """The keyword index's expression for one token, whatever characters it has."""
+    return '"' + word.replace('"', '""') + '"'
+
+
+def _token(letter: str, name: str) -> str:
+    # A private-use character first: no word of a text becomes such a token.
+    return f"\ue000{letter}{hashlib.sha256(to_name(name)).hexdigest()[:16]}"

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attrs import evolve, field, frozen
 
 from context_pack.retrieval.model import Scope
-from context_pack_adapters.index.catalogue import marks, portions
 from context_pack_adapters.index.schema import State, vector_table
-from context_pack_adapters.index.scopes import admits_nothing, condition
+from context_pack_adapters.index.values import admits_nothing, condition, marks, portions
 from context_pack_adapters.vectors.exact import Matrix, from_blobs, rows_within
 
 if TYPE_CHECKING:

@@ -13,10 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from context_pack.retrieval.model import Scope
 from context_pack_adapters.index.preparing import Prepared
 from context_pack_adapters.index.schema import create_vectors, state_of, vector_table
-from context_pack_adapters.index.scopes import admits_nothing, condition
 from context_pack_adapters.index.values import (
+    admits_nothing,
+    condition,
     embedded,
+    marks,
     pack_columns,
+    portions,
     to_content,
     to_name,
     unpack_columns,
@@ -24,7 +27,6 @@ from context_pack_adapters.index.values import (
 from context_pack_adapters.index.vector_leg import EmbedderRow, embedder_row
 
 RETIRED_MOST = 50_000
-VARIABLES = 500
 MERGE_PARTS, MERGE_PAGES = 4, 500
 """When it is worth joining, and how much at once: two megabytes, so that other writers get their turn."""
 _ENTRY = (
@@ -204,15 +206,13 @@ def recall(connection: sqlite3.Connection, name: str, digests: Iterable[bytes]) 
     if known is None:
         return {}
     found: dict[bytes, bytes] = {}
-    asked = list(dict.fromkeys(digests))
-    for start in range(0, len(asked), VARIABLES):
-        some = asked[start : start + VARIABLES]
-        marks = ", ".join("?" * len(some))
+    for some in portions(list(dict.fromkeys(digests))):
+        among = f"digest IN ({marks(some)})"
         found.update(
             connection.execute(
-                f"SELECT digest, vector FROM retired WHERE embedder = {known.id} AND digest IN ({marks})"
+                f"SELECT digest, vector FROM retired WHERE embedder = {known.id} AND {among}"
                 " UNION ALL SELECT digest, vector FROM pieces"
-                f" JOIN {vector_table(known.id)} ON piece = pieces.id WHERE digest IN ({marks})",
+                f" JOIN {vector_table(known.id)} ON piece = pieces.id WHERE {among}",
                 (*some, *some),
             )
         )
