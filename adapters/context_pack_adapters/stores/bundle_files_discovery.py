@@ -20,7 +20,7 @@ from context_pack.bundles.ports import Place as Bundle
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.disk.opening import Place, scan
+from context_pack_adapters.disk.opening import Place, scan, way_from
 from context_pack_adapters.disk.rooted import Rooted
 
 LIST_FILE = "bundles.yaml"
@@ -83,11 +83,12 @@ class Search:
             self._complain(f"{place}.path must be the folder of a bundle", LIST_FILE)
             return None
         try:
-            prefix = self._inside(path.strip())
+            inside = path_inside(path)
         except Failure as failure:
             words = f"{place}.path is no folder inside the source root: {failure.message}"
             self._complain(words, LIST_FILE)
             return None
+        prefix = "" if inside is None else f"{inside.value}/"
         found = self._place(prefix)
         if isinstance(found, Reason):
             why = "leads out of the source root" if found is Reason.OUTSIDE else f"has no {MANIFEST}"
@@ -103,11 +104,6 @@ class Search:
             about if isinstance(about, str) else None,
             tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
         )
-
-    def _inside(self, path: str) -> str:
-        """A path as the prefix of what is in it; empty for the source root itself."""
-        inside = path_inside(path)
-        return "" if inside is None else f"{inside.value}/"
 
     def _place(self, prefix: str) -> Place | Reason:
         """The place of the bundle whose manifest is below a prefix, or why there is none that may be read."""
@@ -141,10 +137,8 @@ class Search:
 
     def _shown(self, folder: str) -> str:
         """A folder as people are told of it: from the source root, or by its name alone."""
-        inside = os.path.join(self._root, "")
-        if folder == self._root:
-            return "."
-        return folder.removeprefix(inside) if folder.startswith(inside) else os.path.basename(folder)
+        inside = way_from(self._root, folder)
+        return os.path.basename(folder) if inside is None else "/".join(inside) or "."
 
     def _complain(self, words: str, file: str | None = None) -> None:
         self.diagnostics.append(Diagnostic("error", words, file))

@@ -68,15 +68,21 @@ class Manifest:
 
 def read_manifest(name: str, text: str) -> Manifest | None:
     """The facts of a manifest of that file name; None when it is none, or cannot be read."""
-    reader = _READERS.get(name)
-    if reader is None and name.startswith("requirements") and name.endswith(".txt"):
-        reader = _requirements
-    if reader is None:
-        return None
+    reader = _reader_of(name)
     try:
-        return reader(text)
+        return None if reader is None else reader(text)
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def is_manifest(name: str) -> bool:
+    """Whether a file of that name says something of its project."""
+    return _reader_of(name) is not None
+
+
+def _reader_of(name: str) -> Callable[[str], Manifest] | None:
+    listing = name.startswith("requirements") and name.endswith(".txt")
+    return _requirements if listing else _READERS.get(name)
 
 
 def joined(manifests: list[Manifest], names: frozenset[str]) -> Manifest | None:

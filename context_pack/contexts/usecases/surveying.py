@@ -8,7 +8,7 @@ from functools import cached_property
 from attrs import evolve
 
 from context_pack.contexts.domain.generate import Child, Source, Subject, Surroundings
-from context_pack.contexts.domain.manifests import Manifest
+from context_pack.contexts.domain.manifests import Manifest, is_manifest
 from context_pack.contexts.domain.model import ROOT_SCOPE, Gist
 from context_pack.contexts.domain.outline import Outline, outline_of
 from context_pack.contexts.domain.scan import parent_of
@@ -89,7 +89,7 @@ class Surveyor:
             found = [
                 Source(name, self._project.text(scope, name), Outline())
                 for name in names
-                if _is_manifest(name)
+                if is_manifest(name)
             ]
             known = frozenset() if folder is None else folder.names
             self._manifests[scope] = Subject(scope, found, known).manifest
@@ -109,14 +109,6 @@ class Surveyor:
     @cached_property
     def _languages(self) -> tuple[str, ...]:
         return tuple(sorted({language_of(name) for folder in self._scan.folders for name in folder.sources}))
-
-
-def _is_manifest(name: str) -> bool:
-    return name in _MANIFESTS or (name.startswith("requirements") and name.endswith(".txt"))
-
-
-_MANIFESTS = frozenset({"package.json", "pyproject.toml", "setup.cfg", "setup.py", "Cargo.toml", "go.mod"})
-_MANIFESTS |= {"composer.json", "Gemfile", "Pipfile"}
 
 
 def _upwards(scope: str) -> list[str]:
