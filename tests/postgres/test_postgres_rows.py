@@ -17,7 +17,8 @@ from context_pack_adapters.inmemory import SeededIds
 from context_pack_adapters.postgres.connection import Database
 from context_pack_adapters.postgres.discovery_store import PostgresDiscoveryStore
 from context_pack_adapters.postgres.pack_store import PostgresPackStore
-from context_pack_adapters.stores import discovery_format, pack_format
+from context_pack_adapters.stores import pack_format
+from context_pack_adapters.stores.discovery_files import encoded
 
 BREAK = """
     UPDATE context_pack.cp_packs SET body = %s, stamp = gen_random_uuid() WHERE id = %s AND project = %s"""
@@ -50,7 +51,7 @@ def test_a_body_is_the_text_of_the_file(postgres: Server, new_database: Callable
     ((body,),) = asked(
         postgres, "SELECT body FROM context_pack.cp_discoveries WHERE project = %s", database.project
     )
-    assert str(body).encode() == discovery_format.encode(found)
+    assert str(body).encode() == encoded(found)
 
 
 @pytest.mark.clause("TM-01", "ST-08")

@@ -14,8 +14,13 @@ from context_pack.memory.domain.discovery import Discovery, id_of, is_id, normal
 from context_pack.memory.ports import Recorded
 from context_pack.packs.ports import patiently
 from context_pack_adapters.postgres.connection import Database, Link, Row, locked
-from context_pack_adapters.stores import discovery_format
-from context_pack_adapters.stores.discovery_files import LOCK_SECONDS, malformed, not_found
+from context_pack_adapters.stores.discovery_files import (
+    LOCK_SECONDS,
+    decoded,
+    encoded,
+    malformed,
+    not_found,
+)
 from context_pack_adapters.stores.events import WRITING, Tell, nobody
 
 _LIST: LiteralString = "SELECT id, stamp FROM context_pack.cp_discoveries WHERE project = %(project)s"
@@ -108,7 +113,7 @@ class PostgresDiscoveryStore:
         broken: dict[str, str] = {}
         for key, stamp, body in self._database.rows(_SOME, {"ids": wanted}) if wanted else ():
             try:
-                known[key] = (stamp, discovery_format.decode(body.encode("utf-8"), key))
+                known[key] = (stamp, decoded(body.encode("utf-8"), key))
             except Failure as failure:
                 broken[key] = str(failure.details["reason"])
         self._seen = known
@@ -150,7 +155,7 @@ class PostgresDiscoveryStore:
     def _written(self, link: Link, recorded: Recorded, stamp: UUID) -> bool:
         """Write and commit; False if somebody else was first to keep it."""
         one = recorded.discovery
-        body = discovery_format.encode(one).decode("utf-8")
+        body = encoded(one).decode("utf-8")
         values = self._values(id=one.id, body=body, stamp=stamp, author=self._author)
         written, _ = link.together((_CHANGE if recorded.merged else _INSERT, values), ("COMMIT", {}))
         return bool(written.rowcount)
@@ -164,6 +169,6 @@ class PostgresDiscoveryStore:
 
 def _decoded(body: str, key: str) -> Discovery:
     try:
-        return discovery_format.decode(body.encode("utf-8"), key)
+        return decoded(body.encode("utf-8"), key)
     except Failure as failure:
         raise malformed({key: str(failure.details["reason"])}) from None
