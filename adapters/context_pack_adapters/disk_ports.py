@@ -22,13 +22,14 @@ if TYPE_CHECKING:
     from context_pack.contexts.ports import ContextPorts
     from context_pack.documents.ports import DocumentPorts
     from context_pack.kernel.paths import PathPolicy
-    from context_pack.kernel.ports import Clock, SourceTree
+    from context_pack.kernel.ports import Clock, IdSource, SourceTree
     from context_pack.kernel.syntax import Syntax
     from context_pack.memory.ports import MemoryPorts
     from context_pack.packs.ports import ExcerptStore, PackStore
     from context_pack.retrieval.ports import Background
     from context_pack_adapters.embed import Embedders
     from context_pack_adapters.index.background import ChildBackground, Done
+    from context_pack_adapters.postgres.opening import Team
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
     from context_pack_adapters.stores.session_files import SessionFiles
@@ -39,6 +40,13 @@ DOCUMENTS_INDEX, MEMORY_INDEX = "documents.sqlite3", "memory.sqlite3"
 def storage_place(settings: Settings) -> Place:
     """The storage root, from the project down if it is inside."""
     return Place.of(settings.root, settings.source_root)
+
+
+def file_packs(settings: Settings, ids: IdSource, tell: Tell = nobody) -> PackStore:
+    """The packs in the storage root."""
+    from context_pack_adapters.stores.pack_store import FilePackStore
+
+    return FilePackStore(storage_place(settings), SystemClock(), ids, tell=tell)
 
 
 class DiskPorts(Ports):
@@ -106,15 +114,24 @@ class DiskPorts(Ports):
         return TreeSearch(Path(self.settings.source_root), self.policy, self.settings.grep)
 
     @cached_property
-    def packs(self) -> PackStore:
-        """The packs in the storage root."""
-        from context_pack_adapters.stores.pack_store import FilePackStore
+    def team(self) -> Team:
+        """The database that is shared, if one is configured."""
+        from context_pack_adapters.postgres.opening import Team
 
-        return FilePackStore(storage_place(self.settings), self.clock, SystemIds(), tell=self.tell)
+        return Team(self.settings, os.environ, self.tell)
+
+    @cached_property
+    def packs(self) -> PackStore:
+        """The packs in the storage root, or those of the team."""
+        if self.settings.store:
+            return self.team.packs
+        return file_packs(self.settings, SystemIds(), self.tell)
 
     @cached_property
     def excerpts(self) -> ExcerptStore:
         """What refs were anchored to, beside the packs."""
+        if self.settings.store:
+            return self.team.excerpts
         from context_pack_adapters.stores.excerpt_files import FileExcerptStore
 
         return FileExcerptStore(storage_place(self.settings), self.clock)
@@ -202,10 +219,11 @@ class DiskPorts(Ports):
         from context_pack_adapters.stores.code_files import CodeFiles
         from context_pack_adapters.stores.discovery_files import DiscoveryFiles
 
+        files = DiscoveryFiles(storage_place(self.settings), tell=self.tell)
         source, root, chosen = Path(self.settings.source_root), Path(self.settings.root), self.embedders
         index = SqliteIndex(self.places.cache.place.below(MEMORY_INDEX), chosen.fast, chunker=SNIPPETS)
         return MemoryPorts(
-            discoveries=DiscoveryFiles(storage_place(self.settings), tell=self.tell),
+            discoveries=self.team.discoveries if self.settings.store else files,
             sessions=self.sessions,
             tree=CodeFiles(source, self.policy, root, *self.places.every_project),
             index=index,

@@ -52,6 +52,9 @@ VARIABLES: Mapping[str, str] = {
     "CONTEXT_PACK_MODEL_DIR": "folder of a sentence encoder, instead of the installed one",
     "CONTEXT_PACK_EMBEDDER_KEY": "key of the endpoint",
     "CONTEXT_PACK_EMBEDDER_MODEL": "model that the endpoint is asked for",
+    "CONTEXT_PACK_STORE": "Postgres database that packs and discoveries are shared in, instead of files",
+    "CONTEXT_PACK_PROJECT": "name of the project in that database, instead of the repository's remote",
+    "CONTEXT_PACK_AUTHOR": "name that is kept there with what is changed",
 }
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
@@ -82,6 +85,10 @@ class Settings(NamedTuple):
     """The user-wide `context.json`; empty means that none is read."""
     cache: str = ""
     """A folder for what is derived or private; empty means the user's cache and state folders."""
+    store: str = ""
+    """The address of the team's database, without a password; empty means files."""
+    project: str = ""
+    author: str = ""
     complaints: tuple[str, ...] = ()
 
 
@@ -122,6 +129,11 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
         model_dir=reader.read("CONTEXT_PACK_MODEL_DIR", lambda name: resolve_root(name, source_root), ""),
         user_config=user_config_file(environ),
         cache=reader.read("CONTEXT_PACK_CACHE", parse_own_folder, ""),
+        store=reader.read(
+            "CONTEXT_PACK_STORE", lambda text: (split_store(text) or (None,))[0], "", secret=True
+        ),
+        project=reader.read("CONTEXT_PACK_PROJECT", parse_label, ""),
+        author=reader.read("CONTEXT_PACK_AUTHOR", parse_label, ""),
         complaints=tuple(reader.complaints),
     )
 
@@ -218,6 +230,40 @@ def embedder_model(environ: Mapping[str, str]) -> str | None:
     return environ.get("CONTEXT_PACK_EMBEDDER_MODEL", "").strip() or None
 
 
+def split_store(text: str) -> tuple[str, str | None] | None:
+    """The address of a Postgres database and the password in it, apart; None for anything else."""
+    scheme, found, rest = text.strip().partition("://")
+    place, mark, query = rest.partition("?")
+    login, slash, database = place.partition("/")
+    user, at, hosts = login.rpartition("@")
+    user, _, password = user.partition(":")
+    ports = [host.rpartition("]")[2].partition(":")[2] for host in hosts.split(",")]
+    odd = "@" in database or not all(port.isdigit() for port in ports if port)
+    if not found or scheme not in ("postgresql", "postgres") or odd or any(map(str.isspace, rest)):
+        return None
+    words = query.split("&")
+    spelled = [word[len("password=") :] for word in words if word.startswith("password=")]
+    kept = "&".join(word for word in words if not word.startswith("password="))
+    secret = [*spelled, password][0]
+    if secret:
+        from urllib.parse import unquote
+
+        secret = unquote(secret)
+    return f"{scheme}://{user}{at}{hosts}{slash}{database}{mark if kept else ''}{kept}", secret or None
+
+
+def store_password(environ: Mapping[str, str]) -> str | None:
+    """The password that the address of the team's database spells; the driver knows the other places."""
+    found = split_store(environ.get("CONTEXT_PACK_STORE", ""))
+    return None if found is None else found[1]
+
+
+def parse_label(text: str) -> str | None:
+    """A name of one line; None for one that is too long, or has a variable in it that has no value."""
+    name = text.strip()
+    return name if len(name) <= 200 and name.isprintable() and "${" not in name else None
+
+
 def parse_level(text: str) -> str | None:
     """The level of `level`, `name=level` or a comma-separated list of them; None when there is none.
 
@@ -267,14 +313,15 @@ class _Reader:
         self.environ = environ
         self.complaints: list[str] = []
 
-    def read(self, name: str, parse: Callable[[str], T | None], default: T) -> T:
-        """The parsed variable, or its default."""
+    def read(self, name: str, parse: Callable[[str], T | None], default: T, secret: bool = False) -> T:
+        """The parsed variable, or its default; a secret one is not repeated."""
         text = self.environ.get(name, "")
         if not text.strip():
             return default
         value = parse(text)
         if value is None:
-            self.complaints.append(f"{name} is not understood: {_shown(text)}; using the default")
+            shown = "" if secret else f": {_shown(text)}"
+            self.complaints.append(f"{name} is not understood{shown}; using the default")
             return default
         return value
 

@@ -1,4 +1,4 @@
-"""What every `ExcerptStore` does: one suite, run on the store on disk and on its twin in memory."""
+"""What every `ExcerptStore` does: one suite, run on files, on the twin in memory and on Postgres."""
 
 from __future__ import annotations
 
@@ -30,12 +30,17 @@ class Kept:
         return digest
 
 
-@pytest.fixture(params=["disk", "memory"])
+@pytest.fixture(params=["disk", "memory", "postgres"])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
     """A store of each kind, at the present moment: files have their times from the system."""
     clock = FixedClock(datetime.now(UTC))
     if request.param == "memory":
         return Kept(MemoryExcerptStore(clock), clock)
+    if request.param == "postgres":
+        new_database = request.getfixturevalue("new_database")
+        from context_pack_adapters.postgres.excerpt_store import PostgresExcerptStore
+
+        return Kept(PostgresExcerptStore(new_database(), clock), clock)
     return Kept(FileExcerptStore(tmp_path / "root", clock), clock)
 
 

@@ -79,6 +79,10 @@ COMMANDS: Mapping[str, Entry] = {
     "docs sync": Entry("docs_content:sync", "bring collections up to date, or say what would be done"),
     "docs search": Entry("docs_content:search", "search the documents by meaning and by words"),
     "docs pack": Entry("docs_content:pack", "make a package of documents"),
+    "team init": Entry("team:init", "prepare a Postgres database for packs and discoveries of a team"),
+    "team status": Entry("team:status", "tell whether that database can be reached, and what it holds"),
+    "team push": Entry("team:push", "copy packs and discoveries of this checkout to it"),
+    "team pull": Entry("team:pull", "copy packs and discoveries from it to this checkout"),
     "stats": Entry("server:stats", "what the tools have done in past connections"),
     "doctor": Entry("doctor:doctor", "what is configured, what is missing, how to mend it"),
 }

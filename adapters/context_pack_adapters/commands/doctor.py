@@ -88,6 +88,7 @@ def examine(settings: Settings) -> list[Finding]:
         _vector_index(settings),
         _drawing(),
         _embedder(settings),
+        *_team(settings),
     ]
 
 
@@ -111,6 +112,7 @@ def settings_shown(settings: Settings) -> dict[str, str]:
         "calls per minute": limits,
         "embedder": _place(settings.embedder),
         "model folder": settings.model_dir or "-",
+        "team": _place(settings.store) if settings.store else "-",
     }
 
 
@@ -242,6 +244,26 @@ def _loads(module: str) -> bool:
     except (OSError, subprocess.TimeoutExpired):
         return False
     return child.returncode == 0
+
+
+def _team(settings: Settings) -> Iterator[Finding]:
+    """Whether the team's database can be used, if one is configured."""
+    if not settings.store:
+        return
+    from context_pack.kernel.errors import Failure
+    from context_pack_adapters.postgres.opening import Team
+
+    try:
+        database = Team(settings, os.environ).database
+        from context_pack_adapters.postgres.status import look
+
+        found = look(database)
+    except Failure as failure:
+        yield Finding(
+            "team", "warn", failure.message, "context-pack team status; docs/team.md tells the rest"
+        )
+    else:
+        yield Finding("team", "ok", f"{found.project}, {found.packs} packs, {found.latency_ms} ms away")
 
 
 def _embedder(settings: Settings) -> Finding:

@@ -31,6 +31,7 @@ CONNECT_SECONDS = 3
 ANSWER_SECONDS = 4.0
 _TRY_SECONDS = 4.0
 _PAUSE_SECONDS = 0.1
+_SLOW_SECONDS, _REST_SECONDS = 1.0, 3.0
 _TICK_SECONDS = 0.05
 _MOST_IDLE = 4
 _SESSION: dict[str, Any] = {
@@ -120,6 +121,7 @@ class Database:
         self._name = project
         self._project: str | None = None
         self._idle: list[Link] = []
+        self._refusal: tuple[float, Failure] | None = None
         self._lock = threading.Lock()
 
     @property
@@ -202,12 +204,21 @@ class Database:
         link.close()
 
     def _connected(self, patient: bool) -> Link:
-        """A new connection; one that was lost a moment ago is tried for longer."""
+        """A new connection; one that was lost a moment ago is tried for longer.
+
+        A server that let us wait in vain is not asked again at once: the next call need not wait as well.
+        """
+        if self._refusal is not None and time.monotonic() < self._refusal[0]:
+            raise self._refusal[1]
         end = time.monotonic() + _TRY_SECONDS
         while True:
+            begun = time.monotonic()
             try:
                 return self.connect()
             except Failure as failure:
+                if time.monotonic() - begun > _SLOW_SECONDS:
+                    self._refusal = (time.monotonic() + _REST_SECONDS, failure)
+                    raise
                 left = end - time.monotonic()
                 if not patient or failure.code is not Code.UNAVAILABLE or left < _PAUSE_SECONDS:
                     raise

@@ -14,13 +14,7 @@ from context_pack.memory.domain.discovery import Discovery, id_of, is_id, normal
 from context_pack.memory.ports import Recorded
 from context_pack.packs.ports import patiently
 from context_pack_adapters.postgres.connection import Database, Link, Row, locked
-from context_pack_adapters.stores.discovery_files import (
-    LOCK_SECONDS,
-    decoded,
-    encoded,
-    malformed,
-    not_found,
-)
+from context_pack_adapters.stores.discovery_files import LOCK_SECONDS, decoded, encoded, malformed, not_found
 from context_pack_adapters.stores.events import WRITING, Tell, nobody
 
 _LIST: LiteralString = "SELECT id, stamp FROM context_pack.cp_discoveries WHERE project = %(project)s"
@@ -97,7 +91,7 @@ class PostgresDiscoveryStore:
                 return done[-1]
             if not rows:
                 raise not_found(discovery_id)
-            known = _decoded(rows[0][2], discovery_id)
+            known = decoded(rows[0][2].encode("utf-8"), discovery_id)
             done.append(change(known))
             if done[-1] != known:
                 self._written(link, Recorded(done[-1], merged=True), stamp)
@@ -129,7 +123,7 @@ class PostgresDiscoveryStore:
         if not rows:
             raise not_found(discovery_id)
         try:
-            return _decoded(rows[0][0], discovery_id)
+            return decoded(rows[0][0].encode("utf-8"), discovery_id)
         except Failure:
             return None
 
@@ -140,7 +134,7 @@ class PostgresDiscoveryStore:
             rows = self._read(link, wanted.id, reading)
             if not rows:
                 return Recorded(wanted, merged=False)
-            known = _decoded(rows[0][2], wanted.id)
+            known = decoded(rows[0][2].encode("utf-8"), wanted.id)
             # One that came from a file may have been edited to say something else than it is named after.
             if normalised(known.content) == normalised(wanted.content):
                 return Recorded(known.again(wanted), merged=True)
@@ -165,10 +159,3 @@ class PostgresDiscoveryStore:
 
     def _values(self, **values: Any) -> dict[str, Any]:
         return {"project": self._database.project, **values}
-
-
-def _decoded(body: str, key: str) -> Discovery:
-    try:
-        return decoded(body.encode("utf-8"), key)
-    except Failure as failure:
-        raise malformed({key: str(failure.details["reason"])}) from None

@@ -78,6 +78,13 @@ CREATE TABLE context_pack.cp_discoveries (
   author text,
   PRIMARY KEY (project, id)
 );
+CREATE TABLE context_pack.cp_excerpts (
+  project text NOT NULL REFERENCES context_pack.cp_projects,
+  digest text NOT NULL,
+  text bytea NOT NULL,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (project, digest)
+);
 CREATE TABLE context_pack.cp_vectors (
   project text NOT NULL REFERENCES context_pack.cp_projects,
   model text NOT NULL,
@@ -109,6 +116,8 @@ ALTER TABLE context_pack.cp_history ENABLE ROW LEVEL SECURITY;
 ALTER TABLE context_pack.cp_history FORCE ROW LEVEL SECURITY;
 ALTER TABLE context_pack.cp_discoveries ENABLE ROW LEVEL SECURITY;
 ALTER TABLE context_pack.cp_discoveries FORCE ROW LEVEL SECURITY;
+ALTER TABLE context_pack.cp_excerpts ENABLE ROW LEVEL SECURITY;
+ALTER TABLE context_pack.cp_excerpts FORCE ROW LEVEL SECURITY;
 ALTER TABLE context_pack.cp_vectors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE context_pack.cp_vectors FORCE ROW LEVEL SECURITY;
 CREATE POLICY owner ON context_pack.cp_projects TO context_pack_owner USING (true) WITH CHECK (true);
@@ -116,12 +125,13 @@ CREATE POLICY member ON context_pack.cp_projects FOR SELECT USING (pg_has_role(m
 CREATE POLICY member ON context_pack.cp_packs USING (context_pack.cp_may(project));
 CREATE POLICY member ON context_pack.cp_history USING (context_pack.cp_may(project));
 CREATE POLICY member ON context_pack.cp_discoveries USING (context_pack.cp_may(project));
+CREATE POLICY member ON context_pack.cp_excerpts USING (context_pack.cp_may(project));
 CREATE POLICY member ON context_pack.cp_vectors USING (context_pack.cp_may(project));
 
 GRANT USAGE ON SCHEMA context_pack TO context_pack_member;
 GRANT SELECT ON context_pack.cp_schema, context_pack.cp_projects TO context_pack_member;
 GRANT SELECT, INSERT, UPDATE, DELETE ON context_pack.cp_packs, context_pack.cp_history,
-  context_pack.cp_discoveries, context_pack.cp_vectors TO context_pack_member;
+  context_pack.cp_discoveries, context_pack.cp_excerpts, context_pack.cp_vectors TO context_pack_member;
 """,
 )
 assert len(STEPS) == VERSION

@@ -227,4 +227,5 @@ def malformed(broken: dict[str, str]) -> Failure:
 
 
 def not_found(discovery_id: str) -> Failure:
+    """No discovery has that id."""
     return Failure(Code.NOT_FOUND, "no discovery has that id; list them to see", {"id": discovery_id})

@@ -57,11 +57,19 @@ class Refresher:
         Raises:
             Failure: `malformed_discovery`, or what the index raises.
         """
-        self._replace(DISCOVERY, map(discovery_entry, self.ports.discoveries.all()))
+        warnings = (*self._refresh_discoveries(), *self._refresh_packs())
         self._replace(SESSION, map(session_entry, self.ports.sessions.past()))
-        warnings = tuple(self._refresh_packs())
         indexing, trouble = self._refresh_code(check)
         return Refreshed(indexing, warnings if trouble is None else (*warnings, trouble))
+
+    def _refresh_discoveries(self) -> Iterator[str]:
+        """A store that cannot be reached is told of; what was indexed of it before is searched."""
+        try:
+            self._replace(DISCOVERY, map(discovery_entry, self.ports.discoveries.all()))
+        except Failure as failure:
+            if failure.code is not Code.UNAVAILABLE:
+                raise
+            yield f"discoveries may be out of date: {failure.message}"
 
     def _refresh_packs(self) -> Iterator[str]:
         """Packs that cannot be read are told of, not searched: the rest is worth finding without them."""
@@ -70,6 +78,9 @@ class Refresher:
         except Failure as failure:
             if failure.code is Code.INTERNAL:
                 raise
+            if failure.code is Code.UNAVAILABLE:
+                yield f"packs may be out of date: {failure.message}"
+                return
             self._replace(PACK, [])
             yield f"packs are not searched: {failure.message}"
         else:

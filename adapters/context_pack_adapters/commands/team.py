@@ -1,0 +1,138 @@
+"""The commands about the team's database: init, status, push, pull."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from typing import TYPE_CHECKING
+
+from context_pack_adapters.commands.arguments import argument, command, flag
+from context_pack_adapters.commands.shell import Shell, Usage
+
+if TYPE_CHECKING:
+    from context_pack_adapters.disk_ports import DiskPorts
+    from context_pack_adapters.postgres.copying import Copied
+    from context_pack_adapters.postgres.opening import Team
+
+MEMBERS = "context_pack_member"
+NO_STORE = "no database is configured; set CONTEXT_PACK_STORE=postgresql://user@host/database"
+
+
+def open_team(shell: Shell) -> Team:
+    """The configured database."""
+    from context_pack_adapters.postgres.opening import Team
+
+    if not shell.settings.store:
+        raise Usage(NO_STORE)
+    return Team(shell.settings, os.environ)
+
+
+@command(
+    argument("--members", metavar="ROLE", default=MEMBERS, help=f"who may use this project [{MEMBERS}]"),
+    flag("--print", "print the SQL instead, for somebody who may run it"),
+    flag("--json", "print what was done as JSON"),
+)
+def init(options: Namespace, shell: Shell) -> None:
+    """Prepare the team's database for this project; what is there already stays as it is.
+
+    Makes or migrates the tables and the roles context_pack_owner and context_pack_member, and registers this
+    project. Run it once, with a login that may create roles; everybody else only needs the role.
+
+    Examples:
+      CONTEXT_PACK_STORE=postgresql://admin@db.example.org/team context-pack team init
+      context-pack team init --print | psql "$ADMIN_DATABASE"
+    """
+    team = open_team(shell)
+    address, project = team.address, team.project()
+    from context_pack_adapters.postgres.schema import prepare, printed
+
+    if options.print:
+        shell.terminal.line(printed(project, options.members))
+        return
+    steps = prepare(address, project, options.members)
+    if options.json:
+        shell.terminal.json({"project": project, "members": options.members, "steps": steps})
+    else:
+        done = f"{steps} steps run" if steps else "it was up to date"
+        shell.terminal.line(
+            f"The database is ready for {project} ({done}); its members have {options.members}."
+        )
+
+
+@command(flag("--json", "print it as JSON"))
+def status(options: Namespace, shell: Shell) -> None:
+    """Tell whether the team's database can be reached, how fast it is and what it holds.
+
+    Examples:
+      context-pack team status
+      context-pack team status --json
+    """
+    from attrs import asdict
+
+    team = open_team(shell)
+    database = team.database
+    from context_pack_adapters.postgres.status import look
+
+    found = asdict(look(database))
+    if options.json:
+        shell.terminal.json(found)
+        return
+    rows = [[name.replace("_", " "), str(value)] for name, value in found.items()]
+    shell.terminal.table(rows, "WHAT", "FOUND")
+    if found["bypasses_security"]:
+        shell.terminal.note(
+            "This login is a superuser: row-level security does not hold it. Use a plain one."
+        )
+
+
+@command(flag("--json", "print what was done as JSON"))
+def push(options: Namespace, shell: Shell) -> int:
+    """Copy the packs and discoveries of this checkout to the team's database; nothing is overwritten.
+
+    What differs on both sides is named and left alone; then the exit code is 1.
+
+    Examples:
+      context-pack team push
+    """
+    from context_pack_adapters.postgres.copying import copy_discoveries, copy_packs
+
+    team, files = open_team(shell), _files(shell)
+    packs = copy_packs(files.packs, team.packs_with)
+    return _report(shell, options.json, packs, copy_discoveries(files.memory.discoveries, team.discoveries))
+
+
+@command(flag("--json", "print what was done as JSON"))
+def pull(options: Namespace, shell: Shell) -> int:
+    """Copy the packs and discoveries of the team's database to files here; nothing is overwritten.
+
+    What differs on both sides is named and left alone; then the exit code is 1.
+
+    Examples:
+      context-pack team pull
+    """
+    from context_pack_adapters.disk_ports import file_packs
+    from context_pack_adapters.postgres.copying import copy_discoveries, copy_packs
+
+    team, files = open_team(shell), _files(shell)
+    packs = copy_packs(team.packs, lambda ids: file_packs(shell.settings, ids))
+    return _report(shell, options.json, packs, copy_discoveries(team.discoveries, files.memory.discoveries))
+
+
+def _files(shell: Shell) -> DiskPorts:
+    """The ports of the same project over files."""
+    from context_pack_adapters.disk_ports import DiskPorts
+
+    return DiskPorts(shell.settings._replace(store=""))
+
+
+def _report(shell: Shell, as_json: bool, packs: Copied, discoveries: Copied) -> int:
+    from attrs import asdict
+
+    from context_pack_adapters.postgres.copying import told
+
+    if as_json:
+        shell.terminal.json({"packs": asdict(packs), "discoveries": asdict(discoveries)})
+    else:
+        for line in (*told(packs, "packs"), *told(discoveries, "discoveries")):
+            shell.terminal.line(line)
+    return 1 if packs.conflicts or discoveries.conflicts else 0

@@ -1,0 +1,86 @@
+"""Copies packs and discoveries from one store to another, under their ids; nothing there is overwritten."""
+
+from __future__ import annotations
+
+from base64 import b32decode
+from collections.abc import Callable, Iterator
+
+from attrs import define, field
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.ports import IdSource
+from context_pack.memory.ports import DiscoveryStore
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.ports import PackStore
+
+
+@define
+class Copied:
+    """What became of each thing, by id."""
+
+    copied: list[str] = field(factory=list)
+    same: list[str] = field(factory=list)
+    conflicts: dict[str, str] = field(factory=dict)
+
+
+class ThisId:
+    """An `IdSource` that draws the id that a pack has already."""
+
+    def __init__(self, pack_id: str) -> None:
+        self._bytes = b32decode(pack_id.partition("_")[2].upper())
+
+    def token(self, _: int) -> bytes:
+        """The bytes that spell the id."""
+        return self._bytes
+
+
+def copy_packs(source: PackStore, target: Callable[[IdSource], PackStore]) -> Copied:
+    """Copy the live packs that are not there; one that differs, or whose name is taken, is a conflict."""
+    done = Copied()
+    there = {pack.id: pack for pack in target(ThisId("pk_aaaaaaaa")).all()}
+    for pack in sorted(source.all(), key=lambda one: one.id):
+        found = there.get(pack.id)
+        if found == pack:
+            done.same.append(pack.id)
+        elif found is not None:
+            done.conflicts[pack.id] = f"revision {pack.revision} here and {found.revision} there differ"
+        else:
+            _copy(pack, target(ThisId(pack.id)), done)
+    return done
+
+
+def _copy(pack: Pack, target: PackStore, done: Copied) -> None:
+    try:
+        target.create(lambda _: pack, pack.name)
+    except Failure as failure:
+        if failure.code is Code.NAME_CONFLICT:
+            done.conflicts[pack.id] = f"its name {pack.name!r} is that of {failure.details['id']} there"
+        elif failure.code is Code.INTERNAL:  # somebody made it since we looked
+            done.conflicts[pack.id] = "it has come to be there meanwhile; try again"
+        else:
+            raise
+    else:
+        done.copied.append(pack.id)
+
+
+def copy_discoveries(source: DiscoveryStore, target: DiscoveryStore) -> Copied:
+    """Copy the discoveries that are not there; one that differs is a conflict."""
+    done = Copied()
+    there = {one.id: one for one in target.all()}
+    for one in source.all():
+        found = there.get(one.id)
+        if found == one:
+            done.same.append(one.id)
+        elif found is not None:
+            done.conflicts[one.id] = "it was recorded on both sides, and differs"
+        else:
+            target.record(one)
+            done.copied.append(one.id)
+    return done
+
+
+def told(done: Copied, kind: str) -> Iterator[str]:
+    """What was done, in lines."""
+    yield f"{kind}: {len(done.copied)} copied, {len(done.same)} the same, {len(done.conflicts)} in conflict"
+    for key, words in done.conflicts.items():
+        yield f"  {key}: {words}"

@@ -1,0 +1,75 @@
+"""What refs were anchored to, in the table `cp_excerpts`; losing one costs a comparison and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any, LiteralString
+
+from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.errors import Failure
+from context_pack.kernel.ports import Clock
+from context_pack.packs.ports import EXCERPT_BYTES, IDLE_SECONDS
+from context_pack_adapters.postgres.connection import Database
+
+_MOST_REMEMBERED = 100_000
+_GET: LiteralString = """
+    SELECT text FROM context_pack.cp_excerpts WHERE project = %(project)s AND digest = %(digest)s"""
+_PUT: LiteralString = """
+    INSERT INTO context_pack.cp_excerpts (project, digest, text)
+    SELECT %(project)s, digest, text
+    FROM unnest(%(digests)s::text[], %(texts)s::bytea[]) AS given (digest, text)
+    ON CONFLICT (project, digest) DO UPDATE SET text = excluded.text, at = clock_timestamp()
+    RETURNING digest"""
+_REMOVE: LiteralString = """
+    DELETE FROM context_pack.cp_excerpts WHERE project = %(project)s AND digest = ANY(%(digests)s)
+    RETURNING digest"""
+_IDLE: LiteralString = """
+    SELECT digest FROM context_pack.cp_excerpts
+    WHERE project = %(project)s
+      AND at < coalesce(%(now)s::timestamptz, clock_timestamp()) - make_interval(secs => %(seconds)s)"""
+
+
+class PostgresExcerptStore:
+    """An `ExcerptStore` in a database; what this process has kept is not sent again."""
+
+    def __init__(self, database: Database, clock: Clock | None = None) -> None:
+        self._database = database
+        self._clock = clock
+        self._kept: set[str] = set()
+
+    def get(self, digest: str) -> str | None:
+        """The text with that digest; None if it is not there, or cannot be had now."""
+        rows = self._tried(_GET, digest=digest)
+        text = rows[0][0].decode("utf-8", "surrogatepass") if rows else None
+        return text if text is not None and sha256_hex(text) == digest else None
+
+    def put(self, texts: Mapping[str, str]) -> None:
+        """Keep texts by their digests, but for those that are too long."""
+        new = {
+            key: text.encode("utf-8", "surrogatepass") for key, text in texts.items() if key not in self._kept
+        }
+        new = {key: data for key, data in new.items() if len(data) <= EXCERPT_BYTES}
+        if new:
+            self._database.rows(_PUT, {"digests": list(new), "texts": list(new.values())})
+            if len(self._kept) > _MOST_REMEMBERED:
+                self._kept.clear()
+            self._kept.update(new)
+
+    def remove(self, digests: Iterable[str]) -> None:
+        """Remove texts; what is not there, or cannot be removed now, is no error."""
+        gone = list(digests)
+        self._kept.difference_update(gone)
+        if gone:
+            self._tried(_REMOVE, digests=gone)
+
+    def idle(self) -> Collection[str]:
+        """The digests of texts that were written more than an hour ago."""
+        now: datetime | None = None if self._clock is None else self._clock.now()
+        return [digest for (digest,) in self._tried(_IDLE, now=now, seconds=IDLE_SECONDS)]
+
+    def _tried(self, text: LiteralString, **values: Any) -> list[tuple[Any, ...]]:
+        try:
+            return list(self._database.rows(text, values))
+        except Failure:
+            return []

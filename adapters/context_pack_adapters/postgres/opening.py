@@ -1,0 +1,105 @@
+"""The team's stores as the settings ask for them; opening loads no driver and asks no server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack_adapters.postgres.projects import project_key
+from context_pack_adapters.settings import Settings, store_password
+from context_pack_adapters.stores.events import Tell, nobody
+from context_pack_adapters.system import SystemIds
+
+if TYPE_CHECKING:
+    from context_pack.kernel.ports import IdSource
+    from context_pack.memory.ports import DiscoveryStore
+    from context_pack.packs.ports import ExcerptStore, PackStore
+    from context_pack_adapters.postgres.connection import Address, Database
+
+INSTALL = "pip install 'context-pack[postgres]'"
+NOT_INSTALLED = f"CONTEXT_PACK_STORE names a Postgres database, but its driver does not load: {INSTALL}"
+
+
+class Unopened:
+    """Stands for a store that cannot be had: whoever calls it is told why."""
+
+    def __init__(self, failure: Failure) -> None:
+        self._failure = failure
+
+    def __getattr__(self, _: str) -> Any:
+        raise self._failure
+
+
+class Team:
+    """What is shared through one database."""
+
+    def __init__(self, settings: Settings, environ: Mapping[str, str], tell: Tell = nobody) -> None:
+        self.settings = settings
+        self._environ = environ
+        self._tell = tell
+
+    @property
+    def address(self) -> Address:
+        """Where the database is.
+
+        Raises:
+            Failure: the driver does not load.
+        """
+        try:
+            from context_pack_adapters.postgres.connection import Address
+        except ImportError:
+            raise Failure(Code.IO_ERROR, NOT_INSTALLED, {"reason": "not_installed"}) from None
+        return Address(self.settings.store, store_password(self._environ))
+
+    @cached_property
+    def database(self) -> Database:
+        """Its connections."""
+        address = self.address
+        from context_pack_adapters.postgres.connection import Database
+
+        return Database(address, self.project)
+
+    def project(self) -> str:
+        """By which name this project is known there."""
+        return project_key(self.settings.source_root, self.settings.project)
+
+    @cached_property
+    def packs(self) -> PackStore:
+        """The packs of the team."""
+        return self.packs_with(SystemIds())
+
+    def packs_with(self, ids: IdSource) -> PackStore:
+        """The same packs, with ids of another source for new ones."""
+        try:
+            database = self.database
+        except Failure as failure:
+            return Unopened(failure)
+        from context_pack_adapters.postgres.pack_store import PostgresPackStore
+
+        return PostgresPackStore(database, ids, tell=self._tell, author=self.settings.author or None)
+
+    @cached_property
+    def discoveries(self) -> DiscoveryStore:
+        """The discoveries of the team."""
+        try:
+            database = self.database
+        except Failure as failure:
+            return Unopened(failure)
+        from context_pack_adapters.postgres.discovery_store import PostgresDiscoveryStore
+
+        return PostgresDiscoveryStore(database, tell=self._tell, author=self.settings.author or None)
+
+    @cached_property
+    def excerpts(self) -> ExcerptStore:
+        """What the refs of the team's packs were anchored to."""
+        try:
+            database = self.database
+        except Failure:
+            from context_pack.packs.ports import NoExcerptStore
+
+            return NoExcerptStore()
+        from context_pack_adapters.postgres.excerpt_store import PostgresExcerptStore
+
+        return PostgresExcerptStore(database)

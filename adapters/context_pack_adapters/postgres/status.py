@@ -1,0 +1,51 @@
+"""What is in the team's database, and how far away it is."""
+
+from __future__ import annotations
+
+import time
+from statistics import median
+from typing import LiteralString
+
+from attrs import frozen
+
+from context_pack_adapters.postgres.connection import VERSION, Database
+
+_ROUNDS = 5
+_NOTHING: LiteralString = "SELECT 1"
+_COUNTS: LiteralString = """
+    SELECT (SELECT count(*) FROM context_pack.cp_packs
+            WHERE project = %(project)s AND expires_at > clock_timestamp()),
+           (SELECT count(*) FROM context_pack.cp_discoveries WHERE project = %(project)s),
+           (SELECT count(*) FROM context_pack.cp_vectors WHERE project = %(project)s),
+           current_setting('server_version'), current_user, current_setting('is_superuser')::boolean"""
+
+
+@frozen
+class Status:
+    """A look at the database."""
+
+    project: str
+    schema: int
+    server: str
+    login: str
+    bypasses_security: bool
+    latency_ms: float
+    packs: int
+    discoveries: int
+    vectors: int
+
+
+def look(database: Database) -> Status:
+    """Ask the database.
+
+    Raises:
+        Failure: it cannot be reached or used.
+    """
+    ((packs, discoveries, vectors, server, login, superuser),) = database.rows(_COUNTS, {})
+    times = []
+    for _ in range(_ROUNDS):
+        begun = time.perf_counter()
+        database.rows(_NOTHING, {})
+        times.append(time.perf_counter() - begun)
+    latency = round(median(times) * 1000, 2)
+    return Status(database.project, VERSION, server, login, superuser, latency, packs, discoveries, vectors)
