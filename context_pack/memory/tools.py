@@ -96,6 +96,8 @@ def _searched(command: ContextSearch, search: Search) -> dict[str, Any]:
         "totalFound": search.total,
         "searchTime": search.milliseconds,
     }
+    if search.more:
+        record["totalIsLowerBound"] = True
     if search.indexing is not None:
         record["indexing"] = {"done": search.indexing.done, "total": search.indexing.total}
     if search.semantic is not None:

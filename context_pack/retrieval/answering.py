@@ -52,16 +52,16 @@ def answered(snapshot: Snapshot, asked: Asked) -> Ranking:
     """What both legs find, joined, measured and cut to the limit."""
     question, embedder = asked.question, asked.embedder
     mode: Mode = "keyword" if asked.vector is None else "hybrid" if question.hybrid else "vector"
-    candidates = _candidates(snapshot, asked, mode)
+    candidates, more = _candidates(snapshot, asked, mode)
     if question.max_distance is not None:
         candidates = [one for one in candidates if one.distance <= question.max_distance]
     hits = _shown(snapshot, candidates, question.limit)
     total = max(len(hits), sum(one.relevance >= FLOOR for one in candidates))
-    return Ranking(hits, total, embedder.id, asked.semantic, mode, asked.warning)
+    return Ranking(hits, total, embedder.id, asked.semantic, mode, asked.warning, more)
 
 
-def _candidates(snapshot: Snapshot, asked: Asked, mode: Mode) -> list[_Measured]:
-    """What either leg found, best first."""
+def _candidates(snapshot: Snapshot, asked: Asked, mode: Mode) -> tuple[list[_Measured], bool]:
+    """What either leg found, best first, and whether the words found more than was looked at."""
     question, embedder = asked.question, asked.embedder
     words = tokens(question.query) if mode != "vector" else []
     reach = DEPTH if _is_lexical(embedder) else _REACH
@@ -88,11 +88,12 @@ def _candidates(snapshot: Snapshot, asked: Asked, mode: Mode) -> list[_Measured]
         ideal=snapshot.ideal(words) if keyword else 0.0,
         unrelated=unrelated(embedder),
     )
-    return [
+    measured = [
         _Measured(piece, 1.0 - cosines.get(piece, 0.0), score, found[piece])
         for piece, score in zip(order, scores, strict=True)
         if score >= _NOTHING or piece in keyword or piece in named or mode == "vector"
     ]
+    return measured, len(worded) == reach
 
 
 def _shown(snapshot: Snapshot, candidates: Sequence[_Measured], limit: int) -> tuple[Ranked, ...]:

@@ -159,3 +159,5 @@ class Ranking:
     """How far the semantic embedder has come, until it is complete."""
     mode: Mode = "hybrid"
     warning: str | None = None
+    more: bool = False
+    """Whether more pieces have words of the query than were looked at: then `total` is a lower bound."""

@@ -222,7 +222,9 @@ def test_words_rank_by_bm25_with_names_worth_three(index: SearchIndex) -> None:
     with index.reading() as snapshot:
         hits = snapshot.keyword(["red"], Scope(), 10)
         ideal = snapshot.ideal(["red"])
-        assert snapshot.ideal(["red", "red", "nobody wrote this"]) == pytest.approx(2 * ideal)
+        assert snapshot.ideal(["red", "red"]) == pytest.approx(2 * ideal)
+        assert snapshot.ideal(["red", "nobodi"]) == pytest.approx(2 * ideal), "unknown words count"
+        assert snapshot.ideal(["red", "redsky"]) == pytest.approx(ideal), "the whole of a compound does not"
         assert snapshot.keyword(["nobodi"], Scope(), 10) == []
         assert snapshot.keyword([], Scope(), 10) == []
     # Every piece has two tokens of its scope; "above", "us", "all", "far", "sky" and "white" are six words or

@@ -6,13 +6,13 @@ It is slow on purpose: nothing in it is clever, so that a difference to a real i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from attrs import field, frozen
 
 from context_pack.retrieval.model import Entry, Found, Hit, Progress, Scope, Summary
-from context_pack_adapters.index.keyword_leg import asked_words, clean, fts5_rarity, ideal_score, rarity
+from context_pack_adapters.index.keyword_leg import Asked, asked
 from context_pack_adapters.index.schema import K1, B
 from context_pack_adapters.vectors.exact import Matrix, as_vector, cosines, from_blobs, mean
 
@@ -68,24 +68,26 @@ class PlainSnapshot:
             if admits(scope, entries[passage.name])
         }
 
-    def _rarities(self, words: Sequence[str]) -> dict[str, tuple[float, float]]:
+    def _asked(self, words: Sequence[str]) -> Asked:
         every = self._state.passages.values()
-        counts = {word: sum(word in passage.weights for passage in every) for word in set(clean(words))}
-        total = len(every)
-        return {word: (rarity(total, n), fts5_rarity(total, n)) for word, n in counts.items() if n}
+        counts = Counter(word for passage in every for word in passage.weights)
+
+        def counted(some: Iterable[str]) -> tuple[int, dict[str, int]]:
+            return len(every), {word: counts[word] for word in some if word in counts}
+
+        return asked(words, counted, lambda word: min((each for each in counts if each > word), default=""))
 
     def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[Hit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
-        rarities = self._rarities(words)
-        asked = asked_words(words, rarities)
+        query = self._asked(words)
         lengths = [passage.length for passage in self._state.passages.values()]
         usual = sum(lengths) / len(lengths) if lengths else 1.0
         hits = []
         for piece, passage in self.admitted(scope).items():
             rate = K1 * (1 - B + B * passage.length / usual)
             parts = [
-                times * rarities[word][0] * tf * (K1 + 1) / (tf + rate)
-                for word, times in asked.items()
+                times * query.rarities[word].ours * tf * (K1 + 1) / (tf + rate)
+                for word, times in query.weights.items()
                 if (tf := passage.weights.get(word, 0.0))
             ]
             if parts:
@@ -108,8 +110,7 @@ class PlainSnapshot:
 
     def ideal(self, words: Sequence[str]) -> float:
         """The BM25 score that no piece can pass for these tokens."""
-        rarities = self._rarities(words)
-        return ideal_score(asked_words(words, rarities), rarities)
+        return self._asked(words).ideal
 
     def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[Hit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log
 from threading import Lock
 from typing import NamedTuple
 
 from context_pack.retrieval.model import Scope
+from context_pack.retrieval.short_forms import related, stand_in
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.schema import K1, WEIGHTS, State
 from context_pack_adapters.index.values import admits_nothing, match_filter, match_word, to_tokens
@@ -26,6 +27,24 @@ MOST_WORDS = 64
 FEW_RANGES = 16
 """So few ranges of pieces filter faster by their bounds than by the tokens of the scope."""
 WORDS_REMEMBERED = 10_000
+RELATED = 0.25
+"""What another form of a word counts (`db` for `database`): more or less was worse on cosqa-dev."""
+
+
+class Rarity(NamedTuple):
+    """The weight of a word as Lucene has it, and as FTS5 has it."""
+
+    ours: float
+    theirs: float
+
+    @classmethod
+    def of(cls, total: int, having: int) -> Rarity:
+        """That of a word that `having` of `total` pieces hold."""
+        return cls(rarity(total, having), fts5_rarity(total, having))
+
+
+Counted = Callable[[Iterable[str]], tuple[int, dict[str, int]]]
+"""How many pieces there are, and how many of them have each of these words, for those that stand anywhere."""
 
 
 class WordCounts:
@@ -37,10 +56,10 @@ class WordCounts:
         self._counts: dict[str, int] = {}
         self._total: int | None = None
 
-    def rarities(
+    def counted(
         self, generation: object, state: State, connection: sqlite3.Connection, words: Iterable[str]
-    ) -> dict[str, tuple[float, float]]:
-        """For each word that stands anywhere: its weight as Lucene has it, and as FTS5 has it."""
+    ) -> tuple[int, dict[str, int]]:
+        """How many pieces there are, and how many have each of these words that stands anywhere."""
         with self._lock:
             of = (generation, state.revision)
             if self._of != of or len(self._counts) > WORDS_REMEMBERED:
@@ -54,8 +73,8 @@ class WordCounts:
                     row = connection.execute("SELECT doc FROM terms WHERE term = ?", (word,)).fetchone()
                     count = self._counts[word] = 0 if row is None else int(row[0])
                 if count:
-                    result[word] = (rarity(self._total, count), fts5_rarity(self._total, count))
-            return result
+                    result[word] = count
+            return self._total, result
 
 
 def rarity(total: int, having: int) -> float:
@@ -69,11 +88,40 @@ def fts5_rarity(total: int, having: int) -> float:
     return max(log(odds), 1e-6) if odds > 0 else 1e-6
 
 
-def asked_words(words: Sequence[str], rarities: dict[str, tuple[float, float]]) -> dict[str, int]:
-    """The words that stand anywhere, or of too many the weightiest, and how often each was said."""
-    counted = Counter(word for word in clean(words) if word in rarities)
-    heaviest = sorted(counted, key=lambda word: (-rarities[word][0] * counted[word], word))
-    return {word: counted[word] for word in heaviest[:MOST_WORDS]}
+class Asked(NamedTuple):
+    """What is looked up for a query: the weights and rarities of words, and the best score there is."""
+
+    weights: dict[str, float]
+    rarities: Mapping[str, Rarity]
+    ideal: float
+
+
+def asked(words: Sequence[str], counted: Counted, after: Callable[[str], str]) -> Asked:
+    """The words of a query that stand anywhere, and other forms of them; of too many the weightiest.
+
+    A word that stands nowhere counts in the best score like the usual one of those that do, so that a query
+    of which a part is known cannot score as if all were found. The whole of a compound is no word by itself.
+    """
+    said = Counter(clean(words))
+    total, counts = counted([*said, *(other for word in said for other in related(word))])
+    weights: dict[str, float] = {word: float(times) for word, times in said.items() if word in counts}
+    for word, times in said.items():
+        others = [other for other in related(word) if other in counts]
+        if not others and word not in counts:
+            others = list(filter(None, [stand_in(word, lambda each: bool(counted([each])[1]), after)]))
+            counts |= counted(others)[1]
+        for other in others:
+            weights[other] = weights.get(other, 0.0) + RELATED * times
+    rarities = {word: Rarity.of(total, counts[word]) for word in weights}
+    heaviest = sorted(weights, key=lambda word: (-rarities[word].ours * weights[word], word))[:MOST_WORDS]
+    wholes = {word for word in said if any(word != part and word.startswith(part) for part in said)}
+    known = [rarities[word].ours for word in heaviest if word in said] or [rarity(total, 1)]
+    reachable = sum(
+        times * (rarities[word].ours if word in counts else sum(known) / len(known))
+        for word, times in said.items()
+        if word in heaviest or (word not in counts and word not in wholes)
+    )
+    return Asked({word: weights[word] for word in heaviest}, rarities, reachable * (K1 + 1))
 
 
 def clean(words: Sequence[str]) -> list[str]:
@@ -81,34 +129,26 @@ def clean(words: Sequence[str]) -> list[str]:
     return [kept for word in words if (kept := to_tokens([word]).strip())]
 
 
-def ideal_score(asked: dict[str, int], rarities: dict[str, tuple[float, float]]) -> float:
-    """The sum that no piece reaches: every word, more often than any text is long."""
-    return sum(times * rarities[word][0] * (K1 + 1) for word, times in asked.items())
-
-
 def keyword_hits(
-    connection: sqlite3.Connection,
-    asked: dict[str, int],
-    rarities: dict[str, tuple[float, float]],
-    scope: Scope,
-    limit: int,
+    connection: sqlite3.Connection, query: Asked, scope: Scope, limit: int
 ) -> list[tuple[int, float]]:
     """The best pieces for these words within a scope, best first, ties by piece."""
     within = _within(connection, scope)
-    if not asked or limit <= 0 or within is None:
+    if not query.weights or limit <= 0 or within is None:
         return []
     values: list[object] = []
-    for word, times in asked.items():
-        ours, theirs = rarities[word]
+    for word, times in query.weights.items():
+        ours, theirs = query.rarities[word]
         values += [times * ours / theirs, within.match(match_word(word)), *within.limits]
     one = (
         f"SELECT rowid AS piece, -?*bm25(words, {WEIGHTS}) AS part FROM words"
         f" WHERE words MATCH ?{within.bounds}"
     )
     # SQLite would merge a single question with the sum around it, where `bm25` cannot be called.
-    summed = f"SELECT piece, SUM(part) AS part FROM ({' UNION ALL '.join([one] * len(asked))}) GROUP BY piece"
+    parts = " UNION ALL ".join([one] * len(query.weights))
+    summed = f"SELECT piece, SUM(part) AS part FROM ({parts}) GROUP BY piece"
     rows = connection.execute(
-        f"{one if len(asked) == 1 else summed} ORDER BY part DESC, piece LIMIT ?", (*values, limit)
+        f"{one if len(query.weights) == 1 else summed} ORDER BY part DESC, piece LIMIT ?", (*values, limit)
     )
     return [(int(piece), float(score)) for piece, score in rows]
 

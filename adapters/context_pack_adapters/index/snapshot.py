@@ -11,14 +11,7 @@ from context_pack.retrieval.ports import Embedder, Stop
 from context_pack_adapters.index.catalogue import Catalogue, range_of
 from context_pack_adapters.index.connections import Opened
 from context_pack_adapters.index.graph_leg import GraphLeg
-from context_pack_adapters.index.keyword_leg import (
-    WordCounts,
-    asked_words,
-    clean,
-    ideal_score,
-    keyword_hits,
-    named_pieces,
-)
+from context_pack_adapters.index.keyword_leg import Asked, WordCounts, asked, keyword_hits, named_pieces
 from context_pack_adapters.index.schema import State, state_of, vector_table
 from context_pack_adapters.index.values import (
     admits_nothing,
@@ -63,9 +56,8 @@ class SqliteSnapshot(Catalogue):
     def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[Hit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
         with self._guarded() as connection:
-            rarities = self._rarities(words)
-            asked = asked_words(words, rarities)
-            return [Hit(*hit) for hit in keyword_hits(connection, asked, rarities, scope, bounded(limit))]
+            query = self._asked(words)
+            return [Hit(*hit) for hit in keyword_hits(connection, query, scope, bounded(limit))]
 
     def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
         """Pieces whose heading is one of these names, or ends in it after a dot, in their order."""
@@ -75,11 +67,18 @@ class SqliteSnapshot(Catalogue):
     def ideal(self, words: Sequence[str]) -> float:
         """The BM25 score that no piece can pass for these tokens."""
         with self._guarded():
-            rarities = self._rarities(words)
-            return ideal_score(asked_words(words, rarities), rarities)
+            return self._asked(words).ideal
 
-    def _rarities(self, words: Sequence[str]) -> dict[str, tuple[float, float]]:
-        return self._shared.counts.rarities(self._opened, self._here(), self._connection, clean(words))
+    def _asked(self, words: Sequence[str]) -> Asked:
+        here = (self._opened, self._here(), self._connection)
+        return asked(words, lambda some: self._shared.counts.counted(*here, some), self._after)
+
+    def _after(self, word: str) -> str:
+        """The word of the index that comes next in the order of the alphabet, or nothing."""
+        row = self._connection.execute(
+            "SELECT term FROM terms WHERE term > ? ORDER BY term LIMIT 1", (word,)
+        ).fetchone()
+        return "" if row is None else str(row[0])
 
     def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[Hit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""

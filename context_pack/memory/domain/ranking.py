@@ -91,7 +91,7 @@ def ranked(hits: Sequence[Ranked], query: str, weight: float) -> list[tuple[floa
         if hit.found.corpus == CODE:
             gained = files.gain(hit.found.key) + _named(asked, hit.found)
             total = (score + best * gained) * files.share(hit.found)
-        weighed.append((total, _relevance(asked, hit, total / score if score else 1.0), hit))
+        weighed.append((total, _relevance(asked, hit, total / score / (1 + SUPPORT) if score else 1.0), hit))
     return _spread(weighed)
 
 

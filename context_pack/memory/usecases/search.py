@@ -55,7 +55,7 @@ def check_query(query: object) -> None:
 
 @frozen
 class Search:
-    """What was found, of how much, how it was found and how complete the index is."""
+    """What was found, of how much (or of more), how it was found and how complete the index is."""
 
     hits: tuple[Ranked, ...]
     total: int
@@ -63,6 +63,7 @@ class Search:
     indexing: Progress | None = None
     semantic: Progress | None = None
     keyword_only: bool = False
+    more: bool = False
     warnings: tuple[str, ...] = ()
 
 
@@ -100,11 +101,12 @@ class MemorySearcher:
         embed_rest(self.ports.background, TASK, ranking.semantic)
         return Search(
             hits,
-            max(ranking.total, len(worth)) if len(worth) == question.limit else len(worth),
+            len(worth),
             round((self.monotonic() - start) * 1000),
             refreshed.indexing,
             ranking.semantic,
             ranking.warning is not None or ranking.mode == "keyword",
+            ranking.more,
             (*refreshed.warnings, *filter(None, (ranking.warning or self.ports.warning,))),
         )
 

@@ -222,6 +222,55 @@ def test_what_has_nothing_to_do_with_the_question_is_not_shown(room: Room) -> No
     assert room.search("xylophone quartz")["totalFound"] == 0
 
 
+@pytest.mark.clause("ME-32", "RT-22")
+def test_a_question_of_which_little_is_known_scores_below_one_that_is_known() -> None:
+    room = Room({})
+    for text in (
+        "A failed job is tried again: retries wait with backoff, and the job is dropped after five",
+        "The lease of a worker on a queue ends after a minute",
+        "The glossary explains every word of the invoices",
+    ):
+        room.record("rule", text)
+
+    def score(query: str) -> float:
+        results = room.search(query)["results"]
+        return float(results[0]["score"]) if results else 0.0
+
+    known = score("retries and backoff of a failed job")
+    assert known > 2 * score("quantum chromodynamics lease")
+    assert known > 2 * score("Elvis Presley glossary")
+
+
+@pytest.mark.clause("ME-39")
+@pytest.mark.parametrize(
+    ("note", "question"),
+    [
+        ("Use JWT tokens stored in httpOnly cookies for auth", "how does authentication work"),
+        ("Use JWT tokens stored in httpOnly cookies for auth", "How did we handle authentication?"),
+        ("The configuration is read once", "where is the config"),
+        ("One db per tenant", "which database does a tenant use"),
+        ("Throttles by tenant", "throttlesby"),
+    ],
+)
+def test_short_and_long_forms_of_a_word_meet(note: str, question: str) -> None:
+    room = Room({})
+    room.record("pattern", note, module="auth")
+    assert [each["content"] for each in room.search(question)["results"]] == [note]
+
+
+@pytest.mark.clause("ME-32")
+def test_a_total_that_is_a_lower_bound_says_so() -> None:
+    room = Room({})
+    for number in range(120):
+        room.record("rule", f"Widget {number} turns left")
+    found = room.search("widget")
+    assert found["totalFound"] >= 100
+    assert found["totalIsLowerBound"] is True
+    room.record("rule", "The gadget is new")
+    few = room.search("gadget")
+    assert (few["totalFound"], "totalIsLowerBound" in few) == (1, False)
+
+
 @pytest.mark.clause("ME-33")
 @pytest.mark.parametrize("query", ["", "ab", "   ", "\n\t  \n"])
 def test_a_query_that_is_too_short_is_refused_in_the_seeds_words(room: Room, query: str) -> None:
