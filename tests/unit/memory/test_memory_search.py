@@ -267,8 +267,7 @@ def test_a_total_that_is_a_lower_bound_says_so() -> None:
     assert found["totalFound"] >= 100
     assert found["totalIsLowerBound"] is True
     room.record("rule", "The gadget is new")
-    few = room.search("gadget")
-    assert (few["totalFound"], "totalIsLowerBound" in few) == (1, False)
+    assert "totalIsLowerBound" not in room.search("gadget")
 
 
 @pytest.mark.clause("ME-33")
