@@ -179,7 +179,15 @@ class Connection:
         from context_pack_adapters import about
         from context_pack_adapters.mcp.session import Offered, ServerFacts, Session
 
-        facts = ServerFacts(about.NAME, about.TITLE, __version__, about.DESCRIPTION, about.INSTRUCTIONS)
+        root, because = self._settings.source_root, self._settings.source_because
+        facts = ServerFacts(
+            about.NAME,
+            about.TITLE,
+            __version__,
+            about.DESCRIPTION,
+            about.INSTRUCTIONS,
+            {"context-pack/sourceRoot": root, "context-pack/sourceRootBecause": because},
+        )
         self._session = Session(
             facts,
             self.load,

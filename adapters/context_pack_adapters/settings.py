@@ -2,9 +2,9 @@
 
 The only module that reads `CONTEXT_PACK_*`. A variable that is absent or empty has its default; one that
 cannot be understood has its default too, and leaves one line in `complaints` for the log. It runs before
-`initialize` is answered, so it imports nothing heavy and touches no file.
+`initialize` is answered, so it imports nothing heavy and only looks where the project begins.
 
-Two roots: the source root (what refs point into) is taken relative to the working directory; the storage
+Two roots: the source root (what refs point into) is the project that the working directory is in; the storage
 root is taken relative to the source root, so that a project's packs stay with the project wherever a client
 starts us.
 """
@@ -12,10 +12,11 @@ starts us.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
+REPOSITORY = ".git"
 DEFAULT_ROOT = os.path.join(".agents", "mcp", "context_pack")
 HERE = frozenset({"__SESSION_CWD__", "session_cwd", "cwd", "."})
 LEVELS: Mapping[str, int] = {"off": 0, "error": 1, "warn": 2, "info": 3, "debug": 4}
@@ -64,6 +65,8 @@ class Settings(NamedTuple):
 
     root: str
     source_root: str
+    source_because: str = "it was given"
+    """Why this is the source root, in words."""
     log_level: str = DEFAULT_LEVEL
     log_level_given: bool = False
     initialize_timeout_ms: int = DEFAULT_INITIALIZE_TIMEOUT_MS
@@ -95,12 +98,16 @@ class Settings(NamedTuple):
 def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
     """The settings that `environ` spells for a process working in `cwd`."""
     reader = _Reader(environ)
-    source_root = resolve_source_root(reader.read("CONTEXT_PACK_SOURCE_ROOT", parse_place, ""), cwd)
+    given = reader.read("CONTEXT_PACK_SOURCE_ROOT", parse_place, "").strip()
+    storage = reader.read("CONTEXT_PACK_ROOT", parse_place, "").strip()
+    project = project_of(os.path.normpath(cwd), storage or DEFAULT_ROOT)
+    source_root = resolve_source_root(given, cwd) if given else project.folder
     sizes = {"low": 1, "high": LARGEST_SIZE}
     level = reader.read("CONTEXT_PACK_LOG", parse_level, DEFAULT_LEVEL)
     return Settings(
-        root=resolve_root(reader.read("CONTEXT_PACK_ROOT", parse_place, ""), source_root),
+        root=resolve_root(storage, source_root),
         source_root=source_root,
+        source_because="CONTEXT_PACK_SOURCE_ROOT" if given else project.because,
         log_level=level,
         log_level_given=bool(environ.get("CONTEXT_PACK_LOG", "").strip()),
         initialize_timeout_ms=min(
@@ -136,6 +143,42 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
         author=reader.read("CONTEXT_PACK_AUTHOR", parse_label, ""),
         complaints=tuple(reader.complaints),
     )
+
+
+class Project(NamedTuple):
+    """The folder of a project, and why it was taken for one."""
+
+    folder: str
+    because: str
+
+
+def project_of(folder: str, storage: str) -> Project:
+    """The nearest folder from `folder` up that holds `storage`, else the repository's root, else itself.
+
+    Nothing above the repository counts, and without one nothing from the home folder on: what somebody keeps
+    there is no project of everything below.
+    """
+    above = list(_above(folder))
+    for place in above if not os.path.isabs(storage) else ():
+        if os.path.isdir(os.path.join(place, storage)):
+            return Project(place, "it holds our files" if place != folder else "the working directory")
+    if above and os.path.lexists(os.path.join(above[-1], REPOSITORY)):
+        return Project(above[-1], "the root of the repository")
+    return Project(folder, "the working directory")
+
+
+def _above(folder: str) -> Iterator[str]:
+    """The folder and those above it, up to the root of its repository, else to just below the home folder."""
+    home, place, passed = os.path.expanduser("~"), folder, []
+    while True:
+        passed.append(place)
+        if os.path.lexists(os.path.join(place, REPOSITORY)):
+            break
+        parent = os.path.dirname(place)
+        if parent in (place, home) or place == home:
+            break
+        place = parent
+    yield from passed
 
 
 def user_config_file(environ: Mapping[str, str]) -> str:

@@ -20,8 +20,7 @@ def document_error(failure: Failure, failed: Failed) -> Answer:
     if failure.code is Code.INVALID_DATA and failure.details.get("problems"):
         return Answer("; ".join(one["message"] for one in failure.details["problems"]), is_error=True)
     if failure.code is Code.RATE_LIMITED:
-        wait = failure.details.get("retryAfterMs")
-        return Answer(f"{failure.message}; try again in {wait} ms", is_error=True)
+        return Answer(f"{failure.message}; {failure.details.get('hint')}", is_error=True)
     if failure.code is Code.INTERNAL:
         return Answer(f"{failed.tool}: {failure.message}", is_error=True)
     return Answer(failure.message, is_error=True)

@@ -289,7 +289,8 @@ def _rising(call: Call) -> Callable[[int, int, str], None]:
         if done <= last:
             before, last = before + whole, 0
         last, whole = done, total
-        call.progress(before + done, before + total, document)
+        n, of = before + done, before + total
+        call.progress(n, of, f"{n} of {of}: {document}")
 
     return report
 

@@ -28,8 +28,8 @@ def estimate_tokens(text: str) -> int:
 
 
 @define
-class _Window:
-    """The admitted calls of one minute: times of places in use, and a count of places never used."""
+class _Bucket:
+    """The places of one tool: when those in use are free again, soonest first, and a count of fresh ones."""
 
     used: deque[float] = field(factory=deque)
     fresh: Iterator[int] = field(factory=count)
@@ -37,18 +37,18 @@ class _Window:
 
 @define
 class RateLimiter:
-    """A sliding window per tool; a refused call does not count.
+    """A bucket per tool: so many calls at once, and one more each time its share of the minute has passed.
 
     Calls come from several threads and this half of the house has no locks, so a call takes a place: the one
-    longest in use if its minute is over, else a fresh one. Taking one is a single operation on a deque or a
-    counter, and places are never made from nothing, so that threads together never get more than the limit.
+    that is free again first, else a fresh one. Taking one is a single operation on a deque or a counter, and
+    places are never made from nothing, so that threads together never get more than the limit.
     """
 
     per_minute: Mapping[str, int]
-    _windows: dict[str, _Window] = field(factory=dict, init=False)
+    _buckets: dict[str, _Bucket] = field(factory=dict, init=False)
 
     def admit(self, tool: str, now: float) -> None:
-        """Count one call at `now`.
+        """Count one call at `now`; a refused one does not count.
 
         Raises:
             Failure: `rate_limited`, with `retryAfterMs`.
@@ -56,27 +56,38 @@ class RateLimiter:
         limit = self.per_minute.get(tool)
         if limit is None:
             return
-        window = self._windows.setdefault(tool, _Window())
-        oldest = _taken(window.used)
-        if oldest is not None and now - oldest >= WINDOW_SECONDS - _GRAIN:
-            window.used.append(now)
+        bucket = self._buckets.setdefault(tool, _Bucket())
+        share = WINDOW_SECONDS / limit if limit else WINDOW_SECONDS
+        soonest = _taken(bucket.used)
+        if soonest is not None and soonest > now + _GRAIN:
+            bucket.used.appendleft(soonest)
+        if (soonest is not None and soonest <= now + _GRAIN) or next(bucket.fresh) < limit:
+            bucket.used.append(max(_last(bucket.used, now), now) + share)
             return
-        if oldest is not None:
-            window.used.appendleft(oldest)
-        if next(window.fresh) < limit:
-            window.used.append(now)
-            return
-        wait = WINDOW_SECONDS if oldest is None else WINDOW_SECONDS - (now - oldest)
+        wait = share if soonest is None else soonest - now
+        again = f"try again in {wait:.1f} s; CONTEXT_PACK_RATE_LIMITS changes the limit"
         raise Failure(
             Code.RATE_LIMITED,
             f"Rate limit exceeded for {tool}",
-            {"retryAfterMs": min(int(wait * 1000) + 1, int(WINDOW_SECONDS * 1000)), "limit": limit},
+            {
+                "retryAfterMs": min(int(wait * 1000) + 1, int(WINDOW_SECONDS * 1000)),
+                "limit": limit,
+                "hint": again,
+            },
         )
 
 
 def _taken(used: deque[float]) -> float | None:
-    """The place longest in use, taken out, or None while there is none or others hold them all."""
+    """The place that is free first, taken out, or None while there is none or others hold them all."""
     try:
         return used.popleft()
     except IndexError:
         return None
+
+
+def _last(used: deque[float], default: float) -> float:
+    """When the place that was taken last is free again."""
+    try:
+        return used[-1]
+    except IndexError:
+        return default

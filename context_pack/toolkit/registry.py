@@ -112,7 +112,8 @@ class Registry:
     ) -> Answer:
         """A failed call as an answer in the family's shape, counted like any other."""
         answer = self.tools[name].family.error(failure, Failed(name, call.request_id, arguments))
-        return self._told(name, answer, start, failure.kind.value)
+        limited = failure.code is Code.RATE_LIMITED  # a kind of its own to whoever reads the numbers
+        return self._told(name, answer, start, failure.code.value if limited else failure.kind.value)
 
     def _told(self, name: str, answer: Answer, start: float | None, kind: str | None) -> Answer:
         spent = 0.0 if start is None else (self.monotonic() - start) * 1000

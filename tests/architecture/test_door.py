@@ -33,9 +33,11 @@ GIT = "git makes its repository by path; it is in a private folder of the user"
 NAMED = "whether there is something where a person on the command line said"
 SPELLING = "how a path is spelled without links, to compare it; it is not opened"
 STATES = "whether folders that the walk went through are what they were; nothing is read by them"
+PROJECT = "where the project begins, before anything of it is read"
 LOOKS = "the doctor tells what is there and opens nothing"
 
 EXCEPTIONS: dict[str, dict[str, str]] = {
+    "settings.py": {"isdir": PROJECT, "lexists": PROJECT},
     "about.py": {"open": OUR_OWN},
     "commands/demo.py": {"import tempfile": "a storage root that is gone after the demo", "isdir": NAMED},
     "commands/dispatch.py": {"os.open": NULL, "isdir": NAMED},

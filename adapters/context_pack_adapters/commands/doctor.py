@@ -101,6 +101,7 @@ def settings_shown(settings: Settings) -> dict[str, str]:
     return {
         "version": f"{__version__}, from {Path(__file__).resolve().parents[2]}",
         "source root": settings.source_root,
+        "source root because": settings.source_because,
         "storage root": settings.root,
         "cache": cache.path,
         "state": state.path,

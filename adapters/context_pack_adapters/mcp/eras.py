@@ -44,6 +44,8 @@ class ServerFacts(NamedTuple):
     version: str
     description: str
     instructions: str
+    about: Mapping[str, str] | None = None
+    """What `initialize` says besides, in its `_meta`."""
 
     def info(self) -> dict[str, str]:
         """The `serverInfo` object of both eras."""
@@ -93,7 +95,9 @@ class Envelope(NamedTuple):
 def handshake(facts: ServerFacts, offered: Offered, params: object) -> dict[str, Any]:
     """The result of `initialize`: the version asked for if we speak it, else the newest; never an error."""
     asked = params.get("protocolVersion") if isinstance(params, dict) else None
+    more = {} if facts.about is None else {"_meta": dict(facts.about)}
     return {
+        **more,
         "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else LATEST_HANDSHAKE,
         "capabilities": offered.capabilities(),
         "serverInfo": facts.info(),

@@ -225,3 +225,28 @@ def test_families_of_tools_are_chosen_by_name_or_by_what_there_is() -> None:
     for text in ("auto,packs", "spoons", ","):
         assert settings(TOOLS=text).tools == ()
         assert len(settings(TOOLS=text).complaints) == 1
+
+
+@pytest.mark.clause("ENV-17")
+def test_a_server_started_in_a_subfolder_serves_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(folder: str, **variables: str) -> tuple[str, str]:
+        environ = {f"CONTEXT_PACK_{name}": value for name, value in variables.items()}
+        read = read_settings(environ, str(tmp_path / folder))
+        return os.path.relpath(read.source_root, tmp_path), read.source_because
+
+    (tmp_path / "home/shop/web/src").mkdir(parents=True)
+    (tmp_path / "home/notes/deep").mkdir(parents=True)
+    (tmp_path / "home/.agents/mcp/context_pack").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert found("home/shop/web/src") == ("home/shop/web/src", "the working directory")
+    (tmp_path / "home/shop/.git").mkdir()
+    assert found("home/shop/web/src") == ("home/shop", "the root of the repository")
+    (tmp_path / "home/shop/web/.agents/mcp/context_pack").mkdir(parents=True)
+    assert found("home/shop/web/src") == ("home/shop/web", "it holds our files")
+    assert found("home/shop/web/src", SOURCE_ROOT=".")[0] == "home/shop/web/src"
+    assert found("home/notes/deep") == ("home/notes/deep", "the working directory")
+    (tmp_path / "home/notes/.agents/mcp/context_pack").mkdir(parents=True)
+    assert found("home/notes/deep") == ("home/notes", "it holds our files")
+    assert found("home/notes/deep", ROOT="packs") == ("home/notes/deep", "the working directory")

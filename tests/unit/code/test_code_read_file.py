@@ -406,7 +406,7 @@ def test_a_call_over_the_rate_limit_says_when_to_come_back() -> None:
     reading.read("a")
     body = reading.refused("a")
     assert body["error"] == "Rate limit exceeded for read_file"
-    assert set(body) == {"error", "retryAfterMs"}
+    assert set(body) == {"error", "retryAfterMs", "hint"}
     assert 0 < body["retryAfterMs"] <= 60_000
 
 

@@ -314,7 +314,7 @@ def test_tools_are_described_in_a_fixed_order_with_all_four_hints() -> None:
     assert shown[0]["_meta"]["anthropic/maxResultSizeChars"] > 0
     assert shown[1]["annotations"] == READS.wire()
     assert "outputSchema" not in shown[1]
-    assert "_meta" not in shown[1]
+    assert shown[1]["_meta"] == {"context-pack/family": "test"}
     assert saying(repeat).described("other").description == "other"
 
 
