@@ -97,7 +97,8 @@ class DiskPorts(Ports):
         """The source root."""
         from context_pack_adapters.stores.source_tree import DiskSourceTree
 
-        return DiskSourceTree(Path(self.settings.source_root), self.policy)
+        own = (Path(self.settings.root), *self.places.every_project)
+        return DiskSourceTree(Path(self.settings.source_root), self.policy, own=own)
 
     @cached_property
     def syntax(self) -> Syntax:

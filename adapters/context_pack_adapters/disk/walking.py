@@ -19,7 +19,7 @@ from context_pack_adapters.disk.ignore import (
     IgnoreRules,
     ignore_texts,
 )
-from context_pack_adapters.disk.opening import AnyPlace, Handle, Place, enter, leave, scan
+from context_pack_adapters.disk.opening import AnyPlace, Handle, Place, enter, leave, scan, way_from
 
 S = TypeVar("S")
 
@@ -126,8 +126,23 @@ def files_below(
     policy: PathPolicy,
     excluded: Collection[str] = (),
     go_on: Callable[[], bool] = lambda: True,
+    except_for: Collection[str] = (),
 ) -> list[str]:
     """The paths of the files that count, in plain string order."""
     found: list[str] = []
-    visit(root, policy, lambda path, _: found.append(path), excluded=excluded, go_on=go_on)
+    visit(
+        root,
+        policy,
+        lambda path, _: found.append(path),
+        excluded=excluded,
+        except_for=except_for,
+        go_on=go_on,
+    )
     return sorted(found)
+
+
+def ways_to(root: AnyPlace, folders: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
+    """The paths from the root to those of the folders that are inside it."""
+    top = Place.of(root).path
+    ways = (way_from(top, os.path.abspath(folder)) for folder in folders)
+    return tuple("/".join(way) for way in ways if way)

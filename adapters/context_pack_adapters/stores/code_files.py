@@ -20,10 +20,9 @@ from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
 from context_pack.memory.ports import CodeFile, GoOn, always
 from context_pack.retrieval.upkeep import File
-from context_pack_adapters.disk.opening import way_from
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.signature import as_text, is_settled
-from context_pack_adapters.disk.walking import Passed, Seen, visit
+from context_pack_adapters.disk.walking import Passed, Seen, visit, ways_to
 
 MAX_BYTES = 2 * 1024 * 1024
 """More than is parsed: the rest is still found in plain lines."""
@@ -47,8 +46,7 @@ class CodeFiles:
     def __init__(self, root: Path, policy: PathPolicy, *own: Path) -> None:
         self._policy = policy
         self._rooted = Rooted(root, policy)
-        ways = (way_from(os.path.abspath(root), os.path.abspath(folder)) for folder in own)
-        self._own = tuple("/".join(way) for way in ways if way)
+        self._own = ways_to(root, own)
 
     def survey(self, go_on: GoOn = always) -> Mapping[str, File] | None:
         """Every file that counts, by path; None if the walk was not allowed to its end."""

@@ -16,7 +16,7 @@ from context_pack_adapters.disk.ignore import Gate
 from context_pack_adapters.disk.opening import Handle, scan, status_of
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.signature import settled_signature, signature
-from context_pack_adapters.disk.walking import files_below
+from context_pack_adapters.disk.walking import files_below, ways_to
 
 NAMES_SECONDS = 1.0
 NAMES_FILES = 50_000
@@ -24,11 +24,21 @@ MOST_ENTRIES = 50_000
 
 
 class DiskSourceTree:
-    """A `SourceTree` on disk; safe to share between threads."""
+    """A `SourceTree` on disk; safe to share between threads.
 
-    def __init__(self, root: Path, policy: PathPolicy, excluded: Collection[str] = EXCLUDED_FOLDERS) -> None:
+    Whoever looks through it does not come to `own` folders: what is kept there is no source.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        policy: PathPolicy,
+        excluded: Collection[str] = EXCLUDED_FOLDERS,
+        own: Collection[Path] = (),
+    ) -> None:
         self._policy = policy
         self._excluded = excluded
+        self._own = ways_to(root, own)
         self._rooted = Rooted(root, policy)
         self._gate = Gate(policy)
 
@@ -81,7 +91,7 @@ class DiskSourceTree:
             late = late or time.monotonic() >= end
             return not late
 
-        paths = files_below(self._rooted.root, self._policy, self._excluded, go_on)
+        paths = files_below(self._rooted.root, self._policy, self._excluded, go_on, self._own)
         found: dict[str, list[str]] = {}
         for path in islice(paths, NAMES_FILES):
             found.setdefault(path.rpartition("/")[2], []).append(path)
