@@ -16,7 +16,7 @@ from pathlib import Path
 from attrs import define
 from waiting import until
 
-SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=80")
+SETTINGS = ("fsync=off", "full_page_writes=off", "max_connections=80")
 STARTED_BY_ROOT = "nobody"
 """Postgres refuses to run as root."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, LiteralString, TypeVar
@@ -123,6 +124,7 @@ class Database:
         self._idle: list[Link] = []
         self._refusal: tuple[float, Failure] | None = None
         self._lock = threading.Lock()
+        weakref.finalize(self, _close_all, self._idle)
 
     @property
     def project(self) -> str:
@@ -134,9 +136,7 @@ class Database:
     def close(self) -> None:
         """Close what is idle."""
         with self._lock:
-            idle, self._idle = self._idle, []
-        for link in idle:
-            link.close()
+            _close_all(self._idle)
 
     def rows(self, text: LiteralString, values: dict[str, Any]) -> Sequence[Row]:
         """What a read gives, in one round trip; asked again if the connection is gone."""
@@ -243,6 +243,11 @@ class Database:
         except (psycopg.Error, NoAnswer) as error:
             raise failure_of(error) from None
         return link
+
+
+def _close_all(links: list[Link]) -> None:
+    while links:
+        links.pop().close()
 
 
 def open_link(address: Address) -> Link:

@@ -1,0 +1,161 @@
+"""Many processes, killed backends, lost answers: no acknowledged change is lost, and none is done twice."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import psycopg
+import pytest
+from attrs import evolve
+from postgres_server import Server, serve
+from sample_packs import maker
+from slow_proxy import Fate, proxied
+from stdio_client import environment
+from store_worker import opened
+
+from context_pack.kernel.errors import Code, Failure
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.ports import PackStore
+from context_pack_adapters.postgres.connection import Address, Database
+from context_pack_adapters.postgres.pack_store import PostgresPackStore
+from context_pack_adapters.postgres.schema import prepare
+from context_pack_adapters.system import SystemClock, SystemIds
+
+WORKER = Path(__file__).parents[1] / "support" / "store_worker.py"
+PROCESSES, CHANGES = 16, 100
+PROJECT = "example.org/busy"
+
+
+def made(store: PackStore, how_many: int) -> list[str]:
+    """Fresh packs, by id."""
+    now = SystemClock().now()
+    return [store.create(maker(now, 600), None).id for _ in range(how_many)]
+
+
+def begun(place: str, project: str, turn: int, changes: int, keys: list[str]) -> subprocess.Popen[bytes]:
+    command = [sys.executable, str(WORKER), place, project, str(changes), str(turn), *keys]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
+
+
+def told(workers: list[subprocess.Popen[bytes]]) -> list[tuple[str, int | str]]:
+    """What all of them said; each must end well."""
+    outputs = [worker.communicate(timeout=600)[0] for worker in workers]
+    assert [worker.returncode for worker in workers] == [0] * len(workers)
+    return [tuple(json.loads(line)) for output in outputs for line in output.splitlines()]
+
+
+def judge(store: PackStore, keys: list[str], changes: list[tuple[str, int | str]]) -> Counter[str]:
+    """No revision is given to two changes, none is missing but those of changes that failed; the failures."""
+    failed = Counter(str(result) for _, result in changes if isinstance(result, str))
+    unknown = 0
+    for key in keys:
+        revisions = sorted(result for one, result in changes if one == key and isinstance(result, int))
+        assert len(set(revisions)) == len(revisions)
+        last = store.get(key).revision
+        assert not revisions or revisions[-1] <= last
+        unknown += last - 1 - len(revisions)
+    assert 0 <= unknown <= failed[Code.UNAVAILABLE]
+    return failed
+
+
+@pytest.mark.slow
+@pytest.mark.clause("TM-10", "ST-18")
+@pytest.mark.parametrize("packs", [1, 100])
+@pytest.mark.parametrize("kind", ["disk", "postgres"])
+def test_sixteen_processes_lose_no_change(
+    kind: str, packs: int, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    place, project = str(tmp_path), PROJECT
+    if kind == "postgres":
+        place = request.getfixturevalue("postgres").url
+        prepare(Address(place), project)
+    store = opened(place, project)
+    keys = made(store, packs)
+    changes = told([begun(place, project, turn * 7, CHANGES, keys) for turn in range(PROCESSES)])
+    failed = judge(store, keys, changes)
+    assert set(failed) <= {Code.LOCK_TIMEOUT, Code.REVISION_CONFLICT}
+    assert sum(store.get(key).revision - 1 for key in keys) == PROCESSES * CHANGES - failed.total()
+
+
+@pytest.mark.slow
+@pytest.mark.clause("TM-10")
+def test_killed_backends_and_a_killed_server_lose_no_acknowledged_change() -> None:
+    with contextmanager(serve)() as server:
+        prepare(Address(server.url), PROJECT)
+        store = opened(server.url, PROJECT)
+        keys = made(store, 4)
+        workers = [begun(server.url, PROJECT, turn, 60, keys) for turn in range(6)]
+        over = threading.Event()
+        killer = threading.Thread(target=kill_backends, args=(server, over))
+        killer.start()
+        changes = told(workers)
+        over.set()
+        killer.join()
+        failed = judge(store, keys, changes)
+        assert set(failed) <= {Code.UNAVAILABLE, Code.LOCK_TIMEOUT}
+        check_history(server, keys, store)
+
+        server.process.send_signal(signal.SIGQUIT)  # as if it had crashed
+        server.process.wait(30)
+        with pytest.raises(Failure) as told_so:
+            store.get(keys[0])
+        assert told_so.value.code is Code.UNAVAILABLE
+        server.start()
+        before = {key: store.get(key).revision for key in keys}
+        check_history(server, keys, store)
+        assert store.update(keys[0], raised).revision == before[keys[0]] + 1
+
+
+def kill_backends(server: Server, over: threading.Event) -> None:
+    """Kill every other connection, again and again."""
+    query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'context-pack'"
+    with psycopg.connect(server.url, autocommit=True) as admin:
+        while not over.wait(0.3):
+            admin.execute(query)
+
+
+def check_history(server: Server, keys: list[str], store: PackStore) -> None:
+    """Every revision of a pack was written once."""
+    query = "SELECT revision FROM context_pack.cp_history WHERE id = %s ORDER BY revision"
+    with psycopg.connect(server.url) as admin:
+        for key in keys:
+            written = [revision for (revision,) in admin.execute(query, [key])]
+            assert written == list(range(1, store.get(key).revision + 1))
+
+
+def raised(pack: Pack) -> Pack:
+    """A change that counts."""
+    return evolve(pack, revision=pack.revision + 1)
+
+
+@pytest.mark.clause("TM-10")
+@pytest.mark.parametrize("fate", [Fate.CUT_BEFORE, Fate.CUT_AFTER])
+def test_a_connection_cut_at_the_commit_changes_once(
+    fate: Fate, postgres: Server, new_database: Callable[[], Database]
+) -> None:
+    """Every third commit or its answer is lost; the call goes on by itself, and counts once."""
+    project = new_database().project
+    commits = count(1)
+
+    def cut(data: bytes) -> Fate:
+        return fate if b"COMMIT" in data and next(commits) % 3 == 0 else Fate.PASS
+
+    with proxied(postgres.port, fate=cut) as proxy:
+        url = postgres.url.replace(str(postgres.port), str(proxy.port))
+        store = PostgresPackStore(Database(Address(url), lambda: project), SystemIds())
+        (key,) = made(store, 1)
+        assert [store.update(key, raised).revision for _ in range(30)] == list(range(2, 32))
+        check_history(postgres, [key], store)
+        named = [store.create(maker(SystemClock().now(), 600, name=f"n-{i}"), f"n-{i}") for i in range(6)]
+        for pack in named:
+            store.delete(pack.id, lambda _: None)
+        assert [pack.id for pack in store.all()] == [key]
