@@ -2,15 +2,17 @@
 
 FTS5's own rarity is next to nothing for a word that half of the pieces hold, which makes small collections
 unsearchable: in four notes, a word of two of them would count for nothing. So each word is asked for by
-itself, its score is multiplied by the ratio of the two rarities, and the sums are made and ordered inside
-SQLite. That costs a fifth more than one question for all words.
+itself and its score is multiplied by the ratio of the two rarities. Where the whole index is asked, the
+scores of each word are kept for the next question; within a scope the sums are made inside SQLite.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import nsmallest
 from math import log
 from threading import Lock
 from typing import NamedTuple
@@ -27,6 +29,8 @@ MOST_WORDS = 64
 FEW_RANGES = 16
 """So few ranges of pieces filter faster by their bounds than by the tokens of the scope."""
 WORDS_REMEMBERED = 10_000
+SCORES_REMEMBERED = 1_000_000
+"""Words come again, the common ones first: their scores are kept, 16 bytes each."""
 RELATED = 0.25
 """What another form of a word counts (`db` for `database`): more or less was worse on cosqa-dev."""
 
@@ -43,18 +47,27 @@ class Rarity(NamedTuple):
         return cls(rarity(total, having), fts5_rarity(total, having))
 
 
+class Scores(NamedTuple):
+    """Pieces and their scores for one word."""
+
+    pieces: array[int]
+    scores: array[float]
+
+
 Counted = Callable[[Iterable[str]], tuple[int, dict[str, int]]]
 """How many pieces there are, and how many of them have each of these words, for those that stand anywhere."""
 
 
 class WordCounts:
-    """In how many pieces words stand, as of one state; readers of the same state share what was counted."""
+    """In how many pieces words stand, and which, as of one state; readers of the same state share it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._of: tuple[object, int] = (None, -1)
         self._counts: dict[str, int] = {}
         self._total: int | None = None
+        self._scores: dict[str, Scores] = {}
+        self._room = SCORES_REMEMBERED
 
     def counted(
         self, generation: object, state: State, connection: sqlite3.Connection, words: Iterable[str]
@@ -64,6 +77,7 @@ class WordCounts:
             of = (generation, state.revision)
             if self._of != of or len(self._counts) > WORDS_REMEMBERED:
                 self._of, self._counts, self._total = of, {}, None
+                self._scores, self._room = {}, SCORES_REMEMBERED
             if self._total is None:
                 self._total = int(connection.execute("SELECT COUNT(*) FROM pieces").fetchone()[0])
             result = {}
@@ -75,6 +89,25 @@ class WordCounts:
                 if count:
                     result[word] = count
             return self._total, result
+
+    def scores(self, generation: object, state: State, connection: sqlite3.Connection, word: str) -> Scores:
+        """What FTS5 gives to each piece for a word that `counted` was asked for."""
+        with self._lock:
+            kept = self._scores.get(word) if self._of == (generation, state.revision) else None
+        if kept is not None:
+            return kept
+        rows = connection.execute(
+            f"SELECT rowid, -bm25(words, {WEIGHTS}) FROM words WHERE words MATCH ?", (match_word(word),)
+        ).fetchall()
+        made = Scores(array("q", (row[0] for row in rows)), array("d", (row[1] for row in rows)))
+        with self._lock:
+            if self._of == (generation, state.revision):
+                if len(rows) > self._room:
+                    self._scores, self._room = {}, SCORES_REMEMBERED
+                if len(rows) <= self._room:
+                    self._scores[word] = made
+                    self._room -= len(rows)
+        return made
 
 
 def rarity(total: int, having: int) -> float:
@@ -94,6 +127,8 @@ class Asked(NamedTuple):
     weights: dict[str, float]
     rarities: Mapping[str, Rarity]
     ideal: float
+    pieces: int
+    """How many there are, with or without such words."""
 
 
 def asked(words: Sequence[str], counted: Counted, after: Callable[[str], str]) -> Asked:
@@ -121,7 +156,7 @@ def asked(words: Sequence[str], counted: Counted, after: Callable[[str], str]) -
         for word, times in said.items()
         if word in heaviest or (word not in counts and word not in wholes)
     )
-    return Asked({word: weights[word] for word in heaviest}, rarities, reachable * (K1 + 1))
+    return Asked({word: weights[word] for word in heaviest}, rarities, reachable * (K1 + 1), total)
 
 
 def clean(words: Sequence[str]) -> list[str]:
@@ -130,12 +165,14 @@ def clean(words: Sequence[str]) -> list[str]:
 
 
 def keyword_hits(
-    connection: sqlite3.Connection, query: Asked, scope: Scope, limit: int
+    connection: sqlite3.Connection, query: Asked, scope: Scope, limit: int, scores: Callable[[str], Scores]
 ) -> list[tuple[int, float]]:
     """The best pieces for these words within a scope, best first, ties by piece."""
-    within = _within(connection, scope)
+    within = _within(connection, scope, query.pieces)
     if not query.weights or limit <= 0 or within is None:
         return []
+    if within == _Within():
+        return _best(query, limit, scores)
     values: list[object] = []
     for word, times in query.weights.items():
         ours, theirs = query.rarities[word]
@@ -151,6 +188,16 @@ def keyword_hits(
         f"{one if len(query.weights) == 1 else summed} ORDER BY part DESC, piece LIMIT ?", (*values, limit)
     )
     return [(int(piece), float(score)) for piece, score in rows]
+
+
+def _best(query: Asked, limit: int, scores: Callable[[str], Scores]) -> list[tuple[int, float]]:
+    """The best pieces of all for these words, by what is known of each word."""
+    sums: dict[int, float] = {}
+    for word, times in query.weights.items():
+        factor = times * query.rarities[word].ours / query.rarities[word].theirs
+        for piece, score in zip(*scores(word), strict=True):
+            sums[piece] = sums.get(piece, 0.0) + factor * score
+    return nsmallest(limit, sums.items(), key=lambda hit: (-hit[1], hit[0]))
 
 
 def named_pieces(connection: sqlite3.Connection, names: Iterable[str], scope: Scope, limit: int) -> list[int]:
@@ -189,8 +236,8 @@ class _Within(NamedTuple):
         return f"{self.only} AND {expression}" if self.only else expression
 
 
-def _within(connection: sqlite3.Connection, scope: Scope) -> _Within | None:
-    """How to ask within a scope; None when nothing is in it."""
+def _within(connection: sqlite3.Connection, scope: Scope, pieces: int = -1) -> _Within | None:
+    """How to ask within a scope of an index with so many pieces; None when nothing is in it."""
     if admits_nothing(scope):
         return None
     if scope == Scope():
@@ -198,6 +245,8 @@ def _within(connection: sqlite3.Connection, scope: Scope) -> _Within | None:
     ranges = ranges_of(connection, scope)
     if not ranges:
         return None
+    if sum(last - first + 1 for first, last in ranges) == pieces:
+        return _Within()
     only = ""
     if len(ranges) > FEW_RANGES:
         only = match_filter(scope)

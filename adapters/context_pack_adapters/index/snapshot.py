@@ -57,7 +57,11 @@ class SqliteSnapshot(Catalogue):
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
         with self._guarded() as connection:
             query = self._asked(words)
-            return [Hit(*hit) for hit in keyword_hits(connection, query, scope, bounded(limit))]
+            here = (self._opened, self._here(), connection)
+            hits = keyword_hits(
+                connection, query, scope, bounded(limit), lambda word: self._shared.counts.scores(*here, word)
+            )
+            return [Hit(*hit) for hit in hits]
 
     def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
         """Pieces whose heading is one of these names, or ends in it after a dot, in their order."""
