@@ -93,7 +93,8 @@ class Pairs:
     """
 
     def __init__(self, text: str) -> None:
-        self._found = [] if _PRIVATE.search(text) else list(_PAIR.finditer(text))
+        paired = "\\u" in text and not _PRIVATE.search(text)
+        self._found = list(_PAIR.finditer(text)) if paired else []
         self.text = _PAIR.sub(_stand_in, text) if self._found else text
 
     def __bool__(self) -> bool:
