@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from context_pack.code.usecases.read_file import FileReader
     from context_pack.code.usecases.usages import UsageFinder
     from context_pack.contexts.ports import ContextPorts
-    from context_pack.contexts.usecases.listing import ContextLister
     from context_pack.contexts.usecases.query import ContextQueries
     from context_pack.contexts.usecases.refresh import ContextRefresher
     from context_pack.documents.ports import DocumentPorts
@@ -159,7 +158,6 @@ class CodeCases:
 class ContextCases(NamedTuple):
     """What is done with directory contexts."""
 
-    lister: ContextLister
     queries: ContextQueries
     refresher: ContextRefresher
 
@@ -232,14 +230,12 @@ class UseCases:
     @cached_property
     def contexts(self) -> ContextCases:
         """Directory contexts."""
-        from context_pack.contexts.usecases.listing import ContextLister
         from context_pack.contexts.usecases.query import ContextQueries
         from context_pack.contexts.usecases.refresh import ContextRefresher
 
         ports = self.ports.contexts
         assert ports is not None
         return ContextCases(
-            ContextLister(ports.projects, ports.format),
             ContextQueries(ports.projects, ports.format),
             ContextRefresher(ports.format, ports.memory, self.ports.clock, self.ports.syntax),
         )
@@ -337,7 +333,7 @@ def _tools(cases: UseCases) -> Iterator[tuple[Sequence[str], Callable[[], Sequen
     def contexts() -> Sequence[Tool]:
         from context_pack.contexts import tools
 
-        return tools.build(cases.contexts.lister, cases.contexts.queries)
+        return tools.build(cases.contexts.queries)
 
     def documents() -> Sequence[Tool]:
         from context_pack.documents import tools

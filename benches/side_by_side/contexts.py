@@ -27,7 +27,6 @@ from benches import context_tree  # noqa: E402
 from context_pack.contexts.domain.quick import gist_of  # noqa: E402
 from context_pack.contexts.domain.scan import is_entered  # noqa: E402
 from context_pack.contexts.tools import build  # noqa: E402
-from context_pack.contexts.usecases.listing import ContextLister  # noqa: E402
 from context_pack.contexts.usecases.query import ContextQueries  # noqa: E402
 from context_pack.kernel.paths import PathPolicy  # noqa: E402
 from context_pack.toolkit.call import QuietCall  # noqa: E402
@@ -48,7 +47,7 @@ class Subject:
         form = YamlContextFormat()
         cache = open_places(Settings(str(store), str(root), cache=str(store))).cache
         parts = (DiskProjects(str(root), [], PathPolicy(()), form, SeenFolders(cache)), form)
-        made = build(ContextLister(*parts), ContextQueries(*parts))
+        made = build(ContextQueries(*parts))
         self._registry = Registry({tool.name: tool for tool in made}, [], {}, time.monotonic)
 
     def list(self) -> dict[str, object]:

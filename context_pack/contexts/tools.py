@@ -12,8 +12,7 @@ from typing import Any
 
 from context_pack.contexts.domain.fingerprint import State
 from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
-from context_pack.contexts.usecases.listing import ContextLister, Entry, Listing
-from context_pack.contexts.usecases.query import Checked, ContextQueries, Found, Refused
+from context_pack.contexts.usecases.query import Checked, ContextQueries, Entry, Found, Listing, Refused
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
@@ -41,9 +40,9 @@ QUERY_ANSWER = shape(
 )
 
 
-def build(lister: ContextLister, queries: ContextQueries) -> tuple[Tool, ...]:
+def build(queries: ContextQueries) -> tuple[Tool, ...]:
     """The three tools over these use cases."""
-    listing = partial(_list, lister)
+    listing = partial(_list, queries)
     checking = partial(_check, queries)
     querying = partial(_query, queries)
     long: dict[str, Any] = {"long_answers": True, "tolerant": True}
@@ -63,8 +62,8 @@ def build(lister: ContextLister, queries: ContextQueries) -> tuple[Tool, ...]:
     )  # fmt: skip
 
 
-def _list(lister: ContextLister, command: ListContexts, call: Call) -> Answer:
-    found = lister.list(command, call.check)
+def _list(queries: ContextQueries, command: ListContexts, call: Call) -> Answer:
+    found = queries.list(command, call.check)
     if isinstance(found, Refused):
         root = command.path if found.root is None else found.root
         return json_answer({**list_refusal({"path": root}), **_refused(found)}, is_error=True)

@@ -11,7 +11,6 @@ from typing import Any
 
 from context_pack.contexts.ports import ContextPorts
 from context_pack.contexts.tools import build
-from context_pack.contexts.usecases.listing import ContextLister
 from context_pack.contexts.usecases.query import ContextQueries
 from context_pack.contexts.usecases.refresh import ContextRefresher
 from context_pack.kernel.paths import PathPolicy
@@ -110,7 +109,7 @@ class Asked:
         self.alarms: list[BaseException] = []
         parts = (ports.projects, ports.format)
         self.registry = Registry(
-            tools={tool.name: tool for tool in build(ContextLister(*parts), ContextQueries(*parts))},
+            tools={tool.name: tool for tool in build(ContextQueries(*parts))},
             resources=[],
             prompts={},
             monotonic=lambda: 0.0,

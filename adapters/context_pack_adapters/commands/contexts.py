@@ -13,8 +13,7 @@ from context_pack_adapters.settings import resolve_source_root, working_director
 
 if TYPE_CHECKING:
     from context_pack.contexts.ports import Folder, Project
-    from context_pack.contexts.usecases.listing import ContextLister, Listing
-    from context_pack.contexts.usecases.query import ContextQueries
+    from context_pack.contexts.usecases.query import ContextQueries, Listing
     from context_pack.contexts.usecases.refresh import ContextRefresher, Outcome
 
 COLOURS: Mapping[str, str] = {
@@ -43,7 +42,6 @@ class Opened(NamedTuple):
     """A project and what is done with it."""
 
     project: Project
-    lister: ContextLister
     queries: ContextQueries
     refresher: ContextRefresher
 
@@ -51,7 +49,7 @@ class Opened(NamedTuple):
         """Every folder that has, or should have, a context."""
         from context_pack_adapters.workspace.contexts import answered
 
-        return answered(self.lister.survey(self.project))
+        return answered(self.queries.survey(self.project))
 
 
 def open_project(options: Namespace, shell: Shell) -> Opened:

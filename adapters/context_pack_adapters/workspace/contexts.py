@@ -8,8 +8,7 @@ from typing import TypeVar
 from context_pack.app import UseCases
 from context_pack.contexts.domain.fingerprint import Method
 from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
-from context_pack.contexts.usecases.listing import Listing
-from context_pack.contexts.usecases.query import Checked, Found, Refused, opened
+from context_pack.contexts.usecases.query import Checked, Found, Listing, Refused, opened
 from context_pack.contexts.usecases.refresh import Order, Outcome
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.workspace.spelling import listed, spelled
@@ -23,11 +22,11 @@ class Contexts:
     def __init__(self, cases: UseCases) -> None:
         if not cases.ports.has("contexts"):
             raise ValueError("this workspace has no contexts")
-        self._lister, self._queries, self._refresher = cases.contexts
+        self._queries, self._refresher = cases.contexts
 
     def list(self, *, path: str | None = None) -> Listing:
         """Every folder that has, or should have, a context."""
-        return answered(self._lister.list(spelled(ListContexts, path=path)))
+        return answered(self._queries.list(spelled(ListContexts, path=path)))
 
     def query(self, scope: str, *, fields: Sequence[str] | None = None, path: str | None = None) -> Found:
         """The context of a folder, whole or the fields asked for."""

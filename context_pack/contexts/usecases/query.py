@@ -1,4 +1,6 @@
-"""One context: its fields, and whether it is still true.
+"""What is asked of contexts: which there are, what one says, and whether it is still true.
+
+A list is always complete, and one bad folder never fails it.
 
 What cannot be answered is a value with the words that the format's first tool uses, not an exception: a
 missing context is an answer too.
@@ -11,12 +13,13 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.contexts.domain.fingerprint import Freshness
+from context_pack.contexts.domain.fingerprint import Freshness, State
 from context_pack.contexts.domain.model import Context, Corrupt, Gist, Unsupported, Verdict, selected
 from context_pack.contexts.ports import Check, ContextFormat, Folder, Project, Projects, Refusal, unwatched
-from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
-from context_pack.contexts.usecases.reading import ContextReader, freshness_of
+from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
+from context_pack.contexts.usecases.reading import OUTSIDE, ContextReader, freshness_of
 
+FOLDERS_BETWEEN_CHECKS = 64
 TRAVERSAL = "Invalid scope: path traversal detected"
 
 
@@ -47,8 +50,31 @@ class Checked:
 
 
 @frozen
+class Entry:
+    """One folder of a list; a file that cannot be used counts as missing, and `reason` says why."""
+
+    scope: str
+    state: State
+    has_context: bool = False
+    last_updated: str | None = None
+    summary: str | None = None
+    reason: str | None = None
+
+
+@frozen
+class Listing:
+    """All folders worth a context, sorted by scope."""
+
+    root: str
+    entries: Sequence[Entry]
+    skipped: int
+    tracked: int
+    warnings: int
+
+
+@frozen
 class ContextQueries:
-    """Answers questions about one scope."""
+    """Answers questions about one scope, and lists them all."""
 
     projects: Projects
     format: ContextFormat
@@ -81,6 +107,46 @@ class ContextQueries:
         if folder is None or isinstance(folder, Refusal):
             return refused(folder, scope)
         return folder
+
+    def list(self, command: ListContexts, check: Check = unwatched) -> Listing | Refused:
+        """The contexts of a project."""
+        project = opened(self.projects, command.path)
+        return project if isinstance(project, Refused) else self.survey(project, check)
+
+    def survey(self, project: Project, check: Check = unwatched) -> Listing | Refused:
+        """The contexts of a project that is already open."""
+        scan = project.scan(check)
+        if scan is None:
+            return unscannable(project.root)
+        chosen, skipped = scan.kept()
+        entries: list[Entry] = []
+        for number, folder in enumerate(chosen):
+            if number % FOLDERS_BETWEEN_CHECKS == 0:
+                check()
+            entries.append(self.entry(folder, check))
+        tracked = sum(entry.has_context for entry in entries)
+        return Listing(project.root, entries, skipped, tracked, scan.warnings)
+
+    def entry(self, folder: Folder, check: Check = unwatched) -> Entry:
+        """The state of one folder.
+
+        It is found out once for as long as the folder stays as it is: by `benches/side_by_side/contexts.py` a
+        repeated list would else cost three times the walk.
+        """
+        known: Entry | None = folder.memo.get("entry")
+        if known is None:
+            known = folder.memo["entry"] = self._entry(folder, check)
+        return known
+
+    def _entry(self, folder: Folder, check: Check) -> Entry:
+        gist = ContextReader(self.format).gist(folder)
+        if isinstance(gist, Gist):
+            state = freshness_of(folder, gist, check).state
+            return Entry(folder.scope, state, True, gist.last_updated, gist.summary)
+        if gist is None:
+            return Entry(folder.scope, State.MISSING)
+        reason = (OUTSIDE if isinstance(gist, Refusal) else gist).reason
+        return Entry(folder.scope, State.MISSING, reason=reason)
 
 
 def opened(projects: Projects, path: str | None) -> Project | Refused:

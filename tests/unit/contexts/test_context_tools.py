@@ -13,7 +13,6 @@ from context_pack.contexts.ports import ContextPorts
 from context_pack.contexts.resources import PREFIX
 from context_pack.contexts.resources import build as build_resources
 from context_pack.contexts.tools import build
-from context_pack.contexts.usecases.listing import ContextLister
 from context_pack.contexts.usecases.query import ContextQueries
 
 MISSING = (
@@ -244,7 +243,7 @@ def test_arguments_that_a_tool_does_not_know_are_ignored(asked: Asked) -> None:
 
 def test_the_tools_are_described_shortly_and_closed_to_unknown_arguments(ports: ContextPorts) -> None:
     parts = (ports.projects, ports.format)
-    for tool in build(ContextLister(*parts), ContextQueries(*parts)):
+    for tool in build(ContextQueries(*parts)):
         assert tool.annotations.read_only
         assert tool.input_schema()["additionalProperties"] is False
         assert tool.output_schema is not None
