@@ -112,7 +112,9 @@ class DiskPorts(Ports):
         """Searches the source root."""
         from context_pack_adapters.search.code_search import TreeSearch
 
-        return TreeSearch(Path(self.settings.source_root), self.policy, self.settings.grep)
+        settings = self.settings
+        copies = (Path(settings.root, "excerpts"),)  # of code that is there itself
+        return TreeSearch(Path(settings.source_root), self.policy, settings.grep, own=copies)
 
     @cached_property
     def team(self) -> Team:

@@ -37,3 +37,6 @@ def test_what_is_kept_of_a_ref_is_never_found_as_its_code(tmp_path: Path, edited
     shown = cli("packs", "show", "demo").out
     assert told in shown
     assert "excerpts" not in shown
+    found = cli("grep", "def step_3").out
+    assert ("paces.py" if edited == "renamed" else "steps.py") in found
+    assert "excerpts" not in found

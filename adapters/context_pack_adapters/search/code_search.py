@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ class TreeSearch:
 
     With the engine `pure` ripgrep does not help; with `rg` and `auto` it does where there is one, which is
     looked for on `search_path` first: the process's own PATH unless given. `room` bounds what is kept.
+    Folders that are our `own` are not searched.
     """
 
     def __init__(
@@ -35,13 +37,14 @@ class TreeSearch:
         search_path: str | None = None,
         seconds: float = SECONDS,
         room: int = ROOM_BYTES,
+        own: Collection[Path] = (),
     ) -> None:
         self._root = os.path.abspath(root)
         self._policy = policy
         self._wish = engine
         self._search_path = search_path
         self._seconds = seconds
-        self._room = room
+        self._room, self._own = room, own
 
     @cached_property
     def binary(self) -> str | None:
@@ -67,4 +70,4 @@ class TreeSearch:
     def _engine(self) -> TreeEngine:
         from context_pack_adapters.search.tree_engine import TreeEngine
 
-        return TreeEngine(self._root, self._policy, lambda: self.binary, self._room)
+        return TreeEngine(self._root, self._policy, lambda: self.binary, self._room, self._own)

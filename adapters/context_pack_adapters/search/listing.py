@@ -46,10 +46,12 @@ class Snapshot:
 class Listing:
     """The files of the tree at `root`, an absolute path; safe to share between threads."""
 
-    def __init__(self, root: str, policy: PathPolicy, excluded: Collection[str]) -> None:
+    def __init__(
+        self, root: str, policy: PathPolicy, excluded: Collection[str], except_for: Collection[str] = ()
+    ) -> None:
         self._root = root
         self._policy = policy
-        self._excluded = excluded
+        self._excluded, self._except_for = excluded, except_for
         self._last: Snapshot | None = None
         self._lock = Lock()
 
@@ -91,5 +93,13 @@ class Listing:
         def seen(path: str, _: object) -> None:
             paths.append(path)
 
-        visit(self._root, self._policy, seen, excluded=self._excluded, entered=entered, shut=shut)
+        visit(
+            self._root,
+            self._policy,
+            seen,
+            excluded=self._excluded,
+            except_for=self._except_for,
+            entered=entered,
+            shut=shut,
+        )
         return Snapshot(tuple(sorted(paths)), signatures)

@@ -6,12 +6,14 @@ path, so counts are taken only if every folder, and every file with a count, is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
+from pathlib import Path
 
 from context_pack.code.domain.search import Found, Query
 from context_pack.code.domain.search_pattern import Pattern, compiled
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
+from context_pack_adapters.disk.walking import ways_to
 from context_pack_adapters.search.deadline import Deadline
 from context_pack_adapters.search.globs import Wanted, wanted_by
 from context_pack_adapters.search.listing import Listing, Snapshot
@@ -22,13 +24,21 @@ from context_pack_adapters.search.texts import Known, Texts
 class TreeEngine:
     """Searches the files under `root`, an absolute path; safe to share between threads.
 
-    `binary` gives the `rg` to use, or None; `room` is how many bytes of texts are kept.
+    `binary` gives the `rg` to use, or None; `room` is how many bytes of texts are kept; folders that are our
+    `own` are not searched.
     """
 
-    def __init__(self, root: str, policy: PathPolicy, binary: Callable[[], str | None], room: int) -> None:
+    def __init__(
+        self,
+        root: str,
+        policy: PathPolicy,
+        binary: Callable[[], str | None],
+        room: int,
+        own: Collection[Path] = (),
+    ) -> None:
         self._root = root
         self._binary = binary
-        self._listing = Listing(root, policy, EXCLUDED_FOLDERS)
+        self._listing = Listing(root, policy, EXCLUDED_FOLDERS, ways_to(root, own))
         self._texts = Texts(root, room)
 
     def asked(self, query: Query) -> Callable[[Deadline], Found]:
