@@ -217,7 +217,7 @@ class DiskPorts(Ports):
         """The memory of the project."""
         from context_pack.memory.domain.entries import SNIPPETS
         from context_pack.memory.ports import MemoryPorts
-        from context_pack.retrieval.searching import Searching
+        from context_pack.retrieval.searching import Searching, budget_beside
         from context_pack_adapters.index.sqlite_index import SqliteIndex
         from context_pack_adapters.stores.code_files import CodeFiles
         from context_pack_adapters.stores.discovery_files import DiscoveryFiles
@@ -230,7 +230,13 @@ class DiskPorts(Ports):
             sessions=self.sessions,
             tree=CodeFiles(source, self.policy, root, *self.places.every_project),
             index=index,
-            searching=Searching(index, chosen.fast, chosen.semantic, monotonic=self.clock.monotonic),
+            searching=Searching(
+                index,
+                chosen.fast,
+                chosen.semantic,
+                monotonic=self.clock.monotonic,
+                budget=budget_beside(self.worker),
+            ),
             syntax=self.syntax,
             background=self.worker,
             warning=chosen.warning,

@@ -1,7 +1,8 @@
 """Asking an index: which embedder answers, and what is done so that the next answer is better.
 
 The semantic embedder answers when every piece in the scope has a vector of it; until then the fast one does,
-and the pieces that the question brought up are embedded within a budget. An embedder that fails costs a
+and the pieces that the question brought up are first in line for the background, or embedded within a budget
+where there is none. An embedder that fails costs a
 warning, never the answer: the other leg, or the other embedder, is left.
 """
 
@@ -19,6 +20,7 @@ from context_pack.retrieval.model import Mode, Progress, Question, Ranked, Ranki
 from context_pack.retrieval.ports import (
     DAMAGED,
     OTHER_VECTORS,
+    Background,
     Embedder,
     EmbedderFailed,
     SearchIndex,
@@ -30,7 +32,14 @@ from context_pack.retrieval.ports import (
 __all__ = ["DOUBTFUL", "FLOOR", "Mode", "Question", "Ranked", "Ranking", "Searching", "retry_if_damaged"]
 
 BUDGET = 0.3
-"""How many seconds an answer may take longer so that the next one is better."""
+"""How many seconds an answer may take longer so that the next one is better, where nobody else embeds."""
+
+
+def budget_beside(background: Background | None) -> float:
+    """What an answer may embed itself: nothing where a background does it."""
+    return BUDGET if background is None else 0.0
+
+
 DOUBTFUL = 0.25
 """Below this relevance the fast embedder's best hit is hardly one, and the semantic one is asked."""
 # How many of a question's candidates are worth embedding before it is answered.
@@ -92,9 +101,10 @@ class Searching:
             asked = self._prepared(snapshot, questions)
             answers = [answered(snapshot, one) for one in asked]
             missing = self._missing(snapshot, asked, answers)
-        if not missing and not _doubtful(asked, answers):
+        doubtful = _doubtful(asked, answers)
+        if not missing and not doubtful:
             return answers
-        complete, warning = self._completed(asked, missing)
+        complete, warning = self._completed(asked, missing, doubtful)
         if complete:
             with self.index.reading() as snapshot:
                 return [answered(snapshot, one) for one in self._prepared(snapshot, questions)]
@@ -204,19 +214,25 @@ class Searching:
         texts = snapshot.unembedded(self.semantic.id, list(pieces))
         missing = {piece: texts[piece] for piece in pieces if piece in texts}
         for one in asked:
-            if one.semantic is not None and one.semantic.total - one.semantic.done <= _WORTH_EMBEDDING:
+            left = one.semantic.total - one.semantic.done if one.semantic is not None else 0
+            if self.budget > 0 and 0 < left <= _WORTH_EMBEDDING:
                 # So little is left that the scope may be complete before the answer goes out.
-                left = self.index.lacking(self.semantic.id, one.question.scope, _WORTH_EMBEDDING)
-                missing.update((piece, text) for piece, text in left.items() if piece not in missing)
+                rest = self.index.lacking(self.semantic.id, one.question.scope, _WORTH_EMBEDDING)
+                missing.update((piece, text) for piece, text in rest.items() if piece not in missing)
         return missing
 
-    def _completed(self, asked: Sequence[Asked], missing: dict[int, str]) -> tuple[bool, str | None]:
+    def _completed(
+        self, asked: Sequence[Asked], missing: dict[int, str], doubtful: bool
+    ) -> tuple[bool, str | None]:
         """Embed within the budget; whether a scope may be complete now, or what hindered it."""
         assert self.semantic is not None
         try:
-            # A query gives up sooner than documents do: whoever waits learns from it whether to go on.
-            self.semantic.embed([asked[0].question.query], "query")
-            done = fill_within(self.index, self.semantic, missing, self.monotonic, self.budget)
+            done: set[int] = set()
+            if self.budget > 0 or doubtful:
+                # A query gives up sooner than documents do: whoever waits learns from it whether to go on.
+                self.semantic.embed([asked[0].question.query], "query")
+            if self.budget > 0:
+                done = fill_within(self.index, self.semantic, missing, self.monotonic, self.budget)
             self.index.wanted([piece for piece in missing if piece not in done])
         except EmbedderFailed as failed:
             return False, str(failed)

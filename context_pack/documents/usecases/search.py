@@ -15,7 +15,7 @@ from context_pack.documents.usecases.sync import TASK
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.ports import Stop
-from context_pack.retrieval.searching import Question, Ranked, Ranking, Searching
+from context_pack.retrieval.searching import Question, Ranked, Ranking, Searching, budget_beside
 from context_pack.retrieval.upkeep import embed_rest
 
 
@@ -55,7 +55,13 @@ class Finder:
     def __init__(self, shelf: Shelf, monotonic: Callable[[], float]) -> None:
         ports = shelf.ports
         self._shelf = shelf
-        self._searching = Searching(ports.index, ports.fast, ports.semantic, monotonic=monotonic)
+        self._searching = Searching(
+            ports.index,
+            ports.fast,
+            ports.semantic,
+            monotonic=monotonic,
+            budget=budget_beside(ports.background),
+        )
 
     def search(self, command: Search, check: Check = lambda: None) -> Found:
         """The passages that answer one question."""

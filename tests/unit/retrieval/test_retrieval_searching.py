@@ -213,6 +213,19 @@ def test_until_then_the_fast_one_answers_and_says_how_far_the_other_is() -> None
 
 
 @pytest.mark.clause("RT-24")
+def test_beside_a_background_a_question_embeds_nothing_and_what_it_shows_comes_first_there() -> None:
+    index = MemoryIndex(HashedEmbedder())
+    index.replace(entry(f"{number}.md", f"# Number {number}\n\nbackoff {number}") for number in range(20))
+    themes = Themes()
+    search = Searching(index, HashedEmbedder(), themes, monotonic=lambda: 0.0, budget=0.0)
+    answer = ask(search, "backoff", limit=3)
+    assert answer.embedder == HashedEmbedder.id
+    assert answer.semantic == Progress(0, 20)
+    assert themes.embedded == 0
+    assert set(index.lacking(themes.id, Scope(), 3)) == {hit.found.piece for hit in answer.hits}
+
+
+@pytest.mark.clause("RT-24")
 def test_an_answer_that_completes_its_scope_is_semantic(index: MemoryIndex) -> None:
     themes = Themes()
     answer = ask(searching(index, themes), "login")
