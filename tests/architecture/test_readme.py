@@ -30,7 +30,7 @@ ORDER = (
     "test",
 )
 NOT_RUN_HERE = ("pip install", "claude mcp add", "codex mcp add")
-SERVER_TABLES = {"mcpServers", "servers", "context_servers", "mcp_servers"}
+SERVER_TABLES = {"mcpServers", "servers", "context_servers", "mcp_servers", "mcp"}
 CHANGING = (
     (re.compile(r"pk_[a-z2-7]{8}"), "pk_xxxxxxxx"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"), "0000-00-00T00:00:00Z"),
@@ -226,7 +226,8 @@ def test_every_client_configuration_starts_the_server(
                 name: value.replace("${workspaceFolder}", str(project))
                 for name, value in entry.get("env", {}).items()
             }
-            replies = ask_server([entry["command"], *entry.get("args", [])], project, {**shell_env, **given})
+            command = entry["command"] if isinstance(entry["command"], list) else [entry["command"]]
+            replies = ask_server([*command, *entry.get("args", [])], project, {**shell_env, **given})
             assert replies[2]["result"]["tools"], block.text
 
 

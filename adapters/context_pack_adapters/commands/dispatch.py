@@ -39,6 +39,7 @@ class Entry(NamedTuple):
 
 COMMANDS: Mapping[str, Entry] = {
     "serve": Entry("server:serve", "be the MCP server on stdin and stdout (the same as no arguments)"),
+    "setup": Entry("setup:setup", "write this server into the configuration of your agents"),
     "demo": Entry("demo:demo", "build a small pack over the current folder and print it"),
     "call": Entry("tools:call", "run any tool and print its answer"),
     "tools": Entry("tools:tools", "list the tools, or explain one"),

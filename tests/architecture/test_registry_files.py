@@ -1,0 +1,73 @@
+"""`server.json` and the `.mcpb` manifest say what is true, by the rules of their published schemas."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from context_pack import __version__
+from context_pack_adapters import about
+
+PLATFORMS = {"darwin", "linux", "win32"}
+
+
+def read(checkout: Path, name: str) -> dict[str, Any]:
+    """One of the two files."""
+    found: dict[str, Any] = json.loads((checkout / "docs/registry" / name).read_text("utf-8"))
+    return found
+
+
+@pytest.fixture
+def project(checkout: Path) -> dict[str, Any]:
+    """What pyproject.toml says of the project."""
+    found: dict[str, Any] = tomllib.loads((checkout / "pyproject.toml").read_text("utf-8"))["project"]
+    return found
+
+
+@pytest.mark.clause("PG-13")
+def test_the_registry_is_told_the_package_and_how_it_is_started(
+    checkout: Path, project: dict[str, Any]
+) -> None:
+    server = read(checkout, "server.json")
+    assert {"name", "description", "version", "packages"} <= set(server)
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", server["name"])
+    assert 1 <= len(server["description"]) <= 100
+    assert server["version"] == __version__
+    (package,) = server["packages"]
+    assert (package["registryType"], package["identifier"]) == ("pypi", project["name"])
+    assert (package["version"], package["transport"]) == (__version__, {"type": "stdio"})
+    assert {each["name"] for each in package["environmentVariables"]} <= variables()
+
+
+@pytest.mark.clause("PG-13")
+def test_the_manifest_of_the_bundle_names_what_is_there(checkout: Path, project: dict[str, Any]) -> None:
+    manifest = read(checkout, "manifest.json")
+    assert {"manifest_version", "name", "version", "description", "author", "server"} <= set(manifest)
+    assert (manifest["name"], manifest["version"]) == (project["name"], __version__)
+    assert manifest["author"]["name"]
+    server = manifest["server"]
+    assert server["type"] == "python"
+    assert (checkout / server["entry_point"]).is_file()
+    config = server["mcp_config"]
+    assert isinstance(config["command"], str)
+    assert all(isinstance(each, str) for each in (*config["args"], *config["env"].values()))
+    asked = set(re.findall(r"\$\{user_config\.(\w+)\}", json.dumps(config)))
+    assert asked == set(manifest["user_config"])
+    assert set(config["env"]) - {"PYTHONPATH"} <= variables()
+    published = about.published()
+    assert published is not None
+    assert [tool["name"] for tool in manifest["tools"]] == [tool["name"] for tool in published["tools"]]
+    assert set(manifest["compatibility"]["platforms"]) <= PLATFORMS
+    assert manifest["compatibility"]["runtimes"]["python"] == project["requires-python"]
+
+
+def variables() -> set[str]:
+    """The variables that the server reads."""
+    from context_pack_adapters.settings import VARIABLES
+
+    return set(VARIABLES)

@@ -1,0 +1,89 @@
+"""`context-pack setup`: the clients that are here are given this server, and nothing else changes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine, Done
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with three clients in it."""
+    place = tmp_path / "home"
+    (place / ".codex").mkdir(parents=True)
+    (place / ".codex/config.toml").write_text('model = "o3" # mine\n')
+    (place / ".gemini").mkdir()
+    (place / ".config/opencode").mkdir(parents=True)
+    (place / ".config/opencode/opencode.json").write_text('{\n  // mine\n  "theme": "x"\n}\n')
+    return place
+
+
+@pytest.fixture
+def setup(tmp_path: Path, home: Path) -> object:
+    """Runs the command in that home."""
+    cli = CommandLine(tmp_path)
+    return lambda *words: cli("setup", *words, HOME=str(home))
+
+
+@pytest.mark.clause("CLI-60")
+def test_the_clients_that_are_here_are_set_up_once_and_given_back(home: Path, setup: object) -> None:
+    assert callable(setup)
+    done: Done = setup()
+    assert done.code == 0, done.err
+    assert [line.partition(":")[0] for line in done.out.splitlines()[:3]] == [
+        "Codex",
+        "Gemini CLI",
+        "opencode",
+    ]
+    codex = (home / ".codex/config.toml").read_text()
+    assert codex.startswith('model = "o3" # mine\n')
+    entry = tomllib.loads(codex)["mcp_servers"]["context-pack"]
+    assert entry["env"] == {"CONTEXT_PACK_TOOLS": "auto"}
+    assert Path(entry["command"]).is_absolute()
+    gemini = json.loads((home / ".gemini/settings.json").read_text())
+    assert gemini["mcpServers"]["context-pack"]["command"] == entry["command"]
+    opencode = (home / ".config/opencode/opencode.json").read_text()
+    assert opencode.startswith('{\n  // mine\n  "theme": "x",\n')
+    assert (home / ".codex/config.toml.before-context-pack").read_text() == 'model = "o3" # mine\n'
+    files = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    assert setup().out.count("as it should be") == 3
+    assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == files
+    assert setup("--remove").code == 0
+    assert (home / ".codex/config.toml").read_text() == 'model = "o3" # mine\n'
+    assert (home / ".config/opencode/opencode.json").read_text() == '{\n  // mine\n  "theme": "x"\n}\n'
+    assert not (home / ".gemini/settings.json").exists()
+
+
+@pytest.mark.clause("CLI-60")
+def test_a_project_is_set_up_in_its_own_files_and_the_command_serves(tmp_path: Path, setup: object) -> None:
+    assert callable(setup)
+    assert setup("claude", "vscode", "zed", "cursor", "--project").code == 0
+    entry = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"]["context-pack"]
+    assert (
+        json.loads((tmp_path / ".vscode/mcp.json").read_text())["servers"]["context-pack"]["type"] == "stdio"
+    )
+    assert "context_servers" in json.loads((tmp_path / ".zed/settings.json").read_text())
+    hello = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n'
+    command = [entry["command"], *entry["args"]]
+    told = subprocess.run(command, input=hello, capture_output=True, cwd=tmp_path, check=True, timeout=60)
+    assert json.loads(told.stdout.split(b"\n")[0])["result"]["serverInfo"]["name"] == "context-pack"
+    assert setup("windsurf", "--project").code == 1
+
+
+@pytest.mark.clause("CLI-60")
+def test_printing_writes_nothing_and_what_is_no_configuration_is_left(home: Path, setup: object) -> None:
+    assert callable(setup)
+    (home / ".gemini/settings.json").write_text("{ not json")
+    printed: Done = setup("gemini", "codex", "--print")
+    assert "[mcp_servers.context-pack]" in printed.out
+    assert "as it should be" not in printed.out
+    refused: Done = setup("gemini")
+    assert refused.code == 1
+    assert "cannot be changed" in refused.err
+    assert (home / ".gemini/settings.json").read_text() == "{ not json"
+    assert setup("spoon").code == 2
