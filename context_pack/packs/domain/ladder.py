@@ -138,17 +138,19 @@ def _likest(ref: Ref, anchor: Anchor, text: Text) -> Resolution | None:
     if anchor.sketch is None:
         return None if guess is None else _changed(text, guess)
     block = best_block(anchor.sketch, anchor.lines, text.source)
-    ranked = [
-        (likeness, place)
+    likely = [
+        place
         for place in (guess, block)
-        if place is not None and (likeness := _likeness(anchor, text.source, place)) >= LEAST_ALIKE
+        if place is not None and _likeness(anchor, text.source, place, text.source.lines) >= LEAST_ALIKE
     ]
     # The lines around the code know its borders better than a likeness does.
-    return _changed(text, ranked[0][1]) if ranked else None
+    return _changed(text, likely[0]) if likely else None
 
 
-def _likeness(anchor: Anchor, source: SourceText, lines: LineRange) -> float:
-    return 0.0 if anchor.sketch is None else alike(anchor.sketch, source.lines[lines.start - 1 : lines.end])
+def _likeness(anchor: Anchor, source: SourceText, lines: LineRange, among: Sequence[str] = ()) -> float:
+    if anchor.sketch is None:
+        return 0.0
+    return alike(anchor.sketch, source.lines[lines.start - 1 : lines.end], among)
 
 
 def _same(excerpt: str, anchor: Anchor) -> bool:

@@ -34,11 +34,17 @@ def longest(count: int) -> int:
     return min(MAX_LINES, max(2 * count, count + 40))
 
 
-def alike(sketch: str, lines: Sequence[str]) -> float:
-    """The share of the sketch that these lines hold, from 0 to 1."""
+def alike(sketch: str, lines: Sequence[str], among: Sequence[str] = ()) -> float:
+    """The share of the sketch that these lines hold, from 0 to 1.
+
+    A pair that stands in several of the lines `among` which they are counts as much less: what many blocks of
+    a file have in common does not tell one of them from the others.
+    """
     wanted = _read(sketch)
     held = {pair for line in lines for pair in _pairs(line)}
-    return len(wanted & held) / len(wanted) if wanted else 0.0
+    seen = Counter(pair for pairs in _hits(wanted, among) for pair in pairs)
+    worth = {pair: 1 / max(1, seen[pair]) for pair in wanted}
+    return sum(worth[pair] for pair in wanted & held) / sum(worth.values()) if wanted else 0.0
 
 
 def best_block(
