@@ -42,11 +42,13 @@ def storage_place(settings: Settings) -> Place:
     return Place.of(settings.root, settings.source_root)
 
 
-def file_packs(settings: Settings, ids: IdSource, tell: Tell = nobody) -> PackStore:
+def file_packs(
+    settings: Settings, ids: IdSource, tell: Tell = nobody, trash: Folder | None = None
+) -> PackStore:
     """The packs in the storage root."""
     from context_pack_adapters.stores.pack_store import FilePackStore
 
-    return FilePackStore(storage_place(settings), SystemClock(), ids, tell=tell)
+    return FilePackStore(storage_place(settings), SystemClock(), ids, tell=tell, trash=trash)
 
 
 class DiskPorts(Ports):
@@ -128,7 +130,7 @@ class DiskPorts(Ports):
         """The packs in the storage root, or those of the team."""
         if self.settings.store:
             return self.team.packs
-        return file_packs(self.settings, SystemIds(), self.tell)
+        return file_packs(self.settings, SystemIds(), self.tell, self.places.state.below("trash"))
 
     @cached_property
     def excerpts(self) -> ExcerptStore:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from attrs import field, frozen
 
@@ -49,6 +49,25 @@ class PackStore(Protocol):
 
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
+
+
+@runtime_checkable
+class KeepsExpired(Protocol):
+    """A store that still has packs whose time is over; no other method of it sees them."""
+
+    def expired(self, trashed: bool = True) -> Sequence[Pack]:
+        """Every such pack, in no particular order; perhaps without those that were moved into a trash."""
+
+    def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
+        """Bring one back, by id or name, as `change` makes it, if its name is free among live packs.
+
+        Of several of one name it is the one that expired last. Raises `not_found` or `name_conflict`.
+        """
+
+
+def expired_in(store: PackStore, trashed: bool = True) -> Sequence[Pack]:
+    """The expired packs that a store still has."""
+    return store.expired(trashed) if isinstance(store, KeepsExpired) else ()
 
 
 class ExcerptStore(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import attrs
@@ -20,7 +21,7 @@ from context_pack.kernel.ids import is_pack_id, pack_id
 from context_pack.kernel.ports import IdSource
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.domain.revision import check_revision
-from context_pack.packs.ports import PackStore
+from context_pack.packs.ports import KeepsExpired, PackStore
 from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, SeededIds
 from context_pack_adapters.stores.pack_store import FilePackStore
 
@@ -258,6 +259,35 @@ def test_a_pack_that_expires_while_its_writer_waits_is_not_written(shelf: Shelf)
         with pytest.raises(Failure) as told:
             second.result(10)
     assert told.value.code is Code.NOT_FOUND
+
+
+@pytest.mark.clause("ST-65")
+def test_an_expired_pack_is_kept_and_comes_back_by_name_or_id(shelf: Shelf) -> None:
+    if not isinstance(shelf.store, KeepsExpired):
+        pytest.skip("this store keeps no expired packs")
+    first = shelf.put("same name", minutes=5)
+    shelf.clock.advance(minutes=5)
+    second = shelf.put("same name", minutes=5)
+    other = shelf.put(minutes=5)
+    assert list(shelf.store.expired()) == [first]
+    shelf.clock.advance(minutes=5)
+    assert {pack.id for pack in shelf.store.expired()} == {first.id, second.id, other.id}
+    later = shelf.clock.now() + timedelta(hours=1)
+
+    def longer(pack: Pack) -> Pack:
+        return attrs.evolve(pack, expires_at=later, revision=pack.revision + 1)
+
+    assert shelf.store.restore("same name", longer).id == second.id
+    assert shelf.store.find("same name").revision == 2
+    for handle, code in (
+        (first.id, Code.NAME_CONFLICT),
+        ("none", Code.NOT_FOUND),
+        (second.id, Code.NOT_FOUND),
+    ):
+        with pytest.raises(Failure) as told:
+            shelf.store.restore(handle, longer)
+        assert told.value.code is code
+    assert shelf.store.restore(other.id, longer) == shelf.store.get(other.id)
 
 
 class Repeating:

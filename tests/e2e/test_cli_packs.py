@@ -56,9 +56,33 @@ def test_list_shows_a_line_per_pack(shop: Shop) -> None:
     shop.finalize(one)
     lines = shop("packs", "list").out.splitlines()
     assert lines[0].split() == ["ID", "STATUS", "REVISION", "TTL", "NAME", "AND", "TITLE"]
-    assert lines[1].split(maxsplit=4) == [one.id, "finalized", "3", "59m", "auth — How login works"]
+    assert lines[1].split(maxsplit=4) == [one.id, "finalized", "3", "59m", "(soon)  auth — How login works"]
     assert lines[2].split(maxsplit=2)[:2] == [other.id, "draft"]
     assert [pack["name"] for pack in shop("packs", "list", "--json").json["packs"]] == ["auth", "billing"]
+
+
+@pytest.mark.clause("ST-65", "CLI-40", "CLI-42")
+def test_an_expired_pack_is_named_by_verify_and_comes_back(shop: Shop) -> None:
+    assert shop("packs", "verify", "--strict").code == 1, "there is nothing to check"
+    pack = shop.pack("auth")
+    (file,) = shop.folder.rglob(f"{pack.id}.md")
+    text = file.read_text()
+    file.write_text(re.sub('expires_at: "[^"]*"', 'expires_at: "2020-01-01T00:00:00Z"', text))
+    assert shop("packs", "list").out == "No context packs found.\n"
+    assert file.exists()
+    done = shop("packs", "verify")
+    assert (done.code, pack.id in done.out, "expired" in done.out) == (1, True, True)
+    assert shop("packs", "verify", "--json").json["expired"] == [pack.id]
+    assert pack.id in shop("packs", "list", "--expired").out
+    assert names(shop("packs", "list", "--expired", "--json")) == ["auth"]
+    assert shop("packs", "restore", "auth", "--ttl", "soon").code == 2
+    assert shop("packs", "restore", "none", "--ttl", "7d").code == 1
+    assert shop("packs", "restore", "auth", "--ttl", "7d").out.startswith(f"restored {pack.id}, until ")
+    listed = shop("packs", "list").out
+    assert "auth" in listed
+    assert "(soon)" not in listed
+    assert shop("packs", "verify").code == 0
+    assert shop("packs", "list", "--expired").out == "No expired packs found.\n"
 
 
 @pytest.mark.clause("CLI-40")

@@ -51,6 +51,7 @@ COMMANDS: Mapping[str, Entry] = {
     "packs show": Entry("packs:show", "render a pack with its code"),
     "packs verify": Entry("packs:verify", "check that every ref still finds its code"),
     "packs repair": Entry("packs:repair", "rewrite the refs whose code has moved"),
+    "packs restore": Entry("packs:restore", "bring back a pack whose time is over"),
     "packs delete": Entry("packs:delete", "delete packs"),
     "packs export": Entry("packs_export:export", "write a rendered pack to a file"),
     "bundles list": Entry("bundles:list_bundles", "list the bundles"),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from context_pack.kernel.instants import format_instant
 from context_pack_adapters.commands.arguments import argument, command, flag, one_of
 from context_pack_adapters.commands.pack_calls import ask, each_pack, every_pack, mutate, readable_packs
 from context_pack_adapters.commands.painting import show_pack
 from context_pack_adapters.commands.shell import Shell, Usage
 from context_pack_adapters.commands.terminal import counted
+
+if TYPE_CHECKING:
+    from context_pack_adapters.workspace import Workspace
 
 HOLDS = frozenset({"exact", "moved", "unanchored"})
 HOLDS_STRICTLY = frozenset({"exact"})
@@ -22,6 +26,8 @@ COLOURS: Mapping[str, str] = {
     "ambiguous": "red",
     "stale": "red",
 }
+UNITS: Mapping[str, int] = {"m": 1, "h": 60, "d": 24 * 60}
+DAY_SECONDS = 86_400
 DIFF_COLOURS: Mapping[str, str] = {"+": "green", "-": "red"}
 DIFF_LINES = 20
 """Lines of each diff that `verify` prints."""
@@ -31,6 +37,7 @@ DRAFT_TTL_MINUTES = 24 * 60
 @command(
     argument("--status", choices=["draft", "finalized"], help="only packs of this status"),
     argument("--query", metavar="TEXT", help="only packs with this text in their summary"),
+    flag("--expired", "the packs whose time is over and which can be restored"),
     flag("--json", "print the summaries as JSON"),
 )
 def list_packs(options: Namespace, shell: Shell) -> None:
@@ -39,22 +46,85 @@ def list_packs(options: Namespace, shell: Shell) -> None:
     Examples:
       context-pack packs list
       context-pack packs list --status finalized --query auth
+      context-pack packs list --expired               packs that can be restored
       context-pack packs list --json | jq -r '.packs[].id'
     """
+    if options.expired:
+        if options.status is not None or options.query is not None:
+            raise Usage("--expired goes with no filter")
+        _list_expired(options, shell)
+        return
     with shell.workspace() as workspace:
         packs = list(every_pack(workspace, status=options.status, query=options.query))
     if options.json:
         shell.terminal.json({"count": len(packs), "packs": packs})
     elif packs:
-        rows = [
-            (pack["id"], pack["status"], pack["revision"], pack["ttl_remaining_human"], _called(pack))
-            for pack in packs
-        ]
+        rows = [(pack["id"], pack["status"], pack["revision"], _life(pack), _called(pack)) for pack in packs]
         shell.terminal.table(rows, "ID", "STATUS", "REVISION", "TTL", "NAME AND TITLE")
     else:
         shell.terminal.line("No context packs found.")
         if options.status is options.query is None:
             shell.terminal.note("Make one from a question: context-pack packs draft QUESTION")
+
+
+def _list_expired(options: Namespace, shell: Shell) -> None:
+    with shell.workspace() as workspace:
+        packs = [
+            {
+                "id": pack.id,
+                "name": pack.name,
+                "title": pack.title,
+                "revision": pack.revision,
+                "expires_at": format_instant(pack.expires_at, whole_seconds=True),
+            }
+            for pack in workspace.packs.expired()
+        ]
+    if options.json:
+        shell.terminal.json({"count": len(packs), "packs": packs})
+    elif packs:
+        rows = [(pack["id"], pack["expires_at"], _called(pack)) for pack in packs]
+        shell.terminal.table(rows, "ID", "EXPIRED", "NAME AND TITLE")
+        shell.terminal.note("Bring one back: context-pack packs restore ID|NAME --ttl 7d")
+    else:
+        shell.terminal.line("No expired packs found.")
+
+
+def _life(pack: Mapping[str, Any]) -> str:
+    """How long a pack lives, marked if that is not long."""
+    soon = " (soon)" if pack["ttl_remaining_seconds"] <= DAY_SECONDS else ""
+    return f"{pack['ttl_remaining_human']}{soon}"
+
+
+@command(
+    argument("pack", metavar="ID|NAME", help="the pack"),
+    argument("--ttl", required=True, metavar="TIME", help="how long it is to live: 90 (minutes), 12h, 7d"),
+    flag("--json", "print the pack as JSON"),
+)
+def restore(options: Namespace, shell: Shell) -> None:
+    """Bring back a pack whose time is over.
+
+    A pack that expired stays where it was for a week, and in a trash of yours for a month after that.
+
+    Examples:
+      context-pack packs list --expired
+      context-pack packs restore auth --ttl 7d
+    """
+    with shell.workspace() as workspace:
+        pack = workspace.packs.restore(options.pack, ttl_minutes=_minutes(options.ttl))
+    if options.json:
+        shell.terminal.json({"id": pack.id, "name": pack.name, "revision": pack.revision})
+    else:
+        shell.terminal.line(
+            f"restored {pack.id}, until {format_instant(pack.expires_at, whole_seconds=True)}"
+        )
+
+
+def _minutes(text: str) -> int:
+    """A time such as 90, 12h or 7d, in minutes."""
+    number, unit = (text[:-1], text[-1:]) if text[-1:] in UNITS else (text, "m")
+    if not (number.isascii() and number.isdigit()) or len(number) > 9:
+        raise Usage("--ttl is a number of minutes, or of hours or days as in 12h and 7d")
+    return int(number) * UNITS[unit]
 
 
 @command(
@@ -124,7 +194,7 @@ def draft(options: Namespace, shell: Shell) -> None:
 @command(
     argument("packs", nargs="*", metavar="ID|NAME", help="the packs (default: every one)"),
     flag("--all", "every pack; the same as naming none"),
-    flag("--strict", "only refs exactly where they were hold"),
+    flag("--strict", "only refs exactly where they were hold, and something must be there to check"),
     flag("--json", "print every ref's state as JSON"),
 )
 def verify(options: Namespace, shell: Shell) -> int:
@@ -132,7 +202,8 @@ def verify(options: Namespace, shell: Shell) -> int:
 
     A ref holds when its code is where it was, has moved as it is, or was never anchored but is there. Exit
     code 1 when one does not hold (changed, ambiguous or stale) or a pack cannot be read; the other packs are
-    checked all the same. So a CI job or a pre-commit hook can use it.
+    checked all the same. A pack in the storage folder that has expired is named and counts as one that does
+    not hold, until it is restored or removed. So a CI job or a pre-commit hook can use it.
 
     Examples:
       context-pack packs verify                    every pack
@@ -153,16 +224,30 @@ def verify(options: Namespace, shell: Shell) -> int:
 
         handles, broken = (options.packs, {}) if options.packs else readable_packs(shell, workspace)
         done = each_pack(handles, check, broken)
-    sound = not done.failures and all(pack["ok"] for pack in done.payloads)
+        over = [] if options.packs or broken else _over(workspace)
+    sound = not done.failures and not over and all(pack["ok"] for pack in done.payloads)
+    nothing = not done.payloads and not done.failures
+    if nothing and options.strict:
+        sound = False
     shell.complain_of(done.failures)
     if options.json:
-        shell.terminal.json({"ok": sound, "packs": done.payloads, "failed": done.failed})
+        told = {"ok": sound, "packs": done.payloads, "failed": done.failed}
+        shell.terminal.json({**told, "expired": [pack["id"] for pack in over]} if over else told)
     else:
         for pack in done.payloads:
             _tell_verified(pack, shell)
-        if not done.payloads and not done.failures:
+        for pack in over:
+            words = f"  {_called(pack)}: expired; packs restore {pack['id']} --ttl 7d brings it back"
+            shell.terminal.styled_line(("bold", pack["id"]), words)
+        if nothing:
             shell.terminal.line("No context packs found.")
     return 0 if sound else 1
+
+
+def _over(workspace: Workspace) -> list[dict[str, Any]]:
+    """The packs in the storage folder whose time is over."""
+    over = workspace.packs.expired(trashed=False)
+    return [{"id": pack.id, "name": pack.name, "title": pack.title} for pack in over]
 
 
 def _tell_verified(pack: Mapping[str, Any], shell: Shell) -> None:

@@ -52,11 +52,8 @@ class MemoryPackStore:
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
         with self._locked(_CREATE, waiting):
-            self._purge(waiting)
-            taken = next((pack for pack in self.all() if name is not None and pack.name == name), None)
-            if taken is not None:
-                message = "a live pack already has that name; choose another or use that pack"
-                raise Failure(Code.NAME_CONFLICT, message, {"name": name, "id": taken.id})
+            self._settle(name, waiting)
+            self._check_free(name)
             for _ in range(_MOST_DRAWS):
                 fresh = pack_id(self._ids.token(PACK_ID_BYTES))
                 if fresh not in self._packs:
@@ -81,14 +78,34 @@ class MemoryPackStore:
             check(self.get(pack_id))
             del self._packs[pack_id]
 
-    def _purge(self, waiting: Waiting) -> None:
-        """Drop what is expired; a writer that was just in time to extend one is waited for."""
-        for key, pack in list(self._packs.items()):
-            if is_expired(pack.expires_at, self._clock.now()):
-                with self._locked(key, waiting):
-                    found = self._packs.get(key)
-                    if found is not None and is_expired(found.expires_at, self._clock.now()):
-                        del self._packs[key]
+    def expired(self, trashed: bool = True) -> Sequence[Pack]:  # noqa: ARG002 - there is no trash
+        """Every pack whose time is over."""
+        now = self._clock.now()
+        return [pack for pack in list(self._packs.values()) if is_expired(pack.expires_at, now)]
+
+    def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
+        """Bring an expired pack back, as `change` makes it; of several of one name, the last that expired."""
+        with self._locked(_CREATE, waiting):
+            known = [pack for pack in self.expired() if handle in (pack.id, pack.name)]
+            if not known:
+                raise Failure(Code.NOT_FOUND, "no expired pack has that id or name", {"pack": handle})
+            pack = max(known, key=lambda each: each.expires_at)
+            self._check_free(pack.name)
+            changed = self._packs[pack.id] = change(pack)
+            return changed
+
+    def _check_free(self, name: str | None) -> None:
+        taken = next((pack for pack in self.all() if name is not None and pack.name == name), None)
+        if taken is not None:
+            message = "a live pack already has that name; choose another or use that pack"
+            raise Failure(Code.NAME_CONFLICT, message, {"name": name, "id": taken.id})
+
+    def _settle(self, name: str | None, waiting: Waiting) -> None:
+        """Wait for writers that were just in time to extend an expired pack of that name."""
+        for pack in self.expired():
+            if name is not None and pack.name == name:
+                with self._locked(pack.id, waiting):
+                    pass
 
     @contextmanager
     def _locked(self, name: str, waiting: Waiting) -> Iterator[None]:

@@ -1,9 +1,9 @@
 """Packs in a folder, one file each: `{root}/packs/{id}.md`.
 
 Reads take no lock, because a file is replaced in one step. A write is one read-modify-write under
-`{id}.lock`; a name is claimed under `.create.lock`. An expired pack is absent from every answer at once;
-its file goes when a read meets it and its lock is free, or when its name is wanted. A file that breaks a
-rule makes everything fail that has to look at all packs, and nothing else.
+`{id}.lock`; a name is claimed under `.create.lock`. An expired pack is absent from every answer at once, and
+its file stays: a week later a writer moves it into a trash of the user's, which is emptied a month after.
+A file that breaks a rule makes everything fail that has to look at all packs, and nothing else.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ LOCK_SECONDS = 10.0
 CREATE_LOCK = ".create.lock"
 _SWEEP_SECONDS = 600.0
 _BURY_SECONDS = 1.0
-_PURGE_SECONDS = 0.25
+_TIDY_SECONDS = 0.25
+EXPIRED_DAYS, TRASH_DAYS = 7, 30
+_DAY = 86_400.0
 _MOST_FILES_NAMED = 100
 _MOST_DRAWS = 100
 
@@ -46,7 +48,9 @@ class FilePackStore:
         ids: IdSource,
         lock_timeout: float = LOCK_SECONDS,
         tell: Tell = nobody,
+        trash: Folder | None = None,
     ) -> None:
+        self._trash = trash
         self._folder = Folder(root).below("packs")
         self._clock = clock
         self._ids = ids
@@ -66,7 +70,6 @@ class FilePackStore:
     def _get(self, pack_id: str) -> Pack:
         pack = self._read(pack_id)
         if is_expired(pack.expires_at, self._clock.now()):
-            self._purge(pack_id)
             raise not_found("id", pack_id)
         return pack
 
@@ -85,12 +88,47 @@ class FilePackStore:
         return self._live(self._files.all())
 
     def _live(self, found: Shelf) -> list[Pack]:
-        """The live ones of what was found; the expired ones are purged, and a malformed file is a failure."""
-        live, expired = _sorted_out(found.packs, self._clock.now())
-        self._purge_some(expired)
+        """The live ones of what was found; a malformed file is a failure."""
         if found.broken:
             raise refusal(found.broken)
-        return live
+        return _sorted_out(found.packs, self._clock.now())[0]
+
+    def expired(self, trashed: bool = True) -> Sequence[Pack]:
+        """Every pack whose time is over and whose file is still there, or in the trash."""
+        there = _sorted_out(self._files.all().packs, self._clock.now())[1]
+        ids = {pack.id for pack in there}
+        return [*there, *(pack for pack in self._trashed() if pack.id not in ids)] if trashed else there
+
+    def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
+        """Bring an expired pack back, as `change` makes it; of several of one name, the last that expired."""
+        self._tell(WRITING)
+        with translated("packs"):
+            self._folder.make()
+        with self._locked(CREATE_LOCK, waiting):
+            known = [pack for pack in self.expired() if handle in (pack.id, pack.name)]
+            if not known:
+                raise Failure(Code.NOT_FOUND, "no expired pack has that id or name", {"pack": handle})
+            pack = max(known, key=lambda each: each.expires_at)
+            if pack.name is not None:
+                self._check_free(pack.name, waiting)
+            changed = change(pack)
+            data = pack_format.encode(changed)
+            with self._locked(pack.id + LOCK_SUFFIX, waiting), translated(pack.id + SUFFIX):
+                self._folder.write(pack.id + SUFFIX, data)
+                self._files.remember(changed, data)
+            if self._trash is not None:
+                with suppress(OSError):
+                    self._trash.remove(pack.id + SUFFIX)
+        return self._told(What.MADE, changed)
+
+    def _trashed(self) -> Iterator[Pack]:
+        """The packs in the trash that can be read."""
+        if self._trash is None:
+            return
+        for name in _names(self._trash):
+            with suppress(OSError, Failure):
+                data, _ = self._trash.read(name, pack_format.MAX_FILE_BYTES)
+                yield pack_format.decode(data, name.removesuffix(SUFFIX))
 
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
@@ -130,7 +168,7 @@ class FilePackStore:
                 mode = self._folder.status(pack_id + SUFFIX).st_mode
                 self._folder.write(pack_id + SUFFIX, data, mode)
             self._files.remember(changed, data)
-        self._sweep_temporaries()
+        self._tidy()
         return changed
 
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
@@ -162,8 +200,6 @@ class FilePackStore:
                 lock.retire()
             raise
         if is_expired(pack.expires_at, self._clock.now()):
-            with suppress(OSError):
-                self._remove(pack_id, lock)
             raise not_found("id", pack_id)
         return pack
 
@@ -175,7 +211,7 @@ class FilePackStore:
             with translated(fresh + SUFFIX):
                 if self._folder.create(fresh + SUFFIX, data):
                     self._files.remember(pack, data)
-                    self._sweep_temporaries()
+                    self._tidy()
                     return pack
         raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
 
@@ -186,52 +222,65 @@ class FilePackStore:
             raise refusal(found.broken)
         live, expired = _sorted_out(found.packs, self._clock.now())
         # A writer that read an expired one just in time could still extend it: its lock settles it.
-        taken = live or [pack for pack in expired if not self._bury(pack.id, waiting)]
+        taken = live or [pack for pack in expired if not self._is_over(pack.id, waiting)]
         if taken:
             raise name_taken(name, taken[0].id)
 
-    def _bury(self, pack_id: str, waiting: Waiting) -> bool:
-        """Remove an expired pack, waiting a moment for its lock; False if it turns out to live.
+    def _is_over(self, pack_id: str, waiting: Waiting) -> bool:
+        """Whether an expired pack stays so, waiting a moment for its lock.
 
         A writer holds the lock for far less than that, and looks at the expiry again before it writes: who
         holds it longer will not bring the pack back.
         """
         try:
             with self._locked(pack_id + LOCK_SUFFIX, waiting, _BURY_SECONDS) as lock:
-                return self._remove_expired(pack_id, lock)
+                found = self._files.read(pack_id)
+                if found is None:
+                    lock.retire()
+                return not isinstance(found, Pack) or is_expired(found.expires_at, self._clock.now())
         except Failure as failure:
             if failure.code is not Code.LOCK_TIMEOUT:
                 raise
             return True
 
-    def _remove_expired(self, pack_id: str, lock: PathLock) -> bool:
-        found = self._files.read(pack_id)
-        if isinstance(found, Pack) and not is_expired(found.expires_at, self._clock.now()):
-            return False
-        if isinstance(found, Pack):
-            with translated(pack_id + SUFFIX):
-                self._remove(pack_id, lock)
-        elif found is None:
-            lock.retire()
-        return True
+    def _tidy(self) -> None:
+        """Now and then: sweep what killed writers left, trash what expired long ago, and empty the trash."""
+        now = time.monotonic()
+        if self._swept_at is not None and now - self._swept_at <= _SWEEP_SECONDS:
+            return
+        self._swept_at = now
+        self._folder.sweep()
+        if self._trash is None or not self._files.was_looked_at:
+            return
+        with suppress(OSError, Failure):
+            self._empty_trash(self._trash)
+            for pack in _sorted_out(self._files.all().packs, self._clock.now())[1]:
+                if (self._clock.now() - pack.expires_at).total_seconds() > EXPIRED_DAYS * _DAY:
+                    self._throw_away(pack, self._trash)
+                if time.monotonic() - now > _TIDY_SECONDS:
+                    break
 
-    def _purge(self, pack_id: str) -> None:
-        """Remove an expired pack if its lock is free; what cannot be removed now is removed another time."""
-        lock = attempt_lock(pack_id + LOCK_SUFFIX, self._folder.place.held)
-        if lock is not None:
-            with suppress(Failure):
-                try:
-                    self._remove_expired(pack_id, lock)
-                finally:
-                    lock.release()
+    def _throw_away(self, pack: Pack, trash: Folder) -> None:
+        """Move a pack into the trash if its lock is free and it is still expired."""
+        lock = attempt_lock(pack.id + LOCK_SUFFIX, self._folder.place.held)
+        if lock is None:
+            return
+        try:
+            found = self._files.read(pack.id)
+            if isinstance(found, Pack) and is_expired(found.expires_at, self._clock.now()):
+                trash.make()
+                trash.write(pack.id + SUFFIX, pack_format.encode(found))
+                self._remove(pack.id, lock)
+        finally:
+            lock.release()
 
-    def _purge_some(self, expired: Sequence[Pack]) -> None:
-        """Purge for a moment: a reader does not pay for thousands of dead packs at once."""
-        end = time.monotonic() + _PURGE_SECONDS
-        for pack in expired:
-            self._purge(pack.id)
-            if time.monotonic() > end:
-                break
+    def _empty_trash(self, trash: Folder) -> None:
+        """Remove what has been in the trash for long."""
+        before = self._clock.now().timestamp() - TRASH_DAYS * _DAY
+        for name in _names(trash):
+            with suppress(OSError):
+                if trash.status(name).st_mtime < before:
+                    trash.remove(name)
 
     def _remove(self, pack_id: str, lock: PathLock, durably: bool = False) -> None:
         """Remove a pack and its lock file, holding the lock; a file that has just vanished is no error."""
@@ -250,12 +299,10 @@ class FilePackStore:
         finally:
             lock.release()
 
-    def _sweep_temporaries(self) -> None:
-        """Now and then, remove what killed writers left behind."""
-        now = time.monotonic()
-        if self._swept_at is None or now - self._swept_at > _SWEEP_SECONDS:
-            self._swept_at = now
-            self._folder.sweep()
+
+def _names(trash: Folder) -> list[str]:
+    """The files in a trash that are named like packs."""
+    return [name for name in trash.names() if name.endswith(SUFFIX) and is_pack_id(name.removesuffix(SUFFIX))]
 
 
 def _sorted_out(packs: Sequence[Pack], now: datetime) -> tuple[list[Pack], list[Pack]]:

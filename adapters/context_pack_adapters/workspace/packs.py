@@ -82,6 +82,10 @@ class Packs:
         """How the contexts of the folders that the pack's sections name stand."""
         return self._reader.scopes(self.get(pack))
 
+    def expired(self, *, trashed: bool = True) -> Sequence[Pack]:
+        """Packs whose time is over and which can still be restored, the last that expired first."""
+        return self._reader.expired(trashed)
+
     def verify(self, pack: Which) -> Verified:
         """The state of every ref; changes nothing."""
         return self._verifier.verify(Named(id=_handle(pack)))
@@ -235,6 +239,10 @@ class Packs:
         """Point the refs whose code has moved at it again."""
         revision = _revision(pack, expected_revision)
         return self._verifier.repair(commands.Repair(id=_handle(pack), expected_revision=revision))
+
+    def restore(self, pack: str, *, ttl_minutes: int) -> Pack:
+        """Bring an expired pack back, by id or name."""
+        return self._writer.restore(pack, ttl_minutes)
 
     def accept(self, pack: Which, *refs: str, expected_revision: int | None = None) -> Repaired:
         """Anchor changed refs anew where they are found now: those named, or all of them."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from attrs import frozen
 
 from context_pack.kernel.paging import Page, page
-from context_pack.kernel.ttl import human, remaining_seconds
+from context_pack.kernel.ttl import ends_soon, human, remaining_seconds
 from context_pack.packs.domain.budget import Line, shrunk, size
 from context_pack.packs.domain.model import Pack, Status
 
@@ -59,7 +59,8 @@ def list_text(found: Page[Pack], wanted: Filter, now: datetime, most: int) -> st
 
 def _line(pack: Pack, now: datetime) -> str:
     life = human(remaining_seconds(pack.expires_at, now))
-    tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`)"
+    soon = ", expires within a day" if ends_soon(pack.expires_at, now) else ""
+    tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`{soon})"
     return str(shrunk([Line(f"- `{pack.id}` — ", pack.heading, tail)], LONGEST_LINE)[0])
 
 

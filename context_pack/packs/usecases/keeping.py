@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from context_pack.kernel.errors import Failure
 from context_pack.packs.domain.model import Pack
-from context_pack.packs.ports import ExcerptStore, PackStore
+from context_pack.packs.ports import ExcerptStore, PackStore, expired_in
 
 
 def digests_of(*packs: Pack) -> set[str]:
@@ -15,11 +15,15 @@ def digests_of(*packs: Pack) -> set[str]:
 
 
 def forget(store: PackStore, excerpts: ExcerptStore, digests: Iterable[str]) -> None:
-    """Remove those of these texts that no pack names; none while the packs cannot be read."""
+    """Remove those of these texts, and of the forgotten ones, that no pack names, expired or not.
+
+    Nothing is removed while the packs cannot be read, and nothing is looked at unless a text was dropped.
+    """
     candidates = set(digests)
     if not candidates:
         return
     try:
-        excerpts.remove(candidates - digests_of(*store.all()))
+        named = digests_of(*store.all(), *expired_in(store))
+        excerpts.remove({*candidates, *excerpts.idle()} - named)
     except Failure:
         return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
@@ -20,6 +22,7 @@ from context_pack.packs.ports import (
     PackSettings,
     PackStore,
     ScopeWatch,
+    expired_in,
 )
 from context_pack.packs.usecases.commands import (
     LEAST_TOKENS,
@@ -57,6 +60,10 @@ class PackReader:
     def list(self, command: ListPacks | ListText) -> Page[Pack]:
         """The packs that pass the filters, the last changed first."""
         return chosen(self.store.all(), _filter(command))
+
+    def expired(self, trashed: bool = True) -> Sequence[Pack]:
+        """The packs whose time is over and which can still be restored, the last that expired first."""
+        return sorted(expired_in(self.store, trashed), key=lambda pack: pack.expires_at, reverse=True)
 
     def list_text(self, command: ListText) -> str:
         """The same as Markdown, within the budget."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from attrs import evolve, field, frozen
 
-from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.kernel.ttl import expiry
@@ -21,7 +21,7 @@ from context_pack.packs.domain.changes import advanced, check_editable, check_ha
 from context_pack.packs.domain.model import Pack, Ref, Status, parse_status
 from context_pack.packs.domain.revision import FIRST
 from context_pack.packs.domain.states import Checked, Resolution, problem_record
-from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings, PackStore
+from context_pack.packs.ports import ExcerptStore, KeepsExpired, NoExcerptStore, PackSettings, PackStore
 from context_pack.packs.usecases import pointing
 from context_pack.packs.usecases.commands import (
     MOST_OPERATIONS,
@@ -125,6 +125,20 @@ class PackWriter:
             return advanced(stored, after, self.clock.now())
 
         return self.store.update(pack.id, change, check)
+
+    def restore(self, handle: str, ttl_minutes: int, check: Check = unwatched) -> Pack:
+        """Bring an expired pack back for so many minutes, by id or name.
+
+        Raises:
+            Failure: `not_found`, or `name_conflict` where a live pack has its name by now.
+        """
+        now = self.clock.now()
+        expires_at = expiry(now, ttl_minutes)
+        if not isinstance(self.store, KeepsExpired):
+            raise Failure(Code.NOT_FOUND, "this store keeps no expired packs", {"pack": handle})
+        return self.store.restore(
+            handle.strip(), lambda pack: advanced(pack, evolve(pack, expires_at=expires_at), now), check
+        )
 
     def delete(self, command: DeletePack, check: Check = unwatched) -> str:
         """Remove a pack; returns its id."""

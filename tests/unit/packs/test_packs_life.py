@@ -117,6 +117,7 @@ def test_finalizing_lists_every_ref_that_cannot_be_relied_on(desk: Any) -> None:
         "path": "src/app.py",
         "lines": {"start": 99, "end": 101},
         "state": "stale",
+        "found": None,
         "reason": "lines 99-101 are past the end of the file (100 lines)",
     }
     assert all(ref["reason"] for ref in refs)

@@ -149,7 +149,7 @@ class Packs(RuleBasedStateMachine):
                 "lines": {"start": start, "end": start + 1},
                 "why": why or None,
             }
-            put(found["refs"], ref)
+            put(found["refs"], ref, keep_why=why is None)
             return None
 
         fields: dict[str, Any] = {"section_key": section, "ref_key": key, "path": "a.py"}
@@ -244,7 +244,11 @@ class Packs(RuleBasedStateMachine):
                 section = {"key": key, "title": "one", "description": None, "refs": [], "diagrams": []}
                 pack["sections"].append(section)
             section["title"] = "one"
-            put(section["refs"], {"key": "k1", "path": "a.py", "lines": {"start": 1, "end": 2}, "why": None})
+            put(
+                section["refs"],
+                {"key": "k1", "path": "a.py", "lines": {"start": 1, "end": 2}, "why": None},
+                True,
+            )
             return None
 
         operations: list[dict[str, Any]] = [
@@ -316,9 +320,11 @@ def find(parts: list[Model], key: str) -> Model | None:
     return next((part for part in parts if part["key"] == key), None)
 
 
-def put(parts: list[Model], part: Model) -> None:
-    """Replace the part where it stands, or add it."""
+def put(parts: list[Model], part: Model, keep_why: bool = False) -> None:
+    """Replace the part where it stands, or add it; a reason that was not given stays."""
     old = find(parts, part["key"])
+    if old is not None and keep_why:
+        part["why"] = old["why"]
     if old is None:
         parts.append(part)
     else:
