@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from context_pack.memory.ports import MemoryPorts
     from context_pack.packs.ports import ExcerptStore, PackStore
     from context_pack.retrieval.ports import Background
+    from context_pack_adapters.disk.folder import Folder
     from context_pack_adapters.embed import Embedders
     from context_pack_adapters.index.background import ChildBackground, Done
     from context_pack_adapters.postgres.opening import Team
