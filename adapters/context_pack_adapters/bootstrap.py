@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from context_pack_adapters.mcp.session import Session
     from context_pack_adapters.stores.context_watch import FoldersWatch
     from context_pack_adapters.stores.events import Event
-    from context_pack_adapters.stores.pack_news import News, PackNews
+    from context_pack_adapters.stores.pack_news import News, NewsSource
     from context_pack_adapters.stores.pack_sources import PackSources
     from context_pack_adapters.stores.session_files import SessionFiles
 
@@ -163,7 +163,7 @@ class Connection:
     def __init__(self, settings: Settings, log: Log) -> None:
         self._settings, self._log = settings, log
         self._lock = Lock()
-        self._news: PackNews | None = None
+        self._news: NewsSource | None = None
         self._sources: PackSources | None = None
         self._session: Session | None = None
         self._worker: ChildBackground | None = None
@@ -278,22 +278,23 @@ class Connection:
 
     def watch(self, wanted: bool) -> None:
         """Begin or end to watch for packs that other processes change, and for the code they point at."""
+        from context_pack.kernel.errors import Failure
+
         if not wanted and self._news is None:
             return
         try:
             self._pack_news().listen(wanted)
             self._follow_sources()
+        except Failure as failure:
+            self._log.write("warn", f"changes of other members are not seen: {failure.message}")
         except OSError as error:
             self._log.write("warn", f"changes of other processes are not seen: {error.strerror}")
 
-    def _pack_news(self) -> PackNews:
+    def _pack_news(self) -> NewsSource:
         if self._news is None:
-            from context_pack_adapters.disk.opening import Place
-            from context_pack_adapters.stores.pack_news import PackNews
-            from context_pack_adapters.system import SystemClock
+            from context_pack_adapters.disk_ports import pack_news
 
-            place = Place.of(self._settings.root, self._settings.source_root)
-            self._news = PackNews(place, SystemClock(), self._tell)
+            self._news = pack_news(self._settings, self._tell)
         return self._news
 
     def _tell(self, news: News) -> None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from context_pack_adapters.postgres.opening import Team
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
+    from context_pack_adapters.stores.pack_news import NewsSource
+    from context_pack_adapters.stores.pack_news import Tell as TellNews
     from context_pack_adapters.stores.session_files import SessionFiles
 
 DOCUMENTS_INDEX, MEMORY_INDEX = "documents.sqlite3", "memory.sqlite3"
@@ -50,6 +52,21 @@ def file_packs(
     from context_pack_adapters.stores.pack_store import FilePackStore
 
     return FilePackStore(storage_place(settings), SystemClock(), ids, tell=tell, trash=trash)
+
+
+def pack_news(settings: Settings, tell: TellNews) -> NewsSource:
+    """What changes in the packs of the storage root, or in those of the team.
+
+    Raises:
+        Failure: the driver of the team's database does not load.
+    """
+    if settings.store:
+        from context_pack_adapters.postgres.opening import Team
+
+        return Team(settings, os.environ).news(tell)
+    from context_pack_adapters.stores.pack_news import PackNews
+
+    return PackNews(storage_place(settings), SystemClock(), tell)
 
 
 class DiskPorts(Ports):

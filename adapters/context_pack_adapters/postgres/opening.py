@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from context_pack.memory.ports import DiscoveryStore
     from context_pack.packs.ports import ExcerptStore, PackStore
     from context_pack_adapters.postgres.connection import Address, Database
+    from context_pack_adapters.stores.pack_news import NewsSource
+    from context_pack_adapters.stores.pack_news import Tell as TellNews
 
 INSTALL = "pip install 'context-pack[postgres]'"
 NOT_INSTALLED = f"CONTEXT_PACK_STORE names a Postgres database, but its driver does not load: {INSTALL}"
@@ -103,3 +105,14 @@ class Team:
         from context_pack_adapters.postgres.excerpt_store import PostgresExcerptStore
 
         return PostgresExcerptStore(database)
+
+    def news(self, tell: TellNews) -> NewsSource:
+        """What changes in the team's packs.
+
+        Raises:
+            Failure: the driver does not load.
+        """
+        database = self.database
+        from context_pack_adapters.postgres.news import PostgresNews
+
+        return PostgresNews(database, tell)

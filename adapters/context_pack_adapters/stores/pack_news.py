@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from threading import Lock
+from typing import Protocol
 
 from attrs import frozen
 
@@ -48,6 +49,16 @@ class News:
 Tell = Callable[[News], None]
 
 
+class NewsSource(Protocol):
+    """Where news of packs come from: a watched folder, or a database that notifies."""
+
+    def listen(self, wanted: bool) -> None:
+        """Begin or end to tell of every change; asking twice is the same as once."""
+
+    def came_or_went(self, pack: Pack) -> None:
+        """This process has made or removed a pack; told at once if nobody listens."""
+
+
 class PackNews:
     """News of the packs under one storage root, for one listener."""
 
@@ -75,7 +86,7 @@ class PackNews:
     def came_or_went(self, pack: Pack) -> None:
         """This process has made or removed a pack; while the folder is watched, the watch tells it."""
         if self._watch is None:
-            self._tell(News(_handles(pack.id, pack.name), listed=True))
+            self._tell(News(handles_of(pack.id, pack.name), listed=True))
 
 
 @frozen
@@ -127,7 +138,7 @@ class _Attention:
                 continue
             listed = listed or before is None or after is None
             for known in filter(None, (before, after)):
-                handles |= _handles(pack_id, known.name)
+                handles |= handles_of(pack_id, known.name)
             # The name of a pack stays: reading it once, before or after, is enough.
             unsure = unsure or not any(known.sure for known in (before, after) if known is not None)
         if handles:
@@ -175,5 +186,6 @@ class _Attention:
         return [stem for stem in stems if is_pack_id(stem)]
 
 
-def _handles(pack_id: str, name: str | None) -> frozenset[str]:
+def handles_of(pack_id: str, name: str | None) -> frozenset[str]:
+    """By what a pack is called: its id, and its name if it has one."""
     return frozenset({pack_id} if name is None else {pack_id, name})

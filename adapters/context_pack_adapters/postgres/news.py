@@ -1,0 +1,153 @@
+"""Tells of packs that come, change, go and expire in the team's database, whoever changes them.
+
+While somebody listens, one connection of its own waits for notifications; they only say which rows to look
+at, and what is told is what the rows say. After a lost connection everything is compared with what was
+known, so that nothing is missed and nothing wrong is told.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+import time
+from collections.abc import Iterable
+from typing import LiteralString
+from uuid import UUID
+
+import psycopg
+from attrs import frozen
+from psycopg import sql
+
+from context_pack.kernel.errors import Failure
+from context_pack.packs.domain.model import Pack
+from context_pack_adapters.postgres.connection import Database, Link
+from context_pack_adapters.postgres.faults import NoAnswer
+from context_pack_adapters.stores.pack_news import LONGEST_WAIT, News, Tell, handles_of
+
+_AGAIN_SECONDS = 1.0
+_CHANNEL: LiteralString = "SELECT context_pack.cp_channel(%(project)s)"
+_ROWS: LiteralString = """
+    SELECT id, stamp, name, extract(epoch FROM expires_at - clock_timestamp())::float8
+    FROM context_pack.cp_packs
+    WHERE project = %(project)s AND expires_at > clock_timestamp()
+      AND (%(ids)s::text[] IS NULL OR id = ANY(%(ids)s::text[]))"""
+
+
+@frozen
+class _Known:
+    """What is remembered of a live pack; `ends` is on the monotonic clock."""
+
+    stamp: UUID
+    name: str | None
+    ends: float
+
+
+class PostgresNews:
+    """News of the packs of one project, for one listener."""
+
+    def __init__(self, database: Database, tell: Tell) -> None:
+        self._database = database
+        self._tell = tell
+        self._lock = threading.Lock()
+        self._attention: _Attention | None = None
+
+    def listen(self, wanted: bool) -> None:
+        """Begin or end listening; asking twice is the same as once, and nobody waits for the database."""
+        with self._lock:
+            if wanted and self._attention is None:
+                self._attention = _Attention(self._database, self._tell)
+                self._attention.start()
+                return
+            ended, self._attention = (None, self._attention) if wanted else (self._attention, None)
+        if ended is not None:
+            ended.stop()
+
+    def came_or_went(self, pack: Pack) -> None:
+        """This process has made or removed a pack; while somebody listens, the database tells it."""
+        if self._attention is None:
+            self._tell(News(handles_of(pack.id, pack.name), listed=True))
+
+
+class _Attention(threading.Thread):
+    """One listening connection, and what it knows of the packs."""
+
+    def __init__(self, database: Database, tell: Tell) -> None:
+        super().__init__(name="team news", daemon=True)
+        self._database = database
+        self._tell = tell
+        self._known: dict[str, _Known] | None = None
+        self._wakes, self._stops = os.pipe()
+
+    def stop(self) -> None:
+        """End; nothing is told afterwards."""
+        os.write(self._stops, b"\0")
+        if threading.current_thread() is not self:
+            self.join()
+            os.close(self._stops)
+            os.close(self._wakes)
+
+    def run(self) -> None:
+        """Listen until the end, and come back after every loss."""
+        while True:
+            try:
+                link = self._database.connect()
+                try:
+                    self._attend(link)
+                    return
+                finally:
+                    link.close()
+            except (Failure, psycopg.Error, NoAnswer, OSError):
+                if self._ended(_AGAIN_SECONDS):
+                    return
+
+    def _attend(self, link: Link) -> None:
+        """Listen on one connection until the end is wanted."""
+        ((channel,),) = link.together((_CHANNEL, {"project": self._database.project}))[0].fetchall()
+        link.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
+        self._look(link, None)
+        while not self._ended(self._due(), link.fileno()):
+            self._look(link, {notice.payload for notice in link.notifies(timeout=0)})
+
+    def _ended(self, seconds: float, *also: int) -> bool:
+        """Wait for an end or for what else can be read; whether the end came."""
+        ready, _, _ = select.select([self._wakes, *also], [], [], seconds)
+        return self._wakes in ready
+
+    def _due(self) -> float:
+        ends = [known.ends for known in (self._known or {}).values()]
+        return max(0.0, min([LONGEST_WAIT, *(end - time.monotonic() for end in ends)]))
+
+    def _look(self, link: Link, ids: set[str] | None) -> None:
+        """Read the rows of these packs, or of all, and tell what differs from what was known."""
+        now = time.monotonic()
+        known = self._known or {}
+        if ids is not None:
+            ids |= {key for key, one in known.items() if one.ends <= now}
+        asked = list(known.keys()) if ids is None else list(ids)
+        if ids is not None and not asked:
+            return
+        values = {"project": self._database.project, "ids": None if ids is None else asked}
+        rows = link.together((_ROWS, values))[0].fetchall()
+        found = {key: _Known(stamp, name, now + left) for key, stamp, name, left in rows}
+        changed = {
+            key
+            for key in found.keys() | set(asked)
+            if (known[key].stamp if key in known else None) != (found[key].stamp if key in found else None)
+        }
+        first, self._known = self._known is None, _merged(known, found, asked)
+        if changed and not first:
+            self._tell(_news(changed, known, found))
+
+
+def _merged(known: dict[str, _Known], found: dict[str, _Known], asked: Iterable[str]) -> dict[str, _Known]:
+    gone = set(asked) - found.keys()
+    return {key: one for key, one in {**known, **found}.items() if key not in gone}
+
+
+def _news(changed: set[str], known: dict[str, _Known], found: dict[str, _Known]) -> News:
+    handles: set[str] = set()
+    for key in changed:
+        one = found.get(key) or known[key]
+        handles |= handles_of(key, one.name)
+    return News(frozenset(handles), listed=any(key not in known or key not in found for key in changed))

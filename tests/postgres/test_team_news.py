@@ -1,0 +1,42 @@
+"""A client that subscribed to a team's pack, while another member changes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from postgres_server import Server
+from sample_packs import maker
+from stdio_client import StdioClient
+
+from context_pack_adapters.postgres.connection import Address, Database
+from context_pack_adapters.postgres.pack_store import PostgresPackStore
+from context_pack_adapters.postgres.schema import prepare
+from context_pack_adapters.system import SystemClock, SystemIds
+
+
+@pytest.mark.clause("TM-11")
+def test_a_subscriber_hears_of_another_member_s_change(postgres: Server, tmp_path: Path) -> None:
+    project = "example.org/news"
+    prepare(Address(postgres.url), project)
+    store = PostgresPackStore(Database(Address(postgres.url), lambda: project), SystemIds())
+    pack = store.create(maker(SystemClock().now(), 60), None)
+    uri = f"context://pack/{pack.id}"
+    env = {"CONTEXT_PACK_STORE": postgres.url, "CONTEXT_PACK_PROJECT": project}
+    client = StdioClient(tmp_path, env=env)
+    try:
+        client.initialize()
+        assert "result" in client.request("resources/subscribe", {"uri": uri})
+        # The listener connects in its own time: the change is made again until it is heard of.
+        heard = None
+        while heard is None:
+            store.update(pack.id, lambda known: evolve(known, revision=known.revision + 1))
+            try:
+                heard = client.read(1.0)
+            except TimeoutError:
+                continue
+        assert heard["method"] == "notifications/resources/updated"
+        assert heard["params"]["uri"] == uri
+    finally:
+        client.kill()
