@@ -18,6 +18,7 @@ from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.kernel.syntax import NotParsed, Parsed
 from context_pack.memory.domain.entries import CODE, FAILED, NO_CODE, PLAIN, SKIPPED, SNIPPETS
 from context_pack.memory.domain.snippets import MOST_LINES, Snippet, snippets_of
+from context_pack.memory.domain.wholes import OF, PART
 from context_pack.retrieval.model import Entry, Piece
 
 LEAST_LINES = 4
@@ -70,6 +71,7 @@ def _pieces(path: str, lines: Sequence[str], snippets: Sequence[Snippet], parsed
                 heading=snippet.name,
                 context="\n".join(filter(None, (f"{path} {snippet.name}".strip(), told))),
                 names=" ".join(filter(None, (snippet.name, *snippet.holds, path, for_file))),
+                facts={PART: snippet.part, OF: snippet.parts} if snippet.parts > 1 else {},
             )
         )
     return pieces

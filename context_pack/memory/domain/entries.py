@@ -17,7 +17,7 @@ from context_pack.retrieval.model import Entry, Piece
 
 DISCOVERY, SESSION, PACK, CODE = "discovery", "session", "pack", "code"
 CORPORA = (DISCOVERY, SESSION, PACK, CODE)
-SNIPPETS = "snippets/4"
+SNIPPETS = "snippets/5"
 """Another way to cut files needs another name, so that what was indexed before is cut again."""
 PLAIN, SKIPPED, FAILED = "plain", "skipped", "failed"
 """Facts of an entry of code: why it was not parsed, why it has no pieces, and that it should have been."""

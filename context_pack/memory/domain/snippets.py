@@ -25,13 +25,16 @@ LEAST_BETWEEN = 3
 class Snippet:
     """Lines `start` to `end` of a file, counted from 1, both included.
 
-    `name` is that of the definition, qualified by dots, or empty; `holds` are the names of others in it.
+    `name` is that of the definition, qualified by dots, or empty; `holds` are the names of others in it. A
+    definition that is too long for one snippet is several: each is `part` (from 0) of `parts`.
     """
 
     name: str
     start: int
     end: int
     holds: tuple[str, ...] = ()
+    part: int = 0
+    parts: int = 1
 
 
 def snippets_of(lines: Sequence[str], parsed: Parsed | NotParsed) -> list[Snippet]:
@@ -40,7 +43,7 @@ def snippets_of(lines: Sequence[str], parsed: Parsed | NotParsed) -> list[Snippe
     alone = list(_apart(_alone(definitions)))
     found = _around(alone, lines, definitions) if alone or definitions else _run(lines, 1, len(lines))
     starts = frozenset(each.start for each in definitions)
-    cut = [piece for snippet in found for piece in _cut(snippet, lines, starts)][:MOST_SNIPPETS]
+    cut = [piece for snippet in found for piece in _counted(_cut(snippet, lines, starts))][:MOST_SNIPPETS]
     return list(_holding(cut, definitions))
 
 
@@ -120,6 +123,14 @@ def _run(lines: Sequence[str], start: int, end: int, least: int = 1) -> Iterator
     filled = sum(1 for line in lines[start - 1 : end] if line.strip())
     if filled and (start == 1 or filled >= least):
         yield Snippet("", start, end)
+
+
+def _counted(pieces: Iterable[Snippet]) -> list[Snippet]:
+    """The pieces of one snippet; those of a definition know which one they are."""
+    several = list(pieces)
+    if len(several) < 2 or not several[0].name:
+        return several
+    return [evolve(piece, part=at, parts=len(several)) for at, piece in enumerate(several)]
 
 
 def _cut(snippet: Snippet, lines: Sequence[str], starts: frozenset[int]) -> Iterator[Snippet]:

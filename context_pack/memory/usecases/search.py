@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from attrs import frozen
 
@@ -10,6 +10,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.domain.discovery import DiscoveryType
 from context_pack.memory.domain.entries import CORPORA, DISCOVERY
 from context_pack.memory.domain.ranking import Asked, ranked, shown
+from context_pack.memory.domain.wholes import parts_of, whole
 from context_pack.memory.ports import MemoryPorts
 from context_pack.memory.usecases.refresh import TASK, Refresher
 from context_pack.retrieval.model import Progress, Scope
@@ -95,7 +96,7 @@ class MemorySearcher:
         # What is below the floor has nothing to do with the question: showing it would be no answer.
         weighed = ranked(ranking.hits, command.query, self.ports.searching.weight_of(ranking.embedder))
         worth = [each for each in weighed if each[0] >= floor]
-        hits = tuple(shown(worth[: command.limit]))
+        hits = tuple(shown(self._whole(worth, command.limit)))
         if ranking.warning and not hits and self._has(question.scope):
             raise _failed(ranking.warning, refreshed.indexing)
         embed_rest(self.ports.background, TASK, ranking.semantic)
@@ -109,6 +110,14 @@ class MemorySearcher:
             ranking.more,
             (*refreshed.warnings, *filter(None, (ranking.warning or self.ports.warning,))),
         )
+
+    def _whole(self, worth: Sequence[tuple[float, Ranked]], limit: int) -> list[tuple[float, Ranked]]:
+        """The first so many hits, definitions whole."""
+        wanted = [number for _, hit in worth[: 2 * limit] for number in parts_of(hit.found)]
+        if not wanted:
+            return list(worth[:limit])
+        with self.ports.index.reading() as snapshot:
+            return whole(worth, limit, {each.piece: each for each in snapshot.found(wanted)})
 
     def _is_empty(self) -> bool:
         with self.ports.index.reading() as snapshot:

@@ -270,6 +270,21 @@ def test_a_total_that_is_a_lower_bound_says_so() -> None:
     assert "totalIsLowerBound" not in room.search("gadget")
 
 
+@pytest.mark.clause("ME-20")
+def test_a_long_function_is_shown_whole_and_once_whichever_part_was_found() -> None:
+    body = "\n".join(f"    step_{n} = sprocket({n})" if n % 9 else "" for n in range(1, 100))
+    text = f"def assemble(machine):\n{body}\n    return flywheel(machine)\n"
+    steps = "\n".join(f"    step_{n} = gasket({n})" for n in range(200))
+    room = Room({"m/machine.py": text, "m/long.py": f"def endless():\n{steps}\n"})
+    for query in ("flywheel", "sprocket", "assemble"):
+        (found,) = [each for each in room.search(query)["results"] if each["path"] == "m/machine.py"]
+        assert (found["startLine"], found["endLine"]) == (1, 101)
+        assert found["content"].startswith("def assemble(machine):\n")
+    parts = [each for each in room.search("gasket", limit=20)["results"] if each["path"] == "m/long.py"]
+    assert len(parts) > 1, "too long to be shown whole"
+    assert all(each["endLine"] - each["startLine"] < 60 for each in parts)
+
+
 @pytest.mark.clause("ME-33")
 @pytest.mark.parametrize("query", ["", "ab", "   ", "\n\t  \n"])
 def test_a_query_that_is_too_short_is_refused_in_the_seeds_words(room: Room, query: str) -> None:

@@ -1,0 +1,64 @@
+"""A long definition is indexed in parts, and shown whole: a hit is never the tail of a function.
+
+Each part says in its facts which one it is and of how many; parts of one definition follow one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from attrs import evolve
+
+from context_pack.memory.domain.entries import CODE
+from context_pack.retrieval.model import Found, Ranked
+
+MOST_LINES = 150
+"""A longer definition is shown in the part that was found."""
+PART, OF = "part", "of"
+
+
+def parts_of(found: Found) -> tuple[int, ...]:
+    """The pieces of the definition that a hit is a part of; nothing for a hit that is whole."""
+    if found.corpus != CODE or OF not in found.facts:
+        return ()
+    first = found.piece - int(found.facts[PART])
+    return tuple(range(first, first + int(found.facts[OF])))
+
+
+def whole(
+    hits: Iterable[tuple[float, Ranked]], limit: int, pieces: Mapping[int, Found]
+) -> list[tuple[float, Ranked]]:
+    """The first so many hits, parts of a definition as all of it where that is short enough, and once."""
+    shown: list[tuple[float, Ranked]] = []
+    seen: set[tuple[int, ...]] = set()
+    for relevance, hit in hits:
+        if len(shown) == limit:
+            break
+        numbers = parts_of(hit.found)
+        if numbers and numbers in seen:
+            continue
+        parts = [pieces[number] for number in numbers if number in pieces]
+        if _is_one(hit.found, parts):
+            seen.add(numbers)
+            hit = evolve(hit, found=_joined(hit.found, parts))
+        shown.append((relevance, hit))
+    return shown
+
+
+def _is_one(found: Found, parts: Sequence[Found]) -> bool:
+    """Whether these are the parts that a hit belongs to, all of them and few enough lines."""
+    return (
+        len(parts) > 1
+        and len(parts) == found.facts[OF]
+        and all((part.key, part.heading) == (found.key, found.heading) for part in parts)
+        and parts[-1].end - parts[0].start < MOST_LINES
+    )
+
+
+def _joined(found: Found, parts: Sequence[Found]) -> Found:
+    """All parts as one, with the blank lines between them."""
+    text = parts[0].text
+    for before, part in pairwise(parts):
+        text += "\n" * (part.start - before.end) + part.text
+    return evolve(found, text=text, start=parts[0].start, end=parts[-1].end)
