@@ -101,10 +101,9 @@ class Searching:
             asked = self._prepared(snapshot, questions)
             answers = [answered(snapshot, one) for one in asked]
             missing = self._missing(snapshot, asked, answers)
-        doubtful = _doubtful(asked, answers)
-        if not missing and not doubtful:
+        if not missing and not _doubtful(asked, answers):
             return answers
-        complete, warning = self._completed(asked, missing, doubtful)
+        complete, warning = self._completed(asked, missing)
         if complete:
             with self.index.reading() as snapshot:
                 return [answered(snapshot, one) for one in self._prepared(snapshot, questions)]
@@ -221,16 +220,13 @@ class Searching:
                 missing.update((piece, text) for piece, text in rest.items() if piece not in missing)
         return missing
 
-    def _completed(
-        self, asked: Sequence[Asked], missing: dict[int, str], doubtful: bool
-    ) -> tuple[bool, str | None]:
+    def _completed(self, asked: Sequence[Asked], missing: dict[int, str]) -> tuple[bool, str | None]:
         """Embed within the budget; whether a scope may be complete now, or what hindered it."""
         assert self.semantic is not None
         try:
             done: set[int] = set()
-            if self.budget > 0 or doubtful:
-                # A query gives up sooner than documents do: whoever waits learns from it whether to go on.
-                self.semantic.embed([asked[0].question.query], "query")
+            # A query gives up sooner than documents do: whoever waits learns from it whether to go on.
+            self.semantic.embed([asked[0].question.query], "query")
             if self.budget > 0:
                 done = fill_within(self.index, self.semantic, missing, self.monotonic, self.budget)
             self.index.wanted([piece for piece in missing if piece not in done])
