@@ -26,11 +26,12 @@ from context_pack.toolkit.spec import ADDS, READS, Answer, Tool, json_answer, to
 SEARCH_ABOUT = """\
 Search discoveries, sessions, packs and code by meaning and name. For exact text: grep_codebase."""
 RECORD_ABOUT = "Remember a discovery for later sessions."
-ENVELOPE_BYTES = 400
+PARTIAL = "not all is indexed yet ({done} of {total} files): ask again soon, or use grep_codebase"
+ENVELOPE_BYTES = 600
 """Room for everything beside the results and the question."""
 
 SEARCH_SCHEMA = shape(
-    results="rows", query="text", totalFound="whole", searchTime="number", indexing="object",
+    partial="text", results="rows", query="text", totalFound="whole", searchTime="number", indexing="object",
     semantic="object", mode="text", warning="text", error="text", message="text", fallback="text",
 )  # fmt: skip
 RECORD_SCHEMA = shape(id="text", merged="flag", error="text")
@@ -49,7 +50,11 @@ def search_tool(searcher: MemorySearcher) -> Tool:
         return ContextSearch
 
     def run(command: ContextSearch, call: Call) -> Answer:
-        return json_answer(_searched(command, retry_if_damaged(lambda: searcher.search(command, call.check))))
+        def tell(done: int, total: int) -> None:
+            call.progress(done, total, f"indexing: {done} of {total} files")
+
+        found = retry_if_damaged(lambda: searcher.search(command, call.check, tell))
+        return json_answer(_searched(command, found))
 
     return Tool(
         name=SEARCH,
@@ -99,6 +104,8 @@ def _searched(command: ContextSearch, search: Search) -> dict[str, Any]:
     if search.more:
         record["totalIsLowerBound"] = True
     if search.indexing is not None:
+        done, total = search.indexing.done, search.indexing.total
+        record = {"partial": PARTIAL.format(done=done, total=total), **record}
         record["indexing"] = {"done": search.indexing.done, "total": search.indexing.total}
     if search.semantic is not None:
         record["semantic"] = {"done": search.semantic.done, "total": search.semantic.total}

@@ -159,3 +159,6 @@ class Background(Protocol):
 
     def running(self, task: str) -> bool:
         """Whether the task is under way in this process's worker."""
+
+    def wait(self, task: str, seconds: float) -> bool:
+        """Wait until the task is over, not longer than so many seconds; whether it is."""

@@ -160,8 +160,8 @@ def test_files_are_found_as_they_are_now(spawn: Spawn, tmp_path: Path) -> None:
 def test_a_large_tree_is_indexed_beside_the_calls(spawn: Spawn, tmp_path: Path) -> None:
     plant(tmp_path, 120)
     client = started(spawn)
-    first = client.payload("context_search", {"query": "work_77"})
-    assert first["indexing"]["total"] == 120
+    first = {"name": "context_search", "arguments": {"query": "work_77"}}
+    client.send({"jsonrpc": "2.0", "id": "first", "method": "tools/call", "params": first})
     assert client.payload("read_file", {"path": "part0/f0.py"})["file"]["lines"] == 5
 
     def complete() -> Any:
@@ -170,6 +170,18 @@ def test_a_large_tree_is_indexed_beside_the_calls(spawn: Spawn, tmp_path: Path) 
 
     assert until(complete)["results"][0]["symbol"] == "work_77"
     assert client.end()[0] == 0
+
+
+@pytest.mark.clause("ME-45")
+def test_the_first_search_waits_for_the_index_and_tells_how_far_it_is(spawn: Spawn, tmp_path: Path) -> None:
+    plant(tmp_path, 120)
+    client = started(spawn)
+    call = {"name": "context_search", "arguments": {"query": "work_77"}, "_meta": {"progressToken": 7}}
+    result = client.request("tools/call", call)["result"]
+    found = result["structuredContent"]
+    assert found["results"][0]["symbol"] == "work_77" or "partial" in found
+    told = [one["params"] for one in client.notifications if one["method"] == "notifications/progress"]
+    assert any("of 120 files" in one.get("message", "") for one in told)
 
 
 @pytest.mark.clause("ME-23", "ME-24")

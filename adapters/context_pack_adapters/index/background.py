@@ -91,6 +91,12 @@ class ChildBackground:
             child = self._children.get(task)
             return child is not None and child.alive()
 
+    def wait(self, task: str, seconds: float) -> bool:
+        """Wait until the task of this process's worker is over; one that runs elsewhere is not waited for."""
+        with self._lock:
+            child = self._children.get(task)
+        return child is None or child.wait(seconds)
+
     def stop_all(self) -> None:
         """End every child and wait until it is gone."""
         with self._lock:
@@ -124,6 +130,10 @@ class _Child:
         self._started, self._ended = Event(), Event()
         Thread(target=self._live, args=(command, environ, cwd), daemon=True, name="task").start()
         self._started.wait()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until the child has ended; whether it has."""
+        return self._ended.wait(seconds)
 
     def _live(self, command: Sequence[str], environ: Mapping[str, str], cwd: str | None) -> None:
         import subprocess

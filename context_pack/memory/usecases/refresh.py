@@ -26,11 +26,16 @@ from context_pack.memory.domain.entries import (
 from context_pack.memory.ports import GoOn, MemoryPorts, PackNote, PackNotes
 from context_pack.memory.usecases.indexing import CodeIndexer, failed_in_words
 from context_pack.retrieval.model import Entry, Progress
+from context_pack.retrieval.ports import Background
 
+Tell = Callable[[int, int], None]
+"""Hears how many files of how many are indexed."""
 TASK = "memory"
 FEW_FILES = 50
 """So many changed files are indexed while somebody waits."""
 SURVEY_SECONDS = 2.0
+FIRST_SECONDS, SLICE_SECONDS = 8.0, 0.25
+"""How long the first search of a project waits for its index, and how often it looks."""
 MOMENT_SECONDS = 1.0
 """How long a call indexes by itself where no background can be started."""
 
@@ -51,15 +56,15 @@ class Refresher:
     packs: PackNotes
     monotonic: Callable[[], float]
 
-    def refresh(self, check: Callable[[], None] = lambda: None) -> Refreshed:
-        """Look at everything; index what is little, and have the rest indexed.
+    def refresh(self, check: Callable[[], None] = lambda: None, tell: Tell = lambda _, __: None) -> Refreshed:
+        """Look at everything; index what is little, and have the rest indexed; `tell` hears how far that is.
 
         Raises:
             Failure: `malformed_discovery`, or what the index raises.
         """
         warnings = (*self._refresh_discoveries(), *self._refresh_packs())
         self._replace(SESSION, map(session_entry, self.ports.sessions.past()))
-        indexing, trouble = self._refresh_code(check)
+        indexing, trouble = self._refresh_code(check, tell)
         return Refreshed(indexing, warnings if trouble is None else (*warnings, trouble))
 
     def _refresh_discoveries(self) -> Iterator[str]:
@@ -97,7 +102,7 @@ class Refresher:
         if gone := known.keys() - fresh.keys():
             self.ports.index.forget(corpus, sorted(gone))
 
-    def _refresh_code(self, check: Callable[[], None]) -> tuple[Progress | None, str | None]:
+    def _refresh_code(self, check: Callable[[], None], tell: Tell) -> tuple[Progress | None, str | None]:
         """How far the index is if it is behind, and which files something is wrong with."""
         indexer, background = CodeIndexer.over(self.ports), self.ports.background
         plan = indexer.plan_within(self._within(check, None if background is None else SURVEY_SECONDS))
@@ -106,7 +111,13 @@ class Refresher:
             background.start(TASK)
             known = len(self.ports.index.known(CODE))
             return Progress(known, known), failed_in_words(indexer.failed())
-        if plan.is_left_to(background, TASK, FEW_FILES):
+        left = plan.is_left_to(background, TASK, FEW_FILES)
+        if left and background is not None and not plan.progress.done:
+            # Nothing of this project is indexed yet: an answer now would look as if there were nothing.
+            self._await(background, plan.progress.total, check, tell)
+            plan = indexer.plan_within(self._within(check, SURVEY_SECONDS)) or plan
+            left = not plan.is_small(FEW_FILES)
+        if left:
             todo = {*plan.changed, *plan.gone}
             unchanged = {path: why for path, why in indexer.failed().items() if path not in todo}
             return plan.progress, failed_in_words(unchanged)
@@ -116,6 +127,13 @@ class Refresher:
             go_on = self._within(check, MOMENT_SECONDS if hurried else None)
             done = indexer.carry_out(plan, lambda: not go_on())
         return None if done.done >= done.total else done, failed_in_words(indexer.failed())
+
+    def _await(self, background: Background, total: int, check: Callable[[], None], tell: Tell) -> None:
+        """Wait for the first index, but not for long."""
+        end = self.monotonic() + FIRST_SECONDS
+        while self.monotonic() < end and not background.wait(TASK, SLICE_SECONDS):
+            check()
+            tell(len(self.ports.index.known(CODE)), total)
 
     def _within(self, check: Callable[[], None], seconds: float | None) -> GoOn:
         """Says yes for so many seconds, and for ever without any; asks `check` each time."""

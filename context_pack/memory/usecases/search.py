@@ -12,7 +12,7 @@ from context_pack.memory.domain.entries import CORPORA, DISCOVERY
 from context_pack.memory.domain.ranking import Asked, ranked, shown
 from context_pack.memory.domain.wholes import parts_of, whole
 from context_pack.memory.ports import MemoryPorts
-from context_pack.memory.usecases.refresh import TASK, Refresher
+from context_pack.memory.usecases.refresh import TASK, Refresher, Tell
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
 from context_pack.retrieval.upkeep import embed_rest
@@ -76,8 +76,13 @@ class MemorySearcher:
     refresher: Refresher
     monotonic: Callable[[], float]
 
-    def search(self, command: ContextSearch, check: Callable[[], None] = lambda: None) -> Search:
-        """The best matches, after a look at what has changed.
+    def search(
+        self,
+        command: ContextSearch,
+        check: Callable[[], None] = lambda: None,
+        tell: Tell = lambda _, __: None,
+    ) -> Search:
+        """The best matches, after a look at what has changed; `tell` hears how far a first index is.
 
         Raises:
             Failure: `invalid_data`, `nothing_indexed`, `embedder_failed`, or what a store raises.
@@ -85,7 +90,7 @@ class MemorySearcher:
         """
         check_query(command.query)
         start = self.monotonic()
-        refreshed = self.refresher.refresh(check)
+        refreshed = self.refresher.refresh(check, tell)
         check()
         if refreshed.indexing is None and self._is_empty():
             raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})

@@ -51,6 +51,10 @@ class Worker:
     def running(self, task: str) -> bool:
         return self.works and task in self.asked
 
+    def wait(self, task: str, seconds: float) -> bool:
+        """Nothing is ever under way."""
+        return True
+
 
 class Watched(MemoryCollections):
     """Collections that count what is read, and may refuse to read."""

@@ -435,6 +435,9 @@ class Worker:
     def running(self, task: str) -> bool:
         return self.works
 
+    def wait(self, task: str, seconds: float) -> bool:
+        return True
+
 
 @pytest.mark.clause("ME-23")
 def test_many_new_files_are_left_to_the_background_and_the_answer_says_how_far_it_is() -> None:
@@ -444,6 +447,8 @@ def test_many_new_files_are_left_to_the_background_and_the_answer_says_how_far_i
     room.with_memory(background=worker)
     found = room.search("g17")
     assert found["indexing"] == {"done": 0, "total": 51}
+    assert next(iter(found)) == "partial"
+    assert "0 of 51 files" in found["partial"]
     assert found["results"] == []
     assert worker.started == ["memory"]
     del files["m/f50.py"]
