@@ -194,7 +194,10 @@ class DiskPorts(Ports):
         """What searches embed with."""
         from context_pack_adapters.embed import choose
 
-        return choose(self.settings.embedder, self.settings.model_dir or None, os.environ)
+        chosen = choose(self.settings.embedder, self.settings.model_dir or None, os.environ)
+        if self.settings.store and chosen.semantic is not None:
+            return chosen._replace(semantic=self.team.embedding_once(chosen.semantic))
+        return chosen
 
     @cached_property
     def documents(self) -> DocumentPorts:

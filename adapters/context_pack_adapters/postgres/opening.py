@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from context_pack.kernel.ports import IdSource
     from context_pack.memory.ports import DiscoveryStore
     from context_pack.packs.ports import ExcerptStore, PackStore
+    from context_pack.retrieval.ports import Embedder
     from context_pack_adapters.postgres.connection import Address, Database
     from context_pack_adapters.stores.pack_news import NewsSource
     from context_pack_adapters.stores.pack_news import Tell as TellNews
@@ -105,6 +106,16 @@ class Team:
         from context_pack_adapters.postgres.excerpt_store import PostgresExcerptStore
 
         return PostgresExcerptStore(database)
+
+    def embedding_once(self, embedder: Embedder) -> Embedder:
+        """An embedder that computes no vector that somebody in the team has computed."""
+        try:
+            database = self.database
+        except Failure:
+            return embedder
+        from context_pack_adapters.postgres.vectors import SharedVectors
+
+        return SharedVectors(embedder, database)
 
     def news(self, tell: TellNews) -> NewsSource:
         """What changes in the team's packs.

@@ -90,6 +90,7 @@ CREATE TABLE context_pack.cp_vectors (
   model text NOT NULL,
   digest bytea NOT NULL,
   vector bytea NOT NULL,
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (project, model, digest)
 );
 CREATE FUNCTION context_pack.cp_may(wanted text) RETURNS boolean LANGUAGE sql STABLE AS $$
