@@ -43,7 +43,6 @@ from context_pack_adapters.stores.context_seen import SeenFolders
 MAX_BYTES = 1024 * 1024
 """Of a context, of the rules of a scan, and of a source that is summed up."""
 FOLDERS_BETWEEN_CHECKS = 64
-DIGESTS = "digests"
 PACKAGES = "node_modules"
 
 
@@ -117,7 +116,7 @@ class DiskProject:
     def _folder(self, scope: str, seen: Look, now_ns: int) -> Folder:
         """The folder as just seen: the known object if nothing has changed.
 
-        A context that is a link is read again every time. Digests of files that are as they were stay known.
+        A context that is a link is read again every time.
         """
         before = self._known.get(scope)
         same = before is not None and (before.rows, before.warnings) == (seen.files, seen.warnings)
@@ -125,9 +124,7 @@ class DiskProject:
             return before
         newest = max([row[3] for row in seen.files], default=0)
         settled = not seen.odd_context and is_settled(newest, newest, now_ns)
-        digests = {} if before is None else before.memo.get(DIGESTS, {})
-        memo = {DIGESTS: digests} if digests else {}
-        return Folder(scope, seen.files, self, seen.warnings, seen.odd_context, settled, memo)
+        return Folder(scope, seen.files, self, seen.warnings, seen.odd_context, settled)
 
     def _enters(self, scope: str, name: str, lines: IgnoreFile) -> bool | None:
         """Whether a folder is entered; None is a no that counts as a warning: its name is no text."""
@@ -264,20 +261,11 @@ class DiskProject:
         known = self._seen.recall(place.path, rows) if lasts else None
         if known is not None:
             return known
-        before, digests = folder.memo.get(DIGESTS, {}), {}
-        now_ns = time.time_ns()
         try:
             with place.held() as handle:
-                for row in rows:
-                    digests[row] = before.get(row) or digest_of(handle, row[0], check)
+                found = fingerprint(content_row(row[0], digest_of(handle, row[0], check)) for row in rows)
         except OSError:
             return None
-        folder.memo[DIGESTS] = {
-            row: digest
-            for row, digest in digests.items()
-            if folder.settled or is_settled(row[2], row[3], now_ns)
-        }
-        found = fingerprint(content_row(row[0], digest) for row, digest in digests.items())
         if lasts:
             self._seen.keep(place.path, rows, found)
         return found

@@ -8,7 +8,6 @@ file is somebody else's, and editing keeps it. The user's file also holds permit
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,12 +16,11 @@ from attrs import field, frozen
 from context_pack.documents.domain.permits import ALLOWED, permits_in
 from context_pack.documents.domain.where import Where, parse_where, without_login
 from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.markdown import is_single_line
 
 CONFIG_FILE = "context.json"
 MAX_BYTES = 1024 * 1024
 MAX_ALIAS_CHARS = 200
-
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 @frozen
@@ -88,7 +86,7 @@ def check_alias(alias: str) -> None:
     Raises:
         Failure: `invalid_data`, field `alias`.
     """
-    if not alias.strip() or alias != alias.strip() or len(alias) > MAX_ALIAS_CHARS or _UNSAFE.search(alias):
+    if not alias or alias != alias.strip() or len(alias) > MAX_ALIAS_CHARS or not is_single_line(alias):
         words = "must have 1 to 200 characters, none of them a control character, no blank at either end"
         raise invalid(f"the name of a collection {words}", "alias")
 

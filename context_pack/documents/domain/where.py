@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from attrs import field, frozen
 
 from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.markdown import is_single_line
 from context_pack.kernel.paths import RelativePath
 
 MAX_CHARS = 2048
@@ -23,7 +24,6 @@ PACKAGE_ENDINGS = (".tar.gz", ".tgz")
 SHAPES = "a folder, a manifest.json, a .tar.gz package, file://… or git+file|https|ssh://…"
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://(.*)", re.DOTALL)
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _LOGIN = re.compile(r"(?P<protocol>[a-z]+)://(?P<user>[^/:]*)(?P<password>:[^/]*)?@", re.IGNORECASE)
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::[0-9]*)?")
 _REF = re.compile(r"(?!.*\.\.)(?!.*@\{)(?!.*//)[A-Za-z0-9_][^\s~^:?*\[\\]{0,254}")
@@ -88,7 +88,7 @@ def parse_where(url: str) -> Where:
     text = url.strip()
     if not text:
         raise _wrong("it is empty")
-    if len(text) > MAX_CHARS or _UNSAFE.search(text):
+    if len(text) > MAX_CHARS or not is_single_line(text):
         raise _wrong("it is too long or holds control characters")
     if text.lower().startswith(GIT):
         return _repository(text[len(GIT) :])
@@ -101,7 +101,7 @@ def parse_where(url: str) -> Where:
     if host not in ("", "localhost") or not slash:
         raise _wrong("file:// wants an absolute path, as in file:///srv/docs")
     decoded = "/" + unquote(path)
-    if _UNSAFE.search(decoded):
+    if not is_single_line(decoded):
         raise _wrong("it holds control characters")
     return Where(_kind(decoded), decoded)
 
