@@ -46,7 +46,10 @@ COMMANDS: Mapping[str, Entry] = {
     "read": Entry("code:read", "print a file with line numbers, and what it imports"),
     "outline": Entry("code:outline", "list the definitions of a file or folder"),
     "grep": Entry("code:grep", "search the project's text files for a regular expression"),
+    "search": Entry("finding:search", "search code, discoveries, sessions and packs by meaning"),
     "packs list": Entry("packs:list_packs", "list the context packs"),
+    "packs create": Entry("packs_build:create", "make an empty pack"),
+    "packs add": Entry("packs_build:add", "add lines of a file, or a definition, to a pack"),
     "packs draft": Entry("packs:draft", "make a pack that answers a question"),
     "packs show": Entry("packs:show", "render a pack with its code"),
     "packs verify": Entry("packs:verify", "check that every ref still finds its code"),
@@ -69,6 +72,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "memory add": Entry("memory:add", "record a discovery about the project"),
     "memory list": Entry("memory:list_discoveries", "list the discoveries"),
+    "memory search": Entry("finding:search_memory", "search the discoveries"),
     "memory import": Entry(
         "memory_import:import_notes", "record what Markdown notes and decision records say"
     ),
@@ -86,6 +90,7 @@ COMMANDS: Mapping[str, Entry] = {
     "team push": Entry("team:push", "copy packs and discoveries of this checkout to it"),
     "team pull": Entry("team:pull", "copy packs and discoveries from it to this checkout"),
     "stats": Entry("server:stats", "what the tools have done in past connections"),
+    "completion": Entry("completion:completion", "print a script that completes commands in your shell"),
     "doctor": Entry("doctor:doctor", "what is configured, what is missing, how to mend it"),
 }
 HIDDEN: Mapping[str, Entry] = {

@@ -110,7 +110,7 @@ def restore(options: Namespace, shell: Shell) -> None:
       context-pack packs restore auth --ttl 7d
     """
     with shell.workspace() as workspace:
-        pack = workspace.packs.restore(options.pack, ttl_minutes=_minutes(options.ttl))
+        pack = workspace.packs.restore(options.pack, ttl_minutes=minutes(options.ttl))
     if options.json:
         shell.terminal.json({"id": pack.id, "name": pack.name, "revision": pack.revision})
     else:
@@ -119,7 +119,7 @@ def restore(options: Namespace, shell: Shell) -> None:
         )
 
 
-def _minutes(text: str) -> int:
+def minutes(text: str) -> int:
     """A time such as 90, 12h or 7d, in minutes."""
     number, unit = (text[:-1], text[-1:]) if text[-1:] in UNITS else (text, "m")
     if not (number.isascii() and number.isdigit()) or len(number) > 9:

@@ -1,0 +1,65 @@
+"""Packs built by hand, searches and completion from the command line."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+CODE = "class Session:\n    def renew(self):\n        return token()\n\n\ndef token():\n    return 1\n"
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> CommandLine:
+    """The command line over a small project."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/login.py").write_text(CODE)
+    return CommandLine(tmp_path)
+
+
+@pytest.mark.clause("CLI-61")
+def test_a_pack_is_made_and_code_is_added_without_a_revision(cli: CommandLine) -> None:
+    made = cli("packs", "create", "auth-flow", "--title", "How login works", "--json").json
+    assert (made["name"], made["revision"]) == ("auth-flow", 1)
+    done = cli("packs", "add", "auth-flow", "src/login.py:6-7", "--why", "Where it is made")
+    assert (done.code, "revision 3" in done.out) == (0, True), done.err
+    assert cli("packs", "add", "auth-flow", "src/login.py#Session.renew", "--section", "renewing").code == 0
+    shown = cli("packs", "show", "auth-flow").out
+    assert "return 1" in shown
+    assert "def renew(self):" in shown
+    assert "Where it is made" in shown
+    refs = cli("packs", "verify", "auth-flow", "--json")
+    assert refs.code == 0
+
+
+@pytest.mark.clause("CLI-61")
+def test_a_name_that_is_nearly_one_is_told_and_a_place_that_is_none_refused(cli: CommandLine) -> None:
+    cli("packs", "create", "auth-flow")
+    near = cli("packs", "add", "auth-flw", "src/login.py:1")
+    assert near.code == 1
+    assert "did you mean 'auth-flow'?" in near.err
+    assert cli("packs", "add", "auth-flow", "src/login.py").code == 2
+
+
+@pytest.mark.clause("CLI-62")
+def test_code_and_discoveries_are_searched(cli: CommandLine) -> None:
+    cli("memory", "add", "rule", "Tokens are renewed by the session, never by a view")
+    found = cli("search", "where is the token renewed")
+    assert "src/login.py:" in found.out, found.err
+    remembered = cli("memory", "search", "who renews tokens", "--json").json["results"]
+    assert {each["source"] for each in remembered} == {"discovery"}
+    assert cli("search", "x").code == 1
+
+
+@pytest.mark.clause("CLI-63")
+def test_commands_are_completed(cli: CommandLine, tmp_path: Path) -> None:
+    script = tmp_path / "complete.bash"
+    script.write_text(cli("completion", "bash").out)
+    typed = f'. {script}; COMP_WORDS=(context-pack packs ""); COMP_CWORD=2; _context_pack; '
+    ask = typed + 'echo "${COMPREPLY[@]}"'
+    told = subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout.split()
+    assert {"create", "add", "verify", "list"} <= set(told)
+    assert "__fish_seen_subcommand_from packs" in cli("completion", "fish").out
+    assert cli("completion", "zsh").out.startswith("autoload")
