@@ -6,6 +6,7 @@ source tree and the passage stands there at its lines; else it is quoted.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from attrs import frozen
@@ -21,9 +22,11 @@ from context_pack.memory.usecases.search import ContextSearch, MemorySearcher
 from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
 from context_pack.retrieval.model import Found
 from context_pack.retrieval.searching import Ranked
+from context_pack.retrieval.words import tokens
 
 MOST_DOCUMENT_BYTES = 2 * 1024 * 1024
 QUOTED_CHARS = 600
+MOST_WORDS = 5
 WORTH_SHOWING = 0.1
 """A relevance below which a passage is not worth a reader's time, though a search may list it."""
 NO_ANSWER = frozenset({Code.NOTHING_INDEXED, Code.EMBEDDER_FAILED})
@@ -64,7 +67,7 @@ class FoundExcerpts:
             notes["warning"] = "; ".join(search.warnings)
         code = [hit.found for hit in search.hits if hit.found.corpus == CODE]
         for hit in search.hits:
-            yield from _remembered(hit, code)
+            yield from _remembered(query, hit, code)
 
     def _documented(
         self, query: str, limit: int, notes: dict[str, object], check: Waiting
@@ -77,16 +80,17 @@ class FoundExcerpts:
         for answer in found.answers:
             for hit in answer.hits:
                 if hit.ranked.relevance >= WORTH_SHOWING:
-                    yield self._document(hit)
+                    yield self._document(query, hit)
 
-    def _document(self, hit: Hit) -> Excerpt:
+    def _document(self, query: str, hit: Hit) -> Excerpt:
         found = hit.ranked.found
+        what = _what(query, found)
         title = " / ".join(filter(None, (found.title or found.key, found.heading)))
         path = self._place(hit)
         if path is None:
             title = f"{hit.collection.alias}: {title}"
-            return Excerpt("documents", title, hit.ranked.relevance, found.text[:QUOTED_CHARS])
-        return Excerpt("documents", title, hit.ranked.relevance, "", path, found.start, found.end)
+            return Excerpt("documents", title, hit.ranked.relevance, found.text[:QUOTED_CHARS], what=what)
+        return Excerpt("documents", title, hit.ranked.relevance, "", path, found.start, found.end, what)
 
     def _place(self, hit: Hit) -> str | None:
         """The path in the source tree under which the passage stands at its lines.
@@ -109,27 +113,36 @@ class FoundExcerpts:
         return None
 
 
+def _what(query: str, found: Found) -> str:
+    """What was found, in a few words: the definition, and the words of the question that it has."""
+    has = set(tokens(f"{found.heading} {found.key} {found.text}"))
+    words = [word for word in dict.fromkeys(re.findall(r"[\w'-]+", query)) if has & set(tokens(word))]
+    said = f"has {', '.join(words[:MOST_WORDS])}" if words else ""
+    defined = f"defines {found.heading}" if found.corpus == CODE and found.heading else ""
+    return "; ".join(filter(None, (defined, said)))
+
+
 def _stands(text: str, passage: str, start: int, end: int) -> bool:
     """Whether a passage is what the lines say."""
     lines = "\n".join(split_lines(text)[start - 1 : end])
     return passage.replace("\r\n", "\n").strip() in lines
 
 
-def _remembered(hit: Ranked, code: Sequence[Found]) -> Iterator[Excerpt]:
+def _remembered(query: str, hit: Ranked, code: Sequence[Found]) -> Iterator[Excerpt]:
     """What memory found, as far as it says something about the question by itself.
 
     Of a ref into lines that were found as code themselves, the code is enough.
     """
     found, facts = hit.found, hit.found.entry_facts
     if found.corpus == CODE:
-        yield Excerpt(
-            "code", found.heading or found.key, hit.relevance, "", found.key, found.start, found.end
-        )
+        title, what = found.heading or found.key, _what(query, found)
+        yield Excerpt("code", title, hit.relevance, "", found.key, found.start, found.end, what)
     elif found.corpus == PACK and "path" in facts:
         path, start, end = str(facts["path"]), int(facts["startLine"]), int(facts["endLine"])
         if not any(one.key == path and one.start <= end and start <= one.end for one in code):
             # The text of a ref begins with its title, or its key where it has none.
-            yield Excerpt("code", found.text.partition("\n")[0], hit.relevance, "", path, start, end)
+            title = found.text.partition("\n")[0]
+            yield Excerpt("code", title, hit.relevance, "", path, start, end, _what(query, found))
     elif found.corpus == DISCOVERY:
         title = " about ".join(filter(None, (str(facts["type"]), found.module)))
-        yield Excerpt("memory", title, hit.relevance, found.text)
+        yield Excerpt("memory", title, hit.relevance, found.text, what=_what(query, found))

@@ -111,7 +111,8 @@ class NoExcerptStore:
 class Excerpt:
     """A passage that answers a question: lines of a source file, or a text of its own when it has no path.
 
-    `kind` is the section it belongs to: `code`, `documents` or `memory`; `score` is from 0 to 1.
+    `kind` is the section it belongs to: `code`, `documents` or `memory`; `score` is from 0 to 1; `what` says
+    in a few words what was found.
     """
 
     kind: str
@@ -121,6 +122,7 @@ class Excerpt:
     path: str | None = None
     start: int = 1
     end: int = 1
+    what: str = ""
 
 
 @frozen

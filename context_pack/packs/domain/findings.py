@@ -14,8 +14,9 @@ from context_pack.packs.domain import values
 from context_pack.packs.domain.budget import cut
 from context_pack.packs.domain.model import Pack, Ref, Section
 
-TITLES: Mapping[str, str] = {"code": "Code", "documents": "Documents", "memory": "Memory"}
-_FOUND = r'found for "(?P<question>.*)", score [0-9]\.[0-9]{2}'
+CODE = "code"
+TITLES: Mapping[str, str] = {CODE: "Code", "documents": "Documents", "memory": "Memory"}
+_FOUND = r'found for "(?P<question>.*)"(?:, score [0-9]\.[0-9]{2}|: [^"]*)?'
 _WHY = re.compile(_FOUND)
 _QUOTE = re.compile(rf"- .*\({_FOUND}\)")
 _KEY_CHARS = 48
@@ -26,9 +27,10 @@ def title_of(question: str) -> str:
     return cut(question, values.TITLE_CHARS).strip()
 
 
-def reason(question: str, score: float) -> str:
-    """Why a passage is there: the question and how well it answers it."""
-    return f'found for "{title_of(question)}", score {score:.2f}'
+def reason(question: str, what: str) -> str:
+    """Why a passage is there: the question, and what was found of it."""
+    told = what.replace('"', "'")
+    return f'found for "{title_of(question)}"' + (f": {told}" if told else "")
 
 
 def quote(title: str, text: str, why: str) -> str:

@@ -1,9 +1,10 @@
 """From a question to a pack: the best passages for it, as anchored refs, within a budget of tokens.
 
-Passages come best first from a port; each is kept if the pack still fits the budget with it, else as many of
-its first lines as do. What a passage weighs is measured by rendering it alone, so that many cost no more than
-each of them; the whole is rendered once at the end as `output` will show it, and loses its last passages
-should it be too large after all. The pack is stored once, as a draft at its first revision.
+Passages come best first from a port. Code has its share of the budget before the rest, and whole passages
+come before those that fit in part only, by as many of their first lines as do. What a passage weighs is
+measured by rendering it alone, so that many cost no more than each of them; the whole is rendered once at the
+end as `output` will show it, and loses its last passages should it be too large after all. The pack is stored
+once, as a draft at its first revision.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.budget import cut, size
-from context_pack.packs.domain.findings import TITLES, key_of, quote, reason, title_of
+from context_pack.packs.domain.findings import CODE, TITLES, key_of, quote, reason, title_of
 from context_pack.packs.domain.model import Pack, Ref, Section, Status
 from context_pack.packs.domain.render import render
 from context_pack.packs.domain.revision import FIRST
@@ -36,6 +37,8 @@ DEFAULT_TOKENS = 8_000
 LEAST_EXCERPTS, MOST_EXCERPTS = 60, 300
 TOKENS_PER_EXCERPT = 50
 """What the smallest ref takes when it is shown."""
+CODE_SHARE = 0.7
+"""What code may take before documents and memory had their turn."""
 LEAST_LINES = 5
 """A passage is not cut to fewer lines than these."""
 SLACK_BYTES = 64
@@ -150,20 +153,31 @@ class _Chooser:
     used: int = field(init=False)
     _bare: int = field(init=False)
     _opened: dict[str, int] = field(factory=dict, init=False)
+    _spent: dict[bool, int] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         self._bare = self.weight(self.empty)
         self.used = self._bare + size(MOST_COUNTED)
 
-    def chosen(self, items: Iterable[Excerpt]) -> Pack:
-        """The pack with as many passages as fit, the best first."""
+    def chosen(self, items: Sequence[Excerpt]) -> Pack:
+        """The pack with as many passages as fit, the best first: whole ones in their share, then in part."""
+        waiting, taken = list(enumerate(items)), list[tuple[int, tuple[str, Ref | str]]]()
         seen: list[tuple[str, int, int]] = []
-        for item in items:
-            self.resolver.check()
-            if item.path is None:
-                self._take(item.kind, self._quoted(item))
-            elif not _repeats(item, seen) and self._take(item.kind, self._refs(item)):
-                seen.append((item.path, item.start, item.end))
+        for shared, whole in ((True, True), (False, True), (False, False)):
+            left = []
+            for place, item in waiting:
+                self.resolver.check()
+                if item.path is not None and _repeats(item, seen):
+                    continue
+                candidates = self._quoted(item) if item.path is None else self._refs(item, whole)
+                if not self._has_share(item.kind, shared, items) or not self._take(item.kind, candidates):
+                    left.append((place, item))
+                    continue
+                taken.append((place, self.parts[-1]))
+                if item.path is not None:
+                    seen.append((item.path, item.start, item.end))
+            waiting = left
+        self.parts = [part for _, part in sorted(taken, key=lambda each: each[0])]
         pack = self._pack(self.parts)
         while self.parts and self.weight(pack) > self.most:
             self.parts.pop()
@@ -174,6 +188,13 @@ class _Chooser:
         """The bytes of the pack as `output` shows it, in one page."""
         shown = render(pack, self.resolver, self.empty.created_at, max_tokens=commands.MOST_TOKENS)
         return size(shown.text) if shown.cursor is None else commands.MOST_TOKENS * BYTES_PER_TOKEN + 1
+
+    def _has_share(self, kind: str, shared: bool, items: Sequence[Excerpt]) -> bool:
+        """Whether a kind has not yet used up its share, if there are others to share with."""
+        if not shared or len({item.kind == CODE for item in items}) == 1:
+            return True
+        most = (self.most - self._bare) * (CODE_SHARE if kind == CODE else 1 - CODE_SHARE)
+        return self._spent.get(kind == CODE, 0) < most
 
     def _take(self, kind: str, candidates: Iterable[Ref | str]) -> bool:
         """Keep the first candidate that fits; whether one does."""
@@ -190,28 +211,29 @@ class _Chooser:
             if self.used + more <= self.most:
                 self.parts.append((kind, part))
                 self.used += more
+                self._spent[kind == CODE] = self._spent.get(kind == CODE, 0) + more
                 return True
         return False
 
-    def _refs(self, item: Excerpt) -> Iterator[Ref]:
-        """The passage whole, then with half of its lines, and so on; nothing if it has changed meanwhile."""
+    def _refs(self, item: Excerpt, whole: bool) -> Iterator[Ref]:
+        """The passage whole, or with half of its lines, and so on; nothing if it has changed meanwhile."""
         assert item.path is not None
         title = values.one_line(cut(item.title, values.TITLE_CHARS // 2), "title")
         keys = {part.key for kind, part in self.parts if kind == item.kind and isinstance(part, Ref)}
-        key, why = _unique(key_of(title or ""), keys), reason(self.query, item.score)
+        key, why = _unique(key_of(title or ""), keys), reason(self.query, item.what)
         lines = min(item.end - item.start + 1, MAX_LINES)
         while True:
             place = LineRange(item.start, item.start + lines - 1)
             ref = self.resolver.anchored(Ref(key, RelativePath(item.path), place, title, why))
             if ref.anchor is not None:  # it has not changed since it was indexed
                 yield ref
-            if lines <= 2 * LEAST_LINES:
+            if whole or lines <= 2 * LEAST_LINES:
                 return
             lines //= 2
 
     def _quoted(self, item: Excerpt) -> Iterator[str]:
         """The passage as a line of the description of its section, while that has room."""
-        line = quote(item.title, item.text, reason(self.query, item.score))
+        line = quote(item.title, item.text, reason(self.query, item.what))
         texts = [part for kind, part in self.parts if kind == item.kind and isinstance(part, str)]
         if len("\n".join([*texts, line])) <= values.DESCRIPTION_CHARS:
             yield line

@@ -49,7 +49,7 @@ class Desk:
 
 
 def code(n: int, start: int, end: int, score: float) -> Excerpt:
-    return Excerpt("code", f"f{n}.work", score, "", f"src/f{n}.py", start, end)
+    return Excerpt("code", f"f{n}.work", score, "", f"src/f{n}.py", start, end, "defines work; has work")
 
 
 ASKED = Draft(query="how does it work", ttl_minutes=60)
@@ -74,10 +74,8 @@ def test_the_best_passages_become_anchored_refs_with_a_reason() -> None:
         ("guide", "src/f1.py", "5-6"),
     ]
     assert all(ref.anchor is not None for _, ref in pack.refs)
-    assert pack.refs[0][1].why == 'found for "how does it work", score 0.90'
-    assert pack.sections[2].description == (
-        '- rule: Never log tokens (found for "how does it work", score 0.40)'
-    )
+    assert pack.refs[0][1].why == 'found for "how does it work": defines work; has work'
+    assert pack.sections[2].description == ('- rule: Never log tokens (found for "how does it work")')
     assert drafted.notes == {"indexing": {"done": 1}}
     assert drafted.tokens == desk.tokens(pack.id)
 
@@ -105,6 +103,15 @@ def test_a_passage_that_does_not_fit_is_cut_and_a_smaller_one_still_comes() -> N
     assert 5 <= lines["src/f0.py"] < 100
     assert lines["src/f1.py"] == 3
     assert drafted.tokens > 300
+
+
+@pytest.mark.clause("ME-51")
+def test_whole_functions_come_before_the_half_of_a_better_one_and_code_before_documents() -> None:
+    papers = [Excerpt("documents", f"Guide {n}", 0.9, "", f"src/f{n}.py", 30, 60) for n in range(3)]
+    desk = Desk(*papers, code(3, 1, 100, 0.8), code(4, 1, 20, 0.7), code(5, 1, 20, 0.6))
+    drafted = desk.drafter.draft(Draft(query="how does it work", ttl_minutes=60, max_tokens=900))
+    lines = {ref.path.value: ref.lines.count for section, ref in drafted.pack.refs if section.key == "code"}
+    assert lines["src/f4.py"] == lines["src/f5.py"] == 20
 
 
 @pytest.mark.clause("ME-50")
