@@ -59,7 +59,7 @@ class Symbol:
             raise invalid("the symbol's part must be all, bare, or lines such as 2-5", "part")
 
 
-@frozen
+@frozen(cache_hash=True)
 class Anchor:
     """The memory of an excerpt; `before` and `after` are in file order and shorter at the file's ends."""
 

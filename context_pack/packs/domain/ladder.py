@@ -99,7 +99,9 @@ def beyond(ref: Ref, anchor: Anchor, home: Text | Reason, abroad: Abroad) -> Res
 
 def is_copy(anchor: Anchor, excerpt: str, lines: LineRange, source: SourceText) -> bool:
     """Whether equal text in another file is the code: it tells enough, or the same stands beside it."""
-    return sum(map(str.isalnum, excerpt)) >= TELLING_CHARS or stands_beside(anchor, source, lines)
+    telling = sum(map(str.isalnum, excerpt[: 4 * TELLING_CHARS])) >= TELLING_CHARS
+    telling = telling or sum(map(str.isalnum, excerpt)) >= TELLING_CHARS
+    return telling or stands_beside(anchor, source, lines)
 
 
 def named(anchor: Anchor, text: Text) -> Resolution | None:

@@ -102,21 +102,25 @@ def items_of(pack: Pack) -> list[Item]:
     return items
 
 
-def with_changes(items: Iterable[Item], states: Mapping[str, Resolution]) -> Iterator[Item]:
+States = Mapping[int, Resolution]
+"""What became of refs, by the identity of each: refs that are equal are in equal states."""
+
+
+def with_changes(items: Iterable[Item], states: States) -> Iterator[Item]:
     """The items, each ref that changed followed by what changed, where that is known."""
     for item in items:
         yield item
-        found = states.get(place_of(item))
+        found = states.get(id(item.part))
         if found is not None and found.difference is not None:
             yield evolve(item, opens=False, changed=found.difference)
 
 
-def only_changes(items: Iterable[Item], states: Mapping[str, Resolution]) -> Iterator[Item]:
+def only_changes(items: Iterable[Item], states: States) -> Iterator[Item]:
     """The refs that are not as they were, each under its section and group."""
     opened: set[str] = set()
     chapters: set[tuple[str, str]] = set()
     for item in items:
-        found = states.get(place_of(item))
+        found = states.get(id(item.part))
         if found is None or found.state in UNCHANGED or not isinstance(item.part, Ref):
             continue
         key = item.section.key
@@ -126,11 +130,6 @@ def only_changes(items: Iterable[Item], states: Mapping[str, Resolution]) -> Ite
         yield evolve(item, opens=chapter not in chapters)
         opened.add(key)
         chapters.add(chapter)
-
-
-def place_of(item: Item) -> str:
-    """What tells the ref of an item from every other of its pack; empty for what is no ref."""
-    return f"{item.section.key}/{item.part.key}" if isinstance(item.part, Ref) else ""
 
 
 def counted(states: Iterable[Resolution]) -> str:

@@ -104,7 +104,7 @@ def _extra() -> Any:
     return field(factory=dict, eq=False, repr=False, kw_only=True)
 
 
-@frozen
+@frozen(cache_hash=True)
 class Ref:
     """A promise about code: these lines of this file, and why they matter."""
 

@@ -7,7 +7,7 @@ is cut, and says which lines it shows. A pack that fits is laid out exactly as t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 
 from attrs import define, evolve, field, frozen
@@ -50,8 +50,8 @@ def render(
 ) -> Rendered:
     """One page of the pack from a position on."""
     items = layout.items_of(pack)
-    states = {layout.place_of(item): resolve(item.part) for item in items if isinstance(item.part, Ref)}
-    if mode is Mode.FULL:
+    states = {id(item.part): resolve(item.part) for item in items if isinstance(item.part, Ref)}
+    if mode is Mode.FULL and any(found.difference is not None for found in states.values()):
         items = list(layout.with_changes(items, states))
     elif mode is Mode.DIFF:
         items = list(layout.only_changes(items, states))
@@ -70,7 +70,7 @@ class _Pages:
     """The items of one pack, and what became of its refs."""
 
     pack: Pack
-    states: Mapping[str, Resolution]
+    states: layout.States
     mode: Mode
     budget: int
     items: list[Item]
@@ -135,7 +135,7 @@ class _Pages:
         """An item of a page that begins at `position`, and the spot from which it is shown."""
         item, opening = self.items[index], index == position.item
         spot = position.spot if opening else START
-        return layout.block_of(item, spot, opening, self.states.get(layout.place_of(item)), self.mode), spot
+        return layout.block_of(item, spot, opening, self.states.get(id(item.part)), self.mode), spot
 
     def _ended(self, text: str, after: Position) -> Rendered:
         """A page that is not the last, with the line that leads on."""

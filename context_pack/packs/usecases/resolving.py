@@ -15,7 +15,6 @@ from typing import NamedTuple, Protocol
 from attrs import define, evolve, field
 
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, FileNames, Reason, SourceTree, Stamp, Unreadable
 from context_pack.kernel.syntax import Definition, NoSyntax, Spans, Syntax
@@ -62,19 +61,19 @@ class Memory:
     def __init__(self, most_chars: int = MOST_KEPT_CHARS) -> None:
         self._most = most_chars
         self._chars = 0
-        self._kept: dict[tuple[RelativePath, LineRange, Anchor | None], Kept] = {}
+        self._kept: dict[tuple[str, int, int, str | None], Kept] = {}
         self.without: dict[RelativePath, tuple[Stamp, Keys]] = {}
         """What files were found not to hold when they had this stamp."""
 
     def of(self, ref: Ref) -> Kept | None:
         """What is kept about the lines of a ref."""
-        return self._kept.get((ref.path, ref.lines, ref.anchor))
+        return self._kept.get(_key(ref))
 
     def keep(self, ref: Ref, kept: Kept) -> None:
         """Keep what became of the lines of a ref."""
         if self._chars > self._most:
             self._kept, self._chars = {}, 0
-        self._kept[ref.path, ref.lines, ref.anchor] = kept
+        self._kept[_key(ref)] = kept
         # The code is held twice: as it is, and as it is shown.
         self._chars += ENTRY_CHARS + 2 * len(kept.resolution.excerpt or "")
 
@@ -107,6 +106,12 @@ class Sources(Protocol):
         """What was anchored."""
 
 
+def _key(ref: Ref) -> tuple[str, int, int, str | None]:
+    """What tells one proof from another: the digest stands for the whole anchor."""
+    digest = None if ref.anchor is None else ref.anchor.digest
+    return ref.path.value, ref.lines.start, ref.lines.end, digest
+
+
 @define
 class Resolver:
     """Finds the code of refs for one call."""
@@ -122,7 +127,8 @@ class Resolver:
     anchored_texts: dict[str, str] = field(factory=dict, init=False)
     """The text of every anchor that was made, by its digest."""
     _found: dict[Ref, Resolution] = field(factory=dict, init=False)
-    _unchanged: dict[RelativePath, Stamp] = field(factory=dict, init=False)
+    _recalled: dict[int, Resolution] = field(factory=dict, init=False)
+    """What earlier calls found out about refs of this one, by their identity, where that still holds."""
     _texts: OrderedDict[RelativePath, SourceText | Reason] = field(factory=OrderedDict, init=False)
     _stamps: dict[RelativePath, Stamp | None] = field(factory=dict, init=False)
     _chars: int = field(default=0, init=False)
@@ -138,17 +144,19 @@ class Resolver:
 
     def recalling(self) -> Resolver:
         """Look, all at once, which files of the refs are as they were in an earlier call."""
-        kept = [
-            (ref.path, found.stamp) for ref in self.expected if (found := self.memory.of(ref)) is not None
-        ]
-        stamps = dict(kept)
+        kept = [(ref, found) for ref in self.expected if (found := self.memory.of(ref)) is not None]
+        stamps = {ref.path: found.stamp for ref, found in kept}
         self.check()
-        self._unchanged = {path: stamps[path] for path in self.tree.unchanged(stamps)} if stamps else {}
+        same = self.tree.unchanged(stamps) if stamps else ()
+        unchanged = {path: stamps[path] for path in same}
+        self._recalled = {
+            id(ref): found.resolution for ref, found in kept if found.stamp == unchanged.get(ref.path)
+        }
         return self
 
     def __call__(self, ref: Ref) -> Resolution:
         """What became of the ref's code."""
-        found = self._at_home(ref)
+        found = self._recalled.get(id(ref)) or self._at_home(ref)
         if found is None:
             if ref not in self._found:
                 self._search(ref)
@@ -157,11 +165,9 @@ class Resolver:
 
     def _at_home(self, ref: Ref) -> Resolution | None:
         """What the ref's own file proves; None when the rest of the tree has to be asked."""
-        kept = self.memory.of(ref)
-        if kept is not None and kept.stamp == self._unchanged.get(ref.path):
-            return kept.resolution
-        if ref in self._found:
-            return self._found[ref]
+        known = self._recalled.get(id(ref)) or self._found.get(ref)
+        if known is not None:
+            return known
         text = self.text(ref.path)
         if isinstance(text, Reason):
             return None if text is Reason.MISSING and ref.anchor is not None else unreadable(text)

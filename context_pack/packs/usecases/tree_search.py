@@ -74,7 +74,7 @@ class TreeSearch:
         wanted = dict(refs)
         sought = [_Sought(ref, ref.anchor) for ref in wanted if ref.anchor is not None]
         for one in sought:
-            one.excerpt = self.text_of(one.anchor.digest) or self._where_it_was(one)
+            one.excerpt = self._where_it_was(one) or self.text_of(one.anchor.digest)
         self._copies(sought)
         self._namesakes([one for one in sought if wanted[one.ref] and not one.copies])
         return {one.ref: Abroad(one.copies, one.namesakes, self._complete and one.complete) for one in sought}
