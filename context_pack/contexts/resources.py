@@ -14,7 +14,7 @@ from context_pack.contexts.domain.model import ROOT_SCOPE, Gist
 from context_pack.contexts.ports import Project, Projects, Refusal
 from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
 from context_pack.contexts.usecases.query import ContextQueries, Refused
-from context_pack.contexts.usecases.reading import ContextReader
+from context_pack.contexts.usecases.reading import gist_of
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
 
 PREFIX = "context://scope/"
@@ -26,7 +26,7 @@ MOST_LISTED = 200
 
 def build(queries: ContextQueries) -> ResourceFamily:
     """The resources over these use cases."""
-    projects, reader = queries.projects, ContextReader(queries.format)
+    projects = queries.projects
     return ResourceFamily(
         prefix=PREFIX,
         uri_template=PREFIX + "{path}",
@@ -34,19 +34,19 @@ def build(queries: ContextQueries) -> ResourceFamily:
         title=TITLE,
         description=ABOUT,
         mime_type=MIME,
-        entries=lambda: list(_entries(projects, reader)),
+        entries=lambda: list(_entries(queries)),
         read=lambda uri: _read(queries, uri),
         complete={"path": lambda typed, _: _scopes(projects, typed)},
     )
 
 
-def _entries(projects: Projects, reader: ContextReader) -> Iterator[ResourceEntry]:
-    project = projects.open(None)
+def _entries(queries: ContextQueries) -> Iterator[ResourceEntry]:
+    project = queries.projects.open(None)
     if isinstance(project, Refusal):
         return
     for scope in [ROOT_SCOPE, *project.inside(ROOT_SCOPE)][:MOST_LISTED]:
         folder = project.find(scope)
-        gist = None if folder is None or isinstance(folder, Refusal) else reader.gist(folder)
+        gist = None if folder is None or isinstance(folder, Refusal) else gist_of(folder, queries.format)
         if isinstance(gist, Gist):
             yield ResourceEntry(PREFIX + quote(scope), scope, TITLE, gist.summary, MIME)
 

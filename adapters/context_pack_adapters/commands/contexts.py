@@ -228,16 +228,15 @@ def validate(options: Namespace, shell: Shell) -> int:
     from context_pack.contexts.domain.model import CONTEXT_FILE, Context
     from context_pack.contexts.domain.schema import CONTEXT_SCHEMA
     from context_pack.contexts.ports import Refusal
-    from context_pack.contexts.usecases.reading import OUTSIDE, ContextReader
+    from context_pack.contexts.usecases.reading import OUTSIDE, context_of
 
     if options.schema:
         shell.terminal.json(CONTEXT_SCHEMA)
         return 0
     opened = open_project(options, shell)
-    reader = ContextReader(opened.queries.format)
     checked, invalid = 0, {}
     for folder in _folders(opened.project, options.scopes):
-        verdict = reader.read(folder)
+        verdict = context_of(folder, opened.queries.format)
         checked += verdict is not None
         if isinstance(verdict, Refusal):
             invalid[folder.scope] = OUTSIDE.reason

@@ -19,20 +19,13 @@ REFERENCES, REFERENCED_BY = "references", "referencedBy"
 SUMMARY = ("title", "name", "status", "state")
 
 
-class Step(NamedTuple):
-    """From one entity to the next: which way the reference goes, and by which field."""
-
-    to: Entity
-    relation: str
-    field: str
-
-
 class Neighbour(NamedTuple):
-    """An entity near another: how far away, and the step that led to it."""
+    """An entity near another: how far away, which way the reference that led to it goes, by which field."""
 
     entity: Entity
     distance: int
-    step: Step
+    relation: str
+    field: str
 
 
 class Around(NamedTuple):
@@ -60,17 +53,19 @@ def _neighbours(bundle: Bundle, start: Entity, depth: int) -> Iterator[Neighbour
     met, nearest = {start.id}, [start.id]
     for distance in range(1, depth + 1):
         nearest, before = [], nearest
-        for step in (step for key in before for step in _steps(bundle, key)):
-            if step.to.id not in met:
-                met.add(step.to.id)
-                nearest.append(step.to.id)
-                yield Neighbour(step.to, distance, step)
+        for one in (one for key in before for one in _beside(bundle, key, distance)):
+            if one.entity.id not in met:
+                met.add(one.entity.id)
+                nearest.append(one.entity.id)
+                yield one
 
 
-def _steps(bundle: Bundle, key: str) -> Iterator[Step]:
-    """The steps that lead away from an entity, both ways."""
-    yield from (Step(edge.target, REFERENCES, edge.field.name) for edge in bundle.edges.get(key, ()))
-    yield from (Step(edge.source, REFERENCED_BY, edge.field.name) for edge in bundle.referrers.get(key, ()))
+def _beside(bundle: Bundle, key: str, far: int) -> Iterator[Neighbour]:
+    """What one reference leads to from an entity, both ways; it is so far from where the search began."""
+    for edge in bundle.edges.get(key, ()):
+        yield Neighbour(edge.target, far, REFERENCES, edge.field.name)
+    for edge in bundle.referrers.get(key, ()):
+        yield Neighbour(edge.source, far, REFERENCED_BY, edge.field.name)
 
 
 def target_record(entity: Entity, id_field: str, fields: Sequence[str] | None) -> dict[str, Any]:
@@ -88,8 +83,8 @@ def neighbour_record(neighbour: Neighbour, id_field: str, detail: str) -> dict[s
     record: dict[str, Any] = {
         "id": entity.id,
         "entityType": entity.type,
-        "relation": neighbour.step.relation,
-        "field": neighbour.step.field,
+        "relation": neighbour.relation,
+        "field": neighbour.field,
         "distance": neighbour.distance,
     }
     if detail == "full":

@@ -17,7 +17,7 @@ from context_pack.contexts.domain.fingerprint import Freshness, State
 from context_pack.contexts.domain.model import Context, Corrupt, Gist, Unsupported, Verdict, selected
 from context_pack.contexts.ports import Check, ContextFormat, Folder, Project, Projects, Refusal, unwatched
 from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
-from context_pack.contexts.usecases.reading import OUTSIDE, ContextReader, freshness_of
+from context_pack.contexts.usecases.reading import OUTSIDE, context_of, freshness_of, gist_of
 
 FOLDERS_BETWEEN_CHECKS = 64
 TRAVERSAL = "Invalid scope: path traversal detected"
@@ -84,7 +84,7 @@ class ContextQueries:
         folder = self._folder(command.path, command.scope)
         if isinstance(folder, Refused):
             return folder
-        verdict = ContextReader(self.format).read(folder)
+        verdict = context_of(folder, self.format)
         if not isinstance(verdict, Context):
             return refused(verdict, command.scope)
         return Found(*selected(verdict, command.filter or ()))
@@ -94,7 +94,7 @@ class ContextQueries:
         folder = self._folder(command.path, command.scope)
         if isinstance(folder, Refused):
             return folder
-        gist = ContextReader(self.format).gist(folder)
+        gist = gist_of(folder, self.format)
         if not isinstance(gist, Gist):
             return refused(gist, command.scope)
         return Checked(freshness_of(folder, gist, check), gist.last_updated, folder.warnings)
@@ -139,7 +139,7 @@ class ContextQueries:
         return known
 
     def _entry(self, folder: Folder, check: Check) -> Entry:
-        gist = ContextReader(self.format).gist(folder)
+        gist = gist_of(folder, self.format)
         if isinstance(gist, Gist):
             state = freshness_of(folder, gist, check).state
             return Entry(folder.scope, state, True, gist.last_updated, gist.summary)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
 from context_pack.contexts.domain.fingerprint import Freshness, Method, compared
 from context_pack.contexts.domain.model import Context, Corrupt, Gist, Unsupported, Verdict, judged
-from context_pack.contexts.domain.quick import gist_of
+from context_pack.contexts.domain.quick import gist_of as quick_gist
 from context_pack.contexts.ports import Check, ContextFormat, Folder, Refusal
 
 OUTSIDE = Corrupt("it links out of the root")
@@ -17,27 +15,22 @@ UNUSABLE = {
 """What a file is that is there and cannot be had."""
 
 
-@frozen
-class ContextReader:
-    """Reads and judges context files."""
+def context_of(folder: Folder, form: ContextFormat) -> Verdict | Refusal | None:
+    """The whole context; None when there is no file, a refusal when it leads out of the root."""
+    data = folder.context()
+    if isinstance(data, Refusal):
+        return UNUSABLE.get(data, data)
+    return None if data is None else judged(form.parse(data))
 
-    format: ContextFormat
 
-    def read(self, folder: Folder) -> Verdict | Refusal | None:
-        """The whole context; None when there is no file, a refusal when it leads out of the root."""
-        data = folder.context()
-        if isinstance(data, Refusal):
-            return UNUSABLE.get(data, data)
-        return None if data is None else judged(self.format.parse(data))
-
-    def gist(self, folder: Folder) -> Gist | Unsupported | Corrupt | Refusal | None:
-        """The few lines that a list needs; most files are not even parsed for it."""
-        data = folder.context()
-        quick = gist_of(data) if isinstance(data, bytes) else None
-        if quick is not None:
-            return quick
-        verdict = self.read(folder)
-        return verdict.gist if isinstance(verdict, Context) else verdict
+def gist_of(folder: Folder, form: ContextFormat) -> Gist | Unsupported | Corrupt | Refusal | None:
+    """The few lines that a list needs; most files are not even parsed for it."""
+    data = folder.context()
+    quick = quick_gist(data) if isinstance(data, bytes) else None
+    if quick is not None:
+        return quick
+    verdict = context_of(folder, form)
+    return verdict.gist if isinstance(verdict, Context) else verdict
 
 
 def freshness_of(folder: Folder, gist: Gist, check: Check) -> Freshness:

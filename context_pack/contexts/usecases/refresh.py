@@ -41,7 +41,6 @@ from context_pack.contexts.usecases.query import Refused, refused, unscannable
 from context_pack.contexts.usecases.reading import (
     OUTSIDE,
     UNUSABLE,
-    ContextReader,
     fingerprint_of,
     freshness_of,
 )
@@ -129,13 +128,11 @@ class _Round:
     scan: Scan
     order: Order
     check: Check
-    reader: ContextReader = field(init=False)
     surveyor: Surveyor = field(init=False)
     digests: dict[str, dict[str, str]] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        self.reader = ContextReader(self.tools.format)
-        self.surveyor = Surveyor(self.project, self.scan, self.reader, self.tools.syntax)
+        self.surveyor = Surveyor(self.project, self.scan, self.tools.format, self.tools.syntax)
 
     def run(self, named: Folder | None, progress: Progress) -> Sequence[Outcome]:
         """Every kept folder in a subtree, the innermost first, so that a parent can tell of its children."""

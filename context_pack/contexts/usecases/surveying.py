@@ -12,8 +12,8 @@ from context_pack.contexts.domain.manifests import Manifest, is_manifest
 from context_pack.contexts.domain.model import ROOT_SCOPE, Gist
 from context_pack.contexts.domain.outline import Outline, outline_of
 from context_pack.contexts.domain.scan import parent_of
-from context_pack.contexts.ports import Folder, Project, Scan
-from context_pack.contexts.usecases.reading import ContextReader
+from context_pack.contexts.ports import ContextFormat, Folder, Project, Scan
+from context_pack.contexts.usecases.reading import gist_of
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.syntax import Syntax
 
@@ -23,8 +23,8 @@ SOURCE_FOLDERS = ("src", "lib", "packages", "app")
 class Surveyor:
     """Gathers subjects to write about, for one pass over a project."""
 
-    def __init__(self, project: Project, scan: Scan, reader: ContextReader, syntax: Syntax) -> None:
-        self._project, self._scan, self._reader, self._syntax = project, scan, reader, syntax
+    def __init__(self, project: Project, scan: Scan, form: ContextFormat, syntax: Syntax) -> None:
+        self._project, self._scan, self._format, self._syntax = project, scan, form, syntax
         self._told: dict[str, str] = {}
         self._manifests: dict[str, Manifest | None] = {}
 
@@ -46,7 +46,7 @@ class Surveyor:
         """What the folder's context says, if it has one."""
         if folder.scope in self._told:
             return self._told[folder.scope]
-        gist = self._reader.gist(folder)
+        gist = gist_of(folder, self._format)
         return gist.summary if isinstance(gist, Gist) else None
 
     def _source(self, scope: str, name: str) -> Source:
