@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
+from queue import Queue
 
 from attrs import define, field
 
@@ -64,6 +65,7 @@ class Proxy:
         self._there(near, far, state)
 
     def _there(self, near: socket.socket, far: socket.socket, state: dict[str, bool]) -> None:
+        send = self._line(far)
         with suppress(OSError):
             while data := near.recv(1 << 20):
                 self.trips += state["answered"]
@@ -73,8 +75,7 @@ class Proxy:
                     break
                 if fate is Fate.CUT_AFTER:
                     _close(near)
-                time.sleep(self.seconds / 2)
-                far.sendall(data)
+                send(data)
                 if fate is Fate.CUT_AFTER:
                     far.recv(1)  # the server has done it
                     break
@@ -82,13 +83,29 @@ class Proxy:
         _close(far)
 
     def _back(self, far: socket.socket, near: socket.socket, state: dict[str, bool]) -> None:
+        send = self._line(near)
         with suppress(OSError):
             while data := far.recv(1 << 20):
-                time.sleep(self.seconds / 2)
                 state["answered"] = True
-                near.sendall(data)
+                send(data)
         _close(near)
         _close(far)
+
+    def _line(self, to: socket.socket) -> Callable[[bytes], object]:
+        """How to send there: at once, or each piece as long after it came as half the way takes."""
+        if not self.seconds:
+            return to.sendall
+        pieces: Queue[tuple[float, bytes]] = Queue()
+
+        def deliver() -> None:
+            with suppress(OSError):
+                while True:
+                    due, data = pieces.get()
+                    time.sleep(max(0.0, due - time.monotonic()))
+                    to.sendall(data)
+
+        threading.Thread(target=deliver, daemon=True).start()
+        return lambda data: pieces.put((time.monotonic() + self.seconds / 2, data))
 
 
 @contextmanager

@@ -23,21 +23,21 @@ class Copied:
     conflicts: dict[str, str] = field(factory=dict)
 
 
-class ThisId:
+class WantedId:
     """An `IdSource` that draws the id that a pack has already."""
 
-    def __init__(self, pack_id: str) -> None:
-        self._bytes = b32decode(pack_id.partition("_")[2].upper())
+    wanted = ""
 
     def token(self, _: int) -> bytes:
         """The bytes that spell the id."""
-        return self._bytes
+        return b32decode(self.wanted.partition("_")[2].upper())
 
 
 def copy_packs(source: PackStore, target: Callable[[IdSource], PackStore]) -> Copied:
     """Copy the live packs that are not there; one that differs, or whose name is taken, is a conflict."""
-    done = Copied()
-    there = {pack.id: pack for pack in target(ThisId("pk_aaaaaaaa")).all()}
+    done, ids = Copied(), WantedId()
+    store = target(ids)
+    there = {pack.id: pack for pack in store.all()}
     for pack in sorted(source.all(), key=lambda one: one.id):
         found = there.get(pack.id)
         if found == pack:
@@ -45,7 +45,8 @@ def copy_packs(source: PackStore, target: Callable[[IdSource], PackStore]) -> Co
         elif found is not None:
             done.conflicts[pack.id] = f"revision {pack.revision} here and {found.revision} there differ"
         else:
-            _copy(pack, target(ThisId(pack.id)), done)
+            ids.wanted = pack.id
+            _copy(pack, store, done)
     return done
 
 
