@@ -131,12 +131,14 @@ class _Scan:
         first, *others = pieces = pieces_of(line)
         count, fence = len(self.lines), self.fence
         self._piece(first)
-        state = (self.fence, self.muted, self.deepest)
+        state, steady = (self.fence, self.muted, self.deepest), self.fence is fence
         for piece in others:
             self._piece(piece)
+            # A fence that opens and closes inside a line does so for one of the readers only.
+            steady = steady and state == (self.fence, self.muted, self.deepest)
         if not others or line.endswith("\r") or self.lines[count:] != pieces:
             return
-        if self.fence is fence and state == (self.fence, self.muted, self.deepest):
+        if steady:
             self.lines[count:] = [line]
             self.above = _Above.TEXT
 

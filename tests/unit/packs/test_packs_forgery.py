@@ -213,9 +213,26 @@ def test_hashes_at_the_end_of_a_heading_are_seen(desk: Any, text: str) -> None:
     ]
 
 
+def described(text: str) -> Pack:
+    """A pack of one section with that description, and a ref."""
+    refs = [Ref("ref0", RelativePath("a.py"), LineRange(1, 1))]
+    section = Section("sec0", "a", description=text, refs=refs)
+    return Pack(
+        id="pk_aaaaaaaa",
+        status=Status.DRAFT,
+        tags=[],
+        revision=1,
+        sections=[section],
+        created_at=NOW,
+        updated_at=NOW,
+        expires_at=NOW + timedelta(hours=1),
+    )
+
+
 @pytest.mark.clause("PK-48", "PK-52")
 @settings(max_examples=100)
 @given(packs(), st.integers(500, 700))
+@example((described("a\r```\u2028a"), SourceText("a\n")), 500)
 def test_cut_pages_forge_nothing_either(made: tuple[Pack, SourceText], max_tokens: int) -> None:
     pack, source = made
     pack = evolve(pack, sections=[with_long_text(section) for section in pack.sections])

@@ -12,7 +12,7 @@ WHOLE = ["schema_version", "id", "name", "title", "brief", "status", "tags", "se
 WHOLE += ["created_at", "updated_at", "expires_at"]
 ACTIONS = ["create", "get", "list", "upsert_section", "delete_section", "upsert_ref", "delete_ref"]
 ACTIONS += ["upsert_diagram", "delete_diagram", "set_meta", "touch_ttl", "set_status", "delete_pack", "batch"]
-ACTIONS += ["verify", "repair", "draft"]
+ACTIONS += ["verify", "repair", "accept", "draft"]
 KINDS = {
     "validation",
     "not_found",
@@ -65,7 +65,7 @@ def test_aliases_are_refused_with_the_right_name(desk: Any, action: str, alias: 
 
 @pytest.mark.clause("PK-13")
 def test_input_declares_what_it_answers(desk: Any) -> None:
-    described = desk.registry.describe()[0]
+    (described,) = (tool for tool in desk.registry.describe() if tool["name"] == "input")
     assert described["name"] == "input"
     declared = described["outputSchema"]["properties"]
     assert (declared["action"], declared["payload"]) == ({"type": "string"}, {"type": "object"})
