@@ -63,3 +63,17 @@ def test_commands_are_completed(cli: CommandLine, tmp_path: Path) -> None:
     assert {"create", "add", "verify", "list"} <= set(told)
     assert "__fish_seen_subcommand_from packs" in cli("completion", "fish").out
     assert cli("completion", "zsh").out.startswith("autoload")
+
+
+@pytest.mark.clause("CLI-64")
+def test_refs_that_do_not_hold_are_annotations_at_their_lines(cli: CommandLine, tmp_path: Path) -> None:
+    cli("packs", "create", "auth-flow")
+    cli("packs", "add", "auth-flow", "src/login.py:6-7")
+    assert "::error" not in cli("packs", "verify", "--github").out
+    (tmp_path / "src/login.py").write_text("nothing is left\n")
+    told = cli("packs", "verify", "--github")
+    assert told.code == 1
+    (line,) = [line for line in told.out.splitlines() if line.startswith("::")]
+    assert line.startswith(
+        "::error file=src/login.py,line=6,endLine=7,title=context-pack::main/src-login-py-6-7 of"
+    )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.instants import format_instant
+from context_pack_adapters.commands.annotations import annotations
 from context_pack_adapters.commands.arguments import argument, command, flag, one_of
 from context_pack_adapters.commands.pack_calls import ask, each_pack, every_pack, mutate, readable_packs
 from context_pack_adapters.commands.painting import show_pack
@@ -195,6 +196,7 @@ def draft(options: Namespace, shell: Shell) -> None:
     argument("packs", nargs="*", metavar="ID|NAME", help="the packs (default: every one)"),
     flag("--all", "every pack; the same as naming none"),
     flag("--strict", "only refs exactly where they were hold, and something must be there to check"),
+    flag("--github", "print what does not hold as annotations of GitHub Actions"),
     flag("--json", "print every ref's state as JSON"),
 )
 def verify(options: Namespace, shell: Shell) -> int:
@@ -210,6 +212,7 @@ def verify(options: Namespace, shell: Shell) -> int:
       context-pack packs verify auth billing       these packs
       context-pack packs verify --strict           refs that moved or have no anchor do not hold either
       context-pack packs verify --json
+      context-pack packs verify --github           annotations at the lines, in a workflow
     """
     if options.all and options.packs:
         raise Usage("give either packs or --all")
@@ -236,6 +239,8 @@ def verify(options: Namespace, shell: Shell) -> int:
     else:
         for pack in done.payloads:
             _tell_verified(pack, shell)
+            for line in annotations(pack, holding) if options.github else ():
+                shell.terminal.line(line)
         for pack in over:
             words = f"  {_called(pack)}: expired; packs restore {pack['id']} --ttl 7d brings it back"
             shell.terminal.styled_line(("bold", pack["id"]), words)
