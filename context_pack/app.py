@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from context_pack.memory.usecases.indexing import CodeIndexer
     from context_pack.memory.usecases.record import Recorder
     from context_pack.memory.usecases.search import MemorySearcher
-    from context_pack.packs.ports import ExcerptStore, PackStore
+    from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
     from context_pack.packs.usecases.draft import PackDrafter
     from context_pack.packs.usecases.read import PackReader
     from context_pack.packs.usecases.verify import PackVerifier
@@ -77,6 +77,12 @@ def _no_excerpts() -> ExcerptStore:
     return NoExcerptStore()
 
 
+def _no_history() -> PackHistory:
+    from context_pack.packs.ports import NoHistory
+
+    return NoHistory()
+
+
 def _no_access() -> AccessLog:
     from context_pack.code.domain.access import UnkeptAccess
 
@@ -92,6 +98,7 @@ class Ports:
     packs: PackStore
     syntax: Syntax = field(factory=_no_syntax)
     excerpts: ExcerptStore = field(factory=_no_excerpts)
+    history: PackHistory = field(factory=_no_history)
     search: CodeSearch | None = None
     access: AccessLog = field(factory=_no_access)
     bundles: BundleStore | None = None
@@ -193,6 +200,7 @@ class UseCases:
         from context_pack.joints import ContextsAsScopes, SearchedExcerpts
         from context_pack.packs.ports import PackSettings
         from context_pack.packs.usecases.draft import PackDrafter
+        from context_pack.packs.usecases.history import RememberingStore
         from context_pack.packs.usecases.read import PackReader
         from context_pack.packs.usecases.resolving import Memory
         from context_pack.packs.usecases.verify import PackVerifier
@@ -200,7 +208,8 @@ class UseCases:
 
         ports, settings = self.ports, PackSettings(self._max_source_bytes)
         # Shared: what one of them found out about a file, the others need not find out again.
-        parts = (ports.packs, ports.source, ports.clock, settings, Memory(), ports.syntax, ports.excerpts)
+        packs = RememberingStore(ports.packs, ports.history)
+        parts = (packs, ports.source, ports.clock, settings, Memory(), ports.syntax, ports.excerpts)
         scopes = ContextsAsScopes(lambda: self.contexts.queries if ports.has("contexts") else None)
         excerpts = SearchedExcerpts(
             ports.source,
@@ -208,10 +217,10 @@ class UseCases:
             lambda: self.documents.finder if ports.has("documents") else None,
         )
         return PackCases(
-            PackReader(*parts, scopes),
+            PackReader(*parts, scopes, ports.history),
             PackWriter(*parts),
             PackVerifier(*parts),
-            PackDrafter(ports.packs, ports.source, ports.clock, excerpts, *parts[3:]),
+            PackDrafter(packs, ports.source, ports.clock, excerpts, *parts[3:]),
         )
 
     @cached_property

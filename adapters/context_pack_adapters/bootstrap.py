@@ -83,6 +83,7 @@ def memory_ports(
         MemoryAccessLog,
         MemoryBundleStore,
         MemoryExcerptStore,
+        MemoryPackHistory,
         MemoryPackStore,
         MemorySourceTree,
     )
@@ -111,6 +112,7 @@ def memory_ports(
         search=MemorySearch(files, policy),
         packs=MemoryPackStore(time, ids or SystemIds()),
         excerpts=MemoryExcerptStore(time),
+        history=MemoryPackHistory(),
         access=MemoryAccessLog(time),
         bundles=MemoryBundleStore(),
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),

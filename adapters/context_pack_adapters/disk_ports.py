@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from context_pack.kernel.ports import Clock, IdSource, SourceTree
     from context_pack.kernel.syntax import Syntax
     from context_pack.memory.ports import MemoryPorts
-    from context_pack.packs.ports import ExcerptStore, PackStore
+    from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
     from context_pack.retrieval.ports import Background
     from context_pack_adapters.disk.folder import Folder
     from context_pack_adapters.embed import Embedders
@@ -149,6 +149,13 @@ class DiskPorts(Ports):
         if self.settings.store:
             return self.team.packs
         return file_packs(self.settings, SystemIds(), self.tell, self.places.state.below("trash"))
+
+    @cached_property
+    def history(self) -> PackHistory:
+        """The last revisions of packs."""
+        from context_pack_adapters.stores.pack_history import FilePackHistory
+
+        return FilePackHistory(self.places.state.below("history"))
 
     @cached_property
     def excerpts(self) -> ExcerptStore:

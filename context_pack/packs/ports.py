@@ -70,6 +70,43 @@ def expired_in(store: PackStore, trashed: bool = True) -> Sequence[Pack]:
     return store.expired(trashed) if isinstance(store, KeepsExpired) else ()
 
 
+KEPT_REVISIONS = 20
+
+
+class PackHistory(Protocol):
+    """The last revisions of packs; losing one costs a comparison, so nothing here fails."""
+
+    def keep(self, pack: Pack) -> None:
+        """Keep a revision, and only the last `KEPT_REVISIONS` of the pack."""
+
+    def get(self, pack_id: str, revision: int) -> Pack | None:
+        """A kept revision."""
+
+    def revisions(self, pack_id: str) -> Sequence[int]:
+        """The kept revisions of a pack, the oldest first."""
+
+    def forget(self, pack_id: str) -> None:
+        """Drop every revision of a pack."""
+
+
+class NoHistory:
+    """For whoever keeps no revisions."""
+
+    def keep(self, _: Pack) -> None:
+        """Nothing is kept."""
+
+    def get(self, _: str, __: int) -> Pack | None:
+        """None."""
+        return None
+
+    def revisions(self, _: str) -> Sequence[int]:
+        """None."""
+        return ()
+
+    def forget(self, _: str) -> None:
+        """There is nothing."""
+
+
 class ExcerptStore(Protocol):
     """What refs were anchored to, by the digest of the text. Losing it costs only the comparison.
 

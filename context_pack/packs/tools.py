@@ -48,12 +48,13 @@ upsert_diagram(section_key, diagram_key, title, mermaid); delete_section, delete
 set_meta(title, brief or tags); set_status(status), finalized when done; touch_ttl(ttl_minutes or \
 extend_minutes); batch(operations), many changes in one call; draft(query, ttl_minutes), a new pack that \
 answers a question; verify, do refs still find their code; \
-repair, follow code that moved; accept(refs), anchor changed refs anew; delete_pack."""
+repair, follow code that moved; accept(refs), anchor changed refs anew; \
+diff, what changed between revisions; delete_pack."""
 OUTPUT_ABOUT = """\
 Read a context pack as Markdown, with the current code of every reference. Without arguments: list packs. \
 With id or name: the pack; a long one comes in pages, continue with cursor."""
 
-READ_ACTIONS = frozenset({"list", "get", "verify"})
+READ_ACTIONS = frozenset({"list", "get", "verify", "diff"})
 ALIASES: Mapping[str, Mapping[str, str]] = {
     "upsert_section": {"title": "section_title", "description": "section_description"},
     "upsert_ref": {"title": "ref_title", "why": "ref_why"},
@@ -84,6 +85,7 @@ COMMANDS: Mapping[str, type] = {
     "delete_pack": commands.DeletePack,
     "batch": commands.Batch,
     "verify": commands.Verify,
+    "diff": commands.Diff,
     "repair": commands.Repair,
     "accept": commands.Accept,
 }
@@ -273,6 +275,7 @@ class _Input:
                 "deleted": True,
             },
             "verify": self._verify,
+            "diff": lambda command, _: self._diff(command),
             "repair": self._repair,
             "accept": self._accept,
         }
@@ -305,6 +308,14 @@ class _Input:
         verified = self.verifier.verify(command, call.check)
         refs = [state_record(checked) for checked in verified.refs]
         return {"id": verified.pack.id, "revision": verified.pack.revision, "refs": refs}
+
+    def _diff(self, command: commands.Diff) -> Payload:
+        found = self.reader.diff(command)
+        steps = [
+            {"what": step.what, "part": step.part, "name": step.name, "details": step.details}
+            for step in found.steps
+        ]
+        return {"id": found.pack.id, "from": found.old, "to": found.new, "changes": steps}
 
     def _repair(self, command: commands.Repair, call: Call) -> Payload:
         repaired = self.verifier.repair(command, call.check)

@@ -55,6 +55,7 @@ COMMANDS: Mapping[str, Entry] = {
     "packs verify": Entry("packs:verify", "check that every ref still finds its code"),
     "packs repair": Entry("packs:repair", "rewrite the refs whose code has moved"),
     "packs restore": Entry("packs:restore", "bring back a pack whose time is over"),
+    "packs diff": Entry("packs_history:diff", "say what changed between two revisions"),
     "packs delete": Entry("packs:delete", "delete packs"),
     "packs export": Entry("packs_export:export", "write a rendered pack to a file"),
     "bundles list": Entry("bundles:list_bundles", "list the bundles"),

@@ -6,6 +6,7 @@ from context_pack_adapters.inmemory.access_log import MemoryAccessLog
 from context_pack_adapters.inmemory.bundles import MemoryBundleStore
 from context_pack_adapters.inmemory.clock import FixedClock, SeededIds
 from context_pack_adapters.inmemory.excerpt_store import MemoryExcerptStore
+from context_pack_adapters.inmemory.pack_history import MemoryPackHistory
 from context_pack_adapters.inmemory.pack_store import MemoryPackStore
 from context_pack_adapters.inmemory.source_tree import MemorySourceTree
 
@@ -14,6 +15,7 @@ __all__ = [
     "MemoryAccessLog",
     "MemoryBundleStore",
     "MemoryExcerptStore",
+    "MemoryPackHistory",
     "MemoryPackStore",
     "MemorySourceTree",
     "SeededIds",

@@ -92,6 +92,15 @@ class Verify(Named):
 
 
 @frozen(kw_only=True)
+class Diff(Named):
+    """Read what changed between two revisions."""
+
+    action: str = arg(ACTION, "diff", default="diff")
+    from_revision: int | None = arg(integer(1), "diff: the older revision", default=None)
+    to_revision: int | None = arg(integer(1), "diff: the newer one", default=None)
+
+
+@frozen(kw_only=True)
 class ListPacks:
     """Read which packs there are."""
 

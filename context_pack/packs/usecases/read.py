@@ -18,7 +18,9 @@ from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, scopes_in
 from context_pack.packs.ports import (
     ExcerptStore,
     NoExcerptStore,
+    NoHistory,
     NoScopes,
+    PackHistory,
     PackSettings,
     PackStore,
     ScopeWatch,
@@ -27,11 +29,13 @@ from context_pack.packs.ports import (
 from context_pack.packs.usecases.commands import (
     LEAST_TOKENS,
     MOST_TOKENS,
+    Diff,
     ListPacks,
     ListText,
     Named,
     RenderPack,
 )
+from context_pack.packs.usecases.history import Compared, compared
 from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
@@ -52,6 +56,7 @@ class PackReader:
     syntax: Syntax = field(factory=NoSyntax, repr=False)
     excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
     watch: ScopeWatch = field(factory=NoScopes)
+    history: PackHistory = field(factory=NoHistory, repr=False)
 
     def get(self, named: Named) -> Pack:
         """The pack."""
@@ -64,6 +69,10 @@ class PackReader:
     def expired(self, trashed: bool = True) -> Sequence[Pack]:
         """The packs whose time is over and which can still be restored, the last that expired first."""
         return sorted(expired_in(self.store, trashed), key=lambda pack: pack.expires_at, reverse=True)
+
+    def diff(self, command: Diff) -> Compared:
+        """What changed between two revisions of a pack."""
+        return compared(self.store, self.history, command)
 
     def list_text(self, command: ListText) -> str:
         """The same as Markdown, within the budget."""

@@ -1,0 +1,78 @@
+"""The history of a pack: its last revisions are kept and compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from sample_packs import sample_pack
+
+from context_pack.app import Ports, build
+from context_pack.packs.ports import KEPT_REVISIONS, PackHistory
+from context_pack_adapters.disk.private import PrivateFolder
+from context_pack_adapters.inmemory import FixedClock, MemoryPackHistory
+from context_pack_adapters.stores.pack_history import FilePackHistory
+
+
+@pytest.fixture(params=["disk", "memory"])
+def history(request: pytest.FixtureRequest, tmp_path: Path) -> PackHistory:
+    """A history of each kind."""
+    if request.param == "memory":
+        return MemoryPackHistory()
+    return FilePackHistory(PrivateFolder(str(tmp_path / "history")))
+
+
+@pytest.mark.clause("ST-66")
+def test_the_last_revisions_are_kept_and_the_oldest_go(history: PackHistory) -> None:
+    pack = sample_pack("pk_aaaaaaaa", FixedClock().now())
+    other = sample_pack("pk_bbbbbbbb", FixedClock().now())
+    history.keep(other)
+    for revision in range(1, KEPT_REVISIONS + 4):
+        history.keep(attrs.evolve(pack, revision=revision))
+    assert list(history.revisions(pack.id)) == list(range(4, KEPT_REVISIONS + 4))
+    assert history.get(pack.id, 3) is None
+    assert history.get(pack.id, 7) == attrs.evolve(pack, revision=7)
+    history.forget(pack.id)
+    assert list(history.revisions(pack.id)) == []
+    assert list(history.revisions(other.id)) == [1]
+
+
+@pytest.fixture
+def written(desk: Any) -> tuple[Any, str]:
+    """A pack that was changed a few times, by tools that keep its history."""
+    desk.registry = build(Ports(desk.clock, desk.tree, desk.store, history=MemoryPackHistory()))
+    pack = desk.create(title="T")
+    desk.section(pack)
+    desk.ref(pack, "one", 1, 2)
+    desk.ref(pack, "two", 3, 4)
+    return desk, pack
+
+
+@pytest.mark.clause("PK-70")
+def test_a_diff_names_what_was_added_removed_re_anchored_and_reworded(written: tuple[Any, str]) -> None:
+    desk, pack = written
+    last = desk.input(action="diff", id=pack)
+    added = {"what": "added", "part": "ref", "name": "main/two", "details": ""}
+    assert last == {"id": pack, "from": 3, "to": 4, "changes": [added]}
+    desk.ref(pack, "one", 5, 6, ref_why="W")
+    desk.change(pack, "delete_ref", section_key="main", ref_key="two")
+    desk.change(pack, "set_meta", title="Other")
+    found = desk.input(action="diff", id=pack, from_revision=4)
+    assert [(one["what"], one["part"], one["name"], one["details"]) for one in found["changes"]] == [
+        ("words", "pack", "", "title"),
+        ("removed", "ref", "main/two", ""),
+        ("re-anchored", "ref", "main/one", "src/app.py:1-2 to src/app.py:5-6"),
+        ("words", "ref", "main/one", "why"),
+    ]
+    back = desk.input(action="diff", id=pack, from_revision=4, to_revision=2)["changes"]
+    assert [one["what"] for one in back] == ["removed", "removed"]
+
+
+@pytest.mark.clause("PK-70")
+def test_a_revision_that_is_not_kept_is_not_found(written: tuple[Any, str]) -> None:
+    desk, pack = written
+    error = desk.refused("input", action="diff", id=pack, from_revision=99)
+    assert (error["code"], error["details"]["revisions"]) == ("not_found", [1, 2, 3, 4])
+    assert desk.store.get(pack).revision == 4
