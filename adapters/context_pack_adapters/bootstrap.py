@@ -75,18 +75,11 @@ def memory_ports(
     from context_pack.memory.domain.discovery import uuid_of
     from context_pack.memory.ports import MemoryPorts
     from context_pack.retrieval.searching import Searching
+    from context_pack_adapters import inmemory as twins
     from context_pack_adapters.disk.gitignore import IgnoreFile
     from context_pack_adapters.disk.ignore import IgnoredPaths
     from context_pack_adapters.embed.hashed import HashedEmbedder
     from context_pack_adapters.index.memory import MemoryIndex
-    from context_pack_adapters.inmemory import (
-        MemoryAccessLog,
-        MemoryBundleStore,
-        MemoryExcerptStore,
-        MemoryPackHistory,
-        MemoryPackStore,
-        MemorySourceTree,
-    )
     from context_pack_adapters.inmemory.collections import MemoryCollections
     from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
     from context_pack_adapters.inmemory.memory import MemoryCodeTree, MemoryDiscoveryStore, MemorySessionLog
@@ -107,14 +100,14 @@ def memory_ports(
     session = bytes.fromhex(sha256_hex(format_instant(time.now())))  # named after its start
     return Ports(
         clock=time,
-        source=MemorySourceTree(files, policy),
+        source=twins.MemorySourceTree(files, policy),
         syntax=syntax,
         search=MemorySearch(files, policy),
-        packs=MemoryPackStore(time, ids or SystemIds()),
-        excerpts=MemoryExcerptStore(time),
-        history=MemoryPackHistory(),
-        access=MemoryAccessLog(time),
-        bundles=MemoryBundleStore(),
+        packs=twins.MemoryPackStore(time, ids or SystemIds()),
+        excerpts=twins.MemoryExcerptStore(time),
+        history=twins.MemoryPackHistory(),
+        access=twins.MemoryAccessLog(time),
+        bundles=twins.MemoryBundleStore(),
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),
         documents=DocumentPorts(
             MemoryCollections(files, policy, lambda read: IgnoredPaths(read).ignores),

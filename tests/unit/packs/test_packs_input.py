@@ -12,7 +12,7 @@ WHOLE = ["schema_version", "id", "name", "title", "brief", "status", "tags", "se
 WHOLE += ["created_at", "updated_at", "expires_at"]
 ACTIONS = ["create", "get", "list", "upsert_section", "delete_section", "upsert_ref", "delete_ref"]
 ACTIONS += ["upsert_diagram", "delete_diagram", "set_meta", "touch_ttl", "set_status", "delete_pack", "batch"]
-ACTIONS += ["verify", "repair", "accept", "draft"]
+ACTIONS += ["verify", "repair", "accept", "diff", "draft"]
 KINDS = {
     "validation",
     "not_found",
