@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "tests" / "support")]
 
 import attrs  # noqa: E402
+import psycopg  # noqa: E402
 from postgres_server import serve  # noqa: E402
 from sample_packs import maker  # noqa: E402
 from slow_proxy import Proxy, proxied  # noqa: E402
@@ -143,8 +144,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, contextmanager(serve)() as server:
         os.environ["CONTEXT_PACK_CACHE"] = str(Path(folder) / "cache")
         prepare(Address(server.url), PROJECT)
+        with psycopg.connect(server.url) as admin:  # a plain login, which row-level security holds
+            admin.execute("CREATE ROLE ada LOGIN IN ROLE context_pack_member")
         with proxied(server.port, TRIP) as proxy:
-            url = server.url.replace(str(server.port), str(proxy.port))
+            url = server.address("ada").replace(str(server.port), str(proxy.port))
             print(f"a way of {TRIP * 1000:.0f} ms there and back, medians of {ROUNDS}")
             stores(url, proxy, packs)
             project = Path(folder) / "project"

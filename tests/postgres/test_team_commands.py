@@ -135,8 +135,13 @@ def test_a_login_sees_only_projects_that_it_has_the_role_of(
     refused = eve("packs", "list")
     assert refused.code == 1
     assert "not in the team's database" in refused.err
+    assert "--print" in eve("team", "init").err
     tables = ("cp_packs", "cp_history", "cp_discoveries", "cp_excerpts", "cp_vectors", "cp_projects")
+    run_sql(postgres, own_database, f"CREATE SCHEMA own AUTHORIZATION {outside}")
     with psycopg.connect(postgres.address(outside, own_database)) as connection:
+        yes = "RETURNS boolean LANGUAGE sql AS 'SELECT true'"
+        connection.execute(f"CREATE FUNCTION own.pg_has_role(regrole, text) {yes}".encode())
+        connection.execute("SET search_path = own, pg_catalog")
         connection.execute("SELECT set_config('context_pack.project', 'example.org/secret', false)")
         for table in tables:
             query = sql.SQL("SELECT count(*) FROM context_pack.{}").format(sql.Identifier(table))

@@ -1,7 +1,8 @@
 """The tables of the team's database: one list of steps, forwards only, each run once under one lock.
 
 An owner role has the tables, a member role may use them; row-level security shows a login the rows of the
-project it has named, if it has that project's role. Nothing is dropped and nothing is renamed in a step.
+project it has named, if it has that project's role; functions look names up in `pg_catalog` alone, so that
+nobody puts own ones in the way. Nothing is dropped and nothing is renamed in a step.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from context_pack_adapters.postgres.connection import VERSION, Address, Link, ch
 from context_pack_adapters.postgres.faults import NoAnswer, failure_of
 
 _INIT_LOCK = 0x436F_6E50  # one number for everybody who prepares a database
-_SECONDS = 30.0
 
 ROLES: LiteralString = """
 DO $$ BEGIN
@@ -93,15 +93,17 @@ CREATE TABLE context_pack.cp_vectors (
   at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (project, model, digest)
 );
-CREATE FUNCTION context_pack.cp_may(wanted text) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT wanted = current_setting('context_pack.project', true) AND EXISTS (
-    SELECT FROM context_pack.cp_projects AS known
-    WHERE known.project = wanted AND pg_has_role(known.members, 'USAGE'))
+CREATE FUNCTION context_pack.cp_project() RETURNS text
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+  SELECT known.project FROM context_pack.cp_projects AS known
+  WHERE known.project = current_setting('context_pack.project', true) AND pg_has_role(known.members, 'USAGE')
 $$;
-CREATE FUNCTION context_pack.cp_channel(project text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION context_pack.cp_channel(project text) RETURNS text
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
   SELECT 'cp_' || left(encode(sha256(convert_to(project, 'UTF8')), 'hex'), 40)
 $$;
-CREATE FUNCTION context_pack.cp_tell() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION context_pack.cp_tell() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
   PERFORM pg_notify(context_pack.cp_channel(coalesce(NEW.project, OLD.project)), coalesce(NEW.id, OLD.id));
   RETURN NULL;
@@ -123,11 +125,11 @@ ALTER TABLE context_pack.cp_vectors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE context_pack.cp_vectors FORCE ROW LEVEL SECURITY;
 CREATE POLICY owner ON context_pack.cp_projects TO context_pack_owner USING (true) WITH CHECK (true);
 CREATE POLICY member ON context_pack.cp_projects FOR SELECT USING (pg_has_role(members, 'USAGE'));
-CREATE POLICY member ON context_pack.cp_packs USING (context_pack.cp_may(project));
-CREATE POLICY member ON context_pack.cp_history USING (context_pack.cp_may(project));
-CREATE POLICY member ON context_pack.cp_discoveries USING (context_pack.cp_may(project));
-CREATE POLICY member ON context_pack.cp_excerpts USING (context_pack.cp_may(project));
-CREATE POLICY member ON context_pack.cp_vectors USING (context_pack.cp_may(project));
+CREATE POLICY member ON context_pack.cp_packs USING (project = (SELECT context_pack.cp_project()));
+CREATE POLICY member ON context_pack.cp_history USING (project = (SELECT context_pack.cp_project()));
+CREATE POLICY member ON context_pack.cp_discoveries USING (project = (SELECT context_pack.cp_project()));
+CREATE POLICY member ON context_pack.cp_excerpts USING (project = (SELECT context_pack.cp_project()));
+CREATE POLICY member ON context_pack.cp_vectors USING (project = (SELECT context_pack.cp_project()));
 
 GRANT USAGE ON SCHEMA context_pack TO context_pack_member;
 GRANT SELECT ON context_pack.cp_schema, context_pack.cp_projects TO context_pack_member;
@@ -144,6 +146,10 @@ _REGISTER: LiteralString = """
     VALUES (%(project)s, quote_ident(%(members)s)::regrole)
     ON CONFLICT (project) DO UPDATE SET members = excluded.members"""
 MEMBERS = "context_pack_member"
+_FORBIDDEN = (
+    "this login may not prepare the team's database; use one that may create roles and schemas, "
+    "or give 'context-pack team init --print' to somebody who may"
+)
 
 
 def prepare(address: Address, project: str, members: str = MEMBERS) -> int:
@@ -157,6 +163,8 @@ def prepare(address: Address, project: str, members: str = MEMBERS) -> int:
             return _prepared(link, project, members)
     except psycopg.errors.UndefinedObject:
         raise Failure(Code.INVALID_DATA, f"the database has no role {members!r}; create it first") from None
+    except psycopg.errors.InsufficientPrivilege:
+        raise Failure(Code.IO_ERROR, _FORBIDDEN, {"reason": "42501"}) from None
     except (psycopg.Error, NoAnswer) as error:
         raise failure_of(error) from None
 
