@@ -139,7 +139,7 @@ def test_a_pack_named_by_words_needs_the_revision(workspace: Workspace) -> None:
 
 @pytest.mark.clause("LIB-03")
 def test_any_tool_can_be_called_as_a_client_would(workspace: Workspace) -> None:
-    assert workspace.tools[:4] == ("input", "output", "read_file", "grep_codebase")
+    assert workspace.tools[0] == "context_search"  # what the instructions name first
     made = workspace.call("input", {"action": "create", "ttl_minutes": 5, "name": "called"})
     assert not made.is_error
     assert json.loads(made.text)["payload"]["name"] == "called"
