@@ -85,6 +85,18 @@ def test_an_expired_pack_is_named_by_verify_and_comes_back(shop: Shop) -> None:
     assert shop("packs", "list", "--expired").out == "No expired packs found.\n"
 
 
+@pytest.mark.clause("PK-70", "ST-66")
+def test_diff_says_what_changed_between_revisions(shop: Shop) -> None:
+    pack = shop.pack("auth")
+    shop.finalize(pack)
+    done = shop("packs", "diff", "auth")
+    assert done.out == f"{pack.id}: revision 2 to 3\n  words: pack (status)\n"
+    assert "added: ref main/login" in shop("packs", "diff", "auth", "1").out
+    assert shop("packs", "diff", "auth", "1", "2", "--json").json["to"] == 2
+    assert shop("packs", "diff", "auth", "1", "2", "3").code == 2
+    assert shop("packs", "diff", "auth", "9").code == 1
+
+
 @pytest.mark.clause("CLI-40")
 def test_list_filters(shop: Shop) -> None:
     shop.finalize(shop.pack("auth"))

@@ -452,7 +452,7 @@ def test_every_refusal_has_the_same_shape_and_says_what_to_do(desk: Any) -> None
 
 @pytest.mark.clause("PK-37")
 def test_only_changes_are_kept_in_order(desk: Any) -> None:
-    reads = {"list", "get", "verify"}
+    reads = {"list", "get", "verify", "diff"}
     for action in ACTIONS:
         assert desk.registry.mutates("input", {"action": action}) is (action not in reads)
     assert not desk.registry.mutates("input", {})
