@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 
@@ -42,10 +43,18 @@ def normalised(remote: str) -> str:
 
 
 def _remote(source_root: str) -> str:
-    command = ["git", "-C", source_root, "config", "--get", "remote.origin.url"]
+    """What the repository itself says, and no file that it includes; nothing of it is run."""
+    quiet = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+    ask = ("config", "--local", "--no-includes", "--get", "remote.origin.url")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
+            ["git", "-C", source_root, *quiet, *ask],
+            env={**environ, "GIT_TERMINAL_PROMPT": "0"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
