@@ -9,7 +9,7 @@ from attrs import frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.domain.discovery import DiscoveryType
 from context_pack.memory.domain.entries import CORPORA, DISCOVERY
-from context_pack.memory.domain.ranking import Asked, ranked, shown
+from context_pack.memory.domain.ranking import AGAIN, AGAIN_OF_MANY, Asked, ranked, shown
 from context_pack.memory.domain.wholes import parts_of, whole
 from context_pack.memory.ports import MemoryPorts
 from context_pack.memory.usecases.refresh import TASK, Refresher, Tell
@@ -99,7 +99,9 @@ class MemorySearcher:
         (ranking,) = self.ports.searching.ask([question])
         floor = self._floor(ranking)
         # What is below the floor has nothing to do with the question: showing it would be no answer.
-        weighed = ranked(ranking.hits, command.query, self.ports.searching.weight_of(ranking.embedder))
+        again = AGAIN if command.limit <= MOST_LIMIT else AGAIN_OF_MANY
+        weight = self.ports.searching.weight_of(ranking.embedder)
+        weighed = ranked(ranking.hits, command.query, weight, again)
         worth = [each for each in weighed if each[0] >= floor]
         hits = tuple(shown(self._whole(worth, command.limit)))
         if ranking.warning and not hits and self._has(question.scope):
