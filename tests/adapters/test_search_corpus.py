@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 import sysconfig
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from search_corpus import COUNTED, Line, expected, lines_of, plant, settle
 from context_pack.code.domain.search import Found, Query, hit_in
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.search.code_search import TreeSearch
+from context_pack_adapters.search.code_search import ROOM_BYTES, TreeSearch
 from context_pack_adapters.search.ripgrep import find_binary
 
 RG = find_binary(sysconfig.get_path("scripts"))
@@ -187,9 +188,8 @@ def test_a_first_search_answers_as_a_later_one(
 ) -> None:
     query = Query(pattern, limit=100)
     answers = [engine.search(query, QuietCall()) for engine in engines]
-    for wish, room in (("rg", None), ("pure", None), ("rg", 0), ("pure", 0), ("rg", 2_000), ("pure", 2_000)):
-        options = {} if room is None else {"room": room}
-        engine = TreeSearch(tree, PathPolicy(), wish, str(ripgrep.folder), **options)
+    for wish, room in product(("rg", "pure"), (ROOM_BYTES, 0, 2_000)):
+        engine = TreeSearch(tree, PathPolicy(), wish, str(ripgrep.folder), room=room)
         answers += [engine.search(query, QuietCall()) for _ in range(2)]
     assert all(answer == answers[0] for answer in answers)
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.instants import format_instant
-from context_pack_adapters.commands.annotations import annotations
 from context_pack_adapters.commands.arguments import argument, command, flag, one_of
+from context_pack_adapters.commands.github import annotated
 from context_pack_adapters.commands.pack_calls import ask, each_pack, every_pack, mutate, readable_packs
 from context_pack_adapters.commands.painting import show_pack
 from context_pack_adapters.commands.shell import Shell, Usage
@@ -239,7 +239,7 @@ def verify(options: Namespace, shell: Shell) -> int:
     else:
         for pack in done.payloads:
             _tell_verified(pack, shell)
-            for line in annotations(pack, holding) if options.github else ():
+            for line in annotated(pack, holding) if options.github else ():
                 shell.terminal.line(line)
         for pack in over:
             words = f"  {_called(pack)}: expired; packs restore {pack['id']} --ttl 7d brings it back"

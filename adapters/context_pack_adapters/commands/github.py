@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 
-def annotations(pack: Mapping[str, Any], holding: Collection[str]) -> Iterator[str]:
+def annotated(pack: Mapping[str, Any], holding: Collection[str]) -> Iterator[str]:
     """One workflow command for each ref of a verified pack that does not hold."""
     for ref in pack["refs"]:
         if ref["state"] in holding:
