@@ -65,12 +65,12 @@ def median(work: Callable[[], object], times: list[float]) -> None:
 
 def main() -> None:
     """Measure and print."""
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as kept:
         root = Path(name)
         (root / "old").mkdir()
         for number in range(FILES):
             (root / "old" / f"module_{number}.py").write_text(source(number))
-        store = Path(name).parent / f"{root.name}-store"
+        store = Path(kept)
         packs = open_workspace(root=store, source_root=root).packs
         pack = packs.create(ttl_minutes=600)
         pack = packs.upsert_section(pack, section_key="main", section_title="Main")

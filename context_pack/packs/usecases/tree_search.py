@@ -182,6 +182,8 @@ def _by_ends(
 def _add_copies(one: _Sought, path: RelativePath, source: SourceText) -> None:
     if path == one.ref.path or len(one.copies) >= MOST_PLACES or one.excerpt is None:
         return
+    if path.name.startswith(one.anchor.digest):
+        return  # what some store kept of it, and no source
     starts = list(islice(source.occurrences(one.excerpt), MOST_COPIES))
     one.complete = one.complete and len(starts) < MOST_COPIES
     for start in starts:

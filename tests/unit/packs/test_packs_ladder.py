@@ -171,6 +171,15 @@ def test_code_in_two_other_files_is_ambiguous_and_listed() -> None:
     assert found.reason == "ambiguous, lines 1-3 of a.py, 2-4 of b.py"
 
 
+@pytest.mark.clause("AN-06", "ST-60")
+def test_what_a_store_keeps_of_the_code_is_no_copy_of_it() -> None:
+    ref = anchored(LOAD)
+    kept = {f"store/excerpts/{anchor(ref).digest}.txt": LOAD_TEXT.removesuffix("\n")}
+    found = became(ref, {**kept, "lib/rows.py": SHOP})
+    assert (found.state, place(found)[0]) == (State.MOVED, "lib/rows.py")
+    assert became(ref, kept).state is State.STALE
+
+
 @pytest.mark.clause("AN-06")
 def test_a_trivial_line_elsewhere_is_not_the_code() -> None:
     ref = anchored(LineRange(1, 1))
