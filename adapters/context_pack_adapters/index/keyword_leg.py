@@ -140,9 +140,10 @@ def asked(words: Sequence[str], counted: Counted, after: Callable[[str], str]) -
     said = Counter(clean(words))
     total, counts = counted([*said, *(other for word in said for other in related(word))])
     weights: dict[str, float] = {word: float(times) for word, times in said.items() if word in counts}
+    strange = not weights  # with a known word beside it, a stand-in costs scifact-train 0.0005
     for word, times in said.items():
         others = [other for other in related(word) if other in counts]
-        if not others and word not in counts:
+        if strange and not others:
             others = list(filter(None, [stand_in(word, lambda each: bool(counted([each])[1]), after)]))
             counts |= counted(others)[1]
         for other in others:
