@@ -31,9 +31,9 @@ def _outer(text: str, path: str, *symbols: str) -> Question:
 QUESTIONS = (
     _outer(
         "how is a file written so that a crash never leaves half of it",
-        "disk/atomic.py",
-        "write_atomic",
-        "_temporary",
+        "disk/writing.py",
+        "put",
+        "temporary",
         "*",
     ),
     _outer("wait for an exclusive lock on a path until a timeout", "disk/locking.py", "PathLock", "acquire"),
@@ -130,7 +130,7 @@ QUESTIONS = (
     ),
     _core("many edits of a pack in one step, all or nothing", "packs/usecases/write.py", "batch", "_change"),
     _core("fingerprint of the contents of a directory", "contexts/domain/fingerprint.py", "*"),
-    _core("is the description of a folder out of date", "contexts/domain/freshness.py", "*"),
+    _core("is the description of a folder out of date", "contexts/usecases/reading.py", "freshness_of"),
     _core(
         "everything reachable in a graph up to a certain depth",
         "bundles/usecases/export.py",

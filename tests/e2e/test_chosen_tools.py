@@ -48,7 +48,8 @@ def test_in_a_plain_project_auto_lists_what_there_is_and_tells_when_more_comes(
 ) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/a.py").write_text("A = 1\n")
-    client = spawn(env={"CONTEXT_PACK_TOOLS": "auto", "XDG_CONFIG_HOME": str(tmp_path / "none")})
+    off = {"CONTEXT_PACK_RATE_LIMITS": "off", "XDG_CONFIG_HOME": str(tmp_path / "none")}
+    client = spawn(env={"CONTEXT_PACK_TOOLS": "auto", **off})
     hello = client.initialize()
     assert hello["capabilities"]["tools"] == {"listChanged": True}
     plain = listed(client)

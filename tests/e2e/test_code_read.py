@@ -41,6 +41,7 @@ def test_a_file_with_its_imports_comes_as_text_and_as_structure(client: StdioCli
         "symbol",
         "numbered",
         "endLine",
+        "max_tokens",
     }
     assert tool["inputSchema"]["required"] == ["path"]
 
