@@ -20,7 +20,8 @@ def test_a_file_is_read_while_more_searches_run_than_there_are_threads(spawn: Sp
     (tmp_path / "small.txt").write_text("quick\n")
     client = spawn(env={"CONTEXT_PACK_GREP": "pure"})
     client.initialize()
-    client.request("tools/list")
+    client.payload("read_file", {"path": "small.txt"})  # the tools are loaded, and wait for nobody
+    client.payload("grep_codebase", {"pattern": "quick"})
     for number in range(12):
         call = {"name": "grep_codebase", "arguments": {"pattern": CATASTROPHIC + "x" * number}}
         client.send({"jsonrpc": "2.0", "id": f"slow{number}", "method": "tools/call", "params": call})
