@@ -10,11 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hanging import never_hanging
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.disk import opening
 from context_pack_adapters.disk.faults import io_failure, translated
 from context_pack_adapters.disk.folder import Folder
+from context_pack_adapters.disk.named import write_named
 from context_pack_adapters.disk.opening import NotRegular, Opened, Place, TooLarge, read_opened
 from context_pack_adapters.disk.writing import is_temporary
 
@@ -251,3 +253,16 @@ def test_only_operating_system_errors_are_translated() -> None:
         raise FileNotFoundError(errno.ENOENT, "gone")
     with pytest.raises(KeyError), translated("file"):
         raise KeyError("other")
+
+
+@pytest.mark.clause("ST-32")
+def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with never_hanging(), pytest.raises(OSError, match=os.strerror(errno.ENXIO)):
+        write_named(str(tmp_path / "pipe"), b"x", replace=True)
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert write_named(str(tmp_path / "pipe"), b"x", replace=True)
+        assert os.read(reader, 10) == b"x"
+    finally:
+        os.close(reader)

@@ -89,7 +89,7 @@ def test_whatever_is_planted_nothing_outside_is_read_or_written_and_nothing_hang
             for words in COMMANDS[number % SLICES :: SLICES]:
                 text = said(words)
                 assert THEIRS not in text, (kind, group, words)
-                assert "Traceback" not in text
+                assert "Traceback" not in text, text
                 assert "failed inside" not in text, (kind, group, words, text)
             assert world.around() == before, (kind, group)
     world.restore()

@@ -32,7 +32,10 @@ def write_named(path: str, data: bytes, replace: bool) -> bool:
     if not replace:
         return Folder(place).create(name, data)
     if _takes_bytes(path):
-        with open(path, "wb") as stream:
+        # A pipe that nobody reads from is an error at once (ENXIO), and no wait for a reader.
+        descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+        with open(descriptor, "wb") as stream:
+            os.set_blocking(descriptor, True)
             stream.write(data)
     else:
         Folder(place).write(name, data)
