@@ -202,10 +202,10 @@ def compare(old: Mapping[str, str], new: Mapping[str, str], refs: int, halves: M
         half.count(ref, each, code, after(ref), truth)
 
 
-def stored() -> None:
-    """Measure any lines over the stored history."""
+def stored(pairs: int) -> None:
+    """Measure any lines over so many pairs of versions of the stored history."""
     rng, trees, tally = random.Random(1), list(replayed(STORED)), Tally()
-    for old, new in rng.sample(list(combinations(range(len(trees)), 2)), 200):
+    for old, new in rng.sample(list(combinations(range(len(trees)), 2)), pairs):
         judge(trees[old], trees[new], rng, 5, tally)
     states = ", ".join(f"{count} {state.value}" for state, count in tally.states.most_common())
     print(f"stored history: {sum(tally.states.values())} refs ({states})")
@@ -220,9 +220,10 @@ def main() -> None:
     parser.add_argument("--from", dest="old")
     parser.add_argument("--to", dest="new", default="HEAD")
     parser.add_argument("--refs", type=int, default=300)
+    parser.add_argument("--quick", action="store_true", help="few pairs of the stored history, for CI")
     options = parser.parse_args()
     if options.repo is None:
-        stored()
+        stored(40 if options.quick else 200)
         return
     history = GitHistory(options.repo)
     commits = history.commits()
