@@ -45,6 +45,7 @@ def contents(folder: Path) -> None:
         "README.md",
         "CONTRACT.md",
         "docs/security.md",
+        "docs/contract/packs.md",
         "LICENSE",
         "tests/conftest.py",
         ".ci/run",

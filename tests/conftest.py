@@ -26,7 +26,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--regenerate` writes generated text into the documents instead of only comparing it."""
-    parser.addoption("--regenerate", action="store_true", help="rewrite the generated tables of CONTRACT.md")
+    parser.addoption("--regenerate", action="store_true", help="rewrite the generated tables of the contract")
 
 
 def pytest_configure(config: pytest.Config) -> None:

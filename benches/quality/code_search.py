@@ -45,7 +45,16 @@ from context_pack_adapters.settings import read_settings  # noqa: E402
 
 LIMIT = 5
 WANTED = 0.8
-SOURCES = ("context_pack", "adapters", "tests", "benches", "README.md", "CONTRACT.md", "pyproject.toml")
+SOURCES = (
+    "context_pack",
+    "adapters",
+    "tests",
+    "benches",
+    "README.md",
+    "CONTRACT.md",
+    "docs/contract",
+    "pyproject.toml",
+)
 
 
 def copied(target: Path) -> None:

@@ -1,4 +1,4 @@
-"""What CONTRACT.md shows is what happens: its exchanges run against the server, its tables match the code."""
+"""What the contract shows happens: its exchanges run against the server, its tables match the code."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pages import contract
 
 from context_pack.kernel.errors import KIND_OF, Kind
 
@@ -19,8 +20,7 @@ ANYTHING = "…"
 
 def exchanges() -> list[str]:
     """Every exchange of the contract, for parametrization."""
-    contract = Path(__file__).resolve().parents[2] / "CONTRACT.md"
-    return EXCHANGE.findall(contract.read_text("utf-8")) if contract.exists() else []
+    return EXCHANGE.findall(contract())
 
 
 def differences(shown: Any, seen: Any, path: str = "$") -> Iterator[str]:
@@ -80,17 +80,14 @@ def test_the_contract_shows_exchanges() -> None:
 
 
 @pytest.mark.clause("PG-10")
-def test_the_error_table_is_the_closed_table_of_the_code(checkout: Path) -> None:
-    contract = (checkout / "CONTRACT.md").read_text("utf-8")
-    rows = dict(re.findall(r"^\| `([a-z_]+)` \| ((?:`[a-z_]+`(?:, )?)+) \|$", contract, re.MULTILINE))
+def test_the_error_table_is_the_closed_table_of_the_code() -> None:
+    rows = dict(re.findall(r"^\| `([a-z_]+)` \| ((?:`[a-z_]+`(?:, )?)+) \|$", contract(), re.MULTILINE))
     written = {kind: set(re.findall(r"`([a-z_]+)`", rows.get(kind, ""))) for kind in Kind}
     assert written == {kind: {code for code, of in KIND_OF.items() if of is kind} for kind in Kind}
 
 
 def test_the_contract_and_the_readme_have_the_same_environment(checkout: Path) -> None:
     row = re.compile(r"^\| `CONTEXT_PACK_[A-Z_]+` \|.*$", re.MULTILINE)
-    contract, readme = (
-        row.findall((checkout / name).read_text("utf-8")) for name in ("CONTRACT.md", "README.md")
-    )
-    assert contract
-    assert contract == readme
+    promised = row.findall(contract().replace("(../team.md)", "(docs/team.md)"))
+    assert promised
+    assert promised == row.findall((checkout / "README.md").read_text("utf-8"))

@@ -122,7 +122,8 @@ def test_the_sdist_holds_what_a_packager_needs(built: Path) -> None:
     (path,) = built.glob("*.tar.gz")
     with tarfile.open(path) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    for wanted in ("pyproject.toml", "README.md", "CONTRACT.md", "docs/security.md", "LICENSE", ".ci/run"):
+    pages = ("README.md", "CONTRACT.md", "docs/security.md", "docs/contract/packs.md")
+    for wanted in (*pages, "pyproject.toml", "LICENSE", ".ci/run"):
         assert wanted in names
     for folder in ("context_pack/", "adapters/context_pack_adapters/", "tests/architecture/", "benches/"):
         assert any(name.startswith(folder) for name in names), folder

@@ -1,4 +1,4 @@
-"""The argument tables of CONTRACT.md are exactly what the registry's command classes say.
+"""The argument tables of the contract are exactly what the registry's command classes say.
 
 `python -m pytest tests/architecture --regenerate` writes them anew.
 """
@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import frozen
+from pages import contract, contract_pages
 
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.arguments import Schema, arg, array, choice, integer, schema_of, text
@@ -33,21 +33,20 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Registry:
 
 
 @pytest.mark.clause("PG-11")
-def test_the_contract_carries_the_table_of_every_tool(
-    checkout: Path, registry: Registry, regenerate: bool
-) -> None:
-    path = checkout / "CONTRACT.md"
-    contract = path.read_text("utf-8")
+def test_the_contract_carries_the_table_of_every_tool_once(registry: Registry, regenerate: bool) -> None:
     if regenerate:
-        contract = TABLE.sub(
-            lambda found: (
-                f"<!-- arguments: {found[1]} -->\n{reference(registry.tools[found[1]])}\n<!-- /arguments -->"
-            ),
-            contract,
-        )
-        path.write_text(contract, "utf-8")
-    written = dict(TABLE.findall(contract))
-    assert written == {name: reference(each) for name, each in registry.tools.items()}
+        for page in contract_pages():
+            page.write_text(
+                TABLE.sub(lambda found: table_of(registry.tools[found[1]]), page.read_text("utf-8")), "utf-8"
+            )
+    tables = TABLE.findall(contract())
+    assert len(tables) == len(registry.tools)
+    assert dict(tables) == {name: reference(each) for name, each in registry.tools.items()}
+
+
+def table_of(each: Tool) -> str:
+    """The tables of a tool between their marks."""
+    return f"<!-- arguments: {each.name} -->\n{reference(each)}\n<!-- /arguments -->"
 
 
 @pytest.mark.clause("PG-11")

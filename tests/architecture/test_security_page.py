@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from pages import ROOT, contract
+
 PAGE = (ROOT / "docs/security.md").read_text("utf-8")
 
 
@@ -28,10 +28,10 @@ def names_in(file: str) -> set[str]:
 
 
 def test_the_security_page_names_promises_of_the_contract() -> None:
-    contract = (ROOT / "CONTRACT.md").read_text("utf-8")
+    promised = contract()
     named = re.findall(r"\b[A-Z]{2,4}-\d{2}\b", PAGE)
     assert named
-    assert not [one for one in named if f"- **{one}**" not in contract]
+    assert not [one for one in named if f"- **{one}**" not in promised]
 
 
 def test_the_readme_leads_to_the_security_page() -> None:
