@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from sample_packs import maker
 from waiting import until
 
 from context_pack.packs.ports import PackStore
+from context_pack_adapters.inmemory import FixedClock, SeededIds
 from context_pack_adapters.stores.pack_news import News, NewsSource, PackNews
 from context_pack_adapters.stores.pack_store import FilePackStore
 from context_pack_adapters.system import SystemClock, SystemIds
@@ -76,11 +78,39 @@ def test_a_pack_is_heard_of_when_it_comes_changes_and_goes(heard: Heard) -> None
 
 
 @pytest.mark.clause("TM-11")
+def test_of_many_changes_in_a_row_each_is_heard_of(heard: Heard) -> None:
+    """One that comes while the source is looking at another must not wait for a third."""
+    for turn in range(30):
+        last = heard.store.create(maker(SystemClock().now(), 60, title=f"T{turn}"), None)
+        until(lambda key=last.id: heard.concerning(key))  # type: ignore[misc]
+        for _ in range(2):
+            heard.store.update(last.id, lambda known: evolve(known, revision=known.revision + 1))
+
+
+@pytest.mark.clause("TM-11")
 def test_an_expiry_is_heard_of_in_time(heard: Heard) -> None:
-    pack = heard.store.create(maker(SystemClock().now(), 0.02), None)
+    pack = heard.store.create(maker(SystemClock().now(), 60), None)
     until(lambda: heard.concerning(pack.id))
     heard.news.clear()
+    soon = SystemClock().now() + timedelta(seconds=0.5)
+    heard.store.update(pack.id, lambda known: evolve(known, revision=2, expires_at=soon))
     until(lambda: any(one.listed for one in heard.concerning(pack.id)))
+    assert SystemClock().now() >= soon
+
+
+@pytest.mark.clause("MCP-88")
+def test_a_file_that_was_there_before_is_told_of_when_it_expires(tmp_path: Path) -> None:
+    clock, news = FixedClock(), list[News]()
+    store = FilePackStore(tmp_path, clock, SeededIds())
+    pack = store.create(maker(clock.now(), 5), None)
+    source = PackNews(tmp_path, clock, news.append)
+    source.listen(True)
+    try:
+        clock.advance(minutes=5)
+        store.create(maker(clock.now(), 5), None)  # the watch looks at the clock again
+        until(lambda: any(one.listed and one.concerns(pack.id) for one in list(news)))
+    finally:
+        source.listen(False)
 
 
 @pytest.mark.clause("TM-11")

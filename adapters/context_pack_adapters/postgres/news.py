@@ -104,10 +104,17 @@ class _Attention(threading.Thread):
     def _attend(self, link: Link) -> None:
         """Listen on one connection until the end is wanted."""
         ((channel,),) = link.together((_CHANNEL, {"project": self._database.project}))[0].fetchall()
+        noticed: set[str] = set()
+        link.add_notify_handler(lambda notice: noticed.add(notice.payload))
         link.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
         self._look(link, None)
-        while not self._ended(self._due(), link.fileno()):
-            self._look(link, {notice.payload for notice in link.notifies(timeout=0)})
+        _drain(link, noticed)
+        while not self._ended(0.0 if noticed else self._due(), link.fileno()):
+            _drain(link, noticed)
+            ids = set(noticed)
+            noticed.clear()
+            self._look(link, ids)
+            _drain(link, noticed)
 
     def _ended(self, seconds: float, *also: int) -> bool:
         """Wait for an end or for what else can be read; whether the end came."""
@@ -138,6 +145,13 @@ class _Attention(threading.Thread):
         first, self._known = self._known is None, _merged(known, found, asked)
         if changed and not first:
             self._tell(_news(changed, known, found))
+
+
+def _drain(link: Link, noticed: set[str]) -> None:
+    """Take what has arrived; some may have come with the answer to a query, and wakes nobody any more."""
+    link.pgconn.consume_input()
+    while notice := link.pgconn.notifies():
+        noticed.add(notice.extra.decode("utf-8"))
 
 
 def _merged(known: dict[str, _Known], found: dict[str, _Known], asked: Iterable[str]) -> dict[str, _Known]:
