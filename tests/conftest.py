@@ -83,6 +83,8 @@ def postgres() -> Iterator[Server]:
 @pytest.fixture
 def new_database(postgres: Server) -> Iterator[Callable[[], Database]]:
     """Opens a project of its own in the shared database."""
+    from waiting import PATIENCE
+
     from context_pack_adapters.postgres.connection import Address, Database
     from context_pack_adapters.postgres.schema import prepare
 
@@ -91,7 +93,7 @@ def new_database(postgres: Server) -> Iterator[Callable[[], Database]]:
     def start() -> Database:
         project, address = f"example.org/{uuid4()}", Address(postgres.url)
         prepare(address, project)
-        opened.append(Database(address, lambda: project))
+        opened.append(Database(address, lambda: project, PATIENCE))
         return opened[-1]
 
     yield start

@@ -15,6 +15,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from sample_packs import full_pack, maker, sample_pack
+from waiting import PATIENCE
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import is_pack_id, pack_id
@@ -246,18 +247,18 @@ def test_a_pack_that_expires_while_its_writer_waits_is_not_written(shelf: Shelf)
 
     def slow(pack: Pack) -> Pack:
         inside.set()
-        assert go_on.wait(10)
+        assert go_on.wait(PATIENCE)
         return pack
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(shelf.store.update, made.id, slow)
-        assert inside.wait(10)
+        assert inside.wait(PATIENCE)
         second = pool.submit(shelf.store.update, made.id, raised)
         shelf.clock.advance(minutes=5)
         go_on.set()
-        assert first.result(10) == made
+        assert first.result(PATIENCE) == made
         with pytest.raises(Failure) as told:
-            second.result(10)
+            second.result(PATIENCE)
     assert told.value.code is Code.NOT_FOUND
 
 
@@ -354,12 +355,12 @@ def test_a_writer_that_waits_too_long_gives_up_while_reads_and_other_writes_go_o
 
     def slow(pack: Pack) -> Pack:
         inside.set()
-        assert go_on.wait(10)
+        assert go_on.wait(PATIENCE)
         return raised(pack)
 
     with ThreadPoolExecutor(1) as pool:
         writer = pool.submit(shelf.store.update, made.id, slow)
-        assert inside.wait(10)
+        assert inside.wait(PATIENCE)
         for act in (
             lambda: shelf.store.update(made.id, raised),
             lambda: shelf.store.delete(made.id, lambda _: None),
@@ -375,7 +376,7 @@ def test_a_writer_that_waits_too_long_gives_up_while_reads_and_other_writes_go_o
         assert shelf.store.update(other.id, raised).revision == 2
         assert shelf.put("another").revision == 1
         go_on.set()
-        assert writer.result(10).revision == 2
+        assert writer.result(PATIENCE).revision == 2
     assert shelf.store.update(made.id, raised).revision == 3
 
 
@@ -475,7 +476,7 @@ def test_a_writer_whose_caller_withdraws_stops_waiting_at_once(shelf: Shelf) -> 
 
     def slow(pack: Pack) -> Pack:
         inside.set()
-        assert go_on.wait(60)
+        assert go_on.wait(PATIENCE)
         return raised(pack)
 
     def withdraw() -> None:
@@ -483,11 +484,11 @@ def test_a_writer_whose_caller_withdraws_stops_waiting_at_once(shelf: Shelf) -> 
 
     with ThreadPoolExecutor(1) as pool:
         writer = pool.submit(shelf.store.update, made.id, slow)
-        assert inside.wait(10)
+        assert inside.wait(PATIENCE)
         with pytest.raises(Withdrawn):
             shelf.store.update(made.id, raised, withdraw)
         with pytest.raises(Withdrawn):
             shelf.store.delete(made.id, lambda _: None, withdraw)
         assert not writer.done()
         go_on.set()
-        assert writer.result(10).revision == 2
+        assert writer.result(PATIENCE).revision == 2

@@ -21,6 +21,7 @@ from sample_packs import maker
 from slow_proxy import Fate, proxied
 from stdio_client import environment
 from store_worker import opened
+from waiting import PATIENCE
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.domain.model import Pack
@@ -106,8 +107,9 @@ def test_killed_backends_and_a_killed_server_lose_no_acknowledged_change() -> No
 
         server.process.send_signal(signal.SIGQUIT)  # as if it had crashed
         server.process.wait(30)
+        hasty = PostgresPackStore(Database(Address(server.url), lambda: PROJECT), SystemIds())
         with pytest.raises(Failure) as told_so:
-            store.get(keys[0])
+            hasty.get(keys[0])
         assert told_so.value.code is Code.UNAVAILABLE
         server.start()
         before = {key: store.get(key).revision for key in keys}
@@ -151,7 +153,7 @@ def test_a_connection_cut_at_the_commit_changes_once(
 
     with proxied(postgres.port, fate=cut) as proxy:
         url = postgres.url.replace(str(postgres.port), str(proxy.port))
-        store = PostgresPackStore(Database(Address(url), lambda: project), SystemIds())
+        store = PostgresPackStore(Database(Address(url), lambda: project, PATIENCE), SystemIds())
         (key,) = made(store, 1)
         assert [store.update(key, raised).revision for _ in range(30)] == list(range(2, 32))
         check_history(postgres, [key], store)

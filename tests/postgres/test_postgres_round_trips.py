@@ -10,6 +10,7 @@ from attrs import evolve
 from postgres_server import Server
 from sample_packs import maker
 from slow_proxy import proxied
+from waiting import PATIENCE
 
 from context_pack_adapters.postgres.connection import Address, Database
 from context_pack_adapters.postgres.discovery_store import PostgresDiscoveryStore
@@ -23,9 +24,8 @@ def test_a_read_is_one_round_trip_and_a_change_is_two(
 ) -> None:
     project = new_database().project
     with proxied(postgres.port) as proxy:
-        database = Database(
-            Address(postgres.url.replace(str(postgres.port), str(proxy.port))), lambda: project
-        )
+        url = postgres.url.replace(str(postgres.port), str(proxy.port))
+        database = Database(Address(url), lambda: project, PATIENCE)
         store, discoveries = PostgresPackStore(database, SystemIds()), PostgresDiscoveryStore(database)
         now, names = SystemClock().now(), (f"pack {number}" for number in count())
         packs = [store.create(maker(now, 60, name=(name := next(names))), name) for _ in range(20)]

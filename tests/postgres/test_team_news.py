@@ -9,6 +9,7 @@ from attrs import evolve
 from postgres_server import Server
 from sample_packs import maker
 from stdio_client import StdioClient
+from waiting import PATIENCE
 
 from context_pack_adapters.postgres.connection import Address, Database
 from context_pack_adapters.postgres.pack_store import PostgresPackStore
@@ -20,7 +21,7 @@ from context_pack_adapters.system import SystemClock, SystemIds
 def test_a_subscriber_hears_of_another_member_s_change(postgres: Server, tmp_path: Path) -> None:
     project = "example.org/news"
     prepare(Address(postgres.url), project)
-    store = PostgresPackStore(Database(Address(postgres.url), lambda: project), SystemIds())
+    store = PostgresPackStore(Database(Address(postgres.url), lambda: project, PATIENCE), SystemIds())
     pack = store.create(maker(SystemClock().now(), 60), None)
     uri = f"context://pack/{pack.id}"
     env = {"CONTEXT_PACK_STORE": postgres.url, "CONTEXT_PACK_PROJECT": project}

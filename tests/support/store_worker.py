@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from attrs import evolve
+from waiting import PATIENCE
 
 from context_pack.kernel.errors import Failure
 from context_pack.packs.ports import PackStore
@@ -19,7 +20,7 @@ def opened(place: str, project: str) -> PackStore:
         from context_pack_adapters.postgres.connection import Address, Database
         from context_pack_adapters.postgres.pack_store import PostgresPackStore
 
-        return PostgresPackStore(Database(Address(place), lambda: project), SystemIds())
+        return PostgresPackStore(Database(Address(place), lambda: project, PATIENCE), SystemIds())
     from context_pack_adapters.stores.pack_store import FilePackStore
 
     return FilePackStore(Path(place), SystemClock(), SystemIds())

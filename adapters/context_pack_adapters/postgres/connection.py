@@ -28,9 +28,8 @@ Statement = tuple[LiteralString, dict[str, Any]]
 
 VERSION = 1
 """The version of the tables that this program knows."""
-CONNECT_SECONDS = 3
 ANSWER_SECONDS = 4.0
-_TRY_SECONDS = 4.0
+"""How long a statement may take, and how long a lost connection is tried again."""
 _PAUSE_SECONDS = 0.1
 _SLOW_SECONDS, _REST_SECONDS = 1.0, 3.0
 _TICK_SECONDS = 0.05
@@ -38,7 +37,6 @@ _MOST_IDLE = 4
 _SESSION: dict[str, Any] = {
     "application_name": "context-pack",
     "client_encoding": "utf8",
-    "connect_timeout": CONNECT_SECONDS,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
@@ -65,6 +63,7 @@ class Link(psycopg.Connection[Row]):
     """One connection; whoever waits on it gives up after a while, or when the caller has withdrawn."""
 
     until = float("inf")
+    seconds = ANSWER_SECONDS
     waiting: Waiting = staticmethod(patiently)
     _given_up: BaseException | None = None
 
@@ -100,9 +99,9 @@ class Link(psycopg.Connection[Row]):
             self._given_up = error
             raise
 
-    def together(self, *statements: Statement, seconds: float = ANSWER_SECONDS) -> list[psycopg.Cursor[Row]]:
-        """Run statements in one round trip; the first that fails ends it."""
-        self.until = time.monotonic() + seconds
+    def together(self, *statements: Statement, besides: float = 0.0) -> list[psycopg.Cursor[Row]]:
+        """Run statements in one round trip, which may wait for a lock besides; the first failure ends it."""
+        self.until = time.monotonic() + self.seconds + besides
         try:
             with self.pipeline():
                 return [self.execute(text, values) for text, values in statements]
@@ -115,10 +114,14 @@ class Link(psycopg.Connection[Row]):
 
 
 class Database:
-    """The connections of one process to one project; safe to share between threads."""
+    """The connections of one process to one project; safe to share between threads.
 
-    def __init__(self, address: Address, project: Callable[[], str]) -> None:
+    `seconds` is how long an answer is waited for, and how long a lost connection is tried again.
+    """
+
+    def __init__(self, address: Address, project: Callable[[], str], seconds: float = ANSWER_SECONDS) -> None:
         self._address = address
+        self._seconds = seconds
         self._name = project
         self._project: str | None = None
         self._idle: list[Link] = []
@@ -145,7 +148,7 @@ class Database:
 
     def attempt(self, work: Callable[[Link, bool], T]) -> T:
         """Run `work` on a connection, and again on a new one if that is lost; then it is told so."""
-        again, end = False, time.monotonic() + _TRY_SECONDS
+        again, end = False, time.monotonic() + self._seconds
         while True:
             try:
                 with self.link(patient=again) as link:
@@ -210,7 +213,7 @@ class Database:
         """
         if self._refusal is not None and time.monotonic() < self._refusal[0]:
             raise self._refusal[1]
-        end = time.monotonic() + _TRY_SECONDS
+        end = time.monotonic() + self._seconds
         while True:
             begun = time.monotonic()
             try:
@@ -232,7 +235,7 @@ class Database:
         """
         project = self.project
         try:
-            link = open_link(self._address)
+            link = open_link(self._address, self._seconds)
             try:
                 ((_, _, found, known),) = link.together((_BEGIN_SESSION, {"project": project}))[0].fetchall()
                 check_version(found)
@@ -250,10 +253,14 @@ def _close_all(links: list[Link]) -> None:
         links.pop().close()
 
 
-def open_link(address: Address) -> Link:
+def open_link(address: Address, seconds: float = ANSWER_SECONDS) -> Link:
     """A connection that knows no project yet."""
-    secret = {} if address.password is None else {"password": address.password}
-    return Link.connect(address.url, autocommit=True, **(_SESSION | secret))
+    given: dict[str, Any] = {"connect_timeout": max(2, int(seconds) - 1)}
+    if address.password is not None:
+        given["password"] = address.password
+    link = Link.connect(address.url, autocommit=True, **_SESSION, **given)
+    link.seconds = seconds
+    return link
 
 
 def check_version(found: int | None) -> None:
@@ -282,7 +289,7 @@ def locked(
     milliseconds = str(max(1, int(seconds * 1000)))
     begin: tuple[Statement, ...] = ((_BEGIN, {}), (_LOCK_TIMEOUT, {"milliseconds": milliseconds}))
     try:
-        return link.together(*begin, *statements, seconds=seconds + ANSWER_SECONDS)[2:]
+        return link.together(*begin, *statements, besides=seconds)[2:]
     except (errors.LockNotAvailable, errors.DeadlockDetected):
         raise locked_failure(name, seconds) from None
     finally:
