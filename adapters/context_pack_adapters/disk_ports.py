@@ -153,6 +153,8 @@ class DiskPorts(Ports):
     @cached_property
     def history(self) -> PackHistory:
         """The last revisions of packs."""
+        if self.settings.store:
+            return self.team.history
         from context_pack_adapters.stores.pack_history import FilePackHistory
 
         return FilePackHistory(self.places.state.below("history"))

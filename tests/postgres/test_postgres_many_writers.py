@@ -24,9 +24,11 @@ from store_worker import opened
 from waiting import PATIENCE
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.memory.domain.discovery import Discovery, id_of, uuid_of
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.ports import PackStore
 from context_pack_adapters.postgres.connection import Address, Database
+from context_pack_adapters.postgres.discovery_store import PostgresDiscoveryStore
 from context_pack_adapters.postgres.pack_store import PostgresPackStore
 from context_pack_adapters.postgres.schema import prepare
 from context_pack_adapters.system import SystemClock, SystemIds
@@ -153,7 +155,8 @@ def test_a_connection_cut_at_the_commit_changes_once(
 
     with proxied(postgres.port, fate=cut) as proxy:
         url = postgres.url.replace(str(postgres.port), str(proxy.port))
-        store = PostgresPackStore(Database(Address(url), lambda: project, PATIENCE), SystemIds())
+        database = Database(Address(url), lambda: project, PATIENCE)
+        store, discoveries = PostgresPackStore(database, SystemIds()), PostgresDiscoveryStore(database)
         (key,) = made(store, 1)
         assert [store.update(key, raised).revision for _ in range(30)] == list(range(2, 32))
         check_history(postgres, [key], store)
@@ -161,3 +164,16 @@ def test_a_connection_cut_at_the_commit_changes_once(
         for pack in named:
             store.delete(pack.id, lambda _: None)
         assert [pack.id for pack in store.all()] == [key]
+        said = [found_out(f"What was found out in turn {turn}") for turn in range(6)]
+        assert [discoveries.record(one).discovery for one in said] == said
+        assert [discoveries.forget(one.id) for one in said] == said
+        assert list(discoveries.all()) == []
+
+
+def found_out(content: str) -> Discovery:
+    """A discovery that says this."""
+    now = SystemClock().now()
+    session = uuid_of(bytes(16))
+    return Discovery(
+        id=id_of(content), type="rule", content=content, session=session, date=now, last_seen=now
+    )

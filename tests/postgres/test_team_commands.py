@@ -44,16 +44,6 @@ class Member:
         return sorted(pack["name"] for pack in done.json["packs"])
 
 
-@pytest.fixture
-def own_database(postgres: Server) -> Iterator[str]:
-    """A database of its own; its name."""
-    name = f"cp_{uuid4().hex}"
-    with psycopg.connect(postgres.url, autocommit=True) as admin:
-        admin.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        yield name
-        admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
 def grant(postgres: Server, login: str, *roles: str) -> None:
     """Make a login that has these roles."""
     with psycopg.connect(postgres.url, autocommit=True) as admin:

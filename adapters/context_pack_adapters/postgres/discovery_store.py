@@ -38,7 +38,11 @@ _CHANGE: LiteralString = """
       RETURNING project, stamp, id, author)
     INSERT INTO context_pack.cp_history (project, stamp, id, author) SELECT * FROM changed"""
 _REMOVE: LiteralString = """
-    DELETE FROM context_pack.cp_discoveries WHERE project = %(project)s AND id = %(id)s RETURNING body"""
+    WITH gone AS (
+      DELETE FROM context_pack.cp_discoveries WHERE project = %(project)s AND id = %(id)s
+      RETURNING project, id)
+    INSERT INTO context_pack.cp_history (project, stamp, id, author)
+    SELECT project, %(stamp)s, id, %(author)s FROM gone"""
 
 
 class PostgresDiscoveryStore:
@@ -119,11 +123,21 @@ class PostgresDiscoveryStore:
         """Remove a discovery and return it, or None when its body held none."""
         if not is_id(discovery_id):
             raise not_found(discovery_id)
-        rows = self._database.rows(_REMOVE, {"id": discovery_id})
-        if not rows:
-            raise not_found(discovery_id)
+        stamp, bodies = uuid4(), list[str]()
+
+        def attempt(link: Link, again: bool) -> None:
+            rows = self._read(link, discovery_id, _LOCK)
+            if again and self._is_done(link, stamp):
+                return
+            if not rows:
+                raise not_found(discovery_id)
+            bodies.append(rows[0][2])
+            values = self._values(id=discovery_id, stamp=stamp, author=self._author)
+            link.together((_REMOVE, values), ("COMMIT", {}))
+
+        self._database.attempt(attempt)
         try:
-            return decoded(rows[0][0].encode("utf-8"), discovery_id)
+            return decoded(bodies[-1].encode("utf-8"), discovery_id)
         except Failure:
             return None
 

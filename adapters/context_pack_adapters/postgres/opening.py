@@ -15,7 +15,7 @@ from context_pack_adapters.system import SystemIds
 if TYPE_CHECKING:
     from context_pack.kernel.ports import IdSource
     from context_pack.memory.ports import DiscoveryStore
-    from context_pack.packs.ports import ExcerptStore, PackStore
+    from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
     from context_pack.retrieval.ports import Embedder
     from context_pack_adapters.postgres.connection import Address, Database
     from context_pack_adapters.stores.pack_news import NewsSource
@@ -93,6 +93,19 @@ class Team:
         from context_pack_adapters.postgres.discovery_store import PostgresDiscoveryStore
 
         return PostgresDiscoveryStore(database, tell=self._tell, author=self.settings.author or None)
+
+    @cached_property
+    def history(self) -> PackHistory:
+        """The last revisions of the team's packs."""
+        try:
+            database = self.database
+        except Failure:
+            from context_pack.packs.ports import NoHistory
+
+            return NoHistory()
+        from context_pack_adapters.postgres.pack_history import PostgresPackHistory
+
+        return PostgresPackHistory(database)
 
     @cached_property
     def excerpts(self) -> ExcerptStore:

@@ -12,66 +12,21 @@ from datetime import datetime
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID, uuid4
 
+from psycopg.errors import UniqueViolation
+
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.packs.domain.model import Pack
-from context_pack.packs.ports import Waiting, patiently
-from context_pack_adapters.postgres.connection import Database, Link, Row, locked
+from context_pack.packs.ports import KEPT_REVISIONS, Waiting, patiently
+from context_pack_adapters.postgres import pack_rows as sql
+from context_pack_adapters.postgres.connection import Database, Link, Row, Statement, locked
 from context_pack_adapters.stores import pack_format
 from context_pack_adapters.stores.events import WRITING, Event, Tell, What, nobody
 from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, Broken
 from context_pack_adapters.stores.pack_store import CREATE_LOCK, LOCK_SECONDS, name_taken, not_found, refusal
 
 _MOST_DRAWS = 100
-
-# `now` is NULL but in tests: then the database's own clock judges.
-_LIVE: LiteralString = (
-    "project = %(project)s AND expires_at > coalesce(%(now)s::timestamptz, clock_timestamp())"
-)
-_BODY: LiteralString = "id, stamp, CASE WHEN stamp = ANY(%(known)s::uuid[]) THEN NULL ELSE body END"
-_GET: LiteralString = f"SELECT {_BODY} FROM context_pack.cp_packs WHERE {_LIVE} AND id = %(id)s"
-_FIND: LiteralString = f"SELECT {_BODY} FROM context_pack.cp_packs WHERE {_LIVE} AND name = %(name)s"
-_LIST: LiteralString = f"SELECT id, stamp FROM context_pack.cp_packs WHERE {_LIVE}"
-_SOME: LiteralString = f"SELECT {_BODY} FROM context_pack.cp_packs WHERE {_LIVE} AND id = ANY(%(ids)s)"
-_LOCK: LiteralString = f"{_GET} FOR UPDATE"
-_IS_DONE: LiteralString = """
-    SELECT 1 FROM context_pack.cp_history WHERE project = %(project)s AND stamp = %(stamp)s"""
-_CHANGE: LiteralString = f"""
-    WITH changed AS (
-      UPDATE context_pack.cp_packs
-      SET revision = %(revision)s, expires_at = %(expires)s, body = %(body)s, stamp = %(stamp)s,
-          author = %(author)s
-      WHERE {_LIVE} AND id = %(id)s
-      RETURNING project, stamp, id, revision, author)
-    INSERT INTO context_pack.cp_history (project, stamp, id, revision, author) SELECT * FROM changed"""
-_REMOVE: LiteralString = f"""
-    WITH gone AS (
-      DELETE FROM context_pack.cp_packs WHERE {_LIVE} AND id = %(id)s RETURNING project, id)
-    INSERT INTO context_pack.cp_history (project, stamp, id, author)
-    SELECT project, %(stamp)s, id, %(author)s FROM gone"""
-_INSERT: LiteralString = """
-    WITH made AS (
-      INSERT INTO context_pack.cp_packs (project, id, name, revision, expires_at, body, stamp, author)
-      VALUES (%(project)s, %(id)s, %(name)s, %(revision)s, %(expires)s, %(body)s, %(stamp)s, %(author)s)
-      ON CONFLICT DO NOTHING
-      RETURNING project, stamp, id, revision, author)
-    INSERT INTO context_pack.cp_history (project, stamp, id, revision, author) SELECT * FROM made"""
-_TAKEN: LiteralString = """
-    SELECT id FROM context_pack.cp_packs WHERE project = %(project)s AND name = %(name)s"""
-_FREE_NAME: LiteralString = """
-    DELETE FROM context_pack.cp_packs
-    WHERE project = %(project)s AND name = %(name)s
-      AND expires_at <= coalesce(%(now)s::timestamptz, clock_timestamp())"""
-_PURGE: LiteralString = """
-    DELETE FROM context_pack.cp_packs WHERE project = %(project)s AND id IN (
-      SELECT id FROM context_pack.cp_packs
-      WHERE project = %(project)s AND expires_at <= coalesce(%(now)s::timestamptz, clock_timestamp())
-        AND name IS DISTINCT FROM %(name)s
-      LIMIT 100 FOR UPDATE SKIP LOCKED)"""
-_FORGET: LiteralString = """
-    DELETE FROM context_pack.cp_history
-    WHERE project = %(project)s AND at < clock_timestamp() - interval '90 days'"""
 
 
 class _Seen(NamedTuple):
@@ -109,7 +64,7 @@ class PostgresPackStore:
         if not is_pack_id(pack_id):
             raise not_found("id", pack_id)
         seen = self._seen.get(pack_id)
-        rows = self._database.rows(_GET, self._values(id=pack_id, known=_stamp(seen)))
+        rows = self._database.rows(sql.GET, self._values(id=pack_id, known=_stamp(seen)))
         if not rows:
             raise not_found("id", pack_id)
         return self._told(What.SEEN, self._pack(rows[0], seen))
@@ -119,17 +74,17 @@ class PostgresPackStore:
         same = (seen for seen in list(self._seen.values()) if getattr(seen.value, "name", None) == name)
         seen = next(same, None)
         values = self._values(name=name, known=_stamp(seen))
-        rows = [] if "\0" in name else self._database.rows(_FIND, values)
+        rows = [] if "\0" in name else self._database.rows(sql.FIND, values)
         if not rows:
             raise not_found("name", name)
         return self._told(What.SEEN, self._pack(rows[0], seen))
 
     def all(self) -> Sequence[Pack]:
         """Every live pack; one round trip if nothing has changed. Fails closed on a malformed one."""
-        listed: dict[str, UUID] = dict(self._database.rows(_LIST, self._values()))
+        listed: dict[str, UUID] = dict(self._database.rows(sql.LIST, self._values()))
         known = {key: seen for key, seen in list(self._seen.items()) if seen.stamp == listed.get(key)}
         wanted = list(listed.keys() - known.keys())
-        fresh = self._database.rows(_SOME, self._values(ids=wanted, known=[])) if wanted else ()
+        fresh = self._database.rows(sql.SOME, self._values(ids=wanted, known=[])) if wanted else ()
         found = {key: seen.value for key, seen in known.items()}
         found |= {row[0]: self._value(row, None) for row in fresh}
         for gone in self._seen.keys() - listed.keys():
@@ -160,7 +115,7 @@ class PostgresPackStore:
             results.append(changed)
             if changed != pack:
                 values = self._row(changed, stamp)
-                written, _ = link.together((_CHANGE, values), ("COMMIT", {}))
+                written, _ = link.together((sql.CHANGE, values), ("COMMIT", {}))
                 if not written.rowcount:
                     raise not_found("id", pack_id)
                 self._seen[pack_id] = _Seen(stamp, changed)
@@ -177,7 +132,7 @@ class PostgresPackStore:
             packs.append(pack)
             check(pack)
             values = self._values(id=pack_id, stamp=stamp, author=self._author)
-            gone, _ = link.together((_REMOVE, values), ("COMMIT", {}))
+            gone, _ = link.together((sql.REMOVE, values), ("COMMIT", {}))
             if not gone.rowcount:
                 raise not_found("id", pack_id)
             self._seen.pop(pack_id, None)
@@ -185,22 +140,60 @@ class PostgresPackStore:
         self._under_lock(pack_id, work, waiting)
         self._told(What.REMOVED, packs[-1])
 
+    def expired(self, trashed: bool = True) -> Sequence[Pack]:
+        """Every pack whose time is over and which can be restored, or those of the last week."""
+        rows = self._database.rows(sql.EXPIRED, self._values(kept=sql.KEPT if trashed else sql.LISTED))
+        found = (_decoded(body, key) for key, _, body in rows)
+        return [pack for pack in found if isinstance(pack, Pack)]
+
+    def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
+        """Bring an expired pack back, as `change` makes it; of several of one name, the last that expired."""
+        self._tell(WRITING)
+        results: list[Pack] = []
+
+        def work(pack: Pack, stamp: UUID, link: Link) -> None:
+            results.append(change(pack))
+            values = {**self._row(results[-1], stamp), "name": pack.name}
+            try:
+                link.together((sql.FREE_NAME, values), (sql.RESTORE, values), ("COMMIT", {}))
+            except UniqueViolation:
+                rollback: Statement = ("ROLLBACK", {})
+                ((taken,),) = link.together(rollback, (sql.TAKEN, values))[1].fetchall()
+                raise name_taken(str(pack.name), taken) from None
+            self._seen[pack.id] = _Seen(stamp, results[-1])
+
+        missing = Failure(Code.NOT_FOUND, "no expired pack has that id or name", {"pack": handle})
+        self._locked(sql.LOCK_EXPIRED, handle, missing, work, waiting)
+        return self._told(What.MADE, results[-1])
+
     def _under_lock(self, key: str, work: Callable[[Pack, UUID, Link], None], waiting: Waiting) -> None:
         """Lock the live pack, read it and do the work; none that was done is done again."""
+        missing = not_found("id", key)
         if not is_pack_id(key):
-            raise not_found("id", key)
+            raise missing
+        self._locked(sql.LOCK, key, missing, work, waiting)
+
+    def _locked(
+        self,
+        lock: LiteralString,
+        key: str,
+        missing: Failure,
+        work: Callable[[Pack, UUID, Link], None],
+        waiting: Waiting,
+    ) -> None:
+        """Lock a row, read it and do the work; none that was done is done again."""
         stamp = uuid4()
 
         def attempt(link: Link, again: bool) -> None:
             seen = self._seen.get(key)
-            statement = (_LOCK, self._values(id=key, known=_stamp(seen)))
+            statement = (lock, self._values(id=key, known=_stamp(seen)))
             (read,) = locked(link, key + LOCK_SUFFIX, self._lock_timeout, waiting, statement)
             rows = read.fetchall()
             # Asked now that the row is ours: an earlier try that was still at work has ended.
             if again and self._is_done(link, stamp):
                 return
             if not rows:
-                raise not_found("id", key)
+                raise missing
             work(self._pack(rows[0], seen), stamp, link)
 
         self._database.attempt(attempt)
@@ -208,16 +201,16 @@ class PostgresPackStore:
     def _inserted(self, made: Pack, name: str | None, waiting: Waiting) -> bool:
         """Insert a pack; False if its id is taken."""
         stamp = uuid4()
-        values = {**self._row(made, stamp), "name": name}
+        values = {**self._row(made, stamp), "name": name, "kept": sql.KEPT}
 
         def attempt(link: Link, again: bool) -> bool:
-            statements = [(_PURGE, values), (_FORGET, values), (_INSERT, values), ("COMMIT", {})]
+            statements = [(sql.PURGE, values), (sql.FORGET, values), (sql.INSERT, values), ("COMMIT", {})]
             if name is not None:
-                statements.insert(0, (_FREE_NAME, values))
+                statements.insert(0, (sql.FREE_NAME, values))
             inserted = locked(link, CREATE_LOCK, self._lock_timeout, waiting, *statements)[-2]
             if inserted.rowcount or (again and self._is_done(link, stamp)):
                 return True
-            taken = link.together((_TAKEN, values))[0].fetchall() if name is not None else []
+            taken = link.together((sql.TAKEN, values))[0].fetchall() if name is not None else []
             if taken:
                 raise name_taken(str(name), taken[0][0])
             return False
@@ -228,7 +221,7 @@ class PostgresPackStore:
         return done
 
     def _is_done(self, link: Link, stamp: UUID) -> bool:
-        return bool(link.together((_IS_DONE, self._values(stamp=stamp)))[0].fetchall())
+        return bool(link.together((sql.IS_DONE, self._values(stamp=stamp)))[0].fetchall())
 
     def _values(self, **values: Any) -> dict[str, Any]:
         now: datetime | None = None if self._clock is None else self._clock.now()
@@ -239,7 +232,13 @@ class PostgresPackStore:
         body = pack_format.encode(pack).decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
         expires = pack.expires_at
         return self._values(
-            id=pack.id, revision=pack.revision, expires=expires, body=body, stamp=stamp, author=self._author
+            id=pack.id,
+            revision=pack.revision,
+            revisions=KEPT_REVISIONS,
+            expires=expires,
+            body=body,
+            stamp=stamp,
+            author=self._author,
         )
 
     def _pack(self, row: Row, seen: _Seen | None) -> Pack:

@@ -136,6 +136,10 @@ GRANT SELECT ON context_pack.cp_schema, context_pack.cp_projects TO context_pack
 GRANT SELECT, INSERT, UPDATE, DELETE ON context_pack.cp_packs, context_pack.cp_history,
   context_pack.cp_discoveries, context_pack.cp_excerpts, context_pack.cp_vectors TO context_pack_member;
 """,
+    """
+ALTER TABLE context_pack.cp_packs ADD COLUMN former_name text;
+ALTER TABLE context_pack.cp_history ADD COLUMN body text;
+""",
 )
 assert len(STEPS) == VERSION
 

@@ -2,41 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
-from sample_packs import sample_pack
 
 from context_pack.app import Ports, build
-from context_pack.packs.ports import KEPT_REVISIONS, PackHistory
-from context_pack_adapters.disk.private import PrivateFolder
-from context_pack_adapters.inmemory import FixedClock, MemoryPackHistory
-from context_pack_adapters.stores.pack_history import FilePackHistory
-
-
-@pytest.fixture(params=["disk", "memory"])
-def history(request: pytest.FixtureRequest, tmp_path: Path) -> PackHistory:
-    """A history of each kind."""
-    if request.param == "memory":
-        return MemoryPackHistory()
-    return FilePackHistory(PrivateFolder(str(tmp_path / "history")))
-
-
-@pytest.mark.clause("ST-66")
-def test_the_last_revisions_are_kept_and_the_oldest_go(history: PackHistory) -> None:
-    pack = sample_pack("pk_aaaaaaaa", FixedClock().now())
-    other = sample_pack("pk_bbbbbbbb", FixedClock().now())
-    history.keep(other)
-    for revision in range(1, KEPT_REVISIONS + 4):
-        history.keep(attrs.evolve(pack, revision=revision))
-    assert list(history.revisions(pack.id)) == list(range(4, KEPT_REVISIONS + 4))
-    assert history.get(pack.id, 3) is None
-    assert history.get(pack.id, 7) == attrs.evolve(pack, revision=7)
-    history.forget(pack.id)
-    assert list(history.revisions(pack.id)) == []
-    assert list(history.revisions(other.id)) == [1]
+from context_pack_adapters.inmemory import MemoryPackHistory
 
 
 @pytest.fixture

@@ -1,0 +1,58 @@
+"""What every `PackHistory` keeps beside its store: one suite, run on files, in memory and on Postgres."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import pytest
+from sample_packs import maker
+
+from context_pack.packs.domain.model import Pack
+from context_pack.packs.ports import KEPT_REVISIONS, PackHistory, PackStore
+from context_pack.packs.usecases.history import RememberingStore
+from context_pack_adapters.disk.private import PrivateFolder
+from context_pack_adapters.inmemory import FixedClock, MemoryPackHistory, MemoryPackStore, SeededIds
+from context_pack_adapters.stores.pack_history import FilePackHistory
+from context_pack_adapters.stores.pack_store import FilePackStore
+
+CLOCK = FixedClock()
+
+
+@pytest.fixture(params=["disk", "memory", "postgres"])
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> RememberingStore:
+    """A store of each kind with its history."""
+    store: PackStore
+    history: PackHistory
+    if request.param == "memory":
+        store, history = MemoryPackStore(CLOCK, SeededIds()), MemoryPackHistory()
+    elif request.param == "disk":
+        store = FilePackStore(tmp_path / "root", CLOCK, SeededIds())
+        history = FilePackHistory(PrivateFolder(str(tmp_path / "history")))
+    else:
+        database = request.getfixturevalue("new_database")()
+        from context_pack_adapters.postgres.pack_history import PostgresPackHistory
+        from context_pack_adapters.postgres.pack_store import PostgresPackStore
+
+        store = PostgresPackStore(database, SeededIds(), clock=CLOCK)
+        history = PostgresPackHistory(database)
+    return RememberingStore(store, history)
+
+
+def raised(pack: Pack) -> Pack:
+    """A change that counts."""
+    return attrs.evolve(pack, revision=pack.revision + 1, title=f"T{pack.revision + 1}")
+
+
+@pytest.mark.clause("ST-66", "TM-01")
+def test_the_last_revisions_are_kept_and_the_oldest_go(kept: RememberingStore) -> None:
+    pack, other = (kept.create(maker(CLOCK.now()), None) for _ in range(2))
+    for _ in range(KEPT_REVISIONS + 2):
+        last = kept.update(pack.id, raised)
+    assert list(kept.history.revisions(pack.id)) == list(range(4, KEPT_REVISIONS + 4))
+    assert kept.history.get(pack.id, 3) is None
+    assert kept.history.get(pack.id, 7) == attrs.evolve(pack, revision=7, title="T7")
+    assert kept.history.get(pack.id, last.revision) == last
+    kept.delete(pack.id, lambda _: None)
+    assert list(kept.history.revisions(pack.id)) == []
+    assert list(kept.history.revisions(other.id)) == [1]
