@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from attrs import field, frozen
 
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes
 
 EXCERPT_BYTES = 2 * 1024 * 1024
@@ -40,6 +40,9 @@ class PackStore(Protocol):
 
     def all(self) -> Sequence[Pack]:
         """Every live pack, in no particular order; fails closed when one file is malformed."""
+
+    def summaries(self) -> Sequence[Listed]:
+        """What a list shows of every live pack; fails as `all` does."""
 
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored.

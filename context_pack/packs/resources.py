@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import unquote
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.model import Listed
 from context_pack.packs.ports import PackStore
 from context_pack.packs.usecases.commands import Named, RenderPack
 from context_pack.packs.usecases.naming import handles, live_packs
@@ -37,7 +37,7 @@ def handle_in(uri: str) -> str:
     return unquote(uri[len(PREFIX) :]).strip() if uri.startswith(PREFIX) else ""
 
 
-def _entry(pack: Pack) -> ResourceEntry:
+def _entry(pack: Listed) -> ResourceEntry:
     return ResourceEntry(PREFIX + pack.id, pack.name or pack.id, pack.heading, pack.brief)
 
 

@@ -19,7 +19,7 @@ from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.budget import size
-from context_pack.packs.domain.model import Diagram, Pack, Ref
+from context_pack.packs.domain.model import Diagram, Listed, Pack, Ref
 from context_pack.packs.domain.record import diagram_record, ref_record, section_record, to_record
 from context_pack.packs.domain.states import pointed_record, repair_record, state_record
 from context_pack.packs.usecases import commands
@@ -299,7 +299,7 @@ class _Input:
         return self._mutation(written.pack, [_part_record(part, pointed) for part, pointed in parts])
 
     def _list(self, command: commands.ListPacks, call: Call) -> Payload:
-        found, now = self.reader.list(command), self.clock.now()
+        found, now = self.reader.summaries(command), self.clock.now()
         packs = _fitting([_summary(pack, now) for pack in found.items], call.page_tokens * BYTES_PER_TOKEN)
         more = found.has_more or len(packs) < len(found.items)
         return {"count": len(packs), "total": found.total, "has_more": more, "packs": packs}
@@ -352,7 +352,7 @@ def _part_record(part: Part | None, pointed: Pointed | None) -> Payload | None:
     return diagram_record(part) if isinstance(part, Diagram) else section_record(part, anchors=False)
 
 
-def _summary(pack: Pack, now: datetime) -> Payload:
+def _summary(pack: Listed, now: datetime) -> Payload:
     remaining = remaining_seconds(pack.expires_at, now)
     return {
         "id": pack.id,

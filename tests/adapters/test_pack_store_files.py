@@ -422,6 +422,7 @@ def test_a_change_within_one_tick_of_the_clock_is_seen(disk: Disk, files: PackFi
     for count in range(150):
         pack = attrs.evolve(made, title=f"title {count:04}")
         disk.write(pack)
+        assert [listed.title for listed in files.summaries().packs] == [pack.title]
         assert list(files.all().packs) == [pack]
         assert files.read(made.id) == pack
 
@@ -456,6 +457,7 @@ def test_whatever_happens_to_the_files_the_next_look_shows_it(disk: Disk, files:
             disk.folder.rename(disk.folder.with_name(f"moved {turn}"))
             disk.folder.mkdir()
             expected.clear()
+        assert {pack.id for pack in files.summaries().packs} == set(expected)
         shelf = files.all()
         assert {pack.id: pack for pack in shelf.packs} == expected
         there = {path.stem for path in disk.folder.glob("*.md")}

@@ -15,9 +15,13 @@ from hypothesis import strategies as st
 from sample_packs import NOON, full_pack, sample_pack
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.domain.model import Diagram, Section
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.paths import RelativePath
+from context_pack.packs.domain.anchors import Anchor, Symbol
+from context_pack.packs.domain.model import Diagram, Pack, PackSummary, Ref, Section
 from context_pack.packs.domain.record import PACK_FIELDS, to_record
 from context_pack_adapters.stores import front_matter, pack_format
+from context_pack_adapters.stores.pack_summaries import summary_of
 
 ID = "pk_abcdefgh"
 TRICKY = [
@@ -66,6 +70,17 @@ def refusal(data: bytes, pack_id: str = ID) -> Failure:
     return told.value
 
 
+def summed_up(pack: Pack) -> PackSummary:
+    """What a list shows of a pack."""
+    return PackSummary(*(getattr(pack, name) for name in PackSummary._fields))
+
+
+def check_quick_reader(data: bytes) -> None:
+    """The quick reader of summaries says what the full reader says, or leaves the file to it."""
+    if (quick := summary_of(data, ID)) is not None:
+        assert quick == summed_up(pack_format.decode(data, ID))
+
+
 @pytest.mark.clause("ST-02")
 def test_a_file_is_front_matter_in_the_contract_order_and_a_body() -> None:
     data = pack_format.encode(full_pack())
@@ -90,6 +105,33 @@ def test_a_file_is_front_matter_in_the_contract_order_and_a_body() -> None:
 def test_a_full_pack_comes_back_equal() -> None:
     pack = full_pack(name="a name", expires_at=datetime(2026, 3, 5, 1, 2, 3, 456789, tzinfo=UTC))
     assert pack_format.decode(pack_format.encode(pack), ID) == pack
+
+
+@pytest.mark.clause("ST-27")
+def test_files_as_we_write_them_are_listed_without_the_full_reader() -> None:
+    symbol = Symbol("function", "Store.get", 'def get(self, key: str = "a\\b") -> "Größe":', "2-26")
+    anchor = Anchor(
+        "a" * 64, 26, (), ("2-bbbbbbbb",), "c-dddddddd", "5-eeeeeeee", "0" * 8, "01ab" * 64, symbol
+    )
+    refs = (
+        Ref(
+            "entry", RelativePath("src/[id]/.github/a b.ts"), LineRange(42, 67), "Why: not", None, "g", anchor
+        ),
+        Ref("1st", RelativePath("Makefile"), LineRange(1, 1), anchor=attrs.evolve(anchor, digest="0" * 64)),
+    )
+    odd = Section(
+        "other", '"Quoted" — 🚀', "tab\there\nx", refs, (Diagram("entry", "D", "graph TD"),), "src/a"
+    )
+    packs = [
+        sample_pack(ID),
+        full_pack(name="a name", tags=("a: b", "on", "größe"), expires_at=NOON + timedelta(microseconds=7)),
+        full_pack(
+            brief='a "b" \\ c', sections=(*full_pack().sections, odd, Section("third", "T", scope="."))
+        ),
+    ]
+    for pack in packs:
+        assert summary_of(pack_format.encode(pack), ID) == summed_up(pack)
+        assert summary_of(pack_format.encode(pack), "pk_zzzzzzzz") is None
 
 
 @pytest.mark.clause("ST-03")
@@ -124,6 +166,7 @@ def test_whatever_a_pack_accepts_comes_back_equal(
     except Failure:
         return
     assert pack_format.decode(pack_format.encode(pack), ID) == pack
+    check_quick_reader(pack_format.encode(pack))
 
 
 @pytest.mark.clause("ST-03")
@@ -326,6 +369,7 @@ def test_a_file_with_anything_in_any_place_is_a_pack_or_malformed(data: st.DataO
         record[data.draw(st.sampled_from(FIELDS))] = data.draw(VALUES)
     written = front_matter.render(record, "")
     assert front_matter.parse(front_matter.split(written)) == record
+    check_quick_reader(written)
     try:
         pack = pack_format.decode(written, ID)
     except Failure as failure:
@@ -340,6 +384,7 @@ def test_a_file_with_anything_in_any_place_is_a_pack_or_malformed(data: st.DataO
 def test_a_damaged_file_is_a_pack_or_malformed(cut: int, put: bytes, length: int) -> None:
     whole = pack_format.encode(full_pack())
     damaged = whole[:cut] + put + whole[cut + length :]
+    check_quick_reader(damaged)
     try:
         pack_format.decode(damaged, ID)
     except Failure as failure:
@@ -396,6 +441,34 @@ def test_every_rule_of_a_pack_is_checked_again_when_it_is_read(changes: dict[str
     failure = refusal(file_of(**changes))
     assert failure.code is Code.MALFORMED_PACK
     assert failure.details["reason"]
+    assert summary_of(file_of(**changes), ID) is None
+
+
+@pytest.mark.clause("ST-07")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("start: 42", "start: 68"),
+        ("end: 67", "end: 2042"),
+        ("end: 67", "end: 4294967296"),
+        ("lines: 26", "lines: 2001"),
+        ("key: plain", "key: entry"),
+        ("key: plain", "key: null"),
+        ("path: src/auth/handler.rs", "path: src/../handler.rs"),
+        ("path: src/auth/handler.rs", "path: src//handler.rs"),
+        ("path: src/auth/handler.rs", "path: true"),
+        ("1-aaaaaaaa", "1-aaaaaaa"),
+        ("    group: core\n", "    group: core\n    group: core\n"),
+        ("2026-03-04T12", "2026-02-30T12"),
+        ("2026-03-04T12", "2026-03-04T24"),
+    ],
+)
+def test_a_rule_broken_in_a_file_of_ours_is_left_to_the_full_reader(old: str, new: str) -> None:
+    data = pack_format.encode(full_pack())
+    broken = data.replace(old.encode(), new.encode(), 1)
+    assert broken != data
+    assert refusal(broken).code is Code.MALFORMED_PACK
+    assert summary_of(broken, ID) is None
 
 
 @pytest.mark.clause("ST-10")

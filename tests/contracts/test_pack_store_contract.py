@@ -20,7 +20,7 @@ from waiting import PATIENCE
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import is_pack_id, pack_id
 from context_pack.kernel.ports import IdSource
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.model import Pack, PackSummary
 from context_pack.packs.domain.revision import check_revision
 from context_pack.packs.ports import KeepsExpired, PackStore
 from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, SeededIds
@@ -90,11 +90,16 @@ def test_what_is_created_is_what_every_read_gives(shelf: Shelf) -> None:
     assert shelf.store.get(made.id) == made
     assert shelf.store.find("whole thing") == made
     assert list(shelf.store.all()) == [made]
+    (listed,) = shelf.store.summaries()
+    assert [getattr(listed, name) for name in PackSummary._fields] == [
+        getattr(made, name) for name in PackSummary._fields
+    ]
 
 
 @pytest.mark.clause("ST-50")
 def test_an_empty_store_lists_nothing_and_finds_nothing(shelf: Shelf) -> None:
     assert list(shelf.store.all()) == []
+    assert list(shelf.store.summaries()) == []
     with pytest.raises(Failure) as by_id:
         shelf.store.get("pk_aaaaaaaa")
     with pytest.raises(Failure) as by_name:

@@ -17,7 +17,7 @@ from psycopg.errors import UniqueViolation
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
 from context_pack.kernel.ports import Clock, IdSource
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.ports import KEPT_REVISIONS, Waiting, patiently
 from context_pack_adapters.postgres import pack_rows as sql
 from context_pack_adapters.postgres.connection import Database, Link, Row, Statement, locked
@@ -93,6 +93,10 @@ class PostgresPackStore:
         if broken:
             raise refusal(broken)
         return [value for value in found.values() if isinstance(value, Pack)]
+
+    def summaries(self) -> Sequence[Listed]:
+        """Every live pack."""
+        return self.all()
 
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""

@@ -1,9 +1,11 @@
 """The pack files of one folder as values, read again only when they may have changed.
 
+A list needs summaries, which are read far quicker than packs; a pack is parsed when somebody asks for it.
 Every file that was read is remembered by a digest of its bytes and, where it can be believed, by its
 signature. A file without one is read again, which is cheap; it is parsed again only if its bytes differ. From
 the second look on, the system is asked which files changed, if it can tell; then nothing else is looked at.
-Both are worth it by `benches/side_by_side/pack_store_floors.py`: the repeated list, and a name among 10 000.
+All three are worth it by `benches/side_by_side/pack_store_floors.py`: the first list, the repeated one, and a
+name among 10 000.
 No locks, no expiry, no writing here: a file is either a pack or the reason why it is none.
 """
 
@@ -14,13 +16,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import is_pack_id
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.model import Listed, Pack, PackSummary
 from context_pack_adapters.disk.changes import FolderChanges, watch_folder
 from context_pack_adapters.disk.faults import io_failure, translated
 from context_pack_adapters.disk.folder import Folder
@@ -28,9 +30,11 @@ from context_pack_adapters.disk.opening import Handle, NotRegular, Place, TooLar
 from context_pack_adapters.disk.signature import Signature, settled_signature, signature
 from context_pack_adapters.disk.writing import is_temporary, sweep
 from context_pack_adapters.stores import pack_format
+from context_pack_adapters.stores.pack_summaries import summary_of
 
 SUFFIX = ".md"
 LOCK_SUFFIX = ".lock"
+P = TypeVar("P", bound=Listed, covariant=True)
 
 
 @frozen
@@ -48,10 +52,10 @@ class Broken:
 
 
 @frozen
-class Shelf:
-    """Packs, expired or not, and files that hold none, by id."""
+class PacksFound(Generic[P]):
+    """Packs or their summaries, expired or not, and files that hold none, by id."""
 
-    packs: Sequence[Pack]
+    packs: Sequence[P]
     broken: Mapping[str, Broken]
 
 
@@ -60,7 +64,7 @@ class _Seen(NamedTuple):
 
     signature: Signature | None
     digest: bytes
-    value: Pack | Broken
+    value: Listed | Broken
 
 
 class PackFiles:
@@ -74,7 +78,7 @@ class PackFiles:
         self._begin_watch = watch
         self.was_looked_at = False
         self._seen: dict[str, _Seen] = {}
-        self._packs: dict[str, Pack] = {}
+        self._packs: dict[str, Listed] = {}
         self._broken: dict[str, Broken] = {}
         self._named: dict[str | None, set[str]] = {}
         self._changes: FolderChanges | None = None
@@ -84,26 +88,31 @@ class PackFiles:
         """One pack, by reading its file; None if there is none."""
         try:
             with self._folder.place.held() as folder:
-                seen = self._load(folder, pack_id + SUFFIX)
+                return self._pack(folder, pack_id + SUFFIX)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise io_failure(error, "packs") from error
-        return None if seen is None else seen.value
 
-    def all(self) -> Shelf:
+    def all(self) -> PacksFound[Pack]:
         """Every file named like a pack; parses only what changed since the last look."""
         # Several callers at once would parse the same files: one works, the others find it done.
         with self._looking:
-            self._look()
-            return Shelf(tuple(self._packs.values()), dict(self._broken))
+            self._look(whole=True)
+            return PacksFound(self._whole(list(self._packs)), dict(self._broken))
 
-    def named(self, name: str) -> Shelf:
+    def summaries(self) -> PacksFound[Listed]:
+        """What a list shows of every file named like a pack, and those that hold none."""
+        with self._looking:
+            self._look()
+            return PacksFound(tuple(self._packs.values()), dict(self._broken))
+
+    def named(self, name: str) -> PacksFound[Pack]:
         """The packs of one name, and every file that holds none; as up to date as `all`."""
         with self._looking:
             self._look()
-            packs = [self._packs[pack_id] for pack_id in sorted(self._named.get(name, ()))]
-            return Shelf(packs, dict(self._broken))
+            packs = self._whole(sorted(self._named.get(name, ())))
+            return PacksFound(packs, dict(self._broken))
 
     def remember(self, pack: Pack, data: bytes) -> None:
         """Keep what was just written: its file is read again before it is believed, but not parsed again."""
@@ -113,7 +122,16 @@ class PackFiles:
         """Drop what is remembered of a file that was removed."""
         self._seen.pop(pack_id + SUFFIX, None)
 
-    def _look(self) -> None:
+    def _whole(self, pack_ids: Sequence[str]) -> list[Pack]:
+        """These packs of the list, with their sections."""
+        short = [pack_id for pack_id in pack_ids if isinstance(self._packs[pack_id], PackSummary)]
+        if short:
+            with translated("packs"), self._folder.place.held() as folder:
+                for pack_id in short:
+                    self._list(pack_id + SUFFIX, self._pack(folder, pack_id + SUFFIX))
+        return [pack for pack_id in pack_ids if isinstance(pack := self._packs.get(pack_id), Pack)]
+
+    def _look(self, whole: bool = False) -> None:
         """Bring the list up to date: from what the system tells, or by looking at every file."""
         changed = None if self._changes is None else self._changes.names()
         if changed is None:
@@ -121,7 +139,7 @@ class PackFiles:
         try:
             with translated("packs"):
                 if changed is None:
-                    self._look_at_all()
+                    self._look_at_all(whole)
                 elif changed:
                     self._look_at(filter(_is_pack_file, changed))
         except BaseException:
@@ -147,13 +165,13 @@ class PackFiles:
                 seen = self._load(folder, name)
                 self._list(name, None if seen is None else seen.value)
 
-    def _look_at_all(self) -> None:
-        self._seen = self._sweep()
+    def _look_at_all(self, whole: bool) -> None:
+        self._seen = self._sweep(whole)
         self._packs, self._broken, self._named = {}, {}, {}
         for name, seen in self._seen.items():
             self._list(name, seen.value)
 
-    def _list(self, name: str, value: Pack | Broken | None) -> None:
+    def _list(self, name: str, value: Listed | Broken | None) -> None:
         """Put what a file holds into the list; None if it is gone."""
         pack_id = name[: -len(SUFFIX)]
         before = self._packs.pop(pack_id, None)
@@ -166,16 +184,16 @@ class PackFiles:
             self._packs[pack_id] = value
             self._named.setdefault(value.name, set()).add(pack_id)
 
-    def _sweep(self) -> dict[str, _Seen]:
+    def _sweep(self, whole: bool) -> dict[str, _Seen]:
         """Every pack file, by its signature where that can be believed."""
         try:
             self._folder.place.identity()  # a project without packs, the usual one, costs no opening
             with self._folder.place.held() as folder:
-                return self._sweep_in(folder)
+                return self._sweep_in(folder, whole)
         except FileNotFoundError:
             return {}
 
-    def _sweep_in(self, folder: Handle) -> dict[str, _Seen]:
+    def _sweep_in(self, folder: Handle, whole: bool) -> dict[str, _Seen]:
         known = self._seen
         found: dict[str, _Seen] = {}
         doubtful = set(known)
@@ -194,14 +212,21 @@ class PackFiles:
         # Some file systems (tmpfs, btrfs) leave out of a listing what is replaced while it is made. So a file
         # that was known, or has the lock file that every replaced one has, is gone only if opening it fails.
         for name in doubtful - found.keys():
-            if _is_pack_file(name) and (seen := self._load(folder, name)) is not None:
+            if _is_pack_file(name) and (seen := self._load(folder, name, whole)) is not None:
                 found[name] = seen
         if left_behind:
             sweep(folder)
         return found
 
-    def _load(self, folder: Handle, name: str) -> _Seen | None:
-        """Read a file, and parse it unless its bytes are the remembered ones."""
+    def _pack(self, folder: Handle, name: str) -> Pack | Broken | None:
+        """What a file holds; None if it is gone."""
+        seen = self._load(folder, name, whole=True)
+        value = None if seen is None else seen.value
+        assert not isinstance(value, PackSummary)
+        return value
+
+    def _load(self, folder: Handle, name: str, whole: bool = False) -> _Seen | None:
+        """Read a file, and parse it, perhaps only to a summary, unless its bytes are the remembered ones."""
         before = time.time_ns()
         try:
             data, status = read_file(folder, name, pack_format.MAX_FILE_BYTES)
@@ -216,7 +241,9 @@ class PackFiles:
             raise io_failure(error, name) from error
         digest = hashlib.sha256(data).digest()
         known = self._seen.get(name)
-        value = known.value if known is not None and known.digest == digest else _parsed(data, name)
+        value = None if known is None or known.digest != digest else known.value
+        if value is None or (whole and isinstance(value, PackSummary)):
+            value = _parsed(data, name, whole)
         seen = _Seen(settled_signature(status, before), digest, value)
         self._seen[name] = seen
         return seen
@@ -226,9 +253,12 @@ def _is_pack_file(name: str) -> bool:
     return name.endswith(SUFFIX) and is_pack_id(name[: -len(SUFFIX)])
 
 
-def _parsed(data: bytes, name: str) -> Pack | Broken:
+def _parsed(data: bytes, name: str, whole: bool) -> Listed | Broken:
+    pack_id = name[: -len(SUFFIX)]
+    if not whole and (summary := summary_of(data, pack_id)) is not None:
+        return summary
     try:
-        return pack_format.decode(data, name[: -len(SUFFIX)])
+        return pack_format.decode(data, pack_id)
     except Failure as failure:
         return _broken(failure)
 

@@ -17,7 +17,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
 from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.ttl import is_expired
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.ports import Waiting, patiently
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.folder import Folder
@@ -25,7 +25,7 @@ from context_pack_adapters.disk.locking import PathLock, attempt_lock
 from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.stores import pack_format
 from context_pack_adapters.stores.events import WRITING, Event, Tell, What, nobody
-from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, Broken, PackFiles, Shelf
+from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, Broken, P, PackFiles, PacksFound
 
 LOCK_SECONDS = 10.0
 CREATE_LOCK = ".create.lock"
@@ -87,7 +87,11 @@ class FilePackStore:
         """Every live pack; fails closed when one file is malformed."""
         return self._live(self._files.all())
 
-    def _live(self, found: Shelf) -> list[Pack]:
+    def summaries(self) -> Sequence[Listed]:
+        """What a list shows of every live pack; fails closed when one file is malformed."""
+        return self._live(self._files.summaries())
+
+    def _live(self, found: PacksFound[P]) -> list[P]:
         """The live ones of what was found; a malformed file is a failure."""
         if found.broken:
             raise refusal(found.broken)
@@ -142,7 +146,7 @@ class FilePackStore:
             return self._create(make)
         if not self._files.was_looked_at:
             # Parsing everything takes long; done here, it is not done while others wait for the lock.
-            self._files.all()
+            self._files.summaries()
         with self._locked(CREATE_LOCK, waiting):
             self._check_free(name, waiting)
             return self._create(make)
@@ -254,23 +258,23 @@ class FilePackStore:
             return
         with suppress(OSError, Failure):
             self._empty_trash(self._trash)
-            for pack in _sorted_out(self._files.all().packs, self._clock.now())[1]:
+            for pack in _sorted_out(self._files.summaries().packs, self._clock.now())[1]:
                 if (self._clock.now() - pack.expires_at).total_seconds() > EXPIRED_DAYS * _DAY:
-                    self._throw_away(pack, self._trash)
+                    self._throw_away(pack.id, self._trash)
                 if time.monotonic() - now > _TIDY_SECONDS:
                     break
 
-    def _throw_away(self, pack: Pack, trash: Folder) -> None:
+    def _throw_away(self, pack_id: str, trash: Folder) -> None:
         """Move a pack into the trash if its lock is free and it is still expired."""
-        lock = attempt_lock(pack.id + LOCK_SUFFIX, self._folder.place.held)
+        lock = attempt_lock(pack_id + LOCK_SUFFIX, self._folder.place.held)
         if lock is None:
             return
         try:
-            found = self._files.read(pack.id)
+            found = self._files.read(pack_id)
             if isinstance(found, Pack) and is_expired(found.expires_at, self._clock.now()):
                 trash.make()
-                trash.write(pack.id + SUFFIX, pack_format.encode(found))
-                self._remove(pack.id, lock)
+                trash.write(pack_id + SUFFIX, pack_format.encode(found))
+                self._remove(pack_id, lock)
         finally:
             lock.release()
 
@@ -305,10 +309,10 @@ def _names(trash: Folder) -> list[str]:
     return [name for name in trash.names() if name.endswith(SUFFIX) and is_pack_id(name.removesuffix(SUFFIX))]
 
 
-def _sorted_out(packs: Sequence[Pack], now: datetime) -> tuple[list[Pack], list[Pack]]:
+def _sorted_out(packs: Sequence[P], now: datetime) -> tuple[list[P], list[P]]:
     """The live packs and the expired ones."""
-    live: list[Pack] = []
-    expired: list[Pack] = []
+    live: list[P] = []
+    expired: list[P] = []
     for pack in packs:
         (expired if is_expired(pack.expires_at, now) else live).append(pack)
     return live, expired

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from attrs import frozen
 
 from context_pack.kernel.paging import Page, page
 from context_pack.kernel.ttl import ends_soon, human, remaining_seconds
 from context_pack.packs.domain.budget import Line, shrunk, size
-from context_pack.packs.domain.model import Pack, Status
+from context_pack.packs.domain.model import Listed, Status
 
 DEFAULT_LIMIT, MOST_LIMIT = 50, 500
 LONGEST_LINE = 1_024
 NOTHING = "No context packs found."
 TITLE = "# Context packs"
+AnyPack = TypeVar("AnyPack", bound=Listed)
 
 
 @frozen
@@ -28,7 +30,7 @@ class Filter:
     offset: int = 0
 
 
-def chosen(packs: Iterable[Pack], wanted: Filter) -> Page[Pack]:
+def chosen(packs: Iterable[AnyPack], wanted: Filter) -> Page[AnyPack]:
     """The packs that pass the filter: the last changed first, then by id."""
     passing = [pack for pack in packs if _passes(pack, wanted)]
     passing.sort(key=lambda pack: pack.id)
@@ -36,7 +38,7 @@ def chosen(packs: Iterable[Pack], wanted: Filter) -> Page[Pack]:
     return page(passing, wanted.offset, wanted.limit)
 
 
-def _passes(pack: Pack, wanted: Filter) -> bool:
+def _passes(pack: Listed, wanted: Filter) -> bool:
     if wanted.status is not None and pack.status is not wanted.status:
         return False
     needle = (wanted.query or "").strip().casefold()
@@ -44,7 +46,7 @@ def _passes(pack: Pack, wanted: Filter) -> bool:
     return not needle or any(needle in text.casefold() for text in texts if text is not None)
 
 
-def list_text(found: Page[Pack], wanted: Filter, now: datetime, most: int) -> str:
+def list_text(found: Page[AnyPack], wanted: Filter, now: datetime, most: int) -> str:
     """The list as Markdown in at most `most` bytes; when packs are left, top and end say how to go on."""
     if not found.items:
         return NOTHING
@@ -57,7 +59,7 @@ def list_text(found: Page[Pack], wanted: Filter, now: datetime, most: int) -> st
     return "\n".join([TITLE, "", rest, "", *lines[:fitting], "", rest])
 
 
-def _line(pack: Pack, now: datetime) -> str:
+def _line(pack: Listed, now: datetime) -> str:
     life = human(remaining_seconds(pack.expires_at, now))
     soon = ", expires within a day" if ends_soon(pack.expires_at, now) else ""
     tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`{soon})"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 from attrs import field, frozen
@@ -168,6 +168,31 @@ def _tags(value: Iterable[str]) -> tuple[str, ...]:
     return values.tags(value)
 
 
+def _heading(pack: Listed) -> str:
+    """What the pack is called: its title, else its name, else `Untitled`."""
+    return pack.title or pack.name or "Untitled"
+
+
+class PackSummary(NamedTuple):
+    """What a list shows of a pack: everything but its sections."""
+
+    id: str
+    name: str | None
+    title: str | None
+    brief: str | None
+    status: Status
+    tags: tuple[str, ...]
+    revision: int
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime
+
+    @property
+    def heading(self) -> str:
+        """What the pack is called."""
+        return _heading(self)
+
+
 @frozen(kw_only=True)
 class Pack:
     """A whole context pack at one revision."""
@@ -196,5 +221,9 @@ class Pack:
 
     @property
     def heading(self) -> str:
-        """What the pack is called: its title, else its name, else `Untitled`."""
-        return self.title or self.name or "Untitled"
+        """What the pack is called."""
+        return _heading(self)
+
+
+Listed = Pack | PackSummary
+"""A pack in a list: whole, or without its sections where that was cheaper to read."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.domain.revisions import Step, steps_between
 from context_pack.packs.ports import KeepsExpired, PackHistory, PackStore, Waiting, expired_in, patiently
 from context_pack.packs.usecases.commands import Diff
@@ -42,6 +42,10 @@ class RememberingStore:
     def all(self) -> Sequence[Pack]:
         """As the other says."""
         return self.inner.all()
+
+    def summaries(self) -> Sequence[Listed]:
+        """As the other says."""
+        return self.inner.summaries()
 
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """As the other does, and keep the first revision."""

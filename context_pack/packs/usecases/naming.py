@@ -11,7 +11,7 @@ from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.instants import format_instant
 from context_pack.packs.domain.listing import Filter, chosen
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.domain.revision import check_revision
 from context_pack.packs.ports import PackStore
 from context_pack.packs.usecases.commands import Addressed, Named
@@ -52,10 +52,10 @@ def check_seen(pack: Pack, target: Addressed) -> None:
     check_revision(target.expected_revision, pack.revision, format_instant(pack.updated_at))
 
 
-def live_packs(store: PackStore) -> Sequence[Pack]:
+def live_packs(store: PackStore) -> Sequence[Listed]:
     """Every live pack, the last changed first; none when the store cannot say."""
     try:
-        packs = store.all()
+        packs = store.summaries()
     except Failure:
         return ()
     return chosen(packs, Filter(limit=max(1, len(packs)))).items

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from attrs import evolve, field, frozen
 
@@ -12,7 +12,7 @@ from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
 from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text
-from context_pack.packs.domain.model import Pack, parse_status
+from context_pack.packs.domain.model import Listed, Pack, parse_status
 from context_pack.packs.domain.render import Rendered, render
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, scopes_in
 from context_pack.packs.ports import (
@@ -62,9 +62,24 @@ class PackReader:
         """The pack."""
         return located(self.store, named)
 
-    def list(self, command: ListPacks | ListText) -> Page[Pack]:
+    def summaries(self, command: ListPacks | ListText) -> Page[Listed]:
+        """What a list shows of the packs that pass the filters, the last changed first."""
+        wanted = _filter(command)
+        return chosen(self.store.summaries(), wanted)
+
+    def list(self, command: ListPacks) -> Page[Pack]:
         """The packs that pass the filters, the last changed first."""
-        return chosen(self.store.all(), _filter(command))
+        found = self.summaries(command)
+        return Page(tuple(self._whole(found.items)), found.total, found.has_more)
+
+    def _whole(self, listed: Iterable[Listed]) -> Iterator[Pack]:
+        """These packs with their sections, but for one that was deleted a moment ago."""
+        for pack in listed:
+            try:
+                yield pack if isinstance(pack, Pack) else self.store.get(pack.id)
+            except Failure as failure:
+                if failure.code is not Code.NOT_FOUND:
+                    raise
 
     def expired(self, trashed: bool = True) -> Sequence[Pack]:
         """The packs whose time is over and which can still be restored, the last that expired first."""
@@ -75,11 +90,10 @@ class PackReader:
         return compared(self.store, self.history, command)
 
     def list_text(self, command: ListText) -> str:
-        """The same as Markdown, within the budget."""
+        """The list as Markdown, within the budget."""
         _check_budget(command.max_tokens)
-        wanted, packs = _filter(command), self.store.all()
         most = command.max_tokens * BYTES_PER_TOKEN
-        return list_text(chosen(packs, wanted), wanted, self.clock.now(), most)
+        return list_text(self.summaries(command), _filter(command), self.clock.now(), most)
 
     def render(self, command: RenderPack, check: Check = unwatched) -> Rendered:
         """A page of the pack with its code.
