@@ -16,7 +16,7 @@ from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import AUTO, Settings
 
 if TYPE_CHECKING:
-    from context_pack.app import Ports
+    from context_pack.cases import Ports
     from context_pack.documents.domain.model import About, Survey
     from context_pack.documents.domain.model import Failed as DocumentFailed
     from context_pack.documents.ports import Source
@@ -66,7 +66,7 @@ def memory_ports(
     files: Mapping[str, str | bytes], clock: Clock | None, ids: IdSource | None, deny: tuple[str, ...]
 ) -> Ports:
     """The ports in memory, over the given files; the real clock and randomness unless others are given."""
-    from context_pack.app import Ports
+    from context_pack.cases import Ports
     from context_pack.contexts.ports import ContextPorts
     from context_pack.documents.ports import DocumentPorts
     from context_pack.kernel.digest import sha256_hex

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from attrs import field, frozen
 
-from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.syntax import Syntax
-from context_pack.memory.domain.discovery import Discovery
-from context_pack.memory.domain.session import Session
-from context_pack.retrieval.ports import Background, SearchIndex
-from context_pack.retrieval.upkeep import File
-
 if TYPE_CHECKING:
+    from context_pack.kernel.paths import RelativePath
+    from context_pack.kernel.syntax import Syntax
+    from context_pack.memory.domain.discovery import Discovery
+    from context_pack.memory.domain.session import Session
+    from context_pack.retrieval.ports import Background, SearchIndex
     from context_pack.retrieval.searching import Searching
+    from context_pack.retrieval.upkeep import File
 
 
 @frozen

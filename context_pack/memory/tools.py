@@ -1,4 +1,4 @@
-"""The tools `context_search` and `context_record`: everything that names a JSON field of their answers.
+"""The tool `context_search`: everything that names a JSON field of its answers.
 
 Code is shown by its head and the lines that matter. An answer stays within its budget: should the results
 weigh more, the last ones lose their content first and say so.
@@ -12,7 +12,6 @@ from typing import Any
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.domain.excerpts import excerpt
 from context_pack.memory.family import FAMILY, SEARCH
-from context_pack.memory.usecases.record import ContextRecord, Recorder
 from context_pack.memory.usecases.search import ContextSearch, MemorySearcher, Search, check_query
 from context_pack.retrieval.model import Found
 from context_pack.retrieval.searching import Ranked, retry_if_damaged
@@ -21,11 +20,10 @@ from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import BYTES_PER_TOKEN
 from context_pack.toolkit.rows import fitted, weight
 from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import ADDS, READS, Answer, Tool, json_answer, tool
+from context_pack.toolkit.spec import READS, Answer, Tool, json_answer
 
 SEARCH_ABOUT = """\
 Search discoveries, sessions, packs and code by meaning and name. For exact text: grep_codebase."""
-RECORD_ABOUT = "Remember a discovery for later sessions."
 PARTIAL = "not all is indexed yet ({done} of {total} files): ask again soon, or use grep_codebase"
 ENVELOPE_BYTES = 600
 """Room for everything beside the results and the question."""
@@ -34,12 +32,6 @@ SEARCH_SCHEMA = shape(
     partial="text", results="rows", query="text", totalFound="whole", searchTime="number", indexing="object",
     semantic="object", mode="text", warning="text", error="text", message="text", fallback="text",
 )  # fmt: skip
-RECORD_SCHEMA = shape(id="text", merged="flag", error="text")
-
-
-def build(searcher: MemorySearcher, recorder: Recorder) -> tuple[Tool, ...]:
-    """Both tools over these use cases."""
-    return search_tool(searcher), record_tool(recorder)
 
 
 def search_tool(searcher: MemorySearcher) -> Tool:
@@ -69,26 +61,6 @@ def search_tool(searcher: MemorySearcher) -> Tool:
         slow=True,
         budget="max_tokens",
         search_hint="search code, past decisions, discoveries, sessions and context packs by meaning",
-    )
-
-
-def record_tool(recorder: Recorder) -> Tool:
-    """`context_record`."""
-
-    def run(command: ContextRecord, _: Call) -> Answer:
-        recorded = recorder.record(command)
-        return json_answer({"id": recorded.discovery.id, "merged": recorded.merged})
-
-    return tool(
-        "context_record",
-        "Record a discovery",
-        RECORD_ABOUT,
-        FAMILY,
-        ContextRecord,
-        run,
-        ADDS,
-        output_schema=RECORD_SCHEMA,
-        mutates=lambda _: True,
     )
 
 

@@ -18,7 +18,7 @@ from context_pack_adapters.commands.shell import Shell
 from context_pack_adapters.settings import Settings
 
 if TYPE_CHECKING:
-    from context_pack.app import UseCases
+    from context_pack.cases import UseCases
 
 Stop = Callable[[], bool]
 NICENESS = 10
@@ -46,7 +46,7 @@ def task(options: Namespace, shell: Shell) -> int:
 
 def perform(task: str, settings: Settings, stop: Stop) -> int:
     """Do the task under its lock; 0 at once if somebody else holds it."""
-    from context_pack.app import compose
+    from context_pack.cases import compose
     from context_pack.kernel.errors import Code, Failure
     from context_pack_adapters.bootstrap import open_ports
     from context_pack_adapters.index.background import task_lock

@@ -22,7 +22,7 @@ from context_pack_adapters.settings import (
 )
 
 if TYPE_CHECKING:
-    from context_pack.app import Ports, UseCases
+    from context_pack.cases import Ports, UseCases
     from context_pack.kernel.ports import Clock, IdSource
     from context_pack.toolkit.registry import Registry
     from context_pack.toolkit.spec import Answer
@@ -55,7 +55,7 @@ class Workspace:
     """
 
     def __init__(self, ports: Ports, max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES) -> None:
-        from context_pack.app import compose
+        from context_pack.cases import compose
 
         self._ports = ports
         self._cases = compose(ports, max_source_bytes)

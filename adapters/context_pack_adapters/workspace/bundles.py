@@ -5,12 +5,12 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable
 
-from context_pack.app import UseCases
 from context_pack.bundles.domain.model import Bundle, Unloadable
 from context_pack.bundles.ports import Place
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
 from context_pack.bundles.usecases.export import Export, Written, export, write_document
 from context_pack.bundles.usecases.neighbours import Around, look_around
+from context_pack.cases import UseCases
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.workspace.spelling import spelled
 

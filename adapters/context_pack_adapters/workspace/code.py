@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from context_pack.app import UseCases
+from context_pack.cases import UseCases
 from context_pack.code.domain.search import DEFAULT_HITS
 from context_pack.code.usecases.grep import GrepCodebase, Searched
 from context_pack.code.usecases.outline import TOKENS as OUTLINE_TOKENS

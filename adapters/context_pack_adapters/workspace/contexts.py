@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from context_pack.app import UseCases
+from context_pack.cases import UseCases
 from context_pack.contexts.domain.fingerprint import Method
 from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
 from context_pack.contexts.usecases.query import Checked, Found, Listing, Refused, opened

@@ -9,7 +9,7 @@ import builtins
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from context_pack.app import UseCases
+from context_pack.cases import UseCases
 from context_pack.documents.domain.model import Outcome
 from context_pack.documents.domain.sections import Section
 from context_pack.documents.usecases import commands

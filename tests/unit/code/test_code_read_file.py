@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from import_projects import SYNTAX
 from jsonschema import Draft202012Validator
 
-from context_pack.app import Ports, build
+from context_pack.app import build
+from context_pack.cases import Ports
 from context_pack.code.tools import READ_SCHEMA
 from context_pack.code.usecases.read_file import (
     BUDGET_CHARS,

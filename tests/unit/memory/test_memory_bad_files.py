@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from attrs import evolve, frozen
 
-from context_pack.app import Ports, build
+from context_pack.app import build
+from context_pack.cases import Ports
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 from context_pack.memory.ports import CodeFile, CodeTree, GoOn, always

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from context_pack.app import Ports, build
+from context_pack.app import build
+from context_pack.cases import Ports
 from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.domain.discovery import uuid_of
 from context_pack.memory.domain.session import Session

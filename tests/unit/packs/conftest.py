@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from attrs import define, field
 
-from context_pack.app import Ports, build
+from context_pack.app import build
+from context_pack.cases import Ports
 from context_pack.packs.ports import PackSettings
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.app import Ports, build
+from context_pack.app import build
+from context_pack.cases import Ports
 from context_pack.packs.domain.difference import Side, difference
 from context_pack_adapters.inmemory import MemoryExcerptStore
 from context_pack_adapters.syntax import shared_syntax

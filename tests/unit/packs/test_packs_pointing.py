@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from context_pack.app import Ports, build
+from context_pack.app import build
+from context_pack.cases import Ports
 from context_pack_adapters.syntax import shared_syntax
 
 SHOP = '''\

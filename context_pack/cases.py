@@ -1,0 +1,273 @@
+"""All ports of the core, and the use cases over them, each loaded when it is first asked for.
+
+The registry of tools, the library and the commands take their use cases from `compose`.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from context_pack.bundles.ports import BundleStore
+    from context_pack.bundles.usecases.shelf import Shelf as BundleShelf
+    from context_pack.code.ports import AccessLog, CodeSearch
+    from context_pack.code.usecases.grep import CodeSearcher
+    from context_pack.code.usecases.outline import Outliner
+    from context_pack.code.usecases.read_file import FileReader
+    from context_pack.code.usecases.usages import UsageFinder
+    from context_pack.contexts.ports import ContextPorts
+    from context_pack.contexts.usecases.query import ContextQueries
+    from context_pack.contexts.usecases.refresh import ContextRefresher
+    from context_pack.documents.ports import DocumentPorts
+    from context_pack.documents.usecases.search import Finder
+    from context_pack.documents.usecases.shelf import Shelf
+    from context_pack.kernel.ports import Clock, SourceTree
+    from context_pack.kernel.syntax import Syntax
+    from context_pack.memory.ports import MemoryPorts
+    from context_pack.memory.usecases.indexing import CodeIndexer
+    from context_pack.memory.usecases.record import Recorder
+    from context_pack.memory.usecases.search import MemorySearcher
+    from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
+    from context_pack.packs.usecases.draft import PackDrafter
+    from context_pack.packs.usecases.read import PackReader
+    from context_pack.packs.usecases.verify import PackVerifier
+    from context_pack.packs.usecases.write import PackWriter
+
+DEFAULT_MAX_SOURCE_BYTES = 2 * 1024 * 1024
+
+
+def _no_syntax() -> Syntax:
+    from context_pack.kernel.syntax import NoSyntax
+
+    return NoSyntax()
+
+
+def _no_excerpts() -> ExcerptStore:
+    from context_pack.packs.ports import NoExcerptStore
+
+    return NoExcerptStore()
+
+
+def _no_history() -> PackHistory:
+    from context_pack.packs.ports import NoHistory
+
+    return NoHistory()
+
+
+def _no_access() -> AccessLog:
+    from context_pack.code.domain.access import UnkeptAccess
+
+    return UnkeptAccess()
+
+
+@frozen
+class Ports:
+    """Everything the core asks of the world; without a search there is no `grep_codebase`."""
+
+    clock: Clock
+    source: SourceTree
+    packs: PackStore
+    syntax: Syntax = field(factory=_no_syntax)
+    excerpts: ExcerptStore = field(factory=_no_excerpts)
+    history: PackHistory = field(factory=_no_history)
+    search: CodeSearch | None = None
+    access: AccessLog = field(factory=_no_access)
+    bundles: BundleStore | None = None
+    contexts: ContextPorts | None = None
+    documents: DocumentPorts | None = None
+    memory: MemoryPorts | None = None
+
+    def has(self, feature: str) -> bool:
+        """Whether a port that may be missing is there; opens nothing."""
+        return getattr(self, feature) is not None
+
+    def opened(self, feature: str) -> object:
+        """A port, if it has been opened."""
+        found: object = getattr(self, feature)
+        return found
+
+
+class PackCases(NamedTuple):
+    """What is done with packs."""
+
+    reader: PackReader
+    writer: PackWriter
+    verifier: PackVerifier
+    drafter: PackDrafter
+
+
+class CodeCases:
+    """What is done with code, each loaded when it is first asked for; the last two need a search."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    @cached_property
+    def reader(self) -> FileReader:
+        """Reads files."""
+        from context_pack.code.usecases.read_file import FileReader
+
+        return FileReader(self._ports.source, self._ports.syntax)
+
+    @cached_property
+    def outliner(self) -> Outliner:
+        """Outlines files and folders."""
+        from context_pack.code.usecases.outline import Outliner
+
+        return Outliner(self._ports.source, self._ports.syntax, self._ports.clock.monotonic)
+
+    @cached_property
+    def searcher(self) -> CodeSearcher:
+        """Searches for lines."""
+        from context_pack.code.usecases.grep import CodeSearcher
+
+        assert self._ports.search is not None
+        return CodeSearcher(self._ports.search, self._ports.clock.monotonic)
+
+    @cached_property
+    def usages(self) -> UsageFinder:
+        """Finds where names are used."""
+        from context_pack.code.usecases.usages import UsageFinder
+
+        assert self._ports.search is not None
+        return UsageFinder(self._ports.source, self._ports.syntax, self._ports.search)
+
+
+class ContextCases(NamedTuple):
+    """What is done with directory contexts."""
+
+    queries: ContextQueries
+    refresher: ContextRefresher
+
+
+class DocumentCases(NamedTuple):
+    """What is done with documents."""
+
+    shelf: Shelf
+    finder: Finder
+
+
+class MemoryCases:
+    """What is done with memory, each loaded when it is first asked for."""
+
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    @property
+    def _memory(self) -> MemoryPorts:
+        assert self._ports.memory is not None
+        return self._ports.memory
+
+    @cached_property
+    def recorder(self) -> Recorder:
+        """Records discoveries."""
+        from context_pack.memory.usecases.record import Recorder
+
+        return Recorder(self._memory.discoveries, self._memory.sessions, self._ports.clock)
+
+    @cached_property
+    def searcher(self) -> MemorySearcher:
+        """Searches discoveries, sessions, packs and code."""
+        from context_pack.joints import PacksAsNotes
+        from context_pack.memory.usecases.refresh import Refresher
+        from context_pack.memory.usecases.search import MemorySearcher
+
+        monotonic = self._ports.clock.monotonic
+        refresher = Refresher(self._memory, PacksAsNotes(self._ports.packs), monotonic)
+        return MemorySearcher(self._memory, refresher, monotonic)
+
+    @cached_property
+    def indexer(self) -> CodeIndexer:
+        """Indexes code."""
+        from context_pack.memory.usecases.indexing import CodeIndexer
+
+        return CodeIndexer.over(self._memory)
+
+
+class UseCases:
+    """Every use case over some ports; a feature is loaded when it is first asked for.
+
+    Whoever asks for a feature whose ports are missing has not looked at `Ports.has`.
+    """
+
+    def __init__(self, ports: Ports, max_source_bytes: int) -> None:
+        self.ports = ports
+        self._max_source_bytes = max_source_bytes
+
+    @cached_property
+    def packs(self) -> PackCases:
+        """Packs; contexts and searches join when a pack first needs them."""
+        from context_pack.joints import ContextsAsScopes, SearchedExcerpts
+        from context_pack.packs.ports import PackSettings
+        from context_pack.packs.usecases.draft import PackDrafter
+        from context_pack.packs.usecases.history import RememberingStore
+        from context_pack.packs.usecases.read import PackReader
+        from context_pack.packs.usecases.resolving import Memory
+        from context_pack.packs.usecases.verify import PackVerifier
+        from context_pack.packs.usecases.write import PackWriter
+
+        ports, settings = self.ports, PackSettings(self._max_source_bytes)
+        # Shared: what one of them found out about a file, the others need not find out again.
+        packs = RememberingStore(ports.packs, ports.history)
+        parts = (packs, ports.source, ports.clock, settings, Memory(), ports.syntax, ports.excerpts)
+        scopes = ContextsAsScopes(lambda: self.contexts.queries if ports.has("contexts") else None)
+        excerpts = SearchedExcerpts(
+            ports.source,
+            lambda: self.memory.searcher if ports.has("memory") else None,
+            lambda: self.documents.finder if ports.has("documents") else None,
+        )
+        return PackCases(
+            PackReader(*parts, scopes, ports.history),
+            PackWriter(*parts),
+            PackVerifier(*parts),
+            PackDrafter(packs, ports.source, ports.clock, excerpts, *parts[3:]),
+        )
+
+    @cached_property
+    def code(self) -> CodeCases:
+        """Code."""
+        return CodeCases(self.ports)
+
+    @cached_property
+    def bundles(self) -> BundleShelf:
+        """Bundles: everything is done with the shelf that they stand on."""
+        from context_pack.bundles.usecases.shelf import Shelf
+
+        assert self.ports.bundles is not None
+        return Shelf(self.ports.bundles)
+
+    @cached_property
+    def contexts(self) -> ContextCases:
+        """Directory contexts."""
+        from context_pack.contexts.usecases.query import ContextQueries
+        from context_pack.contexts.usecases.refresh import ContextRefresher
+
+        ports = self.ports.contexts
+        assert ports is not None
+        return ContextCases(
+            ContextQueries(ports.projects, ports.format),
+            ContextRefresher(ports.format, ports.memory, self.ports.clock, self.ports.syntax),
+        )
+
+    @cached_property
+    def documents(self) -> DocumentCases:
+        """Documents."""
+        from context_pack.documents.usecases.search import Finder
+        from context_pack.documents.usecases.shelf import Shelf
+
+        assert self.ports.documents is not None
+        shelf = Shelf(self.ports.documents, self.ports.clock.monotonic)
+        return DocumentCases(shelf, Finder(shelf, self.ports.clock.monotonic))
+
+    @cached_property
+    def memory(self) -> MemoryCases:
+        """Memory."""
+        return MemoryCases(self.ports)
+
+
+def compose(ports: Ports, max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES) -> UseCases:
+    """The use cases over these ports, for the registry, the library and the commands."""
+    return UseCases(ports, max_source_bytes)
