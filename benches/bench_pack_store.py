@@ -70,6 +70,11 @@ def test_list_again(benchmark: Benchmark, store: FilePackStore) -> None:
     assert len(benchmark(store.all)) == COUNT
 
 
+def test_list_for_the_first_time(benchmark: Benchmark, store: FilePackStore, tmp_path: Path) -> None:
+    assert len(store.all()) == COUNT
+    assert len(benchmark(lambda: FilePackStore(tmp_path, SystemClock(), SystemIds()).summaries())) == COUNT
+
+
 def test_mutate(benchmark: Benchmark, store: FilePackStore) -> None:
     key = store.all()[0].id
     benchmark(store.update, key, lambda pack: attrs.evolve(pack, revision=pack.revision + 1))

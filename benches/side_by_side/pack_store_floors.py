@@ -2,17 +2,20 @@
 
 python benches/side_by_side/pack_store_floors.py [--quick]
 
-Get and mutate by id in a store of 10 000 packs (2 000 with --quick) beside one of 100; a repeated list
-beside the first; create beside a bare write + fsync + rename + fsync of the folder. Rounds alternate, so
-that a noisy moment hits both sides; medians are compared.
+Get and mutate by id in a store of 10 000 packs (2 000 with --quick) beside one of 100; the first list beside
+reading every pack whole, in processor time; a repeated list beside the first; the longest wait for `ping`
+while a server makes its first list; create beside a bare write + fsync + rename + fsync of the folder.
+Rounds alternate, so that a noisy moment hits both sides; medians are compared.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -63,6 +66,45 @@ def took(act: Callable[[], object]) -> float:
     start = time.perf_counter()
     act()
     return (time.perf_counter() - start) * 1000
+
+
+def computed(act: Callable[[], object]) -> float:
+    """How much processor time one action takes, in milliseconds."""
+    start = time.process_time()
+    act()
+    return (time.process_time() - start) * 1000
+
+
+def longest_ping(root: Path) -> float:
+    """The longest wait for an answer to `ping` while a server makes its first list, in milliseconds."""
+    command = [sys.executable, "-m", "context_pack", "serve", "--root", str(root)]
+    server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
+    assert server.stdin is not None
+    assert server.stdout is not None
+
+    def send(number: int, method: str, params: object) -> None:
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        server.stdin.write(json.dumps(message).encode() + b"\n")  # type: ignore[union-attr]
+        server.stdin.flush()  # type: ignore[union-attr]
+
+    def answered() -> int:
+        return int(json.loads(server.stdout.readline()).get("id", 0))  # type: ignore[union-attr]
+
+    client = {"name": "bench", "version": "1"}
+    send(1, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})
+    answered()
+    send(2, "tools/call", {"name": "input", "arguments": {"action": "list"}})
+    longest, number, done = 0.0, 2, False
+    while not done:
+        number += 1
+        send(number, "ping", {})
+        start = time.perf_counter()
+        while (came := answered()) != number:
+            done = done or came == 2
+        longest = max(longest, time.perf_counter() - start)
+        time.sleep(0.005)
+    server.communicate(timeout=60)
+    return longest * 1000
 
 
 def medians(rounds: int, *acts: Callable[[], object]) -> list[float]:
@@ -126,9 +168,14 @@ def measure(folder: Path, many: int, rounds: int) -> None:
     )
     shown("get by id, first time", cold_many, cold_few, "at most 1.3")
     time.sleep(0.2)  # older than the timestamp grain, as files at rest are
-    first = took(much.all)
-    few.all()
-    (again,) = medians(10, much.all)
+    whole = computed(FilePackStore(folder / "many", CLOCK, IDS).all)
+    summed = computed(FilePackStore(folder / "many", CLOCK, IDS).summaries)
+    shown(f"list of {many}, first beside every pack whole", summed, whole, "at most 0.2")
+    print(f"  {'longest ping meanwhile':44}{longest_ping(folder / 'many'):10.3f} ms   (at most 50)")
+    first = took(much.summaries)
+    for store in (few, much):
+        store.all()
+    (again,) = medians(10, much.summaries)
     get_many, get_few = medians(
         rounds * 10, lambda: much.get(random.choice(many_ids)), lambda: few.get(random.choice(few_ids))
     )
@@ -141,7 +188,7 @@ def measure(folder: Path, many: int, rounds: int) -> None:
     plain, named, bare = medians(rounds, creation(few, named=False), creation(few, named=True), floor)
     shown("create without a name beside bare write", plain, bare, "at most 3")
     shown("create with a name beside bare write", named, bare, "at most 3")
-    much.all()
+    much.summaries()
     plain, named, bare = medians(rounds, creation(much, named=False), creation(much, named=True), floor)
     shown(f"create without a name among {many}", plain, bare, "at most 3")
     shown(f"create with a name among {many}", named, bare, "at most 3")
