@@ -292,6 +292,10 @@ class DiskMemory(MemoryPorts):
         """What is wrong with the embedder that was asked for, if anything."""
         return self.ports.embedders.warning
 
+    def token(self) -> str:
+        """One text for the state of the team's discoveries and packs; files are read as quickly."""
+        return self.ports.team.token() if self.ports.settings.store else ""
+
     @cached_property
     def tree(self) -> CodeFiles:
         """The files below the source root."""

@@ -136,6 +136,11 @@ class PackNotes(Protocol):
         """
 
 
+def no_token() -> str:
+    """For stores that are as quickly read as asked whether they changed."""
+    return ""
+
+
 @frozen
 class MemoryPorts:
     """All of them; without a background, what is to be indexed is indexed before the answer."""
@@ -149,3 +154,8 @@ class MemoryPorts:
     background: Background | None = field(default=None)
     warning: str | None = None
     """What is wrong with the embedder that was asked for, if anything."""
+    token: Callable[[], str] = no_token
+    """One text for the state of all discoveries and live packs: the same text, nothing has changed.
+
+    Empty where there is none; it raises `Failure` like the stores.
+    """

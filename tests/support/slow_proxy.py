@@ -12,6 +12,8 @@ from queue import Queue
 
 from attrs import define, field
 
+SYNC = b"S\0\0\0\4"
+
 
 class Fate(Enum):
     """What becomes of what a client sends."""
@@ -35,7 +37,7 @@ class Proxy:
     fate: Callable[[bytes], Fate] = passes
     port: int = 0
     trips: int = 0
-    """How often a client sent something after it had been answered."""
+    """How often a client asked for an answer to all it had sent: a `Sync` of the protocol of Postgres."""
     _open: list[socket.socket] = field(factory=list)
 
     def cut(self) -> None:
@@ -60,16 +62,15 @@ class Proxy:
             return
         far.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._open += [near, far]
-        state = {"answered": True}
-        threading.Thread(target=self._back, args=(far, near, state), daemon=True).start()
-        self._there(near, far, state)
+        threading.Thread(target=self._back, args=(far, near), daemon=True).start()
+        self._there(near, far)
 
-    def _there(self, near: socket.socket, far: socket.socket, state: dict[str, bool]) -> None:
-        send = self._line(far)
+    def _there(self, near: socket.socket, far: socket.socket) -> None:
+        send, last = self._line(far), b""
         with suppress(OSError):
             while data := near.recv(1 << 20):
-                self.trips += state["answered"]
-                state["answered"] = False
+                self.trips += (last + data).count(SYNC)
+                last = (last + data)[1 - len(SYNC) :]
                 fate = self.fate(data)
                 if fate is Fate.CUT_BEFORE:
                     break
@@ -82,11 +83,10 @@ class Proxy:
         _close(near)
         _close(far)
 
-    def _back(self, far: socket.socket, near: socket.socket, state: dict[str, bool]) -> None:
+    def _back(self, far: socket.socket, near: socket.socket) -> None:
         send = self._line(near)
         with suppress(OSError):
             while data := far.recv(1 << 20):
-                state["answered"] = True
                 send(data)
         _close(near)
         _close(far)

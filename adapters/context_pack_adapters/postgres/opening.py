@@ -94,6 +94,17 @@ class Team:
 
         return PostgresDiscoveryStore(database, tell=self._tell, author=self.settings.author or None)
 
+    def token(self) -> str:
+        """One text for the state of the team's discoveries and live packs.
+
+        Raises:
+            Failure: the database cannot be reached.
+        """
+        database = self.database
+        from context_pack_adapters.postgres.change_token import change_token
+
+        return change_token(database)
+
     @cached_property
     def history(self) -> PackHistory:
         """The last revisions of the team's packs."""

@@ -62,10 +62,27 @@ class Refresher:
         Raises:
             Failure: `malformed_discovery`, or what the index raises.
         """
-        warnings = (*self._refresh_discoveries(), *self._refresh_packs())
+        warnings = self._refresh_stores()
         self._replace(SESSION, map(session_entry, self.ports.sessions.past()))
         indexing, trouble = self._refresh_code(check, tell)
         return Refreshed(indexing, warnings if trouble is None else (*warnings, trouble))
+
+    def _refresh_stores(self) -> tuple[str, ...]:
+        """Read discoveries and packs, unless the index was made from the state that they have now."""
+        try:
+            token = self.ports.token()
+        except Failure:
+            token = ""  # reading will say what is wrong
+        with self.ports.index.reading() as snapshot:
+            noted = (snapshot.corpus_facts(DISCOVERY) or {}).get("token", "")
+        if token and token == noted:
+            return ()
+        if noted:  # whoever finds the work half done must not take it for that state
+            self.ports.index.note(DISCOVERY, {})
+        warnings = (*self._refresh_discoveries(), *self._refresh_packs())
+        if token and not warnings:
+            self.ports.index.note(DISCOVERY, {"token": token})
+        return warnings
 
     def _refresh_discoveries(self) -> Iterator[str]:
         """A store that cannot be reached is told of; what was indexed of it before is searched."""
