@@ -239,15 +239,16 @@ class Connection:
 
     def _happened(self, event: Event) -> None:
         """Note in the session what happened in a store, and tell of packs that came or went."""
+        path, pack = event.path, event.pack
+        if path is not None:
+            self._note(lambda session: session.read(path))
+            return
         from context_pack_adapters.stores.events import What
 
-        path, pack = event.path, event.pack
         if event.what is What.WRITING:
             self._write_notes()
             assert self._ports is not None
             self._ports.sessions.keep()
-        if path is not None:
-            self._note(lambda session: session.read(path))
         if pack is not None:
             if event.what in (What.MADE, What.REMOVED):
                 self._pack_news().came_or_went(pack)

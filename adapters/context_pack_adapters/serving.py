@@ -6,9 +6,8 @@ the library, a command or the background, is never told to stop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
+from contextvars import ContextVar, Token
 
 Check = Callable[[], None]
 
@@ -20,14 +19,19 @@ def _unwatched() -> None:
 _check: ContextVar[Check] = ContextVar("check", default=_unwatched)
 
 
-@contextmanager
-def serving(check: Check) -> Iterator[None]:
+class serving:
     """Serve a call in this thread; `check` raises once it is not wanted any more."""
-    token = _check.set(check)
-    try:
-        yield
-    finally:
-        _check.reset(token)
+
+    __slots__ = ("_given", "_token")
+
+    def __init__(self, check: Check) -> None:
+        self._given = check
+
+    def __enter__(self) -> None:
+        self._token: Token[Check] = _check.set(self._given)
+
+    def __exit__(self, *_: object) -> None:
+        _check.reset(self._token)
 
 
 def check_call() -> None:

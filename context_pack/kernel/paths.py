@@ -76,7 +76,10 @@ class RelativePath:
         slashed = text.replace("\\", "/")
         if slashed.startswith("/") or _DRIVE.match(slashed):
             return cls(slashed)
-        return cls("/".join(part for part in slashed.split("/") if part not in ("", ".")))
+        parts = slashed.split("/")
+        if "" in parts or "." in parts:
+            slashed = "/".join(part for part in parts if part not in ("", "."))
+        return cls(slashed)
 
     @property
     def parts(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from context_pack_adapters.mcp.eras import SEVERITY
 from context_pack_adapters.mcp.exchange import Exchange
 from context_pack_adapters.mcp.jsonrpc import Id
-from context_pack_adapters.mcp.limits import page_tokens_of
+from context_pack_adapters.mcp.limits import OTHER_PAGE, page_tokens_of
 from context_pack_adapters.mcp.progress import Progress
 from context_pack_adapters.mcp.wire import Refusal, error, failed, internal, notification
 from context_pack_adapters.serving import serving
@@ -59,8 +59,8 @@ class Desk:
         """From which severity on a legacy client wants log messages; None until it has said so."""
         self.client: Mapping[str, Any] = {}
         """The capabilities of the legacy handshake."""
-        self.client_name = ""
-        """Who shook hands."""
+        self.client_page = OTHER_PAGE
+        """What an answer may weigh for whoever shook hands."""
 
 
 class Job:
@@ -135,7 +135,7 @@ class Job:
         if self._desk.page_tokens is not None:
             return self._desk.page_tokens
         envelope = self.exchange.envelope
-        return page_tokens_of(self._desk.client_name if envelope is None else envelope.client)
+        return self._desk.client_page if envelope is None else page_tokens_of(envelope.client)
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:

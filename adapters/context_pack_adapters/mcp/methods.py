@@ -17,6 +17,7 @@ from context_pack_adapters.mcp.eras import Offered, ServerFacts
 from context_pack_adapters.mcp.exchange import Exchange, texts
 from context_pack_adapters.mcp.jobs import FETCHING, Desk, Job
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
+from context_pack_adapters.mcp.limits import page_tokens_of
 from context_pack_adapters.mcp.results import Results
 from context_pack_adapters.mcp.shelf import Shelf
 from context_pack_adapters.mcp.subscriptions import Listener, Subscriptions, wanted
@@ -102,7 +103,7 @@ class Methods:
     def _initialize(self, exchange: Exchange) -> None:
         capabilities = exchange.params.get("capabilities")
         self._desk.client = capabilities if isinstance(capabilities, dict) else {}
-        self._desk.client_name = eras.client_name(exchange.params.get("clientInfo"))
+        self._desk.client_page = page_tokens_of(eras.client_name(exchange.params.get("clientInfo")))
         self._subscriptions.greeted = self._offered.resources
         self._answer(exchange, fields_of(eras.handshake(self._facts, self._offered, exchange.params)))
 

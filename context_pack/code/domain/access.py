@@ -33,7 +33,8 @@ class ContextItem:
 
     def seen(self, count: int, at: datetime) -> ContextItem:
         """The item after `count` more reads, the last of them at `at`."""
-        return evolve(self, count=self.count + count, last_access=max(self.last_access, at))
+        latest = max(self.last_access, at)
+        return ContextItem(self.path, self.count + count, latest, self.score, self.archived)
 
 
 def score(count: int, last_access: datetime, now: datetime) -> float:

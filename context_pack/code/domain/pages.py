@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from attrs import frozen
 
 from context_pack.toolkit.rows import beginning, weight
@@ -18,8 +20,7 @@ class Span:
     end: int
 
 
-@frozen
-class Page:
+class Page(NamedTuple):
     """Lines of a file, which they are (None for all), and what is left of the room.
 
     `rest` is the line to go on with, None at the end; `cut` says that the only line has lost its end.

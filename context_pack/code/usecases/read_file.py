@@ -128,7 +128,7 @@ class FileReader:
         if command.numbered:
             content = numbered_lines(content, 1 if span is None else span.start)
         page = paged(content, span, lines, _room(command))
-        read = FileRead(source, language, lines, page.content, page.span, rest=page.rest, cut=page.cut)
+        read = FileRead(source, language, lines, page.content, page.span, (), None, page.rest, page.cut)
         if not (command.include_deps and command.max_depth):
             return read
         imports = self._imports(source, language, check)

@@ -36,11 +36,13 @@ class Session:
 
     def read(self, path: str) -> Session:
         """After a file was read."""
-        return evolve(self, files=_with(self.files, path))
+        files = _with(self.files, path)
+        return self if files is self.files else evolve(self, files=files)
 
     def touched(self, pack: str) -> Session:
         """After a pack was read or changed."""
-        return evolve(self, packs=_with(self.packs, pack))
+        packs = _with(self.packs, pack)
+        return self if packs is self.packs else evolve(self, packs=packs)
 
 
 def _with(names: tuple[str, ...], name: str) -> tuple[str, ...]:
