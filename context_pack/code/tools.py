@@ -5,12 +5,9 @@ Everything that names a JSON field of `read_file`'s answer is here; what a call 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
-
-from attrs import define, evolve, field
 
 from context_pack.code.domain.roles import role_of
 from context_pack.code.family import FAMILY
@@ -19,8 +16,9 @@ from context_pack.code.usecases.read_file import Dependency, FileRead, FileReade
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paths import module_of
 from context_pack.toolkit.call import Call
+from context_pack.toolkit.kept import KeptAnswers
 from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
+from context_pack.toolkit.spec import READS, Answer, Tool, tool
 
 READ_ABOUT = """\
 Read a text file of the project, whole or a range of lines, with its language, size and role; on request \
@@ -41,7 +39,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 def read_tool(reader: FileReader, access: Callable[[], AccessLog], now: Callable[[], datetime]) -> Tool:
     """`read_file`; that a file was read is recorded after the reply has gone, when `access` is opened."""
 
-    answers = KeptAnswers()
+    answers = KeptAnswers(_record, MOST_KEPT, KEPT_CHARS)
 
     def run(command: ReadFile, call: Call) -> Answer:
         read = reader.read(command, call.check)
@@ -60,31 +58,6 @@ def read_tool(reader: FileReader, access: Callable[[], AccessLog], now: Callable
         long_answers=True,
         budget="max_tokens",
     )
-
-
-@define
-class KeptAnswers:
-    """The last answers, given again while the files are what they were: spelling out a long text takes time.
-
-    For 50 KiB 0.28 ms against 0.93 ms, where 1 ms is allowed (benches/side_by_side/read_file.py). Bounded in
-    number and size; threads share it without a lock, at worst an answer is made once more.
-    """
-
-    _kept: OrderedDict[ReadFile, tuple[FileRead, Answer]] = field(factory=OrderedDict, init=False)
-
-    def of(self, command: ReadFile, read: FileRead) -> Answer:
-        """The answer that says what was read."""
-        kept = self._kept.get(command)
-        if kept is not None and kept[0] == read:
-            return kept[1]
-        answer = json_answer(_record(read))
-        if len(answer.text) <= KEPT_CHARS:
-            answer = evolve(answer, kept=True)
-            self._kept.pop(command, None)
-            self._kept[command] = (read, answer)
-            if len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
-        return answer
 
 
 def _record(read: FileRead) -> dict[str, Any]:

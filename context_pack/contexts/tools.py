@@ -15,10 +15,14 @@ from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts
 from context_pack.contexts.usecases.query import Checked, ContextQueries, Entry, Found, Listing, Refused
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import Call
+from context_pack.toolkit.kept import KeptAnswers
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool
 
 Body = dict[str, Any]
+
+MOST_KEPT_CHARS = 1024 * 1024
+"""Of a list, to give it again while it is the same."""
 
 LIST_ABOUT = """\
 List the folders that have, or should have, a .context.yaml (what the folder holds, decisions, constraints), \
@@ -42,7 +46,7 @@ QUERY_ANSWER = shape(
 
 def build(queries: ContextQueries) -> tuple[Tool, ...]:
     """The three tools over these use cases."""
-    listing = partial(_list, queries)
+    listing = partial(_list, queries, KeptAnswers(listing_body, 1, MOST_KEPT_CHARS))
     checking = partial(_check, queries)
     querying = partial(_query, queries)
     long: dict[str, Any] = {"long_answers": True, "tolerant": True}
@@ -62,12 +66,14 @@ def build(queries: ContextQueries) -> tuple[Tool, ...]:
     )  # fmt: skip
 
 
-def _list(queries: ContextQueries, command: ListContexts, call: Call) -> Answer:
+def _list(
+    queries: ContextQueries, answers: KeptAnswers[Listing], command: ListContexts, call: Call
+) -> Answer:
     found = queries.list(command, call.check)
     if isinstance(found, Refused):
         root = command.path if found.root is None else found.root
         return json_answer({**list_refusal({"path": root}), **_refused(found)}, is_error=True)
-    return json_answer(listing_body(found))
+    return answers.of(command, found)
 
 
 def listing_body(found: Listing) -> Body:

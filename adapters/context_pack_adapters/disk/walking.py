@@ -49,10 +49,11 @@ def walk(root: AnyPlace, look: Look[S], known: S, shut: Shut = lambda _, __: Non
             except OSError as error:
                 shut(prefix, error)
                 return
+            deepest = prefix.count("/") >= MAX_DEPTH
             for name, below in look(Level(prefix, handle, entries), known):
-                path = f"{prefix}{name}/"
-                if path.count("/") > MAX_DEPTH:
+                if deepest:
                     continue
+                path = f"{prefix}{name}/"
                 try:
                     folder = enter(handle, name)
                 except OSError as error:

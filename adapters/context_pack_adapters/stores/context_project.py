@@ -130,7 +130,7 @@ class DiskProject:
         """Whether a folder is entered; None is a no that counts as a warning: its name is no text."""
         if not is_entered(name):
             return False
-        if not is_decodable(name):
+        if not name.isascii() and not is_decodable(name):
             return None
         # A known folder is one that the policy lets in.
         allowed = scope in self._known or not self._policy.denies_scope(scope)
@@ -171,7 +171,7 @@ class DiskProject:
         if parts is None:
             return Refusal.OUTSIDE
         try:
-            handle, reached = self._contexts.reach(parts or ["."], enter)
+            handle, reached = self._contexts.reach(tuple(parts) or (".",), enter)
         except Refused as refused:
             return Refusal.OUTSIDE if refused.reason is Reason.OUTSIDE else None
         except OSError:
@@ -240,7 +240,7 @@ class DiskProject:
     def context_of(self, folder: Folder) -> bytes | Refusal | None:
         """The bytes of a folder's context file."""
         try:
-            return self._contexts.reach([*_parts(folder.scope), CONTEXT_FILE], _context_bytes)[0]
+            return self._contexts.reach((*_parts(folder.scope), CONTEXT_FILE), _context_bytes)[0]
         except Refused as refused:
             found = refused.reason
         except TooLarge:
