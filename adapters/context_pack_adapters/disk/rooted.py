@@ -11,7 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -38,7 +38,7 @@ from context_pack_adapters.disk.opening import (
 MAX_LINKS = 40
 
 T = TypeVar("T")
-Parts = Sequence[str]
+Parts = tuple[str, ...]
 _LINKED = frozenset({errno.ELOOP, errno.EMLINK, errno.ENOTDIR})
 """What the system answers where a link is in the place of a folder or a file."""
 
@@ -127,7 +127,9 @@ class Rooted:
             Refused: a link leads out, to a denied name or nowhere.
             OSError: there is no such thing, or it cannot be had.
         """
-        for _ in range(MAX_LINKS + 1):
+        seen: set[Parts] = set()
+        while len(seen) <= MAX_LINKS:
+            seen.add(parts)
             try:
                 folder = way_down(self.root.top, (*self.root.inside, *parts[:-1]), through=True)
                 try:
@@ -140,6 +142,8 @@ class Rooted:
                     raise
             parts = _led(self.root, parts, *found)
             self._check("/".join(parts))
+            if parts in seen:  # the links go round
+                break
         raise Refused(Reason.MISSING)
 
     def _check(self, path: str) -> None:

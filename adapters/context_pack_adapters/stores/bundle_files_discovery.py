@@ -20,7 +20,7 @@ from context_pack.bundles.ports import Place as Bundle
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack_adapters.disk.opening import Place, scan, way_from
+from context_pack_adapters.disk.opening import Place, link_target, scan, way_from
 from context_pack_adapters.disk.rooted import Rooted
 
 LIST_FILE = "bundles.yaml"
@@ -122,11 +122,12 @@ class Search:
         """The folders right in the source root, by name; too many to look at are too many to be bundles."""
         try:
             with self._rooted.root.held() as folder:
-                # Links come last, so that a folder goes by its own name.
+                entries = {entry.name: entry.is_symlink() for entry in scan(folder) if _leads_on(entry)}
+                # Links come last, so that a folder goes by its own name; one to another of these adds none.
                 names = [
-                    (entry.is_symlink(), entry.name)
-                    for entry in scan(folder)
-                    if entry.is_symlink() or entry.is_dir(follow_symlinks=False)
+                    (is_link, name)
+                    for name, is_link in entries.items()
+                    if not is_link or os.path.normpath(link_target(folder, name) or name) not in entries
                 ]
         except OSError:
             self._complain("the source root cannot be listed")
@@ -162,6 +163,11 @@ def placed(located: Sequence[Located]) -> dict[Bundle, Place]:
         ids.add(own)
         places[Bundle(own, _whole(one.shown), one.description, one.tags)] = one.place
     return places
+
+
+def _leads_on(entry: os.DirEntry[str]) -> bool:
+    """Whether a name in a folder may be that of a folder, or leads to one."""
+    return entry.is_symlink() or entry.is_dir(follow_symlinks=False)
 
 
 def _whole(name: str) -> str:

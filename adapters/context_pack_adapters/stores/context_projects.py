@@ -62,7 +62,7 @@ class DiskProjects:
         try:
             if parts and self._scopes.denies(RelativePath("/".join(parts))):
                 return Refusal.NOT_ALLOWED
-            handle, reached = Rooted(root, self._scopes).reach(parts or ["."], enter)
+            handle, reached = Rooted(root, self._scopes).reach(tuple(parts) or (".",), enter)
         except (Refused, Failure):
             return Refusal.NOT_ALLOWED
         except OSError:
