@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from context_pack_adapters.disk import writing
 from context_pack_adapters.disk.locking import PathLock
@@ -81,6 +81,11 @@ class Folder:
         """Put a whole file in place of what is there, without waiting for the disk: a crash may lose it."""
         with self.place.held() as folder:
             writing.put(folder, name, data, durably=False)
+
+    def write_all(self, files: Mapping[str, bytes]) -> None:
+        """Put whole files in place of what is there, quicker than one by one."""
+        with self.place.held() as folder:
+            writing.put_all(folder, files)
 
     def create(self, name: str, data: bytes, link: Callable[..., None] = os.link) -> bool:
         """Put a whole file under a name unless it is taken; says whether it did."""

@@ -13,7 +13,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from context_pack_adapters.disk.opening import Handle, at, scan
@@ -29,6 +29,14 @@ def put(folder: Handle, name: str, data: bytes, mode: int | None = None, durably
     """Put `data` under a name in place of what is there; `mode` overrides what the umask gives."""
     with temporary(folder, name, data, mode, durably) as beside:
         move(folder, beside, name, durably)
+
+
+def put_all(folder: Handle, files: Mapping[str, bytes]) -> None:
+    """Put each content under its name, the folder flushed once for all; after a crash some may be there."""
+    for name, data in files.items():
+        with temporary(folder, name, data, None) as beside:
+            move(folder, beside, name, durably=False)
+    sync(folder)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """What refs were anchored to, in a folder beside the packs: `{root}/excerpts/{sha-256}.txt`.
 
-A file is believed only if its text has the digest in its name. Losing one costs a comparison and nothing
-else, so writes are whole and not flushed; the next anchoring of the same text mends what a crash left.
+A file is believed only if its text has the digest in its name. All that a change needs are on the disk before
+the pack that names them; losing one costs a comparison and nothing else.
 """
 
 from __future__ import annotations
@@ -41,13 +41,16 @@ class FileExcerptStore:
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by their digests, but for those that are too long."""
-        for digest, text in texts.items():
-            data = text.encode("utf-8", "surrogatepass")
-            if len(data) > EXCERPT_BYTES or self.get(digest) is not None:
-                continue
-            with translated(digest + SUFFIX):
+        files = {digest: text.encode("utf-8", "surrogatepass") for digest, text in texts.items()}
+        new = {
+            digest + SUFFIX: data
+            for digest, data in files.items()
+            if len(data) <= EXCERPT_BYTES and self.get(digest) is None
+        }
+        if new:
+            with translated(FOLDER):
                 self._folder.make()
-                self._folder.put(digest + SUFFIX, data)
+                self._folder.write_all(new)
 
     def remove(self, digests: Iterable[str]) -> None:
         """Remove texts; what is not there, or cannot be removed now, is no error."""
