@@ -84,10 +84,3 @@ def test_the_error_table_is_the_closed_table_of_the_code() -> None:
     rows = dict(re.findall(r"^\| `([a-z_]+)` \| ((?:`[a-z_]+`(?:, )?)+) \|$", contract(), re.MULTILINE))
     written = {kind: set(re.findall(r"`([a-z_]+)`", rows.get(kind, ""))) for kind in Kind}
     assert written == {kind: {code for code, of in KIND_OF.items() if of is kind} for kind in Kind}
-
-
-def test_the_contract_and_the_readme_have_the_same_environment(checkout: Path) -> None:
-    row = re.compile(r"^\| `CONTEXT_PACK_[A-Z_]+` \|.*$", re.MULTILINE)
-    promised = row.findall(contract().replace("(../team.md)", "(docs/team.md)"))
-    assert promised
-    assert promised == row.findall((checkout / "README.md").read_text("utf-8"))

@@ -22,7 +22,7 @@ from context_pack_adapters.bootstrap import load_registry
 from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import read_settings
 
-TABLE = re.compile(r"<!-- arguments: ([a-z0-9_]+) -->\n(.*?)\n<!-- /arguments -->", re.DOTALL)
+TABLE = re.compile(r"<!-- arguments: ([a-z0-9_]+) -->\n(.*?)\n?<!-- /arguments -->", re.DOTALL)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,7 @@
-"""`server.json` and the `.mcpb` manifest say what is true, by the rules of their published schemas."""
+"""`server.json` and the `.mcpb` manifest say what is true, by the rules of their published schemas.
+
+`python -m pytest tests/architecture --regenerate` writes the tools of the manifest anew.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +48,17 @@ def test_the_registry_is_told_the_package_and_how_it_is_started(
 
 
 @pytest.mark.clause("PG-13")
-def test_the_manifest_of_the_bundle_names_what_is_there(checkout: Path, project: dict[str, Any]) -> None:
+def test_the_manifest_of_the_bundle_names_what_is_there(
+    checkout: Path, project: dict[str, Any], regenerate: bool
+) -> None:
+    published = about.published()
+    assert published is not None
+    tools = [{"name": tool["name"], "description": tool["title"]} for tool in published["tools"]]
     manifest = read(checkout, "manifest.json")
+    if regenerate:
+        manifest["tools"] = tools
+        text = json.dumps(manifest, ensure_ascii=False, indent=2)
+        (checkout / "docs/registry/manifest.json").write_text(f"{text}\n", "utf-8")
     assert {"manifest_version", "name", "version", "description", "author", "server"} <= set(manifest)
     assert (manifest["name"], manifest["version"]) == (project["name"], __version__)
     assert manifest["author"]["name"]
@@ -59,9 +71,7 @@ def test_the_manifest_of_the_bundle_names_what_is_there(checkout: Path, project:
     asked = set(re.findall(r"\$\{user_config\.(\w+)\}", json.dumps(config)))
     assert asked == set(manifest["user_config"])
     assert set(config["env"]) - {"PYTHONPATH"} <= variables()
-    published = about.published()
-    assert published is not None
-    assert [tool["name"] for tool in manifest["tools"]] == [tool["name"] for tool in published["tools"]]
+    assert manifest["tools"] == tools
     assert set(manifest["compatibility"]["platforms"]) <= PLATFORMS
     assert manifest["compatibility"]["runtimes"]["python"] == project["requires-python"]
 
