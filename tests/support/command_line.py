@@ -29,6 +29,7 @@ class Done(NamedTuple):
     @property
     def json(self) -> Any:
         """The output as the JSON it must be."""
+        assert self.out, f"nothing was printed; it ended with {self.code}: {self.err}"
         return json.loads(self.out)
 
 

@@ -17,7 +17,7 @@ Mode = Literal["framed", "unframed"]
 PRIVATE = "CONTEXT_PACK_CACHE"
 """Says where a server keeps what is derived or private; every test has a folder for it."""
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 30.0
+PATIENCE = 120.0
 """How long a test waits for something that must come; never how long it takes."""
 
 HELLO = {

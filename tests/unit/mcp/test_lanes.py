@@ -9,7 +9,7 @@ import pytest
 
 from context_pack_adapters.mcp.lanes import FULL_JOBS, MOST_LOST, Lanes
 
-PATIENCE = 20.0
+PATIENCE = 120.0
 
 
 class Task:
