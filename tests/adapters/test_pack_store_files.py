@@ -22,7 +22,7 @@ from hanging import never_hanging
 from sample_packs import full_pack, maker, sample_pack
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.model import Pack, PackSummary
 from context_pack_adapters.disk.changes import watch_folder
 from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
@@ -30,7 +30,7 @@ from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.disk.signature import COARSE_GRAIN_NS, FINE_GRAIN_NS, is_settled
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.stores import pack_format
-from context_pack_adapters.stores.pack_files import PackFiles
+from context_pack_adapters.stores.pack_files import MANY, PackFiles
 from context_pack_adapters.stores.pack_store import FilePackStore
 from context_pack_adapters.system import SystemIds
 
@@ -124,6 +124,20 @@ def test_one_malformed_file_stops_everything_that_looks_at_all_packs(disk: Disk)
         assert failure.details == {"files": [{"file": f"{BAD}.md", "reason": "the first line is not '---'"}]}
     assert disk.file(BAD).read_text() == "nonsense"
     assert f"{BAD}.lock" not in disk.names()
+
+
+@pytest.mark.clause("ST-08")
+def test_a_long_list_is_read_by_summaries_that_are_those_of_the_packs(disk: Disk, tmp_path: Path) -> None:
+    ids = [f"pk_{chr(97 + number % 26)}{chr(97 + number // 26)}aaaaaa" for number in range(MANY)]
+    for pack_id in ids:
+        disk.write(sample_pack(pack_id, disk.clock.now(), 60, name=f"name of {pack_id}"))
+    listed = disk.store.summaries()
+    assert {type(summary) for summary in listed} == {PackSummary}
+    assert {(one.id, one.name) for one in listed} == {(one.id, one.name) for one in disk.store.all()}
+    assert disk.store.find(f"name of {ids[7]}") == disk.store.get(ids[7])
+    disk.file(BAD).write_text("nonsense")
+    again = FilePackStore(tmp_path, disk.clock, SystemIds())
+    assert failure_of(again.summaries).code is Code.MALFORMED_PACK
 
 
 @pytest.mark.clause("ST-09")

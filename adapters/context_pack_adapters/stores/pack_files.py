@@ -15,7 +15,7 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from attrs import frozen
@@ -30,10 +30,11 @@ from context_pack_adapters.disk.opening import Handle, NotRegular, Place, TooLar
 from context_pack_adapters.disk.signature import Signature, settled_signature, signature
 from context_pack_adapters.disk.writing import is_temporary, sweep
 from context_pack_adapters.stores import pack_format
-from context_pack_adapters.stores.pack_summaries import summary_of
 
 SUFFIX = ".md"
 LOCK_SUFFIX = ".lock"
+MANY = 350
+"""Fewer files are parsed whole: the pattern that reads summaries takes as long to compile."""
 P = TypeVar("P", bound=Listed, covariant=True)
 
 
@@ -141,7 +142,7 @@ class PackFiles:
                 if changed is None:
                     self._look_at_all(whole)
                 elif changed:
-                    self._look_at(filter(_is_pack_file, changed))
+                    self._look_at(list(filter(_is_pack_file, changed)))
         except BaseException:
             # What was told is told once: the next look has to be at everything.
             self._unwatch()
@@ -159,10 +160,10 @@ class PackFiles:
             self._changes.close()
             self._changes = None
 
-    def _look_at(self, names: Iterable[str]) -> None:
+    def _look_at(self, names: Sequence[str]) -> None:
         with self._folder.place.held() as folder:
             for name in names:
-                seen = self._load(folder, name)
+                seen = self._load(folder, name, whole=len(names) < MANY)
                 self._list(name, None if seen is None else seen.value)
 
     def _look_at_all(self, whole: bool) -> None:
@@ -211,8 +212,9 @@ class PackFiles:
                 left_behind = True
         # Some file systems (tmpfs, btrfs) leave out of a listing what is replaced while it is made. So a file
         # that was known, or has the lock file that every replaced one has, is gone only if opening it fails.
-        for name in doubtful - found.keys():
-            if _is_pack_file(name) and (seen := self._load(folder, name, whole)) is not None:
+        unread = [name for name in doubtful - found.keys() if _is_pack_file(name)]
+        for name in unread:
+            if (seen := self._load(folder, name, whole or len(unread) < MANY)) is not None:
                 found[name] = seen
         if left_behind:
             sweep(folder)
@@ -255,8 +257,11 @@ def _is_pack_file(name: str) -> bool:
 
 def _parsed(data: bytes, name: str, whole: bool) -> Listed | Broken:
     pack_id = name[: -len(SUFFIX)]
-    if not whole and (summary := summary_of(data, pack_id)) is not None:
-        return summary
+    if not whole:
+        from context_pack_adapters.stores.pack_summaries import summary_of
+
+        if (summary := summary_of(data, pack_id)) is not None:
+            return summary
     try:
         return pack_format.decode(data, pack_id)
     except Failure as failure:
