@@ -39,6 +39,13 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("ours")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the property tests of `tests/unit` as slow: they are no part of the fast set (CONTRIBUTING.md)."""
+    for item in items:
+        if item.nodeid.startswith("tests/unit/") and hasattr(getattr(item, "obj", None), "hypothesis"):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def shared_private_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The private folders of what lives longer than one test."""

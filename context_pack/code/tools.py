@@ -28,7 +28,7 @@ go on."""
 READ_SCHEMA = shape(
     more="text", file="object", dependencies="rows", metadata="object", next="object", error="text"
 )
-"""What the three hold is in CONTRACT.md: the list of tools has no room for it."""
+"""What the three hold is in the contract: the list of tools has no room for it."""
 
 MOST_KEPT = 16
 KEPT_CHARS = 256 * 1024

@@ -1,7 +1,7 @@
 """One source of truth for a tool's arguments: a frozen attrs class whose fields carry their JSON Schema.
 
 From the class come the published schema, the validator (compiled once), the structured command and the
-reference table in CONTRACT.md, so that they cannot disagree. Schemas stay in the subset that every MCP
+reference table in the contract, so that they cannot disagree. Schemas stay in the subset that every MCP
 client accepts: objects with `properties` and `additionalProperties: false`, no `$ref`, no type arrays, no
 top-level alternatives. Types are strict: `null` and `1.0` are not an integer, `true` is not a number.
 Loading `cattrs` is put off until the first call, and `jsonschema` until one breaks a rule.

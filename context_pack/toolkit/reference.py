@@ -1,6 +1,6 @@
 """A tool's arguments as Markdown tables, made from the same command classes as its schema.
 
-CONTRACT.md carries these tables and a test compares them with what is rendered here, so the published
+The contract carries these tables and a test compares them with what is rendered here, so the published
 contract, the schema that clients see and the command that a use case gets cannot disagree. Pure text: who
 writes it into a file is none of this module's business.
 """

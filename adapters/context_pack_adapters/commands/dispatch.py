@@ -123,7 +123,7 @@ Environment (defaults in brackets):
   CONTEXT_PACK_ROOT          where packs are kept, relative to it [.agents/mcp/context_pack]
   CONTEXT_PACK_CACHE         where indexes and private state are kept [your cache and state folders]
   CONTEXT_PACK_LOG           off, error, warn, info or debug, on stderr [info; commands: warn]
-  More in CONTRACT.md.
+  More in docs/configuration.md.
 """
 
 

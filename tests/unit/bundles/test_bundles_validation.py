@@ -256,6 +256,7 @@ def test_a_catastrophic_pattern_is_given_up_and_told(rule: dict[str, Any]) -> No
     assert "takes longer" in found[0][1]
 
 
+@pytest.mark.slow
 @pytest.mark.clause("BD-15")
 @pytest.mark.parametrize(
     "value",
@@ -403,6 +404,7 @@ COSTLY: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.clause("BD-15")
 @pytest.mark.parametrize("case", COSTLY)
 def test_whatever_a_schema_asks_for_checking_ends(case: str) -> None:
@@ -415,6 +417,7 @@ def test_whatever_a_schema_asks_for_checking_ends(case: str) -> None:
     assert body["data"]["targets"][0]["id"] == "a", "the entity is there, checked or not"
 
 
+@pytest.mark.slow
 @pytest.mark.clause("BD-15")
 def test_a_schema_that_is_too_costly_is_told_and_leaves_other_types_alone() -> None:
     rule, value = COSTLY["all fields of all items"]
@@ -429,6 +432,7 @@ def test_a_schema_that_is_too_costly_is_told_and_leaves_other_types_alone() -> N
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.clause("BD-15")
 def test_finding_references_ends_too() -> None:
     mark = {"x-sdd-refTargets": ["Node"]}

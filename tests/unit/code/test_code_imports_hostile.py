@@ -15,6 +15,8 @@ from context_pack.code.usecases.read_file import FileRead, FileReader, ReadFile
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.inmemory import MemorySourceTree
 
+pytestmark = pytest.mark.slow
+
 ENDINGS = {
     "python": "py", "javascript": "js", "jsx": "jsx", "typescript": "ts", "tsx": "tsx", "vue": "vue",
     "svelte": "svelte", "go": "go", "rust": "rs", "java": "java", "kotlin": "kt", "c": "c", "cpp": "cpp",

@@ -333,6 +333,7 @@ def test_html_blocks_are_escaped(opening: str) -> None:
     assert contained(f"- {opening}") == f"- \\{opening}"
 
 
+@pytest.mark.slow
 @pytest.mark.clause("KN-28")
 @pytest.mark.parametrize(
     "unit", ["> ", " ", "- ", "1. ", "`", "-", "# a\n", "```\n", "\t", "- a\n      ```\n> x\n"]

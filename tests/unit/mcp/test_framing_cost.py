@@ -13,6 +13,8 @@ from hanging import never_hanging
 
 from context_pack_adapters.mcp.framing import Decoder, Fault, encode
 
+pytestmark = pytest.mark.slow
+
 MEBIBYTE = 1024 * 1024
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 

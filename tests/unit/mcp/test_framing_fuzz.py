@@ -15,6 +15,8 @@ from context_pack_adapters.mcp.framing import Decoder, Fault, encode
 from context_pack_adapters.mcp.headers import HeaderBlock
 from context_pack_adapters.mcp.jsonrpc import ParseFault, classify, decode
 
+pytestmark = pytest.mark.slow
+
 SENTINEL = b'{"jsonrpc":"2.0","id":"sentinel","method":"ping"}'
 LIMIT = 120
 ROUNDS = 400

@@ -114,6 +114,7 @@ def test_a_dash_inside_a_quote_is_no_mark_of_a_list() -> None:
     assert quoted.content == listed.content == said.removeprefix("Rule: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -27,6 +27,8 @@ from context_pack.packs.domain.render import render
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Resolution
 
+pytestmark = pytest.mark.slow
+
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 INLINE = [
     "a",

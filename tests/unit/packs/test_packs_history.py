@@ -11,6 +11,8 @@ from pack_history import Tally, judge, replayed
 
 from context_pack.packs.domain.states import State
 
+pytestmark = pytest.mark.slow
+
 PAIRS, REFS_PER_FILE = 160, 5
 
 

@@ -22,6 +22,8 @@ from context_pack.cases import Ports
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
 
+pytestmark = pytest.mark.slow
+
 LINES = 30
 KEYS = st.sampled_from(["k1", "k2", "k3"])
 TEXTS = st.sampled_from(["", "one", "two"])

@@ -172,6 +172,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.clause("RT-10")
 @pytest.mark.parametrize("kind", HOSTILE)
 @pytest.mark.parametrize("suffix", [".md", ".rst"])
