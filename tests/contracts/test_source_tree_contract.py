@@ -117,6 +117,12 @@ def test_what_cannot_be_read_is_a_value_with_its_reason(tree: SourceTree, path: 
 
 
 @pytest.mark.clause("ST-45")
+def test_files_read_at_once_are_what_each_is_alone(tree: SourceTree) -> None:
+    gone = ("src/none.py", "none/app.py", "extra/none.py", "src", "app.py/none")
+    paths = [RelativePath(path) for path in (*FILES, *gone, *reversed(FILES))]
+    assert list(tree.read_all(paths, 8192)) == [tree.read(path, 8192) for path in paths]
+
+
 def test_a_file_over_the_cap_is_not_read(tree: SourceTree) -> None:
     path = RelativePath("README.md")
     assert isinstance(tree.read(path, 14), SourceFile)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
@@ -36,6 +36,10 @@ class MemorySourceTree:
         if isinstance(text, Reason):
             return Unreadable(path, text)
         return SourceFile(path, text, len(found), self._modified_ns, found)
+
+    def read_all(self, paths: Iterable[RelativePath], max_bytes: int) -> Iterator[SourceFile | Unreadable]:
+        """The text of each file."""
+        return (self.read(path, max_bytes) for path in paths)
 
     def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
         """The files that have that content."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Collection, Mapping
-from itertools import islice
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import groupby, islice
 from pathlib import Path
 
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.kernel.ports import FileNames, Folder, Reason, SourceFile, Stamp, Unreadable
 from context_pack.kernel.text import decode
 from context_pack_adapters.disk.ignore import Gate
-from context_pack_adapters.disk.opening import Handle, scan, status_of
+from context_pack_adapters.disk.opening import Handle, leave, read_file, scan, status_of
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.signature import settled_signature, signature
 from context_pack_adapters.disk.walking import files_below, ways_to
@@ -46,13 +46,35 @@ class DiskSourceTree:
         """The text of one file, checked on the opened file itself."""
         before = time.time_ns()
         found = self._rooted.read(path, max_bytes)
-        if isinstance(found, Reason):
-            return Unreadable(path, found)
-        data, status = found
-        text = decode(data)
-        if isinstance(text, Reason):
-            return Unreadable(path, text)
-        return SourceFile(path, text, len(data), status.st_mtime_ns, settled_signature(status, before))
+        return Unreadable(path, found) if isinstance(found, Reason) else _source(path, *found, before)
+
+    def read_all(self, paths: Iterable[RelativePath], max_bytes: int) -> Iterator[SourceFile | Unreadable]:
+        """The text of each file; the folder of those that follow one another is opened once."""
+        for folder, group in groupby(paths, lambda path: path.value.rpartition("/")[0]):
+            try:
+                handle = self._rooted.root.below(*filter(None, folder.split("/"))).open()
+            except OSError as error:  # a link may be on the way, but not to a folder that is not there
+                gone = isinstance(error, FileNotFoundError)
+                yield from (self._gone(path) if gone else self.read(path, max_bytes) for path in group)
+                continue
+            try:
+                for path in group:
+                    yield self._read_in(handle, path, max_bytes)
+            finally:
+                leave(handle)
+
+    def _gone(self, path: RelativePath) -> Unreadable:
+        return Unreadable(path, Reason.DENIED if self._policy.denies(path) else Reason.MISSING)
+
+    def _read_in(self, folder: Handle, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
+        """The text of a file in its open folder; of a link, or if there is trouble, as if asked for alone."""
+        before = time.time_ns()
+        try:
+            if not self._policy.denies(path):
+                return _source(path, *read_file(folder, path.name, max_bytes), before)
+        except OSError:
+            pass
+        return self.read(path, max_bytes)
 
     def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
         """The files that are still those of their stamps; they are looked at, and not read."""
@@ -134,3 +156,11 @@ class DiskSourceTree:
             files.add(name)
         elif stat.S_ISDIR(found.st_mode):
             folders.add(name)
+
+
+def _source(path: RelativePath, data: bytes, status: os.stat_result, before: int) -> SourceFile | Unreadable:
+    """The text of a file that was read after `before`."""
+    text = decode(data)
+    if isinstance(text, Reason):
+        return Unreadable(path, text)
+    return SourceFile(path, text, len(data), status.st_mtime_ns, settled_signature(status, before))

@@ -16,7 +16,7 @@ from attrs import define, evolve, field
 
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import Clock, FileNames, Reason, SourceTree, Stamp, Unreadable
+from context_pack.kernel.ports import Clock, FileNames, Reason, SourceFile, SourceTree, Stamp, Unreadable
 from context_pack.kernel.syntax import Definition, NoSyntax, Spans, Syntax
 from context_pack.packs.domain.anchors import Anchor, anchor_of
 from context_pack.packs.domain.difference import Side, difference
@@ -177,6 +177,7 @@ class Resolver:
     def _search(self, ref: Ref) -> None:
         """Look in the tree for every ref of the call whose file does not have its text."""
         asked = dict.fromkeys([ref, *self.expected])
+        self.fetch(each.path for each in asked if each not in self._found and id(each) not in self._recalled)
         homes = {
             each: (each.anchor, self._home(each))
             for each in asked
@@ -215,6 +216,7 @@ class Resolver:
         return TreeSearch(
             self.names(),
             self.text,
+            self.fetch,
             lambda: self.monotonic() <= end and self._read <= most,
             self.syntax,
             self._without(),
@@ -289,7 +291,19 @@ class Resolver:
         kept = self._texts.get(path)
         if kept is not None:
             return kept
-        read = self.tree.read(path, self.max_bytes)
+        return self._taken(path, self.tree.read(path, self.max_bytes))
+
+    def fetch(self, paths: Iterable[RelativePath]) -> None:
+        """Read files that will be asked for, quicker than one by one, as far as they are kept until then."""
+        new = [path for path in dict.fromkeys(paths) if path not in self._texts]
+        most = self._read + MOST_TEXT_CHARS // 2
+        for path, read in zip(new, self.tree.read_all(new, self.max_bytes), strict=False):
+            self._taken(path, read)
+            self.check()
+            if self._read > most:
+                return
+
+    def _taken(self, path: RelativePath, read: SourceFile | Unreadable) -> SourceText | Reason:
         text = read.reason if isinstance(read, Unreadable) else SourceText(read.text)
         self._stamps[path] = None if isinstance(read, Unreadable) else read.stamp
         self._texts[path] = text

@@ -29,6 +29,8 @@ from context_pack.packs.domain.states import Resolution, State
 Read = Callable[[RelativePath], SourceText | Reason]
 Keys = frozenset[str]
 """What is looked for: digests of texts, names of definitions."""
+FETCHED = 64
+"""So many files are read at once."""
 MOST_COPIES = 1_000
 """Places of one text in one file that are looked at; only blank lines and braces have more."""
 
@@ -56,6 +58,8 @@ class TreeSearch:
 
     names: FileNames
     read: Read
+    fetch: Callable[[Iterable[RelativePath]], None]
+    """Hears which files will be read next."""
     go_on: Callable[[], bool]
     syntax: Syntax
     without: Mapping[RelativePath, Keys] = field(factory=dict)
@@ -73,30 +77,36 @@ class TreeSearch:
         """What the tree holds of each ref outside its file; the flag says if its definition is wanted too."""
         wanted = dict(refs)
         sought = [_Sought(ref, ref.anchor) for ref in wanted if ref.anchor is not None]
-        for one in sought:
-            one.excerpt = self._where_it_was(one) or self.text_of(one.anchor.digest)
+        alike = [
+            [path for path in self.names.named(one.ref.path.name) if path != one.ref.path] for one in sought
+        ]
+        self.fetch(path for paths in alike for path in paths)
+        for one, paths in zip(sought, alike, strict=True):
+            one.excerpt = self._where_it_was(one, paths) or self.text_of(one.anchor.digest)
         self._copies(sought)
         self._namesakes([one for one in sought if wanted[one.ref] and not one.copies])
         return {one.ref: Abroad(one.copies, one.namesakes, self._complete and one.complete) for one in sought}
 
     def _paths(self, keys: Keys) -> Iterator[tuple[RelativePath, SourceText]]:
         """Every file that can be read and may hold one of these, while there is time."""
-        for paths in self.names.paths.values():
-            for path in map(RelativePath, paths):
-                if keys <= self.without.get(path, frozenset()):
-                    continue
+        every = (RelativePath(path) for paths in self.names.paths.values() for path in paths)
+        wanted = (path for path in every if not keys <= self.without.get(path, frozenset()))
+        while some := list(islice(wanted, FETCHED)):
+            for number, path in enumerate(some):
                 if not self.go_on():
                     self._complete = False
                     return
+                if not number:
+                    self.fetch(some)
                 text = self.read(path)
                 if isinstance(text, SourceText):
                     yield path, text
 
-    def _where_it_was(self, one: _Sought) -> str | None:
+    def _where_it_was(self, one: _Sought, alike: Sequence[RelativePath]) -> str | None:
         """The anchored text, if a file of the same name has it on the same lines: most moved files do."""
-        for path in self.names.named(one.ref.path.name):
-            if path == one.ref.path or not self.go_on():
-                continue
+        for path in alike:
+            if not self.go_on():
+                break
             text = self.read(path)
             cut = text.cut(one.ref.lines.start, one.ref.lines.end) if isinstance(text, SourceText) else None
             if cut is not None and sha256_hex(cut) == one.anchor.digest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -49,6 +49,10 @@ class CountedTree:
         """One file, remembered."""
         self.reads.append(str(path))
         return self.tree.read(path, max_bytes)
+
+    def read_all(self, paths: Iterable[RelativePath], max_bytes: int) -> Iterator[SourceFile | Unreadable]:
+        """Each as if it was asked for alone."""
+        return (self.read(path, max_bytes) for path in paths)
 
     def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
         """As the tree says."""

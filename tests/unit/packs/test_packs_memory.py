@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -52,6 +52,10 @@ class WatchedTree(MemorySourceTree):
         """What was read since the last question."""
         reads, self.reads = self.reads, []
         return reads
+
+    def read_all(self, paths: Iterable[RelativePath], max_bytes: int) -> Iterator[SourceFile | Unreadable]:
+        """Each as if it was asked for alone."""
+        return (self.read(path, max_bytes) for path in paths)
 
     def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
         """As the twin says."""
