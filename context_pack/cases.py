@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from attrs import field, frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from context_pack.bundles.ports import BundleStore
     from context_pack.bundles.usecases.shelf import Shelf as BundleShelf
     from context_pack.code.ports import AccessLog, CodeSearch
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from context_pack.documents.usecases.shelf import Shelf
     from context_pack.kernel.ports import Clock, SourceTree
     from context_pack.kernel.syntax import Syntax
-    from context_pack.memory.ports import MemoryPorts
+    from context_pack.memory.ports import CodePlaces, MemoryPorts
     from context_pack.memory.usecases.indexing import CodeIndexer
     from context_pack.memory.usecases.record import Recorder
     from context_pack.memory.usecases.search import MemorySearcher
@@ -153,8 +155,8 @@ class DocumentCases(NamedTuple):
 class MemoryCases:
     """What is done with memory, each loaded when it is first asked for."""
 
-    def __init__(self, ports: Ports) -> None:
-        self._ports = ports
+    def __init__(self, ports: Ports, packs: Callable[[], PackReader]) -> None:
+        self._ports, self._packs = ports, packs
 
     @property
     def _memory(self) -> MemoryPorts:
@@ -166,7 +168,14 @@ class MemoryCases:
         """Records discoveries."""
         from context_pack.memory.usecases.record import Recorder
 
-        return Recorder(self._memory.discoveries, self._memory.sessions, self._ports.clock)
+        return Recorder(self._memory.discoveries, self._memory.sessions, self._ports.clock, self.places)
+
+    @cached_property
+    def places(self) -> CodePlaces:
+        """Anchors the code that discoveries are about, as packs anchor theirs."""
+        from context_pack.joints import AnchoredPlaces
+
+        return AnchoredPlaces(self._packs)
 
     @cached_property
     def searcher(self) -> MemorySearcher:
@@ -177,7 +186,7 @@ class MemoryCases:
 
         monotonic = self._ports.clock.monotonic
         refresher = Refresher(self._memory, PacksAsNotes(self._ports.packs), monotonic)
-        return MemorySearcher(self._memory, refresher, monotonic)
+        return MemorySearcher(self._memory, refresher, monotonic, self.places)
 
     @cached_property
     def indexer(self) -> CodeIndexer:
@@ -265,7 +274,7 @@ class UseCases:
     @cached_property
     def memory(self) -> MemoryCases:
         """Memory."""
-        return MemoryCases(self.ports)
+        return MemoryCases(self.ports, lambda: self.packs.reader)
 
 
 def compose(ports: Ports, max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES) -> UseCases:

@@ -12,11 +12,15 @@ from context_pack.packs.ports import Excerpted, PackStore, Waiting, patiently
 if TYPE_CHECKING:
     from context_pack.contexts.usecases.query import ContextQueries
     from context_pack.documents.usecases.search import Finder
-    from context_pack.kernel.ports import SourceTree
+    from context_pack.kernel.lines import LineRange
+    from context_pack.kernel.ports import Reason, SourceTree
+    from context_pack.memory.domain.code_place import CodePlace, CodeState
     from context_pack.memory.ports import PackNote
     from context_pack.memory.usecases.search import MemorySearcher
-    from context_pack.packs.domain.model import Pack
+    from context_pack.packs.domain.model import Pack, Ref
     from context_pack.packs.domain.scopes import Scopes, ScopeState
+    from context_pack.packs.domain.source import SourceText
+    from context_pack.packs.usecases.read import PackReader
 
 
 @frozen
@@ -54,6 +58,74 @@ class SearchedExcerpts:
         from context_pack.excerpting import FoundExcerpts
 
         return FoundExcerpts(self.tree, self.memory(), self.documents()).best(query, limit, check)
+
+
+@frozen
+class AnchoredPlaces:
+    """The code that discoveries are about, anchored and found again as the refs of packs are."""
+
+    reader: Callable[[], PackReader]
+
+    def anchored(self, path: str | None, lines: LineRange | None, symbol: str | None) -> CodePlace:
+        """The place of a file, of lines of it or of a definition, with an anchor of its text as it is now."""
+        from context_pack.kernel.errors import invalid
+        from context_pack.memory.domain.code_place import CodePlace
+        from context_pack.packs.domain.model import Ref
+        from context_pack.packs.domain.record import anchor_record
+        from context_pack.packs.domain.values import path as parse_path
+        from context_pack.packs.usecases.pointing import located, warning_of
+        from context_pack.packs.usecases.resolving import Resolver, unwatched
+
+        resolver = Resolver.over(self.reader(), unwatched)
+        file = None if path is None else parse_path(path)
+        if symbol is not None:
+            file, lines = located(symbol, file, resolver)
+        if file is None:
+            raise invalid("'path' is required with 'lines'; say which file", "path")
+        ref = resolver.anchored(Ref("code", file, lines or _whole_file(resolver.text(file))))
+        if ref.anchor is None:
+            raise invalid(warning_of(ref, resolver) or f"{file} has no such lines", "path")
+        return CodePlace(ref.path, ref.lines, symbol, anchor_record(ref.anchor))
+
+    def states(self, places: Sequence[CodePlace], check: Waiting = patiently) -> Sequence[CodeState]:
+        """What became of the code of each place."""
+        from context_pack.memory.domain.code_place import CodeState
+        from context_pack.packs.usecases.resolving import Resolver
+
+        refs = list(map(_ref, places))
+        resolver = Resolver.over(self.reader(), check, refs).recalling()
+        states = []
+        for found in map(resolver, refs):
+            path, lines = (
+                (None, None) if found.found is None else map(str, (found.found.path, found.found.lines))
+            )
+            states.append(CodeState(found.state.value, path, lines, found.reason))
+        return states
+
+
+def _whole_file(text: SourceText | Reason) -> LineRange:
+    """Every line of a file; the first one of a file that cannot be read, which says why later."""
+    from context_pack.kernel.errors import invalid
+    from context_pack.kernel.lines import MAX_LINES, LineRange
+    from context_pack.kernel.ports import Reason
+
+    count = 1 if isinstance(text, Reason) else max(1, text.count)
+    if count > MAX_LINES:
+        raise invalid(f"the file has more than {MAX_LINES} lines; give 'lines'", "lines")
+    return LineRange(1, count)
+
+
+def _ref(place: CodePlace) -> Ref:
+    """A place as the ref of a pack; without an anchor if somebody has spoiled it."""
+    from context_pack.kernel.errors import Failure
+    from context_pack.packs.domain.model import Ref
+    from context_pack.packs.domain.record import anchor_from
+
+    try:
+        anchor = anchor_from(place.anchor, "code.anchor")
+    except Failure:
+        anchor = None
+    return Ref("code", place.path, place.lines, anchor=anchor)
 
 
 @frozen

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Protocol
 from attrs import field, frozen
 
 if TYPE_CHECKING:
+    from context_pack.kernel.lines import LineRange
     from context_pack.kernel.paths import RelativePath
     from context_pack.kernel.syntax import Syntax
+    from context_pack.memory.domain.code_place import CodePlace, CodeState
     from context_pack.memory.domain.discovery import Discovery
     from context_pack.memory.domain.session import Session
     from context_pack.retrieval.ports import Background, SearchIndex
@@ -72,6 +74,22 @@ class SessionLog(Protocol):
 
     def past(self) -> Sequence[Session]:
         """The other sessions, the oldest first; what cannot be read is left out."""
+
+
+class CodePlaces(Protocol):
+    """Anchors the code that discoveries point at, and tells how it stands."""
+
+    def anchored(self, path: str | None, lines: LineRange | None, symbol: str | None) -> CodePlace:
+        """The place of a file, of lines of it or of a definition, with an anchor of its text as it is now.
+
+        Raises:
+            Failure: `invalid_data`, when there is no such code, or several definitions have that name.
+        """
+
+    def states(
+        self, places: Sequence[CodePlace], check: Callable[[], None] = lambda: None
+    ) -> Sequence[CodeState]:
+        """What became of the code of each place; what `check` raises ends the search."""
 
 
 GoOn = Callable[[], bool]

@@ -5,6 +5,7 @@ Apart from `context_search`, so that recording loads nothing that searches.
 
 from __future__ import annotations
 
+from context_pack.memory.domain.code_place import shown
 from context_pack.memory.family import FAMILY
 from context_pack.memory.usecases.record import ContextRecord, Recorder
 from context_pack.toolkit.call import Call
@@ -12,7 +13,7 @@ from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import ADDS, Answer, Tool, json_answer, tool
 
 RECORD_ABOUT = "Remember a discovery for later sessions."
-RECORD_SCHEMA = shape(id="text", merged="flag", error="text")
+RECORD_SCHEMA = shape(id="text", merged="flag", code="object", error="text")
 
 
 def record_tool(recorder: Recorder) -> Tool:
@@ -20,7 +21,9 @@ def record_tool(recorder: Recorder) -> Tool:
 
     def run(command: ContextRecord, _: Call) -> Answer:
         recorded = recorder.record(command)
-        return json_answer({"id": recorded.discovery.id, "merged": recorded.merged})
+        code = recorded.discovery.code
+        about = {} if code is None else {"code": shown(code, None)}
+        return json_answer({"id": recorded.discovery.id, "merged": recorded.merged, **about})
 
     return tool(
         "context_record",

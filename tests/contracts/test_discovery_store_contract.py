@@ -10,6 +10,9 @@ import pytest
 from attrs import evolve
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.lines import LineRange
+from context_pack.kernel.paths import RelativePath
+from context_pack.memory.domain.code_place import CodePlace
 from context_pack.memory.domain.discovery import Discovery, id_of, uuid_of
 from context_pack.memory.ports import DiscoveryStore
 from context_pack_adapters.inmemory.memory import MemoryDiscoveryStore
@@ -48,6 +51,16 @@ def test_what_was_recorded_is_there_the_oldest_first(store: DiscoveryStore) -> N
     assert not store.record(later).merged
     assert not store.record(earlier).merged
     assert list(store.all()) == [earlier, later]
+
+
+@pytest.mark.clause("ME-03", "ME-08")
+def test_the_code_that_a_discovery_is_about_is_kept_with_it(store: DiscoveryStore) -> None:
+    anchor = {"digest": "0" * 64, "lines": 2, "before": [], "symbol": {"name": "größe"}, "rolling": None}
+    place = CodePlace(RelativePath("src/a b.py"), LineRange(3, 4), "Store.get", anchor)
+    kept = store.record(found_out("Never log tokens anywhere", code=place)).discovery
+    assert store.record(found_out("never log tokens anywhere!")).discovery.code == place
+    (found,) = store.all()
+    assert (found.id, found.code) == (kept.id, place)
 
 
 @pytest.mark.clause("ME-07")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Failure
@@ -10,12 +11,15 @@ from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.shell import Shell
 
 if TYPE_CHECKING:
+    from context_pack.memory.domain.code_place import CodeState
     from context_pack.memory.domain.discovery import Discovery
     from context_pack.memory.ports import MemoryPorts
     from context_pack.memory.usecases.record import Recorder
 
 TYPES = ("pattern", "rule", "decision", "issue")
 SHOWN_CHARS = 100
+HOLDING = ("exact", "moved")
+"""States of code that a discovery still holds for."""
 
 
 def open_memory(shell: Shell) -> tuple[MemoryPorts, Recorder]:
@@ -30,6 +34,9 @@ def open_memory(shell: Shell) -> tuple[MemoryPorts, Recorder]:
     argument("--module", metavar="NAME", help="the part of the project it is about"),
     argument("--id", metavar="ID", help="correct this discovery"),
     argument("--supersedes", metavar="ID", help="the discovery that no longer holds"),
+    argument("--path", metavar="FILE", help="the file it is about; it says when its code has changed"),
+    argument("--lines", metavar="A-B", help="the lines of that file it is about"),
+    argument("--symbol", metavar="NAME", help="the definition it is about"),
     flag("--json", "print the discovery as JSON"),
 )
 def add(options: Namespace, shell: Shell) -> None:
@@ -42,7 +49,8 @@ def add(options: Namespace, shell: Shell) -> None:
     from context_pack.memory.usecases.record import ContextRecord
 
     _, recorder = open_memory(shell)
-    asked = ContextRecord(options.type, options.content, options.module, options.id, options.supersedes)
+    labels = (options.module, options.id, options.supersedes, options.path, options.lines, options.symbol)
+    asked = ContextRecord(options.type, options.content, *labels)
     recorded = recorder.record(asked)
     if options.json:
         shell.terminal.json({**_as_json(recorded.discovery), "merged": recorded.merged})
@@ -70,11 +78,15 @@ def list_discoveries(options: Namespace, shell: Shell) -> None:
         for each in reversed(memory.discoveries.all())
         if options.type in (None, each.type.value) and options.module in (None, each.module)
     ]
+    about = [each for each in found if each.code is not None]
+    states = shell.cases().memory.places.states([each.code for each in about if each.code is not None])
+    known = {each.id: state for each, state in zip(about, states, strict=True)}
     if options.json:
-        shell.terminal.json({"count": len(found), "discoveries": [_as_json(each) for each in found]})
+        shown = [_as_json(each, known.get(each.id)) for each in found]
+        shell.terminal.json({"count": len(found), "discoveries": shown})
     elif found:
         rows = [
-            [each.id, each.type.value, each.date.date().isoformat(), each.module or "-", _short(each.content)]
+            [each.id, each.type.value, each.date.date().isoformat(), each.module or "-", _short(each, known)]
             for each in found
         ]
         shell.terminal.table(rows, "ID", "TYPE", "DATE", "MODULE", "CONTENT")
@@ -84,9 +96,15 @@ def list_discoveries(options: Namespace, shell: Shell) -> None:
             shell.terminal.note("Record one: context-pack memory add TYPE TEXT")
 
 
-def _short(content: str) -> str:
-    line = " ".join(content.split())
-    return line if len(line) <= SHOWN_CHARS else line[: SHOWN_CHARS - 1] + "…"
+def _short(discovery: Discovery, known: Mapping[str, CodeState]) -> str:
+    """A discovery on one line, with what speaks against it before its words."""
+    marks = ["superseded"] if discovery.superseded_by is not None else []
+    state = known.get(discovery.id)
+    if state is not None and state.state not in HOLDING:
+        marks.append(f"code {state.state}")
+    line = " ".join(discovery.content.split())
+    line = line if len(line) <= SHOWN_CHARS else line[: SHOWN_CHARS - 1] + "…"
+    return f"[{', '.join(marks)}] {line}" if marks else line
 
 
 @command(
@@ -119,11 +137,16 @@ def forget(options: Namespace, shell: Shell) -> int:
     return 1 if failures else 0
 
 
-def _as_json(discovery: Discovery) -> dict[str, Any]:
-    """A discovery as JSON."""
+def _as_json(discovery: Discovery, state: CodeState | None = None) -> dict[str, Any]:
+    """A discovery as JSON, with how its code stands, if that was asked."""
     from context_pack.kernel.instants import format_instant
+    from context_pack.memory.domain.code_place import shown as code_shown
 
-    about = {} if discovery.module is None else {"module": discovery.module}
+    about: dict[str, Any] = {} if discovery.module is None else {"module": discovery.module}
+    if discovery.superseded_by is not None:
+        about["supersededBy"] = discovery.superseded_by
+    if discovery.code is not None:
+        about["code"] = code_shown(discovery.code, state)
     return {
         "id": discovery.id,
         "type": discovery.type.value,

@@ -28,12 +28,18 @@ class Memory:
         module: str | None = None,
         id: str | None = None,  # noqa: A002
         supersedes: str | None = None,
+        path: str | None = None,
+        lines: str | None = None,
+        symbol: str | None = None,
     ) -> Recorded:
         """Keep a discovery; what was said before in the same words is merged.
 
-        With `id` that discovery is corrected; the one that it `supersedes` is marked as such.
+        With `id` that discovery is corrected; the one that it `supersedes` is marked as such. With `path`,
+        `lines` (`"10-20"`) or `symbol` it is about that code, and a search says when it has changed.
         """
-        return self._recorder.record(ContextRecord(type, content, module, id, supersedes))
+        return self._recorder.record(
+            ContextRecord(type, content, module, id, supersedes, path, lines, symbol)
+        )
 
     def discoveries(self) -> Sequence[Discovery]:
         """Every discovery, the oldest first."""

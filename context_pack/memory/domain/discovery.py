@@ -19,12 +19,14 @@ from attrs import evolve, field, frozen
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.instants import format_instant, parse_instant
+from context_pack.memory.domain import code_place
+from context_pack.memory.domain.code_place import CodePlace
 
 LEAST_CHARS, MOST_CHARS = 10, 1000
 MODULE_CHARS = 200
 VERSION = 1
 FIELDS = frozenset(
-    {"version", "id", "type", "module", "session", "date", "last_seen", "times", "superseded_by"}
+    {"version", "id", "type", "module", "session", "date", "last_seen", "times", "superseded_by", "code"}
 )
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -114,11 +116,18 @@ class Discovery:
     last_seen: datetime
     times: int = 1
     superseded_by: str | None = None
+    code: CodePlace | None = None
 
     def corrected(self, said: Discovery) -> Discovery:
         """This discovery with the words and labels of another: its id, origin and count stay."""
-        module = said.module or self.module
-        return evolve(self, type=said.type, content=said.content, module=module, last_seen=said.date)
+        return evolve(
+            self,
+            type=said.type,
+            content=said.content,
+            module=said.module or self.module,
+            code=said.code or self.code,
+            last_seen=said.date,
+        )
 
     def again(self, later: Discovery) -> Discovery:
         """This discovery after it was recorded again: its text and origin stay, the newer labels win."""
@@ -126,6 +135,7 @@ class Discovery:
             self,
             type=later.type,
             module=later.module or self.module,
+            code=later.code or self.code,
             last_seen=max(self.last_seen, later.date),
             times=self.times + 1,
         )
@@ -142,6 +152,8 @@ def to_record(discovery: Discovery) -> dict[str, Any]:
     record["times"] = discovery.times
     if discovery.superseded_by is not None:
         record["superseded_by"] = discovery.superseded_by
+    if discovery.code is not None:
+        record["code"] = code_place.to_record(discovery.code)
     return record
 
 
@@ -181,4 +193,5 @@ def from_record(record: Mapping[str, Any], content: str) -> Discovery:
         last_seen=parse_instant(str(texts["last_seen"])),
         times=times,
         superseded_by=superseded,
+        code=None if record.get("code") is None else code_place.from_record(record["code"]),
     )

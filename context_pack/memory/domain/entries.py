@@ -11,6 +11,7 @@ from typing import Any
 from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.lines import split_lines
+from context_pack.memory.domain import code_place
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.domain.session import Session, summary
 from context_pack.retrieval.model import Entry, Piece
@@ -27,7 +28,7 @@ NO_CODE = frozenset({"markdown", "rst", "latex", "html", "yaml", "toml", "ini", 
 
 def discovery_entry(discovery: Discovery) -> Entry:
     """A discovery; its type and module can be filtered by."""
-    facts = {
+    facts: dict[str, Any] = {
         "type": discovery.type.value,
         "module": discovery.module,
         "session": discovery.session,
@@ -35,6 +36,8 @@ def discovery_entry(discovery: Discovery) -> Entry:
     }
     if discovery.superseded_by is not None:
         facts["supersededBy"] = discovery.superseded_by
+    if discovery.code is not None:
+        facts["code"] = code_place.to_record(discovery.code)
     names = " ".join(filter(None, (discovery.type.value, discovery.module)))
     return _note(
         DISCOVERY,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import invalid
+from context_pack.kernel.paths import MAX_PATH_BYTES as PATH_CHARS
 from context_pack.kernel.ports import Clock
+from context_pack.memory.domain.code_place import SYMBOL_CHARS, CodePlace, parse_lines
 from context_pack.memory.domain.discovery import (
     LEAST_CHARS,
     MODULE_CHARS,
@@ -15,7 +17,7 @@ from context_pack.memory.domain.discovery import (
     clean,
     id_of,
 )
-from context_pack.memory.ports import DiscoveryStore, Recorded, SessionLog
+from context_pack.memory.ports import CodePlaces, DiscoveryStore, Recorded, SessionLog
 from context_pack.toolkit.arguments import arg, choice, text
 
 
@@ -30,6 +32,9 @@ class ContextRecord:
     module: str | None = arg(text(0, MODULE_CHARS), "Module it is about", default=None)
     id: str | None = arg(text(1, 100), "Correct this discovery", default=None)
     supersedes: str | None = arg(text(1, 100), "Discovery that no longer holds", default=None)
+    path: str | None = arg(text(1, PATH_CHARS), "File it is about", default=None)
+    lines: str | None = arg(text(1, 30), "Lines of it, such as 10-20", default=None)
+    symbol: str | None = arg(text(1, SYMBOL_CHARS), "Or the definition it is about", default=None)
 
 
 @frozen
@@ -39,6 +44,7 @@ class Recorder:
     store: DiscoveryStore
     sessions: SessionLog
     clock: Clock
+    places: CodePlaces
 
     def record(self, command: ContextRecord) -> Recorded:
         """Keep it; what was said before in the same words is merged.
@@ -66,6 +72,15 @@ class Recorder:
         """What `record` would leave, without keeping it; fails where it would."""
         return self.store.rehearse(self._discovery(command))
 
+    def _code(self, command: ContextRecord) -> CodePlace | None:
+        """The code that the discovery is about, anchored."""
+        if command.path is command.lines is command.symbol is None:
+            return None
+        if command.lines is not None and command.symbol is not None:
+            raise invalid("'lines' and 'symbol' cannot both be given; leave one out", "symbol")
+        lines = None if command.lines is None else parse_lines(command.lines)
+        return self.places.anchored(command.path, lines, command.symbol)
+
     def _discovery(self, command: ContextRecord) -> Discovery:
         content, now = clean(command.content), self.clock.now()
         return Discovery(
@@ -76,4 +91,5 @@ class Recorder:
             session=self.sessions.id,
             date=now,
             last_seen=now,
+            code=self._code(command),
         )

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.memory.domain.code_place import from_record
+from context_pack.memory.domain.code_place import shown as code_shown
 from context_pack.memory.domain.discovery import DiscoveryType
 from context_pack.memory.domain.entries import CORPORA, DISCOVERY
 from context_pack.memory.domain.ranking import AGAIN, AGAIN_OF_MANY, Asked, ranked, shown
+from context_pack.memory.domain.successors import after_successors
 from context_pack.memory.domain.wholes import parts_of, whole
-from context_pack.memory.ports import MemoryPorts
+from context_pack.memory.ports import CodePlaces, MemoryPorts
 from context_pack.memory.usecases.refresh import TASK, Refresher, Tell
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
@@ -75,6 +79,7 @@ class MemorySearcher:
     ports: MemoryPorts
     refresher: Refresher
     monotonic: Callable[[], float]
+    places: CodePlaces
 
     def search(
         self,
@@ -102,8 +107,8 @@ class MemorySearcher:
         again = AGAIN if command.limit <= MOST_LIMIT else AGAIN_OF_MANY
         weight = self.ports.searching.weight_of(ranking.embedder)
         weighed = ranked(ranking.hits, command.query, weight, again)
-        worth = [each for each in weighed if each[0] >= floor]
-        hits = tuple(shown(self._whole(worth, command.limit)))
+        worth = after_successors([each for each in weighed if each[0] >= floor])
+        hits = self._with_states(tuple(shown(self._whole(worth, command.limit))), check)
         if ranking.warning and not hits and self._has(question.scope):
             raise _failed(ranking.warning, refreshed.indexing)
         embed_rest(self.ports.background, TASK, ranking.semantic)
@@ -126,6 +131,17 @@ class MemorySearcher:
         with self.ports.index.reading() as snapshot:
             return whole(worth, limit, {each.piece: each for each in snapshot.found(wanted)})
 
+    def _with_states(self, hits: tuple[Ranked, ...], check: Callable[[], None]) -> tuple[Ranked, ...]:
+        """The hits; discoveries that are about code say how it stands."""
+        places = {n: from_record(code) for n, hit in enumerate(hits) if (code := _code_of(hit)) is not None}
+        if not places:
+            return hits
+        states = dict(zip(places, self.places.states(list(places.values()), check), strict=True))
+        return tuple(
+            hit if n not in places else _about(hit, code_shown(places[n], states[n]))
+            for n, hit in enumerate(hits)
+        )
+
     def _is_empty(self) -> bool:
         with self.ports.index.reading() as snapshot:
             return not any(snapshot.counts().get(corpus) for corpus in CORPORA)
@@ -141,6 +157,16 @@ class MemorySearcher:
         """Whether there is anything to find in a scope."""
         with self.ports.index.reading() as snapshot:
             return snapshot.progress(self.ports.searching.fast.id, scope).total > 0
+
+
+def _code_of(hit: Ranked) -> Any:
+    """What a discovery remembers of the code it is about."""
+    return hit.found.entry_facts.get("code") if hit.found.corpus == DISCOVERY else None
+
+
+def _about(hit: Ranked, code: dict[str, Any]) -> Ranked:
+    facts = {**hit.found.entry_facts, "code": code}
+    return evolve(hit, found=evolve(hit.found, entry_facts=facts))
 
 
 def _failed(warning: str, indexing: Progress | None) -> Failure:

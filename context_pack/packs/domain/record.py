@@ -93,7 +93,7 @@ def ref_record(ref: Ref, *, anchors: bool = True) -> Record:
     return {
         **record,
         "lines": {**lines_record(ref.lines), **ref.extra.get("lines", {})},
-        "anchor": _anchor_record(ref.anchor),
+        "anchor": None if ref.anchor is None else anchor_record(ref.anchor),
         **{name: value for name, value in ref.extra.items() if name != "lines"},
     }
 
@@ -109,10 +109,9 @@ def diagram_record(diagram: Diagram, *, anchors: bool = False) -> Record:
     return {**record, **diagram.extra} if anchors else record
 
 
-def _anchor_record(anchor: Anchor | None) -> Record | None:
-    if anchor is None:
-        return None
-    record = {
+def anchor_record(anchor: Anchor) -> Record:
+    """An anchor in storage keys."""
+    record: Record = {
         "digest": anchor.digest,
         "lines": anchor.lines,
         "before": list(anchor.before),
@@ -167,7 +166,7 @@ def _ref(value: Any, at: str) -> Ref:
     item = _object(value, REF_FIELDS, at)
     lines = _object(item["lines"], LINES_FIELDS, f"{at}.lines")
     if item["anchor"] is not None:
-        item["anchor"] = _anchor(item["anchor"], f"{at}.anchor")
+        item["anchor"] = anchor_from(item["anchor"], f"{at}.anchor")
 
     def build() -> Ref:
         more = lines.pop("extra")
@@ -183,7 +182,8 @@ def _diagram(value: Any, at: str) -> Diagram:
     return _built(at, lambda: Diagram(**item))
 
 
-def _anchor(value: Any, at: str) -> Anchor:
+def anchor_from(value: Any, at: str) -> Anchor:
+    """The anchor that a record describes; `at` is where it stands, for the reason if it describes none."""
     item = _object(value, ANCHOR_FIELDS, at)
     item["before"], item["after"] = tuple(_list(item, "before", at)), tuple(_list(item, "after", at))
     if item["symbol"] is not None:
