@@ -4,7 +4,7 @@ A hit's score is its share of the best score by words and of the best cosine. To
 its file and its folders have in common with the question and how much else of the file was found; then it is
 multiplied for what usually repeats other code (tests, examples, old versions). Every number was tried alone
 over ten repositories by `benches/quality/code_search.py --annotated`: beside each is the nDCG@10 that is lost
-without it, of 0.837 (0.833 as it stands, see AGAIN).
+without it.
 """
 
 from __future__ import annotations
@@ -24,19 +24,23 @@ from context_pack.retrieval.model import Found, Ranked
 from context_pack.retrieval.words import split_identifier, tokens
 
 MEANING = 0.7  # 0.022 against the 0.2 of documents: the share of the vectors in the score of code
-SUPPORT = 0.2  # 0.021: for the best hit of a file, by how much of the file was found
-DEFINED = 1.5  # 0.015: the definition that a question asks for by nothing but its name
+MEANING_OF_MANY = 0.35  # 0.007 against 0.7: the same for a long question, of which most words say little
+MANY_WORDS = 7
+SUPPORT = 0.15  # 0.021: for the best hit of a file, by how much of the file was found
+DEFINED = 1.5  # 0.015: the definition that a question asks for by nothing but its name, at its first line
 NAMESAKE = 0.5  # 0.002: more of that where the file is called like it
 SPELLED = 0.4  # 0.006: a definition whose name stands in a sentence
-FILE = 0.3  # 0.003: for the best hit of a file, by how much of the file's name is in the question
-FOLDER = 0.2  # 0.004: the same for its folders, the rare ones above those that most files are in
+CALLED = 0.03  # 0.005: by how much of a definition's name is in the question
+CALLING = 0.1  # 0.003: by how much of the question is in a definition's name
+FILE = 0.2  # 0.003: for the best hit of a file, by how much of the file's name is in the question
+FOLDER = 0.25  # 0.004: the same for its folders, the rare ones above those that most files are in
 TEST = 0.6  # 0.026
 OLD = 0.7  # 0.008: in a folder v1 when there is a v2 beside it
-NO_CODE_SHARE = 0.7  # 0.003: prose and configuration
-NAMELESS = 0.8  # 0.004 against 0.9: lines outside of any definition
-SHORT = 0.85  # 0.004: up to three lines, mostly declarations of what is defined elsewhere
+NO_CODE_SHARE = 0.6  # 0.003: prose and configuration
+NAMELESS = 0.9  # 0.002: lines outside of any definition
+SHORT = 0.9  # 0.004: up to three lines, mostly declarations of what is defined elsewhere
 ASIDE = 0.8  # 0.001: examples, documentation, vendored and generated code
-AGAIN = 0.8  # for each better hit in the same file; 0.6 gains 0.004, and costs whoever wants the second
+AGAIN = 0.75  # for each better hit in the same file
 AGAIN_OF_MANY = 1.0
 """The same for those who ask for more than a page of hits, as drafts do: they want the file's others too."""
 SHORT_LINES = 3
@@ -62,6 +66,7 @@ class Asked:
     words: frozenset[str]
     names: frozenset[str]
     is_symbol: bool
+    is_long: bool
     about_tests: bool
     about_versions: bool
 
@@ -75,6 +80,7 @@ class Asked:
             frozenset(tokens(text)),
             frozenset(names),
             is_symbol,
+            len(text.split()) >= MANY_WORDS,
             not _TESTING.isdisjoint(text.lower().split()),
             re.search(r"\bv\d", text) is not None,
         )
@@ -86,38 +92,28 @@ def ranked(
     """The hits with their relevance, the best first; `weight` is that of the vectors for what is no code."""
     if not hits:
         return []
-    asked, scores = Asked.of(query), [_score(hit, weight) for hit in hits]
+    asked = Asked.of(query)
+    meaning = MEANING_OF_MANY if asked.is_long else MEANING
+    scores = [_score(hit, meaning if hit.found.corpus == CODE else weight) for hit in hits]
     best = max(scores) or 1.0
-    files = _Files(asked, [(hit.found.key, score) for hit, score in zip(hits, scores, strict=True)])
+    files = _Files(asked, [(hit.found, score) for hit, score in zip(hits, scores, strict=True)])
     weighed = []
     for score, hit in sorted(zip(scores, hits, strict=True), key=lambda pair: -pair[0]):
         total = score + best * SUPPORT
         if hit.found.corpus == CODE:
-            gained = files.gain(hit.found.key) + _named(asked, hit.found)
-            total = (score + best * gained) * files.share(hit.found)
+            total = (score + best * files.gain(hit.found)) * files.share(hit.found)
         weighed.append((total, _relevance(asked, hit, total / score / (1 + SUPPORT) if score else 1.0), hit))
     return _spread(weighed, again)
 
 
 def _score(hit: Ranked, weight: float) -> float:
-    weight = MEANING if hit.found.corpus == CODE else weight
     return (1 - weight) * hit.words + weight * hit.meaning
-
-
-def _named(asked: Asked, found: Found) -> float:
-    """What a definition gains by being called what the question says."""
-    name = found.heading.rpartition(".")[2]
-    if name not in asked.names:
-        return 0.0
-    if not asked.is_symbol:
-        return SPELLED
-    return DEFINED * (1 + NAMESAKE * (_bare(_stem_of(found.key)) == _bare(name)))
 
 
 def _relevance(asked: Asked, hit: Ranked, change: float) -> float:
     """How relevant a hit is, after its score has changed by so much."""
     least = 0.0
-    if hit.found.corpus == CODE and hit.found.heading.rpartition(".")[2] in asked.names:
+    if hit.found.corpus == CODE and _name_of(hit.found) in asked.names:
         least = CERTAIN if asked.is_symbol else LIKELY
     return min(1.0, max(hit.relevance * change, least * min(change, 1.0)))
 
@@ -144,33 +140,62 @@ def shown(hits: Iterable[tuple[float, Ranked]]) -> Iterator[Ranked]:
 class _Files:
     """What the files of all hits have in common with a question; asked in the order of the scores."""
 
-    def __init__(self, asked: Asked, scores: Sequence[tuple[str, float]]) -> None:
+    def __init__(self, asked: Asked, scores: Sequence[tuple[Found, float]]) -> None:
         self._asked = asked
         self._sums: dict[str, float] = defaultdict(float)
-        for key, score in scores:
-            self._sums[key] += score
+        self._firsts: dict[tuple[str, str], int] = {}
+        for found, score in scores:
+            self._sums[found.key] += score
+            place = (found.key, found.heading)
+            self._firsts[place] = min(found.start, self._firsts.get(place, found.start))
         self._most = max(self._sums.values()) or 1.0
         self._stems = Counter(word for key in self._sums for word in set(parts(_stem_of(key))))
         self._folders = Counter(word for key in self._sums for word in set(_folder_parts(key)))
+        self._names = Counter(word for found, _ in scores for word in set(parts(_name_of(found))))
+        self._pieces = len(scores)
         self._newest = max((_version(key) for key in self._sums), default=0)
         self._seen: set[str] = set()
+        self._met: dict[str, frozenset[str]] = {}
 
-    def gain(self, key: str) -> float:
-        """What the first hit of a file gains by its file."""
-        if key in self._seen:
+    def gain(self, found: Found) -> float:
+        """What a hit gains by its name, and the first hit of a file by its file."""
+        gained = self._named(found)
+        if found.key not in self._seen:
+            self._seen.add(found.key)
+            gained += SUPPORT * self._sums[found.key] / self._most
+            if not self._asked.is_symbol:
+                gained += self._said(found.key)
+        return gained
+
+    def _named(self, found: Found) -> float:
+        """What a definition gains by being called what the question says; of its pieces the first alone."""
+        name, asked = _name_of(found), self._asked
+        spelled = name in asked.names and found.start == self._firsts[found.key, found.heading]
+        if asked.is_symbol:
+            return DEFINED * (1 + NAMESAKE * (_bare(_stem_of(found.key)) == _bare(name))) if spelled else 0.0
+        words = {word: log(1 + self._pieces / self._names[word]) for word in parts(name)}
+        if not words:
             return 0.0
-        self._seen.add(key)
-        support = SUPPORT * self._sums[key] / self._most
-        return support if self._asked.is_symbol else support + self._said(key)
+        common = sum(rarity for word, rarity in words.items() if self._meeting(word))
+        covered = frozenset[str]().union(*map(self._meeting, words))
+        called = CALLED * common / sum(words.values()) + CALLING * len(covered) / (len(asked.words) or 1)
+        return called + SPELLED * spelled
 
     def _said(self, key: str) -> float:
         """How much of the names of a file and its folders the question has."""
-        count, words = len(self._sums), self._asked.words
+        count = len(self._sums)
         stem = {word: log(1 + count / self._stems[word]) for word in parts(_stem_of(key))}
         whole, most = sum(stem.values()), log(count) or 1.0
-        named = sum(rarity for word, rarity in stem.items() if _meets(word, words))
-        rare = sum(log(count / self._folders[word]) for word in _folder_parts(key) if _meets(word, words))
+        named = sum(rarity for word, rarity in stem.items() if self._meeting(word))
+        rare = sum(log(count / self._folders[word]) for word in _folder_parts(key) if self._meeting(word))
         return (FILE * named / whole if whole else 0.0) + FOLDER * rare / most
+
+    def _meeting(self, word: str) -> frozenset[str]:
+        """The words of the question that are this word, or begin with it, or it with them."""
+        met = self._met.get(word)
+        if met is None:
+            met = self._met[word] = frozenset(other for other in self._asked.words if _meet(word, other))
+        return met
 
     def share(self, found: Found) -> float:
         """How much of its score a piece of code keeps."""
@@ -190,6 +215,10 @@ class _Files:
 def _roles(key: str) -> tuple[float, float]:
     """How much of its score a file keeps as a test, and as something aside."""
     return TEST if is_test(RelativePath(key)) else 1.0, ASIDE if _ASIDE.search(key) else 1.0
+
+
+def _name_of(found: Found) -> str:
+    return found.heading.rpartition(".")[2]
 
 
 def _stem_of(key: str) -> str:
@@ -216,9 +245,8 @@ def _folder_parts(key: str) -> tuple[str, ...]:
     return parts(key.rpartition("/")[0])
 
 
-def _meets(word: str, words: frozenset[str]) -> bool:
-    """Whether one of these words is the word, or one of both begins with the other."""
-    return word in words or any(
-        len(min(word, other, key=len)) >= LEAST_PREFIX and (word.startswith(other) or other.startswith(word))
-        for other in words
-    )
+def _meet(word: str, other: str) -> bool:
+    """Whether both are one word, or one of them begins with the other."""
+    if word == other:
+        return True
+    return min(len(word), len(other)) >= LEAST_PREFIX and (word.startswith(other) or other.startswith(word))
