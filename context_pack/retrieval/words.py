@@ -152,27 +152,28 @@ def _stem(word: str) -> str:
     """The English stem of a folded word; a word of another alphabet or with digits is its own."""
     if not (word.isascii() and word.isalpha()):
         return word[:LONGEST]
-    # The package would take a C library where one is installed, whose stems may be of another version. An
-    # instance has state and is cheap, so each word gets one: threads meet here.
-    from snowballstemmer.english_stemmer import EnglishStemmer
+    # An instance has state and is cheap, so each word gets one: threads meet here.
+    from Stemmer import Stemmer
 
-    return str(EnglishStemmer().stemWord(word))[:LONGEST]
+    return str(Stemmer("english", 0).stemWord(word))[:LONGEST]
 
 
 def _shape(word: str) -> str:
     """A word's letters as A (upper case), a (lower case), 0 (digit), x (no case) and dots for the rest."""
-    return "".join(
-        "A"
-        if char.isupper()
-        else "a"
-        if char.islower()
-        else "0"
-        if char.isdigit()
-        else "x"
-        if char.isalnum() or unicodedata.category(char).startswith("M")
-        else "."
-        for char in word
-    )
+    return word.translate(_ASCII_SHAPES) if word.isascii() else "".join(map(_shape_of, word))
+
+
+def _shape_of(char: str) -> str:
+    if char.isupper():
+        return "A"
+    if char.islower():
+        return "a"
+    if char.isdigit():
+        return "0"
+    return "x" if char.isalnum() or unicodedata.category(char).startswith("M") else "."
+
+
+_ASCII_SHAPES = {code: _shape_of(chr(code)) for code in range(128)}
 
 
 def folded(text: str) -> str:

@@ -29,7 +29,7 @@ PACKAGES: Mapping[str, str] = {
     "filelock": "filelock",
     "numpy": "numpy",
     "regex": "regex",
-    "snowballstemmer": "snowballstemmer",
+    "PyStemmer": "Stemmer",
     "markdown-it-py": "markdown_it",
     "pygments": "pygments",
     "tree-sitter": "tree_sitter",
