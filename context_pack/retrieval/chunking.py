@@ -2,8 +2,8 @@
 
 A section that fits is one passage; a heading with nothing of its own below it goes with what follows. A
 longer section is cut where it hurts least: between blocks, then between list items, lines or sentences, last
-inside a fence; what follows a cut begins with the last sentences before it. A passage is always one stretch
-of the document's own characters.
+inside a fence or a table; what follows a cut begins with the last sentences before it. A passage is always
+one stretch of the document's own characters.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from context_pack.retrieval.cutting import BLOCK, CODE, FENCE, ITEM, LINE, NESTE
 from context_pack.retrieval.headings import MARKDOWN, Heading, chosen_title, document, heading_list, headings
 from context_pack.retrieval.model import Piece
 
-CHUNKER = "sections-400-80/1"
+CHUNKER = "sections-400-80/2"
 """Another value, other passages: an index made with another one is made anew."""
 MOST_TITLE = 1000
 MOST_HEADING = 1000
@@ -138,8 +138,19 @@ def _block_costs(found: Structure) -> list[int]:
         if block.kind in ("fence", "code"):
             inside = FENCE if block.kind == "fence" else CODE
             costs[block.start : block.end + 1] = [inside] * (block.end + 1 - block.start)
+        elif (rule := _table_rule(found.lines, block.start, block.end)) is not None:
+            costs[rule : block.end + 1] = [FENCE] * (block.end + 1 - rule)
         costs[block.start] = BLOCK if not block.depth else ITEM if block.item else NESTED
     return costs
+
+
+def _table_rule(lines: list[str], start: int, end: int) -> int | None:
+    """The line of dashes below a table's head, among the lines of a block; None where there is no table."""
+    for line in range(start + 1, end + 1):
+        rule = "|" in lines[line] and "-" in lines[line] and not lines[line].strip("|:- \t\r")
+        if rule and "|" in lines[line - 1]:
+            return line
+    return None
 
 
 def _paragraph_costs(lines: list[str]) -> list[int]:

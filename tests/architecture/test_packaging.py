@@ -30,7 +30,7 @@ RUN_TIME = {
     "numpy",
     "regex",
 }
-WORDS = {"PyStemmer"}
+WORDS = {"pystemmer"}
 PAGES = {"markdown-it-py", "mmdr", "pygments"}
 GRAMMARS = "python javascript typescript go rust java kotlin c cpp objc c-sharp ruby php swift bash scala lua"
 SYNTAX = {"tree-sitter", *(f"tree-sitter-{name}" for name in GRAMMARS.split())}

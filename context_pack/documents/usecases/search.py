@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from context_pack.documents.domain.model import Collection
 from context_pack.documents.ports import Check
@@ -17,6 +17,9 @@ from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.ports import Stop
 from context_pack.retrieval.searching import Question, Ranked, Ranking, Searching, budget_beside
 from context_pack.retrieval.upkeep import embed_rest
+
+AHEAD = 3
+"""How many times as many passages are looked at as are wanted, so that other sections come in."""
 
 
 @frozen
@@ -89,7 +92,7 @@ class Finder:
         ranking = self._searching.related(
             collection.id, document, command.chunk, command.limit, command.same_document
         )
-        answered = Answered("") if ranking is None else Answered("", _hits(ranking, [collection]))
+        answered = Answered("") if ranking is None else Answered("", _hits(ranking.hits, [collection]))
         return collection, document, self._found((answered,), [] if ranking is None else [ranking], standing)
 
     def fill(
@@ -119,7 +122,7 @@ class Finder:
             Question(
                 query,
                 Scope(corpora=tuple(one.id for one in where)),
-                command.limit,
+                command.limit * AHEAD,
                 command.max_distance,
                 command.hybrid,
             )
@@ -135,7 +138,8 @@ class Finder:
                 answers.append(Answered(query))
             else:
                 ranking = next(left)
-                answers.append(Answered(query, _hits(ranking, where), embedder=ranking.embedder))
+                hits = _hits(_by_section(ranking.hits)[: command.limit], where)
+                answers.append(Answered(query, hits, embedder=ranking.embedder))
         return self._found(tuple(answers), rankings, standing)
 
     def _found(self, answers: tuple[Answered, ...], rankings: Sequence[Ranking], standing: Standing) -> Found:
@@ -164,6 +168,19 @@ def _checked(query: Query) -> str:
     return query.query
 
 
-def _hits(ranking: Ranking, collections: Sequence[Collection]) -> tuple[Hit, ...]:
+def _by_section(hits: Sequence[Ranked]) -> list[Ranked]:
+    """The best passage of each section first, then the others; relevance never rises."""
+    best = {
+        (hit.found.corpus, hit.found.key, *hit.found.facts.get("path", ())): hit for hit in reversed(hits)
+    }
+    first = {hit.found.piece for hit in best.values()}
+    ordered: list[Ranked] = []
+    for hit in sorted(hits, key=lambda each: each.found.piece not in first):
+        lowest = min(hit.relevance, ordered[-1].relevance) if ordered else hit.relevance
+        ordered.append(evolve(hit, relevance=lowest))
+    return ordered
+
+
+def _hits(ranked: Sequence[Ranked], collections: Sequence[Collection]) -> tuple[Hit, ...]:
     by_id = {collection.id: collection for collection in collections}
-    return tuple(Hit(by_id[ranked.found.corpus], ranked) for ranked in ranking.hits)
+    return tuple(Hit(by_id[one.found.corpus], one) for one in ranked)

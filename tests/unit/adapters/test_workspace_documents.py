@@ -51,6 +51,22 @@ def test_every_use_case_is_there_as_values(documents: Documents) -> None:
     assert [one.added for one in documents.sync("handbook")] == [0]
 
 
+@pytest.mark.clause("DC-44")
+@pytest.mark.clause("RT-22")
+def test_one_passage_of_each_section_comes_first_then_more(tmp_path: Path) -> None:
+    long = "\n\n".join(
+        f"Harbours number {number} shelter boats. " + "Ships come. " * 60 for number in range(6)
+    )
+    page = f"# Sea\n\n## Harbours\n\n{long}\n\n## Lighthouses\n\nA light near the harbours.\n"
+    lay(tmp_path, {"docs/sea.md": page})
+    documents = open_workspace(source_root=tmp_path, embedder="fast").documents
+    documents.add("sea", "./docs")
+    (answered,) = documents.search("harbours that shelter boats", limit=4).answers
+    assert [hit.ranked.found.heading for hit in answered.hits[:3]] == ["Harbours", "Lighthouses", "Harbours"]
+    scores = [hit.ranked.relevance for hit in answered.hits]
+    assert scores == sorted(scores, reverse=True)
+
+
 @pytest.mark.clause("DC-54")
 def test_collections_are_added_and_removed_and_refusals_are_failures(documents: Documents) -> None:
     documents.add("food", "./docs/food", description="Meals")

@@ -105,6 +105,17 @@ def test_list_items_and_fences_stay_whole() -> None:
 
 
 @pytest.mark.clause("RT-12")
+def test_a_table_stays_whole_where_lines_could_be_cut() -> None:
+    rows = [f"| option {number} | what it does, said in a few words |" for number in range(30)]
+    table = "\n".join(["| name | meaning |", "|:--|--:|", *rows])
+    text = "# T\n\n" + "words in lines\n" * 60 + "\n" + table + "\n\n" + "more words in lines\n" * 60
+    pieces = cut(text)
+    assert_verbatim(text, pieces)
+    assert sum(table in piece.text for piece in pieces) == 1
+    assert sum("option 7 " in piece.text for piece in pieces) == 1
+
+
+@pytest.mark.clause("RT-12")
 @pytest.mark.parametrize(
     "text",
     [
