@@ -29,12 +29,12 @@ class ContextRecord:
     content: str = arg(
         text(LEAST_CHARS, 2 * MOST_CHARS), f"What was found out, {LEAST_CHARS} to {MOST_CHARS} characters"
     )
-    module: str | None = arg(text(0, MODULE_CHARS), "Module it is about", default=None)
+    module: str | None = arg(text(0, MODULE_CHARS), "Its module", default=None)
     id: str | None = arg(text(1, 100), "Correct this discovery", default=None)
-    supersedes: str | None = arg(text(1, 100), "Discovery that no longer holds", default=None)
+    supersedes: str | None = arg(text(1, 100), "Discovery it replaces", default=None)
     path: str | None = arg(text(1, PATH_CHARS), "File it is about", default=None)
-    lines: str | None = arg(text(1, 30), "Lines of it, such as 10-20", default=None)
-    symbol: str | None = arg(text(1, SYMBOL_CHARS), "Or the definition it is about", default=None)
+    lines: str | None = arg(text(1, 30), "Its lines, as 10-20", default=None)
+    symbol: str | None = arg(text(1, SYMBOL_CHARS), "Or a definition", default=None)
 
 
 @frozen
