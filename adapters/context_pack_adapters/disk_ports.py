@@ -222,6 +222,7 @@ class DiskPorts(Ports):
         from context_pack_adapters.stores.collection_turns import DiskTurns
 
         settings, cache, chosen = self.settings, self.places.cache, self.embedders
+        local = SqliteIndex(cache.place.below(DOCUMENTS_INDEX), chosen.fast, chunker=CHUNKER)
         return DocumentPorts(
             sources=DiskCollections(
                 Path(settings.source_root),
@@ -231,9 +232,10 @@ class DiskPorts(Ports):
                 Path(settings.user_config) if settings.user_config else None,
                 settings.allowed_roots,
                 self.places.every_project,
+                team=bool(settings.store),
             ),
             turns=DiskTurns(cache),
-            index=SqliteIndex(cache.place.below(DOCUMENTS_INDEX), chosen.fast, chunker=CHUNKER),
+            index=self.team.documents_beside(local, chosen.fast) if settings.store else local,
             fast=chosen.fast,
             semantic=chosen.semantic,
             background=self.worker,

@@ -26,7 +26,7 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 Statement = tuple[LiteralString, dict[str, Any]]
 
-VERSION = 2
+VERSION = 3
 """The version of the tables that this program knows."""
 ANSWER_SECONDS = 4.0
 """How long a statement may take, and how long a lost connection is tried again."""
@@ -45,6 +45,10 @@ _SESSION: dict[str, Any] = {
 _BEGIN_SESSION: LiteralString = """
     SELECT set_config('context_pack.project', %(project)s, false),
            set_config('idle_in_transaction_session_timeout', '60s', false),
+           set_config('search_path', coalesce((
+             SELECT quote_ident(nspname) FROM pg_catalog.pg_extension
+             JOIN pg_catalog.pg_namespace AS place ON place.oid = extnamespace WHERE extname = 'vector'
+           ), 'pg_catalog'), false),
            (SELECT max(version) FROM context_pack.cp_schema),
            EXISTS (SELECT FROM context_pack.cp_projects WHERE project = %(project)s)"""
 _BEGIN: LiteralString = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -237,7 +241,9 @@ class Database:
         try:
             link = open_link(self._address, self._seconds)
             try:
-                ((_, _, found, known),) = link.together((_BEGIN_SESSION, {"project": project}))[0].fetchall()
+                ((_, _, _, found, known),) = link.together((_BEGIN_SESSION, {"project": project}))[
+                    0
+                ].fetchall()
                 check_version(found)
                 _check_project(project, known)
             except BaseException:

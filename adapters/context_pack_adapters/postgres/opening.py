@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from context_pack.kernel.ports import IdSource
     from context_pack.memory.ports import DiscoveryStore
     from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
-    from context_pack.retrieval.ports import Embedder
+    from context_pack.retrieval.ports import Embedder, SearchIndex
     from context_pack_adapters.postgres.connection import Address, Database
     from context_pack_adapters.stores.pack_news import NewsSource
     from context_pack_adapters.stores.pack_news import Tell as TellNews
@@ -130,6 +130,18 @@ class Team:
         from context_pack_adapters.postgres.excerpt_store import PostgresExcerptStore
 
         return PostgresExcerptStore(database)
+
+    def documents_beside(self, local: SearchIndex, fast: Embedder) -> SearchIndex:
+        """The index of shared collections, beside the local one of all others."""
+        from context_pack_adapters.postgres.split_index import SplitIndex
+
+        try:
+            database = self.database
+        except Failure as failure:
+            return SplitIndex(local, Unopened(failure))
+        from context_pack_adapters.postgres.piece_index import PostgresIndex
+
+        return SplitIndex(local, PostgresIndex(database, fast))
 
     def embedding_once(self, embedder: Embedder) -> Embedder:
         """An embedder that computes no vector that somebody in the team has computed."""

@@ -31,6 +31,11 @@ DO $$ BEGIN
   EXCEPTION WHEN insufficient_privilege THEN
     NULL; -- somebody else has made the roles
   END;
+  BEGIN
+    CREATE EXTENSION IF NOT EXISTS vector;
+  EXCEPTION WHEN OTHERS THEN
+    NULL; -- without pgvector, packs and discoveries are shared, and document collections are not
+  END;
   IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'context_pack') THEN
     CREATE SCHEMA context_pack AUTHORIZATION context_pack_owner;
   END IF;
@@ -140,8 +145,103 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON context_pack.cp_packs, context_pack.cp_h
 ALTER TABLE context_pack.cp_packs ADD COLUMN former_name text;
 ALTER TABLE context_pack.cp_history ADD COLUMN body text;
 """,
+    """
+CREATE SEQUENCE context_pack.cp_ids;
+CREATE TABLE context_pack.cp_corpora (
+  project text NOT NULL REFERENCES context_pack.cp_projects,
+  corpus bytea NOT NULL,
+  facts text NOT NULL,
+  PRIMARY KEY (project, corpus)
+);
+CREATE TABLE context_pack.cp_models (
+  project text NOT NULL REFERENCES context_pack.cp_projects,
+  model text NOT NULL,
+  dimension integer NOT NULL,
+  PRIMARY KEY (project, model)
+);
+CREATE TABLE context_pack.cp_entries (
+  project text NOT NULL REFERENCES context_pack.cp_projects,
+  id bigint NOT NULL,
+  corpus bytea NOT NULL,
+  key bytea NOT NULL,
+  kind bytea NOT NULL,
+  module bytea NOT NULL,
+  digest text NOT NULL,
+  stamp text NOT NULL,
+  facts text NOT NULL,
+  head text NOT NULL,
+  content bytea NOT NULL,
+  pieces integer NOT NULL,
+  PRIMARY KEY (project, id),
+  UNIQUE (project, corpus, key)
+);
+CREATE TABLE context_pack.cp_pieces (
+  project text NOT NULL,
+  id bigint NOT NULL,
+  entry bigint NOT NULL,
+  ordinal integer NOT NULL,
+  heading bytea NOT NULL,
+  length integer NOT NULL,
+  digest bytea NOT NULL,
+  wanted integer NOT NULL DEFAULT 0,
+  body text NOT NULL,
+  PRIMARY KEY (project, id),
+  FOREIGN KEY (project, entry) REFERENCES context_pack.cp_entries ON DELETE CASCADE
+);
+CREATE INDEX cp_pieces_entry ON context_pack.cp_pieces (project, entry);
+CREATE TABLE context_pack.cp_postings (
+  project text NOT NULL REFERENCES context_pack.cp_projects,
+  corpus bytea NOT NULL,
+  word bytea NOT NULL,
+  pieces bigint[] NOT NULL,
+  weights real[] NOT NULL
+);
+CREATE INDEX cp_postings_word ON context_pack.cp_postings (project, word);
+CREATE TABLE context_pack.cp_embeddings (
+  project text NOT NULL,
+  model text NOT NULL,
+  piece bigint NOT NULL,
+  dimension integer NOT NULL,
+  vector real[] NOT NULL,
+  PRIMARY KEY (project, model, piece),
+  FOREIGN KEY (project, piece) REFERENCES context_pack.cp_pieces ON DELETE CASCADE
+);
+CREATE INDEX cp_embeddings_piece ON context_pack.cp_embeddings (project, piece);
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['cp_corpora', 'cp_models', 'cp_entries', 'cp_pieces', 'cp_postings',
+                              'cp_embeddings'] LOOP
+    EXECUTE format('ALTER TABLE context_pack.%I ENABLE ROW LEVEL SECURITY', name);
+    EXECUTE format('ALTER TABLE context_pack.%I FORCE ROW LEVEL SECURITY', name);
+    EXECUTE format('CREATE POLICY member ON context_pack.%I'
+                   ' USING (project = (SELECT context_pack.cp_project()))', name);
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON context_pack.%I TO context_pack_member', name);
+  END LOOP;
+  GRANT USAGE ON SEQUENCE context_pack.cp_ids TO context_pack_member;
+END $$;
+""",
 )
 assert len(STEPS) == VERSION
+
+GRAPHS: LiteralString = """
+DO $$
+DECLARE
+  place text := (SELECT quote_ident(nspname) FROM pg_extension
+                 JOIN pg_namespace AS n ON n.oid = extnamespace WHERE extname = 'vector');
+  length integer;
+BEGIN
+  IF place IS NULL THEN
+    RETURN;
+  END IF;
+  FOREACH length IN ARRAY ARRAY[384, 768, 1024, 1536] LOOP
+    EXECUTE format('CREATE INDEX IF NOT EXISTS cp_embeddings_%s ON context_pack.cp_embeddings USING hnsw'
+                   ' ((vector::%s.vector(%s)) %s.vector_cosine_ops) WHERE dimension = %s',
+                   length, place, length, place, length);
+  END LOOP;
+END $$;
+"""
 
 _KNOWN: LiteralString = "SELECT coalesce(max(version), 0) FROM context_pack.cp_schema"
 _NOTE: LiteralString = "INSERT INTO context_pack.cp_schema (version) VALUES (%(version)s)"
@@ -183,6 +283,7 @@ def _prepared(link: Link, project: str, members: str) -> int:
     for version, step in enumerate(STEPS[known:], known + 1):
         link.execute(step)
         link.execute(_NOTE, {"version": version})
+    link.execute(GRAPHS)
     link.execute(_REGISTER, {"project": project, "members": members})
     link.commit()
     return VERSION - int(known)
@@ -197,7 +298,9 @@ def printed(project: str, members: str = MEMBERS) -> str:
         "  ON CONFLICT (project) DO UPDATE SET members = excluded.members;"
     )
     lock = f"SELECT pg_advisory_xact_lock({_INIT_LOCK});"
-    return "\n".join(["BEGIN;", lock, ROLES.strip(), *map(str.strip, steps), register, "COMMIT;"])
+    return "\n".join(
+        ["BEGIN;", lock, ROLES.strip(), *map(str.strip, steps), GRAPHS.strip(), register, "COMMIT;"]
+    )
 
 
 def _literal(text: str) -> str:

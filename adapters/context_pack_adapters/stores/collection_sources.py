@@ -30,7 +30,7 @@ from context_pack.documents.domain.manifest import (
 )
 from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
 from context_pack.documents.domain.model import Catalogue, Collection
-from context_pack.documents.domain.naming import collection_id
+from context_pack.documents.domain.naming import collection_id, shared_id
 from context_pack.documents.domain.permits import with_permit
 from context_pack.documents.domain.reading import LedPolicy
 from context_pack.documents.domain.where import Kind, Where
@@ -53,7 +53,8 @@ class DiskCollections:
     """`CollectionSources` over `context.json` files; `user_config` is the path of the user-wide one.
 
     Repositories are fetched into `cache`; `allowed_roots` are folders outside of the project that it may name
-    all the same; the storage `root` and `own` hold no documents, wherever they lie.
+    all the same; the storage `root` and `own` hold no documents, wherever they lie. A `team` has an index for
+    the collections of the project that say so.
     """
 
     def __init__(
@@ -65,10 +66,12 @@ class DiskCollections:
         user_config: Path | None = None,
         allowed_roots: Sequence[str] = (),
         own: Sequence[Path] = (),
+        team: bool = False,
     ) -> None:
         self._source_root = os.path.abspath(source_root)
         self._ours = [os.path.abspath(folder) for folder in (root, *own)]
         self._policy = policy
+        self._team = team
         self._repositories = cache.below("git")
         self._project_file = ConfigFile(os.path.join(self._source_root, CONFIG_FILE))
         self._user_file: ConfigFile | None = None
@@ -177,7 +180,10 @@ class DiskCollections:
             where = Where(where.kind, self._resolved(where.place, user_wide))
         spelled = "\n".join((where.place, where.ref, where.manifest))
         name = collection_id(os.path.realpath(self._source_root), where.kind, spelled, where.name)
-        return Collection(entry.alias, name, where, entry.description, user_wide)
+        shared = entry.shared and self._team and not user_wide
+        if shared:
+            name = shared_id(entry.alias)
+        return Collection(entry.alias, name, where, entry.description, user_wide, shared)
 
     def _resolved(self, place: str, user_wide: bool) -> str:
         base = self._source_root

@@ -1,8 +1,9 @@
 """`context.json`: which collections there are, in the project and user-wide.
 
-Both files have one shape, `{"collections": {"<alias>": {"url", "description"?}}}`. The project's entries win
-over the user's. An entry that cannot be used is told and leaves the others alone; what else stands in the
-file is somebody else's, and editing keeps it. The user's file also holds permits (`domain.permits`).
+Both files have one shape, `{"collections": {"<alias>": {"url", "description"?, "shared"?}}}`. The project's
+entries win over the user's. An entry that cannot be used is told and leaves the others alone; what else
+stands in the file is somebody else's, and editing keeps it. The user's file also holds permits
+(`domain.permits`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class Entry:
     url: str = field(repr=without_login)
     where: Where
     description: str | None = None
+    shared: bool = False
+    """Whether a team that has a database indexes it there, once for everybody."""
 
 
 @frozen
@@ -77,7 +80,10 @@ def entry_of(alias: str, body: Any) -> Entry:
     description = body.get("description")
     if description is not None and not isinstance(description, str):
         raise invalid("'description' must be a text", "description")
-    return Entry(alias, body["url"], parse_where(body["url"]), description)
+    shared = body.get("shared", False)
+    if not isinstance(shared, bool):
+        raise invalid("'shared' must be true or false", "shared")
+    return Entry(alias, body["url"], parse_where(body["url"]), description, shared)
 
 
 def check_alias(alias: str) -> None:

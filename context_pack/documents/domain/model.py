@@ -25,6 +25,8 @@ class Collection:
     description: str | None = None
     """What `context.json` says; it wins over the manifest."""
     user_wide: bool = False
+    shared: bool = False
+    """Whether it is searched in the team's index, which is made by whoever syncs it."""
 
 
 @frozen

@@ -18,6 +18,7 @@ from context_pack.documents.usecases.sync import FEW_DOCUMENTS, TASK, Syncing
 from context_pack.kernel.errors import Code, Failure
 
 LOOK_SECONDS = 2.0
+SYNC_IT = "one member or a CI job runs 'context-pack docs sync'"
 
 
 @frozen
@@ -63,6 +64,9 @@ class Freshness:
             return standing
 
     def _look(self, collection: Collection, check: Check) -> Standing:
+        if collection.shared:
+            words = f'collection "{collection.alias}" is shared, and nobody has synced it yet: {SYNC_IT}'
+            return Standing() if self._syncing.facts(collection.id) else Standing(warnings=(words,))
         fetched = not collection.where.is_local and bool(self._syncing.facts(collection.id))
         if fetched and self._known.get(collection.id, (0.0, None))[1] == Standing():
             return Standing()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from attrs import evolve
 
 from context_pack.documents.domain.model import Collection, Outcome
+from context_pack.documents.domain.naming import is_shared
 from context_pack.documents.ports import Check
 from context_pack.documents.usecases.shelf import Shelf
 from context_pack.documents.usecases.sync import never, quiet
@@ -74,6 +75,7 @@ def forget_unnamed(shelf: Shelf) -> None:
             corpus
             for corpus in snapshot.counts()
             if corpus not in configured
+            and not is_shared(corpus)  # others may still name it
             and (snapshot.corpus_facts(corpus) or {}).get("project") == catalogue.project
         ]
     for corpus in gone:

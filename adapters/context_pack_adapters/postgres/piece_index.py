@@ -1,0 +1,246 @@
+"""The search index of shared collections in the team's database: one member writes it, everybody searches it.
+
+A word's pieces are kept as arrays, one row for each batch that was written; what has gone stays in them until
+`tend`, and counts nowhere. Vectors are kept by the digest of what was embedded, too, and come back with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, LiteralString
+
+from context_pack.retrieval.model import Entry, Known, Scope
+from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
+from context_pack_adapters.index.preparing import Passage, Prepared, batches, prepare
+from context_pack_adapters.index.schema import NAMES_WEIGHT
+from context_pack_adapters.index.values import (
+    bounded,
+    from_facts,
+    from_name,
+    to_content,
+    to_facts,
+    to_name,
+)
+from context_pack_adapters.postgres import piece_rows as sql
+from context_pack_adapters.postgres.connection import Database, Link
+from context_pack_adapters.postgres.faults import Lost
+from context_pack_adapters.postgres.piece_snapshot import PostgresSnapshot, embedded_body, floats_text
+from context_pack_adapters.vectors.exact import to_blob
+
+_BEGIN_READING: LiteralString = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+class PostgresIndex:
+    """A `SearchIndex` in a database."""
+
+    def __init__(self, database: Database, fast: Embedder) -> None:
+        self._database, self._fast = database, fast
+        self._notices: list[str] = []
+
+    @contextmanager
+    def reading(self) -> Iterator[PostgresSnapshot]:
+        """The newest state, for as long as the context is open."""
+        try:
+            with ExitStack() as stack:
+                yield PostgresSnapshot(self._begun(stack), self._database.project)
+        except Lost as lost:
+            raise lost.failure from None
+
+    def _begun(self, stack: ExitStack) -> Link:
+        """A connection in a transaction of its own; one that was idle may be gone."""
+        for patient in (False, True):
+            try:
+                with ExitStack() as opening:
+                    link = opening.enter_context(self._database.link(patient))
+                    link.together((_BEGIN_READING, {}), ("SELECT txid_current_snapshot()", {}))
+                    stack.push(opening.pop_all())
+                    return link
+            except Lost:
+                self._database.close()
+                if patient:
+                    raise
+        raise AssertionError
+
+    def _write(self, work: Callable[[Link], None]) -> None:
+        """Do the work in one transaction, alone among writers; it may be done again."""
+
+        def attempt(link: Link, _: bool) -> None:
+            link.execute("BEGIN")
+            link.execute(sql.LOCK, self._values())
+            work(link)
+            link.execute("COMMIT")
+
+        self._database.attempt(attempt)
+
+    def _values(self, **values: Any) -> dict[str, Any]:
+        return {"project": self._database.project, **values}
+
+    def known(self, corpus: str) -> Mapping[str, Known]:
+        """What is remembered of each entry of a corpus, by key."""
+        rows = self._database.rows(sql.KNOWN, {"corpus": to_name(corpus)})
+        return {from_name(key): Known(digest, stamp) for key, digest, stamp in rows}
+
+    def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
+        """The facts of those entries of a corpus that have some, by key."""
+        rows = self._database.rows(sql.FACTS, {"corpus": to_name(corpus)})
+        return {from_name(key): from_facts(facts) for key, facts in rows}
+
+    def replace(self, entries: Iterable[Entry]) -> None:
+        """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
+        for batch in batches(entries):
+            prepared, vectors = prepare(batch, self._recall, self._fast)
+            # Of two entries with one name in a batch the last stays.
+            last = {(each.entry.corpus, each.entry.key): each for each in prepared}
+            self._write(lambda link: self._put(link, list(last.values()), vectors))  # noqa: B023
+
+    def _recall(self, digests: Sequence[bytes]) -> Mapping[bytes, bytes]:
+        values = {"model": self._fast.id, "digests": list(digests)}
+        length = 4 * self._fast.dimension
+        return {key: data for key, data in self._database.rows(sql.RECALL, values) if len(data) == length}
+
+    def _put(self, link: Link, batch: Sequence[Prepared], vectors: Mapping[bytes, bytes]) -> None:
+        count = sum(1 + len(each.passages) for each in batch)
+        ids = iter([row[0] for row in link.execute(sql.IDS, {"count": count})])
+        entries, pieces, words = [], [], defaultdict[tuple[bytes, bytes], dict[int, float]](dict)
+        for each in batch:
+            entry, corpus, key = each.entry, to_name(each.entry.corpus), to_name(each.entry.key)
+            link.execute(sql.DROP, self._values(corpus=corpus, keys=[key]))
+            identity = next(ids)
+            entries.append(self._values(
+                id=identity, corpus=corpus, key=key, kind=to_name(entry.kind), module=to_name(entry.module),
+                digest=entry.digest, stamp=entry.stamp, facts=each.facts,
+                head=json.dumps([entry.title, entry.size]), content=to_content(entry.text),
+                pieces=len(each.passages),
+            ))  # fmt: skip
+            for at, (piece, passage) in enumerate(zip(entry.pieces, each.passages, strict=True), 1):
+                number = next(ids)
+                body = [piece.text, piece.start, piece.end, piece.heading, piece.context, piece.names]
+                pieces.append(self._values(
+                    id=number, entry=identity, ordinal=at, heading=to_name(piece.heading),
+                    length=sum(len(column.split()) for column in passage.columns),
+                    digest=passage.digest, body=json.dumps([*body, dict(piece.facts)]),
+                ))  # fmt: skip
+                for word, weight in _weights(passage).items():
+                    words[corpus, to_name(word)][number] = weight
+        cursor = link.cursor()
+        cursor.executemany(sql.ENTRY, entries)
+        cursor.executemany(sql.PIECE, pieces)
+        postings = (
+            self._values(corpus=corpus, word=word, pieces=list(found), weights=list(found.values()))
+            for (corpus, word), found in words.items()
+        )
+        cursor.executemany(sql.POSTINGS, postings)
+        model = {"model": self._fast.id}
+        self._enrol(link, self._fast.id, self._fast.dimension)
+        remembered = [self._values(**model, digest=key, vector=data) for key, data in vectors.items()]
+        cursor.executemany(sql.REMEMBER, remembered)
+        self._bring_back(link, [row["id"] for row in pieces])
+
+    def _bring_back(self, link: Link, pieces: list[int]) -> None:
+        """Give pieces the vectors that are known of their text."""
+        known = link.execute(sql.REMEMBERED, self._values(pieces=pieces)).fetchall()
+        rows = [
+            self._values(model=model, piece=piece, dimension=len(data) // 4, vector=floats_text(data))
+            for piece, model, data in known
+        ]
+        link.cursor().executemany(sql.EMBED, rows)
+
+    def _enrol(self, link: Link, model: str, dimension: int) -> bool:
+        """Expect vectors of that length; whether there were others, which are forgotten."""
+        found = link.execute(sql.MODEL, self._values(model=model)).fetchall()
+        other = bool(found) and found[0][0] != dimension
+        if other:
+            link.execute(sql.UNEMBED, self._values(model=model))
+            link.execute(sql.UNREMEMBER, self._values(model=model))
+        link.execute(sql.ENROL, self._values(model=model, dimension=dimension))
+        return other
+
+    def touch(self, corpus: str, stamps: Mapping[str, str]) -> None:
+        """New stamps for entries whose content is the same."""
+        name = to_name(corpus)
+        rows = [self._values(corpus=name, key=to_name(key), stamp=stamp) for key, stamp in stamps.items()]
+        if rows:
+            self._write(lambda link: link.cursor().executemany(sql.TOUCH, rows))
+
+    def forget(self, corpus: str, keys: Iterable[str] | None = None) -> None:
+        """Remove these entries; without keys, the whole corpus and what was noted of it."""
+        name = to_name(corpus)
+        if keys is not None:
+            values = self._values(corpus=name, keys=[to_name(key) for key in keys])
+            self._write(lambda link: _done(link.execute(sql.DROP, values)))
+            return
+
+        def work(link: Link) -> None:
+            for statement in (sql.DROP_CORPUS, sql.DROP_WORDS, sql.DROP_NOTE):
+                link.execute(statement, self._values(corpus=name))
+
+        self._write(work)
+
+    def note(self, corpus: str, facts: Mapping[str, Any]) -> None:
+        """Remember facts of a corpus."""
+        values = self._values(corpus=to_name(corpus), facts=to_facts(facts))
+        self._write(lambda link: _done(link.execute(sql.NOTE, values)))
+
+    def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
+        """Pieces without a vector of that embedder and what to embed, most searched and newest first."""
+        values = {"model": embedder, "pieces": None, "limit": bounded(limit), **sql.scope_values(scope)}
+        return {piece: embedded_body(body) for piece, body in self._database.rows(sql.LACKING, values)}
+
+    def keep(self, embedder: str, vectors: Mapping[int, Any]) -> None:
+        """Store vectors of pieces; longer or shorter ones than before take the place of all older ones."""
+        given = {piece: to_blob(vector, len(vector)) for piece, vector in vectors.items()}
+        blobs = {piece: blob for piece, blob in given.items() if blob is not None}
+        if not blobs:
+            return
+
+        def work(link: Link) -> None:
+            if self._enrol(link, embedder, len(next(iter(blobs.values()))) // 4):
+                self._notices.append(OTHER_VECTORS)
+            digests = link.execute(sql.DIGESTS, self._values(pieces=list(blobs))).fetchall()
+            rows = [
+                self._values(model=embedder, digest=digest, vector=blobs[piece]) for piece, digest in digests
+            ]
+            link.cursor().executemany(sql.REMEMBER, rows)
+            self._bring_back(link, list(blobs))
+
+        self._write(work)
+
+    def renew(self, embedder: str, dimension: int) -> None:
+        """Forget the vectors of that embedder if they have another length than this."""
+
+        def work(link: Link) -> None:
+            if link.execute(sql.MODEL, self._values(model=embedder)).fetchall():
+                self._enrol(link, embedder, dimension)
+
+        self._write(work)
+
+    def wanted(self, pieces: Sequence[int]) -> None:
+        """Note that a search looked at these pieces, so that they are embedded first."""
+        values = self._values(pieces=list(pieces))
+        self._write(lambda link: _done(link.execute(sql.WANTED, values)))
+
+    def tend(self, stop: Stop) -> None:
+        """Join the arrays of each word, without what has gone."""
+        if not stop():
+            self._write(lambda link: _done(link.execute(sql.MERGE, self._values())))
+
+    def notices(self) -> Sequence[str]:
+        """What the user should hear once."""
+        told, self._notices = self._notices, []
+        return told
+
+
+def _done(_: object) -> None:
+    """The statement has run."""
+
+
+def _weights(passage: Passage) -> dict[str, float]:
+    """How much each word counts in a piece."""
+    weights: dict[str, float] = defaultdict(float)
+    for column, weight in zip(passage.columns[1:], (NAMES_WEIGHT, 1.0), strict=True):
+        for word in column.split():
+            weights[word] += weight
+    return weights
