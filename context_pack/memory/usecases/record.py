@@ -32,9 +32,9 @@ class ContextRecord:
     module: str | None = arg(text(0, MODULE_CHARS), "Its module", default=None)
     id: str | None = arg(text(1, 100), "Correct this discovery", default=None)
     supersedes: str | None = arg(text(1, 100), "Discovery it replaces", default=None)
-    path: str | None = arg(text(1, PATH_CHARS), "File it is about", default=None)
-    lines: str | None = arg(text(1, 30), "Its lines, as 10-20", default=None)
-    symbol: str | None = arg(text(1, SYMBOL_CHARS), "Or a definition", default=None)
+    path: str | None = arg(text(0, PATH_CHARS), "File it is about", default=None)
+    lines: str | None = arg(text(0, 30), "Its lines, as 10-20", default=None)
+    symbol: str | None = arg(text(0, SYMBOL_CHARS), "Or a definition", default=None)
 
 
 @frozen
