@@ -17,15 +17,21 @@ from context_pack.bundles.domain.document import MORE
 from context_pack.bundles.domain.model import Entity, compact
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
 from context_pack.bundles.usecases.export import export, write_document
-from context_pack.bundles.usecases.neighbours import lightened, look_around, neighbour_record, target_record
+from context_pack.bundles.usecases.neighbours import (
+    Around,
+    lightened,
+    look_around,
+    neighbour_record,
+    target_record,
+)
 from context_pack.bundles.usecases.shelf import Opened, Shelf
 from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.yaml_text import yaml_text
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.limits import BYTES_PER_TOKEN
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool
+from context_pack.toolkit.tokens import fitting
 
 EXPORT, NEAR, DOCUMENT = "export_context", "get_context", "export_entity_markdown"
 
@@ -93,11 +99,14 @@ class _Answers:
 
         def work(opened: Opened) -> Answer:
             around = look_around(opened, command)
+            return fitting(call.page_tokens, lambda room: shown_in(opened, around, room))
+
+        def shown_in(opened: Opened, around: Around, room: int) -> Answer:
             bundle, shown = opened.bundle, around.neighbours
             ids = {name: kind.id_field for name, kind in bundle.kinds.items()}
             target = target_record(around.entity, ids[around.entity.type], command.fields)
             whole = [neighbour_record(one, ids[one.entity.type], command.include_related) for one in shown]
-            related, bare = lightened(target, whole, call.page_tokens * BYTES_PER_TOKEN)
+            related, bare = lightened(target, whole, room)
             data = {"target": target, "related": related}
             meta = {
                 "bundleId": opened.id,
@@ -117,7 +126,10 @@ class _Answers:
         """`export_entity_markdown`."""
 
         def work(opened: Opened) -> Answer:
-            made = write_document(opened, command, call.page_tokens * BYTES_PER_TOKEN)
+            return fitting(call.page_tokens, lambda room: written_in(opened, room))
+
+        def written_in(opened: Opened, room: int) -> Answer:
+            made = write_document(opened, command, room)
             related = [{"entityType": one.type, "id": one.id} for one in made.related]
             data = {
                 "markdown": made.markdown,

@@ -15,10 +15,10 @@ from context_pack.code.domain.search import CONTEXT_LINES, SHOWN_CHARS, Hit, sho
 from context_pack.code.family import FAMILY
 from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.limits import BYTES_PER_TOKEN
 from context_pack.toolkit.rows import weight
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
+from context_pack.toolkit.tokens import fitting
 
 GREP_ABOUT = """\
 Search the project's text files for a regular expression, line by line; respects .gitignore. Matches come \
@@ -38,7 +38,8 @@ def grep_tool(searcher: CodeSearcher) -> Tool:
     """`grep_codebase` over a search engine."""
 
     def run(command: GrepCodebase, call: Call) -> Answer:
-        return json_answer(_record(command, searcher.search(command, call)))
+        searched = searcher.search(command, call)
+        return fitting(command.max_tokens, lambda room: json_answer(_record(command, searched, room)))
 
     return tool(
         "grep_codebase",
@@ -55,7 +56,7 @@ def grep_tool(searcher: CodeSearcher) -> Tool:
     )
 
 
-def _record(command: GrepCodebase, searched: Searched) -> dict[str, Any]:
+def _record(command: GrepCodebase, searched: Searched, most: int) -> dict[str, Any]:
     found = searched.found
     if not found.total:
         return {
@@ -64,7 +65,7 @@ def _record(command: GrepCodebase, searched: Searched) -> dict[str, Any]:
             "filesSearched": found.files,
             "message": f"No matches found for pattern '{command.pattern}'",
         }
-    room = command.max_tokens * BYTES_PER_TOKEN - ENVELOPE_BYTES - weight(command.pattern)
+    room = most - ENVELOPE_BYTES - weight(command.pattern)
     matches: list[dict[str, Any]]
     if command.context:
         matches = fitted(found.hits, room, command.context)

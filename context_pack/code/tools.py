@@ -18,7 +18,8 @@ from context_pack.kernel.paths import module_of
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.kept import KeptAnswers
 from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import READS, Answer, Tool, tool
+from context_pack.toolkit.spec import READS, Answer, Tool, json_answer, tool
+from context_pack.toolkit.tokens import fitting, room_of
 
 READ_ABOUT = """\
 Read a text file of the project, whole or a range of lines, with its language, size and role; on request \
@@ -42,9 +43,15 @@ def read_tool(reader: FileReader, access: Callable[[], AccessLog], now: Callable
     answers = KeptAnswers(_record, MOST_KEPT, KEPT_CHARS)
 
     def run(command: ReadFile, call: Call) -> Answer:
-        read = reader.read(command, call.check)
-        call.after(lambda: access().record(read.source.path, now()))
-        return answers.of(command, read)
+        tokens = call.page_tokens if command.max_tokens is None else command.max_tokens
+        first = reader.read(command, call.check, room_of(tokens))
+        call.after(lambda: access().record(first.source.path, now()))
+
+        def answer(room: int) -> Answer:
+            again = room < room_of(tokens)
+            return json_answer(_record(reader.read(command, call.check, room) if again else first))
+
+        return answers.of(command, first, lambda: fitting(tokens, answer))
 
     return tool(
         "read_file",

@@ -19,10 +19,10 @@ from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
 from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.retrieval.searching import retry_if_damaged
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.limits import BYTES_PER_TOKEN
 from context_pack.toolkit.rows import fitted, weight
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import FETCHES, Answer, Tool, json_answer, tool
+from context_pack.toolkit.tokens import fitting
 
 ENVELOPE_BYTES = 1000
 """Room for what is beside the rows, but for long names and warnings, which are counted."""
@@ -134,20 +134,23 @@ class _Answers:
         standing = self.shelf.bring([collection], call.check)
         listed = self.shelf.documents(collection, command.limit, command.offset)
         rows = [{"id": one.key, "title": one.title, "size": one.size} for one in listed.documents]
-        room = _page(call) - ENVELOPE_BYTES
-        shown = _first(rows, room)
-        end = command.offset + len(shown)
-        more = {"nextOffset": end} if end < listed.total and shown else {}
-        body = {
-            **named(collection),
-            "documents": shown,
-            "total": listed.total,
-            "hasMore": end < listed.total,
-            **more,
-            **_cut(len(shown) < len(rows)),
-            **_state(standing),
-        }
-        return json_answer(body)
+
+        def answer(room: int) -> Answer:
+            shown = _first(rows, room - ENVELOPE_BYTES)
+            end = command.offset + len(shown)
+            more = {"nextOffset": end} if end < listed.total and shown else {}
+            body = {
+                **named(collection),
+                "documents": shown,
+                "total": listed.total,
+                "hasMore": end < listed.total,
+                **more,
+                **_cut(len(shown) < len(rows)),
+                **_state(standing),
+            }
+            return json_answer(body)
+
+        return fitting(call.page_tokens, answer)
 
     def document(self, command: commands.GetDocument, call: Call) -> Answer:
         """`documents_get_document`."""
@@ -166,9 +169,13 @@ class _Answers:
             {"level": one.level, "text": one.text[:MOST_HEADING], "line": one.line}
             for one in self.shelf.outline(entry, command.max_depth)
         ]
-        shown = _first(rows, _page(call) - ENVELOPE_BYTES - weight(entry.title))
-        body = {**named(collection), "document": entry.key, "title": entry.title, "outline": shown}
-        return json_answer({**body, **_cut(len(shown) < len(rows)), **_state(standing)})
+
+        def answer(room: int) -> Answer:
+            shown = _first(rows, room - ENVELOPE_BYTES - weight(entry.title))
+            body = {**named(collection), "document": entry.key, "title": entry.title, "outline": shown}
+            return json_answer({**body, **_cut(len(shown) < len(rows)), **_state(standing)})
+
+        return fitting(call.page_tokens, answer)
 
     def section(self, command: commands.GetSection, call: Call) -> Answer:
         """`documents_get_section`; what is longer than an answer may be ends early, and says so."""
@@ -186,34 +193,25 @@ class _Answers:
             "endLine": found.end,
             **_state(standing),
         }
-        return json_answer(fitted([row], _page(call))[0][0])
+        return fitting(call.page_tokens, lambda room: json_answer(fitted([row], room)[0][0]))
 
     def search(self, command: commands.Search, call: Call) -> Answer:
         """`documents_search`."""
         found = self.finder.search(command, call.check)
-        tail = _about(found, command.max_tokens)
-        rows, fewer = fitted(_rows(found.answers[0]), _room(command.max_tokens, tail))
-        return json_answer({"results": rows, **tail, **_cut(fewer)})
+        tail, rows = _about(found, command.max_tokens), _rows(found.answers[0])
+
+        def answer(room: int) -> Answer:
+            shown, fewer = fitted(rows, _room(room, tail))
+            return json_answer({"results": shown, **tail, **_cut(fewer)})
+
+        return fitting(command.max_tokens, answer)
 
     def batch(self, command: commands.SearchBatch, call: Call) -> Answer:
         """`documents_search_batch`; all questions share one budget, rank by rank."""
         found = self.finder.batch(command, call.check)
-        tail = _about(found, command.max_tokens)
-        heads = _heads(found, command.max_tokens)
         lists = [_rows(answered) for answered in found.answers]
-        order = sorted((rank, number) for number, rows in enumerate(lists) for rank in range(len(rows)))
-        room = _room(command.max_tokens, [tail, heads]) - len('"results":[],') * len(heads)
-        rows, fewer = fitted(
-            [lists[number][rank] for rank, number in order], room, max(1, sum(map(bool, lists)))
-        )
-        shown: list[list[Body]] = [[] for _ in lists]
-        for (_, number), row in zip(order, rows, strict=False):
-            shown[number].append(row)
-        results = [
-            {"query": head.pop("query"), "results": mine, **head}
-            for head, mine in zip(heads, shown, strict=True)
-        ]
-        return json_answer({"results": results, **tail, **_cut(fewer)})
+        tail = _about(found, command.max_tokens)
+        return fitting(command.max_tokens, lambda room: _batch(found, lists, tail, room))
 
     def related(self, command: commands.FindRelated, call: Call) -> Answer:
         """`documents_find_related`."""
@@ -221,8 +219,12 @@ class _Answers:
         head = {"source": {**named(collection), "document": document}}
         tail = _about(found, command.max_tokens)
         rows = [{"document": row.pop("documentId"), **row} for row in _rows(found.answers[0])]
-        rows, fewer = fitted(rows, _room(command.max_tokens, [head, tail]))
-        return json_answer({**head, "related": rows, **tail, **_cut(fewer)})
+
+        def answer(room: int) -> Answer:
+            shown, fewer = fitted(rows, _room(room, [head, tail]))
+            return json_answer({**head, "related": shown, **tail, **_cut(fewer)})
+
+        return fitting(command.max_tokens, answer)
 
     def sync(self, command: commands.Sync, call: Call) -> Answer:
         """`documents_sync`."""
@@ -241,9 +243,23 @@ def _rows(answered: Answered) -> list[Body]:
     return [hit_body(hit) for hit in answered.hits]
 
 
-def _heads(found: Found, max_tokens: int) -> list[Body]:
+def _batch(found: Found, lists: Sequence[Sequence[Body]], tail: Body, most: int) -> Answer:
+    """The answers to several questions in `most` bytes."""
+    heads = _heads(found, most)
+    order = sorted((rank, number) for number, rows in enumerate(lists) for rank in range(len(rows)))
+    room = _room(most, [tail, heads]) - len('"results":[],') * len(heads)
+    rows, fewer = fitted([lists[number][rank] for rank, number in order], room, max(1, sum(map(bool, lists))))
+    shown: list[list[Body]] = [[] for _ in lists]
+    for (_, number), row in zip(order, rows, strict=False):
+        shown[number].append(row)
+    results = [
+        {"query": head.pop("query"), "results": mine, **head} for head, mine in zip(heads, shown, strict=True)
+    ]
+    return json_answer({"results": results, **tail, **_cut(fewer)})
+
+
+def _heads(found: Found, room: int) -> list[Body]:
     """The questions as their answers repeat them; long ones are clipped where they leave too little room."""
-    room = max_tokens * BYTES_PER_TOKEN
     heads = [_head(one, found.embedder, commands.MAX_QUERY) for one in found.answers]
     if 2 * weight(heads) > room:
         most = max(10, room // (8 * len(heads)))
@@ -295,14 +311,9 @@ def _rising(call: Call) -> Callable[[int, int, str], None]:
     return report
 
 
-def _page(call: Call) -> int:
-    """The bytes that this client shows of an answer."""
-    return call.page_tokens * BYTES_PER_TOKEN
-
-
-def _room(max_tokens: int, beside: Any) -> int:
+def _room(most: int, beside: Any) -> int:
     """The bytes that are left for rows."""
-    return max_tokens * BYTES_PER_TOKEN - weight(beside) - 60
+    return most - weight(beside) - 60
 
 
 def _first(rows: Sequence[Mapping[str, Any]], room: int) -> list[Mapping[str, Any]]:

@@ -17,10 +17,10 @@ from context_pack.retrieval.model import Found
 from context_pack.retrieval.searching import Ranked, retry_if_damaged
 from context_pack.retrieval.words import tokens
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.limits import BYTES_PER_TOKEN
 from context_pack.toolkit.rows import fitted, weight
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer
+from context_pack.toolkit.tokens import fitting
 
 SEARCH_ABOUT = """\
 Search discoveries, sessions, packs and code by meaning and name. For exact text: grep_codebase."""
@@ -46,7 +46,7 @@ def search_tool(searcher: MemorySearcher) -> Tool:
             call.progress(done, total, f"indexing: {done} of {total} files")
 
         found = retry_if_damaged(lambda: searcher.search(command, call.check, tell))
-        return json_answer(_searched(command, found))
+        return fitting(command.max_tokens, lambda room: json_answer(_searched(command, found, room)))
 
     return Tool(
         name=SEARCH,
@@ -64,9 +64,9 @@ def search_tool(searcher: MemorySearcher) -> Tool:
     )
 
 
-def _searched(command: ContextSearch, search: Search) -> dict[str, Any]:
+def _searched(command: ContextSearch, search: Search, most: int) -> dict[str, Any]:
     words = tokens(command.query)
-    room = command.max_tokens * BYTES_PER_TOKEN - ENVELOPE_BYTES - weight(command.query)
+    room = most - ENVELOPE_BYTES - weight(command.query)
     record: dict[str, Any] = {
         "results": fitted([shortened(hit, words) for hit in search.hits], room)[0],
         "query": command.query,

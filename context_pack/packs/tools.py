@@ -18,7 +18,6 @@ from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import human, remaining_seconds
-from context_pack.packs.domain.budget import size
 from context_pack.packs.domain.model import Diagram, Listed, Pack, Ref
 from context_pack.packs.domain.record import diagram_record, ref_record, section_record, to_record
 from context_pack.packs.domain.states import pointed_record, repair_record, state_record
@@ -31,11 +30,14 @@ from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter, Pointed, indexed
 from context_pack.toolkit.arguments import arguments_of, clip, parse
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.limits import BYTES_PER_TOKEN
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, WRITES, Answer, Failed, Family, Tool, json_answer
+from context_pack.toolkit.tokens import estimate_tokens
 
 Payload = dict[str, Any]
+
+ENVELOPE_TOKENS = 60
+"""Room for what a list says beside its packs."""
 
 INPUT_ABOUT = """\
 Build a context pack: code references (lines, anchored to survive edits), notes and Mermaid \
@@ -300,7 +302,7 @@ class _Input:
 
     def _list(self, command: commands.ListPacks, call: Call) -> Payload:
         found, now = self.reader.summaries(command), self.clock.now()
-        packs = _fitting([_summary(pack, now) for pack in found.items], call.page_tokens * BYTES_PER_TOKEN)
+        packs = _fitting([_summary(pack, now) for pack in found.items], call.page_tokens)
         more = found.has_more or len(packs) < len(found.items)
         return {"count": len(packs), "total": found.total, "has_more": more, "packs": packs}
 
@@ -372,9 +374,9 @@ def _summary(pack: Listed, now: datetime) -> Payload:
 
 def _fitting(summaries: list[Payload], most: int) -> list[Payload]:
     """As many summaries as one answer may hold; at least one."""
-    used = 0
+    used = ENVELOPE_TOKENS
     for index, summary in enumerate(summaries):
-        used += size(json.dumps(summary, ensure_ascii=False))
+        used += estimate_tokens(json.dumps(summary, ensure_ascii=False))
         if used > most and index:
             return summaries[:index]
     return summaries

@@ -27,12 +27,12 @@ class KeptAnswers(Generic[F]):
     chars: int
     _kept: OrderedDict[Hashable, tuple[F, Answer]] = field(factory=OrderedDict, init=False)
 
-    def of(self, command: Hashable, found: F) -> Answer:
-        """The answer that says what was found."""
+    def of(self, command: Hashable, found: F, make: Callable[[], Answer] | None = None) -> Answer:
+        """The answer that says what was found; `make` makes it where it takes more than `body`."""
         kept = self._kept.get(command)
         if kept is not None and kept[0] == found:
             return kept[1]
-        answer = json_answer(self.body(found))
+        answer = json_answer(self.body(found)) if make is None else make()
         if len(answer.text) <= self.chars:
             answer = evolve(answer, kept=True)
             self._kept.pop(command, None)

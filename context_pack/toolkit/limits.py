@@ -14,17 +14,9 @@ WINDOW_SECONDS = 60.0
 DEFAULT_MAX_TOKENS = 20_000
 LEAST_TOKENS, MOST_TOKENS = 200, 200_000
 """What a caller may ask an answer to weigh."""
-BYTES_PER_TOKEN = 4
-DEFAULT_MAX_BYTES = DEFAULT_MAX_TOKENS * BYTES_PER_TOKEN
-"""What an answer may weigh unless its caller says otherwise."""
 
 # Clocks count in binary fractions: a caller that waited as long as it was told must not miss by a rounding.
 _GRAIN = 1e-6
-
-
-def estimate_tokens(text: str) -> int:
-    """Tokens of a text, estimated as bytes / 4, rounded up."""
-    return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
 
 
 @define

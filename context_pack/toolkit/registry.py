@@ -22,6 +22,7 @@ from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.metrics import Metrics
 from context_pack.toolkit.offers import Prompt, ResourceEntry, ResourceFamily, ResourceText
 from context_pack.toolkit.spec import Answer, Failed, Tool
+from context_pack.toolkit.tokens import size
 
 KEPT_COMMANDS = 256
 KEPT_KEY_CHARS = 4096
@@ -118,7 +119,7 @@ class Registry:
     def _told(self, name: str, answer: Answer, start: float | None, kind: str | None) -> Answer:
         spent = 0.0 if start is None else (self.monotonic() - start) * 1000
         self.metrics.record(name, spent, kind)
-        self.report(Finished(name, kind is None, spent, size_of(answer.text)))
+        self.report(Finished(name, kind is None, spent, size(answer.text)))
         return answer
 
     def entries(self) -> list[ResourceEntry]:
@@ -161,11 +162,6 @@ class Registry:
             while len(self._commands) > KEPT_COMMANDS:
                 self._commands.popitem(last=False)
         return command
-
-
-def size_of(text: str) -> int:
-    """The bytes of a text; an ASCII text, the usual one, is not encoded for it."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 def _parsed(tool: Tool, arguments: Mapping[str, Any]) -> Any:

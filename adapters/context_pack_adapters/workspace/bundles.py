@@ -12,6 +12,8 @@ from context_pack.bundles.usecases.export import Export, Written, export, write_
 from context_pack.bundles.usecases.neighbours import Around, look_around
 from context_pack.cases import UseCases
 from context_pack.toolkit.call import QuietCall
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
+from context_pack.toolkit.tokens import room_of
 from context_pack_adapters.workspace.spelling import spelled
 
 
@@ -75,4 +77,5 @@ class Bundles:
             includeDependencies=dependencies,
             dependencyDepth=depth,
         )
-        return self._shelf.serve(bundle, QuietCall(), lambda found: write_document(found, command))
+        most = room_of(DEFAULT_MAX_TOKENS)
+        return self._shelf.serve(bundle, QuietCall(), lambda found: write_document(found, command, most))

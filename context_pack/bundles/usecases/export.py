@@ -18,7 +18,6 @@ from context_pack.bundles.usecases.commands import MOST_DEPTH, ExportContext, Ex
 from context_pack.bundles.usecases.shelf import Address, Opened, require
 from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.ports import Clock
-from context_pack.toolkit.limits import DEFAULT_MAX_BYTES
 
 VERSION = "1.0"
 MOST_KEPT = 4
@@ -157,7 +156,7 @@ class Written(NamedTuple):
     left_out: int
 
 
-def write_document(opened: Opened, command: ExportMarkdown, most: int = DEFAULT_MAX_BYTES) -> Written:
+def write_document(opened: Opened, command: ExportMarkdown, most: int) -> Written:
     """The document of an entity in at most `most` bytes.
 
     Raises:

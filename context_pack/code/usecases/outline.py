@@ -16,7 +16,8 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.kernel.syntax import DefinitionKind, NotParsed, Syntax
 from context_pack.toolkit.arguments import arg, integer, text
-from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
+from context_pack.toolkit.tokens import estimate_tokens
 
 SECONDS = 5.0
 FILE_DEPTH, FOLDER_DEPTH, MOST_DEPTH = 3, 1, 10
@@ -74,7 +75,7 @@ class Outliner:
             found = self._fitting(paths, command, check)
             return Outlined(*found, complete=complete)
         outline = self._file(read_source(self.tree, path), command, FILE_DEPTH)
-        kept, cut = _cut(outline, command.max_tokens * BYTES_PER_TOKEN)
+        kept, cut = _cut(outline, command.max_tokens)
         return Outlined((kept,), cut=cut)
 
     def _below(self, folder: RelativePath | None) -> tuple[list[str], bool]:
@@ -89,7 +90,7 @@ class Outliner:
     ) -> tuple[tuple[FileOutline, ...], int, bool, bool]:
         """The outlines within the budget and the time, how many files are left, and why."""
         end = self.monotonic() + SECONDS
-        room = command.max_tokens * BYTES_PER_TOKEN
+        room = command.max_tokens
         found: list[FileOutline] = []
         for number, path in enumerate(paths):
             check()
@@ -131,14 +132,14 @@ class Outliner:
 
 
 def _weight(lines: Iterator[str]) -> int:
-    return sum(len(line.encode("utf-8", "surrogatepass")) + 1 for line in lines)
+    return sum(estimate_tokens(f"{line}\n") for line in lines)
 
 
 def _cut(outline: FileOutline, room: int) -> tuple[FileOutline, bool]:
     """The outline with as many definitions as there is room for, and whether some had to go."""
     kept = -1
     for line in outline_lines(outline):
-        room -= len(line.encode("utf-8", "surrogatepass")) + 1
+        room -= estimate_tokens(f"{line}\n")
         if room < 0:
             break
         kept += 1

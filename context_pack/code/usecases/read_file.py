@@ -21,10 +21,12 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
 from context_pack.kernel.syntax import NotParsed, Parsed, Syntax
 from context_pack.toolkit.arguments import arg, boolean, integer, text
-from context_pack.toolkit.limits import BYTES_PER_TOKEN, LEAST_TOKENS
+from context_pack.toolkit.limits import LEAST_TOKENS
 from context_pack.toolkit.rows import weight
 
 MAX_BYTES = 1_048_576
+WHOLE = 2 * MAX_BYTES * JSON_GROWTH
+"""Room for any file."""
 MAX_DEPTH = 1
 BUDGET_CHARS = 80_000
 LONGEST_PATH = 4096
@@ -109,8 +111,8 @@ class FileReader:
     tree: SourceTree
     syntax: Syntax
 
-    def read(self, command: ReadFile, check: Check = lambda: None) -> FileRead:
-        """The file, and what it imports if that is wanted.
+    def read(self, command: ReadFile, check: Check = lambda: None, room: int = WHOLE) -> FileRead:
+        """The file in `room` bytes of an answer, and what it imports if that is wanted.
 
         Raises:
             Failure: the path is refused or cannot be read, the range is none, or the imports do not parse.
@@ -127,7 +129,7 @@ class FileReader:
         content, span, lines = _cut(source.text, start, end)
         if command.numbered:
             content = numbered_lines(content, 1 if span is None else span.start)
-        page = paged(content, span, lines, _room(command))
+        page = paged(content, span, lines, room - ENVELOPE_BYTES - 2 * weight(command.path))
         read = FileRead(source, language, lines, page.content, page.span, (), None, page.rest, page.cut)
         if not (command.include_deps and command.max_depth):
             return read
@@ -242,10 +244,3 @@ def _cut(content: str, start: int | None, end: int | None) -> tuple[str, Span | 
     pieces = content.split("\n")
     kept = "\n".join(pieces[first - 1 : last])
     return kept + ("\n" if last < len(pieces) else ""), Span(first, max(first, last)), lines
-
-
-def _room(command: ReadFile) -> int:
-    """The bytes that an answer has for contents; without a budget files are read whole."""
-    if command.max_tokens is None:
-        return MAX_BYTES * JSON_GROWTH
-    return command.max_tokens * BYTES_PER_TOKEN - ENVELOPE_BYTES - 2 * weight(command.path)

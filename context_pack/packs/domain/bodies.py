@@ -14,8 +14,8 @@ from functools import cached_property
 from attrs import frozen
 
 from context_pack.kernel.markdown import MIN_FENCE, fence_for
-from context_pack.packs.domain.budget import size
 from context_pack.packs.domain.prose import Fence, fences_of, part_of
+from context_pack.toolkit.tokens import size
 
 LEAST_WIDTH = 4
 MOST_INFO, INFO_SHARE = 200, 0.25

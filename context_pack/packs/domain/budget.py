@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from context_pack.toolkit.tokens import size
+
 ELLIPSIS = "…"
 GAP = "\n\n"
-
-
-def size(text: str) -> int:
-    """The bytes of a text in UTF-8."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 class Line(NamedTuple):

@@ -10,8 +10,9 @@ from attrs import frozen
 
 from context_pack.kernel.paging import Page, page
 from context_pack.kernel.ttl import ends_soon, human, remaining_seconds
-from context_pack.packs.domain.budget import Line, shrunk, size
+from context_pack.packs.domain.budget import Line, shrunk
 from context_pack.packs.domain.model import Listed, Status
+from context_pack.toolkit.tokens import size
 
 DEFAULT_LIMIT, MOST_LIMIT = 50, 500
 LONGEST_LINE = 1_024

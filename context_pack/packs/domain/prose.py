@@ -15,7 +15,7 @@ from attrs import define, evolve, field, frozen
 
 from context_pack.kernel.containing import contained, pieces_of
 from context_pack.kernel.markdown import MIN_FENCE
-from context_pack.packs.domain.budget import size
+from context_pack.toolkit.tokens import size
 
 MOST_RUN = 40
 """A longer fence is opened again no longer than it has to be."""

@@ -16,15 +16,18 @@ from context_pack.kernel.errors import invalid
 from context_pack.packs.domain import layout
 from context_pack.packs.domain.bodies import START, Spot, piece, whole
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
-from context_pack.packs.domain.budget import GAP, Line, joined, shrunk, size
+from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
 from context_pack.packs.domain.layout import Block, Item
 from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes
 from context_pack.packs.domain.states import Resolution
-from context_pack.toolkit.limits import BYTES_PER_TOKEN, DEFAULT_MAX_TOKENS
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
+from context_pack.toolkit.tokens import fitting, size
 
 LEGEND_SHARE, HEAD_SHARE, CUT_SHARE = 0.4, 0.3, 0.5
 NOTE_BYTES = 160
+LEAST_ROOM = 1_200
+"""Bytes of the smallest page that still gets further."""
 FAR = Spot(10**10, 10**10)
 
 Resolve = Callable[[Ref], Resolution]
@@ -55,9 +58,12 @@ def render(
         items = list(layout.with_changes(items, states))
     elif mode is Mode.DIFF:
         items = list(layout.only_changes(items, states))
-    pages = _Pages(pack, states, mode, max_tokens * BYTES_PER_TOKEN, items)
     legend = layout.legend_of(pack, now, scopes, layout.counted(states.values()))
-    page = pages.page(legend, position or Position())
+
+    def page_of(room: int) -> Rendered:
+        return _Pages(pack, states, mode, room, items).page(legend, position or Position())
+
+    page = fitting(max_tokens, page_of, LEAST_ROOM)
     return (
         page
         if items or mode is not Mode.DIFF

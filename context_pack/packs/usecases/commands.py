@@ -41,7 +41,7 @@ QUERY = (text(0, 500), "List: text in id, name, title, brief or tags; draft: the
 LIMIT = (integer(1, MOST_LIMIT), "List: most packs")
 OFFSET = (integer(0), "List: packs to skip")
 MODE = (choice(*Mode), "compact leaves out the code; diff shows only what changed")
-BUDGET = (integer(LEAST_TOKENS, MOST_TOKENS), "Budget of a page, in tokens of four bytes")
+BUDGET = (integer(LEAST_TOKENS, MOST_TOKENS), "Most tokens of a page")
 CURSOR = (text(1, 4096), "Goes on after a truncated page")
 ACTION: Schema = {"type": "string", "maxLength": 40}
 

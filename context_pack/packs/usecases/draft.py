@@ -20,7 +20,7 @@ from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
-from context_pack.packs.domain.budget import cut, size
+from context_pack.packs.domain.budget import cut
 from context_pack.packs.domain.findings import CODE, TITLES, key_of, quote, reason, title_of
 from context_pack.packs.domain.model import Pack, Ref, Section, Status
 from context_pack.packs.domain.render import render
@@ -30,7 +30,7 @@ from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.keeping import digests_of
 from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
 from context_pack.toolkit.arguments import arg, integer, text
-from context_pack.toolkit.limits import BYTES_PER_TOKEN
+from context_pack.toolkit.tokens import estimate_tokens
 
 LEAST_QUERY, MOST_QUERY = 3, 500
 DEFAULT_TOKENS = 8_000
@@ -41,7 +41,7 @@ CODE_SHARE = 0.7
 """What code may take before documents and memory had their turn."""
 LEAST_LINES = 5
 """A passage is not cut to fewer lines than these."""
-SLACK_BYTES = 64
+SLACK_TOKENS = 20
 """The legend counts down the time to live in words, some of which are longer than others."""
 ONE_COUNTED, MOST_COUNTED = "\n- refs: 1 (1 exact)", "\n- refs: 999 (999 exact)"
 """The legend's line about refs, which one ref brings with it and many share."""
@@ -118,14 +118,14 @@ class PackDrafter:
         if not found.items:
             raise _nothing(found.notes)
         resolver = Resolver.over(self, check)
-        chooser = _Chooser(empty, query, resolver, command.max_tokens * BYTES_PER_TOKEN - SLACK_BYTES)
+        chooser = _Chooser(empty, query, resolver, command.max_tokens - SLACK_TOKENS)
         pack = chooser.chosen(found.items)
         if not pack.sections:
             raise invalid("'max_tokens' leaves no room for a single passage; give more", "max_tokens")
         named = digests_of(pack)
         self.excerpts.put({key: text for key, text in resolver.anchored_texts.items() if key in named})
         stored = self.store.create(lambda pack_id: evolve(pack, id=pack_id), pack.name, check)
-        return Drafted(stored, -(-chooser.weight(stored) // BYTES_PER_TOKEN), found.notes)
+        return Drafted(stored, chooser.weight(stored), found.notes)
 
 
 def _wanted(tokens: int) -> int:
@@ -157,7 +157,7 @@ class _Chooser:
 
     def __attrs_post_init__(self) -> None:
         self._bare = self.weight(self.empty)
-        self.used = self._bare + size(MOST_COUNTED)
+        self.used = self._bare + estimate_tokens(MOST_COUNTED)
 
     def chosen(self, items: Sequence[Excerpt]) -> Pack:
         """The pack with as many passages as fit, the best first: whole ones in their share, then in part."""
@@ -185,9 +185,9 @@ class _Chooser:
         return pack
 
     def weight(self, pack: Pack) -> int:
-        """The bytes of the pack as `output` shows it, in one page."""
+        """The tokens of the pack as `output` shows it, in one page."""
         shown = render(pack, self.resolver, self.empty.created_at, max_tokens=commands.MOST_TOKENS)
-        return size(shown.text) if shown.cursor is None else commands.MOST_TOKENS * BYTES_PER_TOKEN + 1
+        return estimate_tokens(shown.text) if shown.cursor is None else commands.MOST_TOKENS + 1
 
     def _has_share(self, kind: str, shared: bool, items: Sequence[Excerpt]) -> bool:
         """Whether a kind has not yet used up its share, if there are others to share with."""
@@ -207,7 +207,7 @@ class _Chooser:
             if self.used + _least(part) > self.most:
                 continue
             more = self.weight(self._pack([(kind, part)])) - before
-            more -= size(ONE_COUNTED) if isinstance(part, Ref) else 0
+            more -= estimate_tokens(ONE_COUNTED) if isinstance(part, Ref) else 0
             if self.used + more <= self.most:
                 self.parts.append((kind, part))
                 self.used += more
@@ -252,8 +252,8 @@ def _section(kind: str, parts: Sequence[tuple[str, Ref | str]]) -> Section:
 
 
 def _least(part: Ref | str) -> int:
-    """The bytes that a part has at least, known without rendering it."""
-    return size(part) if isinstance(part, str) else size(f"{part.title}{part.why}{part.path.value}")
+    """The tokens that a part has at least, known without rendering it."""
+    return estimate_tokens(part if isinstance(part, str) else f"{part.title}{part.why}{part.path.value}")
 
 
 def _unique(base: str, keys: set[str]) -> str:

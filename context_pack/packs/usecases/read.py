@@ -38,7 +38,7 @@ from context_pack.packs.usecases.commands import (
 from context_pack.packs.usecases.history import Compared, compared
 from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
-from context_pack.toolkit.limits import BYTES_PER_TOKEN
+from context_pack.toolkit.tokens import fitting
 
 WITHOUT_END = 10**12
 """A budget of tokens that no pack reaches."""
@@ -92,8 +92,8 @@ class PackReader:
     def list_text(self, command: ListText) -> str:
         """The list as Markdown, within the budget."""
         _check_budget(command.max_tokens)
-        most = command.max_tokens * BYTES_PER_TOKEN
-        return list_text(self.summaries(command), _filter(command), self.clock.now(), most)
+        listed, wanted, now = self.summaries(command), _filter(command), self.clock.now()
+        return fitting(command.max_tokens, lambda room: Rendered(list_text(listed, wanted, now, room))).text
 
     def render(self, command: RenderPack, check: Check = unwatched) -> Rendered:
         """A page of the pack with its code.

@@ -104,9 +104,9 @@ def test_what_is_cut_off_is_said() -> None:
 
 @pytest.mark.clause("BD-51")
 def test_neighbours_go_without_data_where_an_answer_has_no_room_for_it() -> None:
-    heavy = {"a": 30_000, "b": 60_000, "c": 30_000, "d": 10}
+    heavy = {"a": 30_000, "b": 90_000, "c": 30_000, "d": 10}
     start = {"id": "t", "refs": list(heavy)}
-    around = [{"id": key, "text": "ü" * (size // 2)} for key, size in heavy.items()]
+    around = [{"id": key, "text": "value " * (size // 6)} for key, size in heavy.items()]
     body = near(desk_of(bundle_files({"Node": [start, *around]})))
     assert {one["id"]: "data" in one for one in body["data"]["related"]} == {
         "a": True,

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from context_pack import Failure
+from context_pack.toolkit.tokens import estimate_tokens
 from context_pack_adapters import open_memory_workspace
 
 SHOP = '''"""A shop."""
@@ -118,11 +119,11 @@ def test_an_outline_over_its_budget_says_first_what_is_missing() -> None:
         for name in "abcdefgh"
     }
     text = call("code_outline", many, max_tokens=300)
-    assert text.startswith("[cut at max_tokens 300: 6 more files not shown; narrow path, query or depth")
-    assert len(text.encode()) <= 300 * 4 + 200
+    assert text.startswith("[cut at max_tokens 300: 7 more files not shown; narrow path, query or depth")
+    assert estimate_tokens(text) <= 300 + 50
     one = call("code_outline", {"a.py": "def f(): ...\n" * 500}, path="a.py", max_tokens=200)
     assert one.startswith("[cut at max_tokens 200: more definitions not shown;")
-    assert len(one.encode()) <= 200 * 4 + 200
+    assert estimate_tokens(one) <= 200 + 50
 
 
 @pytest.mark.clause("CD-84")

@@ -13,9 +13,10 @@ from context_pack.code.search_tools import GREP_SCHEMA, grep_tool
 from context_pack.code.usecases.grep import CodeSearcher
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import Call, Cancelled, QuietCall
-from context_pack.toolkit.limits import DEFAULT_MAX_BYTES
+from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 from context_pack.toolkit.registry import Registry
-from context_pack.toolkit.spec import Answer
+from context_pack.toolkit.spec import Answer, in_lines
+from context_pack.toolkit.tokens import estimate_tokens
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.search.memory import MemorySearch
 
@@ -204,7 +205,7 @@ def wide(count: int, text: str, context: str) -> Fixed:
 @pytest.mark.clause("CD-71")
 def test_an_answer_stays_within_its_budget_and_gives_up_context_first() -> None:
     found = payload({"pattern": "x", "limit": 100}, wide(100, "x" * 500, "y" * 500))
-    assert len(json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()) <= DEFAULT_MAX_BYTES
+    assert estimate_tokens(in_lines(found)) <= DEFAULT_MAX_TOKENS
     assert len(found["matches"]) == 100
     assert {match["text"] for match in found["matches"]} == {"x" * 500}
     assert "truncated" not in found
@@ -222,8 +223,8 @@ def test_context_is_shortened_before_it_is_left_out() -> None:
 @pytest.mark.clause("CD-71")
 def test_matches_that_do_not_fit_are_left_out_and_named() -> None:
     found = payload({"pattern": "x", "limit": 100}, wide(100, "数" * 500, "数" * 500))
-    assert len(json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode()) <= DEFAULT_MAX_BYTES
-    assert 40 < len(found["matches"]) < 100
+    assert estimate_tokens(in_lines(found)) <= DEFAULT_MAX_TOKENS
+    assert 15 < len(found["matches"]) < 100
     assert found["totalMatches"] == 100
     assert found["truncated"] is True
     assert found["message"].startswith(f"Only {len(found['matches'])} of 100 matches fit")

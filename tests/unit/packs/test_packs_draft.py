@@ -14,7 +14,7 @@ from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
 from context_pack.packs.usecases.commands import RenderPack
 from context_pack.packs.usecases.draft import Draft, PackDrafter
 from context_pack.packs.usecases.read import PackReader
-from context_pack.toolkit.limits import estimate_tokens
+from context_pack.toolkit.tokens import estimate_tokens
 from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
 
 FILES = {f"src/f{n}.py": "".join(f"line_{n}_{line} = {line}\n" for line in range(1, 101)) for n in range(6)}
@@ -109,7 +109,7 @@ def test_a_passage_that_does_not_fit_is_cut_and_a_smaller_one_still_comes() -> N
 def test_whole_functions_come_before_the_half_of_a_better_one_and_code_before_documents() -> None:
     papers = [Excerpt("documents", f"Guide {n}", 0.9, "", f"src/f{n}.py", 30, 60) for n in range(3)]
     desk = Desk(*papers, code(3, 1, 100, 0.8), code(4, 1, 20, 0.7), code(5, 1, 20, 0.6))
-    drafted = desk.drafter.draft(Draft(query="how does it work", ttl_minutes=60, max_tokens=900))
+    drafted = desk.drafter.draft(Draft(query="how does it work", ttl_minutes=60, max_tokens=1_500))
     lines = {ref.path.value: ref.lines.count for section, ref in drafted.pack.refs if section.key == "code"}
     assert lines["src/f4.py"] == lines["src/f5.py"] == 20
 

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context_pack.packs.domain.bodies import START, Body, Spot, Style, piece, whole
-from context_pack.packs.domain.budget import Line, cut, joined, shrunk, size
+from context_pack.packs.domain.budget import Line, cut, joined, shrunk
+from context_pack.packs.domain.render import LEAST_ROOM
+from context_pack.toolkit.tokens import estimate_tokens, size
 
 TRAILER = re.compile(r'> truncated: (\d+) refs left; continue with cursor "([^"]+)"')
 
@@ -22,6 +24,7 @@ def pages(desk: Any, pack: str, max_tokens: int, **more: Any) -> list[str]:
     while True:
         text = desk.output(max_tokens=max_tokens, **arguments)
         assert len(text.encode()) <= max_tokens * 4
+        assert estimate_tokens(text) <= max_tokens or len(text.encode()) <= LEAST_ROOM
         assert text.startswith("[LEGEND]\n# Context pack: ")
         assert "\n\n[CONTENT]\n" in text
         found.append(text)
@@ -92,7 +95,7 @@ def test_the_last_line_counts_the_refs_that_are_left(desk: Any) -> None:
 def test_a_pack_that_just_fits_comes_whole(desk: Any) -> None:
     pack = big_pack(desk)
     one = desk.output(id=pack, max_tokens=200_000)
-    tokens = -(-len(one.encode()) // 4)
+    tokens = max(estimate_tokens(one), -(-len(one.encode()) // 4))
     assert desk.output(id=pack, max_tokens=tokens) == one
     assert "> truncated" in desk.output(id=pack, max_tokens=tokens - 1)
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.limits import RateLimiter, estimate_tokens
+from context_pack.toolkit.limits import RateLimiter
 
 
 def admitted(limiter: RateLimiter, now: float, tool: str = "grep") -> bool:
@@ -139,11 +139,3 @@ def test_threads_together_get_exactly_the_limit() -> None:
 
         with ThreadPoolExecutor(8) as pool:
             assert sum(pool.map(lambda _: hammer(), range(8))) == 50
-
-
-@pytest.mark.clause("TK-14")
-@pytest.mark.parametrize(
-    ("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("é☃", 2), ("😀", 1), ("\ud800", 1)]
-)
-def test_tokens_are_estimated_as_a_quarter_of_the_bytes(text: str, tokens: int) -> None:
-    assert estimate_tokens(text) == tokens
