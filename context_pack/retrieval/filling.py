@@ -18,7 +18,7 @@ _STEP = 16
 def fill(
     index: SearchIndex, embedder: Embedder, scope: Scope, stop: Stop, report: Callable[[Progress], None]
 ) -> Progress:
-    """Embed what lacks a vector, most searched and newest first, until nothing does or `stop` says so.
+    """Embed what lacks a vector, most searched, named and newest first, until nothing does or `stop` says so.
 
     Raises:
         EmbedderFailed: the embedder cannot go on; what it did before is kept.

@@ -130,7 +130,7 @@ class SearchIndex(Protocol):
         """Remember facts of a corpus."""
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
-        """Pieces without a vector of that embedder and what to embed, most searched and newest first."""
+        """Pieces without a vector of that embedder and what to embed: most searched, named, newest first."""
 
     def keep(self, embedder: str, vectors: Mapping[int, Vector]) -> None:
         """Store vectors of pieces; those of pieces that have gone are dropped.

@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 import pytest
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_entries import ToyEmbedder, make_entry
@@ -475,6 +476,15 @@ def test_a_text_that_was_embedded_once_is_not_embedded_again(index: SearchIndex,
         assert snapshot.progress(fast.id, Scope()) == Progress(5, 5)
         assert snapshot.progress(slow.id, Scope(corpora=("moved",))) == Progress(2, 2)
     assert by_vector(index, slow, "an oak grows slowly")[0] == ("trees", 1)
+
+
+@pytest.mark.clause("IX-14")
+def test_what_has_a_heading_is_embedded_before_what_has_none(index: SearchIndex) -> None:
+    bare = tuple(evolve(piece, heading="") for piece in TREES.pieces)
+    index.replace([FRUIT])
+    index.replace([evolve(TREES, pieces=bare)])
+    texts = list(index.lacking("slow", Scope(), 3).values())
+    assert [text.split(" >")[0] for text in texts] == ["fruit", "fruit", "trees"]
 
 
 @pytest.mark.clause("IX-14")

@@ -130,10 +130,11 @@ class PlainIndex:
             self._state = evolve(self._state, facts={**self._state.facts, corpus: dict(facts)})
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
-        """Pieces without a vector of that embedder and what to embed, most searched and newest first."""
+        """Pieces without a vector of that embedder and what to embed: most searched, named, newest first."""
         with self.reading() as snapshot:
             texts = snapshot.unembedded(embedder, list(snapshot.admitted(scope)))
-        first = sorted(texts, key=lambda piece: (-self._wanted[piece], -piece))
+            named = {found.piece for found in snapshot.found(list(texts)) if found.heading}
+        first = sorted(texts, key=lambda piece: (-self._wanted[piece], piece not in named, -piece))
         return {piece: texts[piece] for piece in first[:limit]}
 
     def keep(self, embedder: str, vectors: Mapping[int, Any]) -> None:

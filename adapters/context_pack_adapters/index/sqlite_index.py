@@ -130,7 +130,7 @@ class SqliteIndex:
         self._file.write(lambda connection: connection.execute(sql, row))
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
-        """Pieces without a vector of that embedder and what to embed, most searched and newest first."""
+        """Pieces without a vector of that embedder and what to embed: most searched, named, newest first."""
         most = bounded(limit)
         return self._file.read(lambda connection: writing.lacking(connection, embedder, scope, most))
 

@@ -251,7 +251,7 @@ def merge(connection: sqlite3.Connection, begin: bool) -> bool:
 
 
 def lacking(connection: sqlite3.Connection, name: str, scope: Scope, limit: int) -> dict[int, str]:
-    """Pieces without a vector of an embedder and what to embed, most searched and newest first."""
+    """Pieces without a vector of an embedder and what to embed: most searched, named, newest first."""
     if admits_nothing(scope):
         return {}
     known = embedder_row(connection, name)
@@ -266,7 +266,7 @@ def lacking(connection: sqlite3.Connection, name: str, scope: Scope, limit: int)
     for order in (
         f"FROM wanted w JOIN pieces p ON p.id = w.piece WHERE 1{has}{within}"
         " ORDER BY w.times DESC, p.id DESC",
-        f"FROM pieces p WHERE 1{has}{within} ORDER BY p.id DESC",
+        f"FROM pieces p WHERE 1{has}{within} ORDER BY p.heading = '', p.id DESC",
     ):
         if len(rows) < limit:
             for piece, context, text in connection.execute(
