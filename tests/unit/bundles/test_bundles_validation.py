@@ -230,6 +230,7 @@ def test_a_pattern_that_is_none_is_told_and_not_used(pattern: str) -> None:
     assert "cannot be used" in found[0][1]
 
 
+@pytest.mark.slow
 @pytest.mark.clause("BD-15")
 @pytest.mark.parametrize(
     "rule",

@@ -57,6 +57,7 @@ def values(schema: Schema) -> st.SearchStrategy[Any]:
     return st.sampled_from(schema["enum"]) if "enum" in schema else TEXTS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_it_agrees_with_jsonschema_on_every_command(name: str) -> None:
     schema = COMMANDS[name]
