@@ -119,7 +119,7 @@ First steps:
   context-pack packs verify                    exit code 1 when an anchor no longer holds: for CI and hooks
 
 Environment (defaults in brackets):
-  CONTEXT_PACK_SOURCE_ROOT   the folder that refs point into [the working directory]
+  CONTEXT_PACK_SOURCE_ROOT   the folder that refs point into [the project around the working directory]
   CONTEXT_PACK_ROOT          where packs are kept, relative to it [.agents/mcp/context_pack]
   CONTEXT_PACK_CACHE         where indexes and private state are kept [your cache and state folders]
   CONTEXT_PACK_LOG           off, error, warn, info or debug, on stderr [info; commands: warn]
