@@ -122,6 +122,19 @@ def test_without_threads_calls_are_refused_and_later_ones_are_served(
     assert client.end()[0] == 0
 
 
+def test_a_message_that_takes_more_memory_than_there_is_is_refused_and_later_ones_are_served(
+    spawn: Spawn, project: Path
+) -> None:
+    client, _ = started(spawn, project, warm=True)
+    many = b"[]," * 1_300_000  # read, each takes thirty times its room
+    with limited(client, resource.RLIMIT_AS, memory(client) + 48 * 1024 * 1024):
+        client.raw(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":[' + many + b"[]]}}\n")
+        assert "not enough memory" in client.reply(None)["error"]["message"]
+        assert client.request("ping")["result"] == {}
+    assert set(outcomes(client)) <= {"export_context"}
+    assert client.end()[0] == 0
+
+
 def test_a_server_that_never_gets_a_thread_answers_and_ends(spawn: Spawn, project: Path) -> None:
     client = spawn(source_root=project)
     client.initialize()

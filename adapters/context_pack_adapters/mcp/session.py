@@ -18,6 +18,7 @@ from context_pack_adapters.mcp.eras import MAX_INSTRUCTIONS_BYTES, Offered, Serv
 from context_pack_adapters.mcp.exchange import Exchange, Sink
 from context_pack_adapters.mcp.jobs import CALL_SECONDS, Desk, Job
 from context_pack_adapters.mcp.jsonrpc import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -42,6 +43,8 @@ __all__ = ["Job", "Offered", "ServerFacts", "Session"]
 
 MAX_BATCH = 100_000
 """Members of one batch; more would keep the reader from everything else for seconds."""
+
+NO_MEMORY = "there is not enough memory to read this message; send less, or try again in a moment"
 
 _EVERYTHING = Offered()
 _NO_PARAMS: Mapping[str, Any] = {}
@@ -129,6 +132,9 @@ class Session:
             message = decode(body)
         except ParseFault as fault:
             self._refuse(PARSE_ERROR, f"Parse error: {fault}")
+            return ()
+        except MemoryError:
+            self._refuse(INTERNAL_ERROR, NO_MEMORY)
             return ()
         if type(message) is list:
             return self._receive_batch(message)

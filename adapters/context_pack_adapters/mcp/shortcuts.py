@@ -33,7 +33,7 @@ def one_value(line: bytes) -> bytes | None:
             value, end = read_value(text)
         except ParseFault:  # It may still be one value, and then the fault is told when it is read.
             return line if _decoder.raw_decode(text)[1] == len(text) else None
-    except ValueError:  # Not JSON, not UTF-8, or a number that Python will not read.
+    except (ValueError, MemoryError):  # Not JSON, not UTF-8, a number that Python will not read, or too much.
         return None
     return _with_value(line, value) if end == len(text) else None
 

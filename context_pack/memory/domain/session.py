@@ -32,7 +32,16 @@ class Session:
         """After one more call of a tool."""
         if tool not in self.tools and len(self.tools) >= MOST_NAMES:
             return self
-        return evolve(self, tools={**self.tools, tool: self.tools.get(tool, 0) + 1})
+        tools = {**self.tools, tool: self.tools.get(tool, 0) + 1}
+        # Not `evolve`, which takes four times as long, for this is done after each call.
+        return Session(
+            id=self.id,
+            started=self.started,
+            ended=self.ended,
+            tools=tools,
+            files=self.files,
+            packs=self.packs,
+        )
 
     def read(self, path: str) -> Session:
         """After a file was read."""
