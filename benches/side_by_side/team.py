@@ -1,10 +1,13 @@
-"""Round trips of a team's store over an emulated network, beside the files of one checkout.
+"""Round trips of a team's store over an emulated network, and its index beside that of one checkout.
 
 python benches/side_by_side/team.py [--quick]
 
 A real Postgres of its own behind a proxy that makes the way 20 ms long. Printed are round trips (counted by
 the proxy, and as time over 20 ms) of each operation with 1,000 packs (100 with --quick), how much longer a
-`context_search` without changes takes than over files, and how soon news arrive.
+`context_search` without changes takes than over files, and how soon news arrive. Then, without the proxy, an
+index of 100,000 chunks (2,000 with --quick) with vectors of 384 numbers, in the database and in the local
+file: the times of searches by words and by vectors in everything and in 1 % of it, and how many of the ten
+nearest the database finds.
 """
 
 from __future__ import annotations
@@ -18,23 +21,30 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "tests" / "support")]
 
 import attrs  # noqa: E402
+import numpy as np  # noqa: E402
 import psycopg  # noqa: E402
-from postgres_server import serve  # noqa: E402
+from index_entries import ToyEmbedder  # noqa: E402
+from postgres_server import Server, serve  # noqa: E402
 from sample_packs import maker  # noqa: E402
 from slow_proxy import Proxy, proxied  # noqa: E402
 
 from context_pack.packs.domain.model import Pack  # noqa: E402
+from context_pack.retrieval.model import Entry, Piece, Scope  # noqa: E402
+from context_pack.retrieval.ports import SearchIndex  # noqa: E402
 from context_pack_adapters.bootstrap import open_ports  # noqa: E402
 from context_pack_adapters.disk_ports import file_packs  # noqa: E402
+from context_pack_adapters.index.sqlite_index import SqliteIndex  # noqa: E402
 from context_pack_adapters.postgres.connection import Address, Database  # noqa: E402
 from context_pack_adapters.postgres.copying import copy_packs  # noqa: E402
 from context_pack_adapters.postgres.news import PostgresNews  # noqa: E402
 from context_pack_adapters.postgres.pack_store import PostgresPackStore  # noqa: E402
+from context_pack_adapters.postgres.piece_index import PostgresIndex  # noqa: E402
 from context_pack_adapters.postgres.schema import prepare  # noqa: E402
 from context_pack_adapters.settings import read_settings  # noqa: E402
 from context_pack_adapters.system import SystemClock, SystemIds  # noqa: E402
@@ -43,6 +53,7 @@ from context_pack_adapters.workspace import Workspace  # noqa: E402
 TRIP = 0.020
 ROUNDS = 10
 PROJECT = "example.org/bench"
+DIMENSION, PER_ENTRY, MODEL = 384, 10, "bench-384"
 Act = Callable[[], object]
 
 
@@ -138,9 +149,111 @@ def news(url: str, proxy: Proxy) -> None:
     print(f"{'news, after the change was acknowledged':44} {middle:6.1f} ms, at most {most:.1f}")
 
 
+def chunks(count: int) -> tuple[list[Entry], Any]:
+    """Entries of ten chunks of made-up words, and vectors around made-up subjects."""
+    rng = np.random.default_rng(7)
+    words = [f"w{number}" for number in range(20_000)]
+    texts = [" ".join(words[at] for at in row) for row in rng.zipf(1.3, (count, 60)) % len(words)]
+    entries = []
+    for at in range(0, count, PER_ENTRY):
+        corpus = "narrow" if at % (100 * PER_ENTRY) == 0 else "wide"
+        pieces = tuple(Piece(text, names=f"e{at}") for text in texts[at : at + PER_ENTRY])
+        entries.append(Entry(corpus, f"e{at}", f"{at:064}", pieces=pieces))
+    subjects = rng.standard_normal((count // 50, DIMENSION))
+    vectors = subjects[rng.integers(0, len(subjects), count)] + 0.7 * rng.standard_normal((count, DIMENSION))
+    return entries, (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype("<f4")
+
+
+def filled(index: SearchIndex, entries: list[Entry], vectors: Any, name: str) -> None:
+    """Write everything, and print how long that took."""
+    begun = time.perf_counter()
+    index.replace(entries)
+    texts = {piece.text: at for at, piece in enumerate(p for entry in entries for p in entry.pieces)}
+    while lacking := index.lacking(MODEL, Scope(), 2000):
+        index.keep(MODEL, {piece: vectors[texts[text]] for piece, text in lacking.items()})
+    index.tend(lambda: False)
+    print(f"{name:44} {time.perf_counter() - begun:6.1f} s to write")
+
+
+def questions_near(vectors: Any, rounds: int) -> Any:
+    """Vectors near some of these."""
+    rng = np.random.default_rng(13)
+    noise = 0.03 * rng.standard_normal((rounds, DIMENSION))
+    return vectors[rng.integers(0, len(vectors), rounds)] + noise
+
+
+def asked(index: SearchIndex, vectors: Any, rounds: int, name: str) -> list[list[str]]:
+    """Print the times of searches; what the nearest were, by text."""
+    rng, nearest = np.random.default_rng(11), []
+    questions = vectors[rng.integers(0, len(vectors), rounds)] + 0.03 * rng.standard_normal(
+        (rounds, DIMENSION)
+    )
+    words = [[f"w{number}" for number in row] for row in rng.zipf(1.3, (rounds, 4)) % 20_000]
+    for scope, where in ((Scope(), "everything"), (Scope(corpora=("narrow",)), "1 %")):
+        times: dict[str, list[float]] = {"words": [], "vectors": []}
+        for some, question in zip(words, questions, strict=True):
+            begun = time.perf_counter()
+            with index.reading() as snapshot:
+                snapshot.keyword(some, scope, 10)
+            middle = time.perf_counter()
+            with index.reading() as snapshot:
+                hits = snapshot.nearest(MODEL, question.astype("<f4"), scope, 10)
+                done = time.perf_counter()
+                nearest.append([one.text for one in snapshot.found([hit.piece for hit in hits])])
+            times["words"].append(middle - begun)
+            times["vectors"].append(done - middle)
+        for kind, taken in times.items():
+            p95 = sorted(taken)[int(0.95 * (len(taken) - 1))] * 1000
+            told = f"{name}: {kind} in {where}"
+            print(f"{told:44} p50 {statistics.median(taken) * 1000:7.1f} ms  p95 {p95:7.1f} ms")
+    return nearest
+
+
+def documents(server: Server, count: int, folder: Path) -> None:
+    """The index in the database beside the local one."""
+    entries, vectors = chunks(count)
+    database = Database(Address(server.address("ada")), lambda: PROJECT, 600.0)
+    team, local = (
+        PostgresIndex(database, ToyEmbedder()),
+        SqliteIndex(folder / "local.sqlite3", ToyEmbedder(), chunker="bench"),
+    )
+    with psycopg.connect(server.url) as admin:  # a graph is made faster of what is there already
+        admin.execute(f"DROP INDEX context_pack.cp_embeddings_{DIMENSION}".encode())
+    print(f"an index of {count:,} chunks")
+    filled(team, entries, vectors, "team")
+    begun = time.perf_counter()
+    prepare(Address(server.url), PROJECT)
+    with psycopg.connect(server.url, autocommit=True) as admin:
+        admin.execute("VACUUM ANALYZE")
+    print(f"{'team: the graph':44} {time.perf_counter() - begun:6.1f} s to make")
+    filled(local, entries, vectors, "local")
+    rounds = 20 if count < 10_000 else 100
+    found, expected = asked(team, vectors, rounds, "team"), asked(local, vectors, rounds, "local")
+    exact = exact_nearest(vectors, entries, rounds)
+    for name, result in (("team", found), ("local", expected)):
+        shares = [len(set(a) & set(b)) / len(b) for a, b in zip(result[:rounds], exact, strict=True)]
+        print(f"{name + ': recall@10 of exact, everything':44} {statistics.mean(shares):6.3f}")
+    same = [
+        len(set(a) & set(b)) / max(1, len(b)) for a, b in zip(found[rounds:], expected[rounds:], strict=True)
+    ]
+    print(f"{'team: recall@10 of the local index, 1 %':44} {statistics.mean(same):6.3f}")
+    local.close()
+
+
+def exact_nearest(vectors: Any, entries: list[Entry], rounds: int) -> list[list[str]]:
+    """The ten nearest of everything, by comparing all."""
+    texts = [piece.text for entry in entries for piece in entry.pieces]
+    rng = np.random.default_rng(11)
+    questions = vectors[rng.integers(0, len(vectors), rounds)] + 0.03 * rng.standard_normal(
+        (rounds, DIMENSION)
+    )
+    return [[texts[at] for at in np.argsort(-(vectors @ one.astype("<f4")))[:10]] for one in questions]
+
+
 def main() -> None:
     """Run everything once."""
-    packs = 100 if "--quick" in sys.argv else 1000
+    quick = "--quick" in sys.argv
+    packs, count = (100, 2_000) if quick else (1000, 100_000)
     with tempfile.TemporaryDirectory() as folder, contextmanager(serve)() as server:
         os.environ["CONTEXT_PACK_CACHE"] = str(Path(folder) / "cache")
         prepare(Address(server.url), PROJECT)
@@ -154,6 +267,7 @@ def main() -> None:
             project.mkdir()
             searches(url, proxy, project)
             news(url, proxy)
+        documents(server, count, Path(folder))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, LiteralString
 
-from context_pack.retrieval.model import Entry, Known, Scope
+from context_pack.retrieval.model import Entry, Known, Piece, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack_adapters.index.preparing import Passage, Prepared, batches, prepare
 from context_pack_adapters.index.schema import NAMES_WEIGHT
@@ -104,49 +104,48 @@ class PostgresIndex:
     def _put(self, link: Link, batch: Sequence[Prepared], vectors: Mapping[bytes, bytes]) -> None:
         count = sum(1 + len(each.passages) for each in batch)
         ids = iter([row[0] for row in link.execute(sql.IDS, {"count": count})])
-        entries, pieces, words = [], [], defaultdict[tuple[bytes, bytes], dict[int, float]](dict)
+        entries: list[dict[str, Any]] = []
+        pieces: list[tuple[object, ...]] = []
+        postings: dict[bytes, list[tuple[bytes, int, float]]] = defaultdict(list)
         for each in batch:
-            entry, corpus, key = each.entry, to_name(each.entry.corpus), to_name(each.entry.key)
-            link.execute(sql.DROP, self._values(corpus=corpus, keys=[key]))
-            identity = next(ids)
-            entries.append(self._values(
-                id=identity, corpus=corpus, key=key, kind=to_name(entry.kind), module=to_name(entry.module),
-                digest=entry.digest, stamp=entry.stamp, facts=each.facts,
-                head=json.dumps([entry.title, entry.size]), content=to_content(entry.text),
-                pieces=len(each.passages),
-            ))  # fmt: skip
-            for at, (piece, passage) in enumerate(zip(entry.pieces, each.passages, strict=True), 1):
+            corpus, entry = to_name(each.entry.corpus), next(ids)
+            entries.append(self._values(id=entry, corpus=corpus, **_entry_row(each)))
+            for at, (piece, passage) in enumerate(zip(each.entry.pieces, each.passages, strict=True), 1):
                 number = next(ids)
-                body = [piece.text, piece.start, piece.end, piece.heading, piece.context, piece.names]
-                pieces.append(self._values(
-                    id=number, entry=identity, ordinal=at, heading=to_name(piece.heading),
-                    length=sum(len(column.split()) for column in passage.columns),
-                    digest=passage.digest, body=json.dumps([*body, dict(piece.facts)]),
-                ))  # fmt: skip
-                for word, weight in _weights(passage).items():
-                    words[corpus, to_name(word)][number] = weight
-        cursor = link.cursor()
-        cursor.executemany(sql.ENTRY, entries)
-        cursor.executemany(sql.PIECE, pieces)
-        postings = (
-            self._values(corpus=corpus, word=word, pieces=list(found), weights=list(found.values()))
-            for (corpus, word), found in words.items()
-        )
-        cursor.executemany(sql.POSTINGS, postings)
-        model = {"model": self._fast.id}
+                pieces.append((number, entry, at, *_piece_row(piece, passage)))
+                weights = _weights(passage).items()
+                postings[corpus] += ((to_name(word), number, weight) for word, weight in weights)
+        for row in entries:
+            link.execute(sql.DROP, {**row, "keys": [row["key"]]})
+        link.cursor().executemany(sql.ENTRY, entries)
+        link.execute(sql.PIECE, self._values(**_columns(_PIECE_COLUMNS, pieces)))
+        for corpus, found in postings.items():
+            given = _columns(("words", "pieces", "weights"), found)
+            link.execute(sql.POSTINGS, self._values(corpus=corpus, **given))
         self._enrol(link, self._fast.id, self._fast.dimension)
-        remembered = [self._values(**model, digest=key, vector=data) for key, data in vectors.items()]
-        cursor.executemany(sql.REMEMBER, remembered)
-        self._bring_back(link, [row["id"] for row in pieces])
+        self._remember(link, self._fast.id, vectors.items())
+        self._bring_back(link, [(row[0], row[5]) for row in pieces])
 
-    def _bring_back(self, link: Link, pieces: list[int]) -> None:
-        """Give pieces the vectors that are known of their text."""
-        known = link.execute(sql.REMEMBERED, self._values(pieces=pieces)).fetchall()
+    def _remember(self, link: Link, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep vectors by the digests of their texts."""
+        given = _columns(("digests", "vectors"), list(vectors))
+        link.execute(sql.REMEMBER, self._values(model=model, **given))
+
+    def _bring_back(self, link: Link, pieces: Sequence[tuple[Any, Any]]) -> None:
+        """Give pieces, which come with the digests of their texts, the vectors that are known of these."""
+        lengths = dict(link.execute(sql.MODELS, self._values()).fetchall())
+        asked = self._values(models=list(lengths), digests=[digest for _, digest in pieces])
+        known: dict[bytes, list[tuple[str, bytes]]] = defaultdict(list)
+        for model, digest, data in link.execute(sql.REMEMBERED, asked):
+            if len(data) == 4 * lengths[model]:
+                known[digest].append((model, data))
         rows = [
-            self._values(model=model, piece=piece, dimension=len(data) // 4, vector=floats_text(data))
-            for piece, model, data in known
+            (model, piece, len(data) // 4, floats_text(data))
+            for piece, digest in pieces
+            for model, data in known[digest]
         ]
-        link.cursor().executemany(sql.EMBED, rows)
+        given = _columns(("models", "pieces", "dimensions", "vectors"), rows)
+        link.execute(sql.EMBED, self._values(**given))
 
     def _enrol(self, link: Link, model: str, dimension: int) -> bool:
         """Expect vectors of that length; whether there were others, which are forgotten."""
@@ -200,11 +199,8 @@ class PostgresIndex:
             if self._enrol(link, embedder, len(next(iter(blobs.values()))) // 4):
                 self._notices.append(OTHER_VECTORS)
             digests = link.execute(sql.DIGESTS, self._values(pieces=list(blobs))).fetchall()
-            rows = [
-                self._values(model=embedder, digest=digest, vector=blobs[piece]) for piece, digest in digests
-            ]
-            link.cursor().executemany(sql.REMEMBER, rows)
-            self._bring_back(link, list(blobs))
+            self._remember(link, embedder, ((digest, blobs[piece]) for piece, digest in digests))
+            self._bring_back(link, digests)
 
         self._write(work)
 
@@ -225,7 +221,11 @@ class PostgresIndex:
     def tend(self, stop: Stop) -> None:
         """Join the arrays of each word, without what has gone."""
         if not stop():
-            self._write(lambda link: _done(link.execute(sql.MERGE, self._values())))
+            self._write(self._merge)
+
+    def _merge(self, link: Link) -> None:
+        link.execute(sql.HASHED)
+        link.execute(sql.MERGE, self._values())
 
     def notices(self) -> Sequence[str]:
         """What the user should hear once."""
@@ -235,6 +235,35 @@ class PostgresIndex:
 
 def _done(_: object) -> None:
     """The statement has run."""
+
+
+_PIECE_COLUMNS = ("ids", "entries", "ordinals", "headings", "lengths", "digests", "bodies")
+
+
+def _columns(names: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[str, list[object]]:
+    """Rows as one list for each column, which a statement takes all at once."""
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
+def _entry_row(prepared: Prepared) -> dict[str, Any]:
+    entry = prepared.entry
+    return {
+        "key": to_name(entry.key),
+        "kind": to_name(entry.kind),
+        "module": to_name(entry.module),
+        "digest": entry.digest,
+        "stamp": entry.stamp,
+        "facts": prepared.facts,
+        "head": json.dumps([entry.title, entry.size]),
+        "content": to_content(entry.text),
+        "pieces": len(prepared.passages),
+    }
+
+
+def _piece_row(piece: Piece, passage: Passage) -> tuple[object, ...]:
+    body = [piece.text, piece.start, piece.end, piece.heading, piece.context, piece.names, dict(piece.facts)]
+    length = sum(len(column.split()) for column in passage.columns)
+    return to_name(piece.heading), length, passage.digest, json.dumps(body)
 
 
 def _weights(passage: Passage) -> dict[str, float]:

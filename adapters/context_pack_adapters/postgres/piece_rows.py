@@ -28,10 +28,16 @@ ENTRY: LiteralString = """
             %(head)s, %(content)s, %(pieces)s)"""
 PIECE: LiteralString = """
     INSERT INTO context_pack.cp_pieces (project, id, entry, ordinal, heading, length, digest, body)
-    VALUES (%(project)s, %(id)s, %(entry)s, %(ordinal)s, %(heading)s, %(length)s, %(digest)s, %(body)s)"""
+    SELECT %(project)s, * FROM unnest(
+      %(ids)s::bigint[], %(entries)s::bigint[], %(ordinals)s::integer[], %(headings)s::bytea[],
+      %(lengths)s::integer[], %(digests)s::bytea[], %(bodies)s::text[])"""
 POSTINGS: LiteralString = """
     INSERT INTO context_pack.cp_postings (project, corpus, word, pieces, weights)
-    VALUES (%(project)s, %(corpus)s, %(word)s, %(pieces)s::bigint[], %(weights)s::real[])"""
+    SELECT %(project)s, %(corpus)s, word, array_agg(piece ORDER BY piece), array_agg(weight ORDER BY piece)
+    FROM unnest(%(words)s::bytea[], %(pieces)s::bigint[], %(weights)s::real[]) AS given (word, piece, weight)
+    GROUP BY word"""
+HASHED: LiteralString = "SELECT set_config('enable_nestloop', 'off', true)"
+"""What was just written has no statistics yet, and the planner would take it for a few rows."""
 MERGE: LiteralString = """
     WITH old AS (DELETE FROM context_pack.cp_postings WHERE project = %(project)s RETURNING *)
     INSERT INTO context_pack.cp_postings (project, corpus, word, pieces, weights)
@@ -66,16 +72,17 @@ RECALL: LiteralString = f"""
     WHERE {_HERE} AND model = %(model)s AND digest = ANY(%(digests)s)"""
 REMEMBER: LiteralString = """
     INSERT INTO context_pack.cp_vectors (project, model, digest, vector)
-    VALUES (%(project)s, %(model)s, %(digest)s, %(vector)s) ON CONFLICT DO NOTHING"""
-REMEMBERED: LiteralString = """
-    SELECT p.id, m.model, v.vector FROM context_pack.cp_pieces AS p
-    JOIN context_pack.cp_models AS m ON m.project = p.project
-    JOIN context_pack.cp_vectors AS v
-      ON v.project = p.project AND v.model = m.model AND v.digest = p.digest
-    WHERE p.project = %(project)s AND p.id = ANY(%(pieces)s) AND octet_length(v.vector) = 4 * m.dimension"""
+    SELECT %(project)s, %(model)s, * FROM unnest(%(digests)s::bytea[], %(vectors)s::bytea[])
+    ON CONFLICT DO NOTHING"""
+REMEMBERED: LiteralString = f"""
+    SELECT model, digest, vector FROM context_pack.cp_vectors
+    WHERE {_HERE} AND model = ANY(%(models)s) AND digest = ANY(%(digests)s)"""
+MODELS: LiteralString = f"SELECT model, dimension FROM context_pack.cp_models WHERE {_HERE}"
 EMBED: LiteralString = """
     INSERT INTO context_pack.cp_embeddings (project, model, piece, dimension, vector)
-    VALUES (%(project)s, %(model)s, %(piece)s, %(dimension)s, %(vector)s::text::real[])
+    SELECT %(project)s, model, piece, dimension, vector::real[]
+    FROM unnest(%(models)s::text[], %(pieces)s::bigint[], %(dimensions)s::integer[], %(vectors)s::text[])
+      AS given (model, piece, dimension, vector)
     ON CONFLICT DO NOTHING"""
 DIGESTS: LiteralString = (
     f"SELECT id, digest FROM context_pack.cp_pieces WHERE {_HERE} AND id = ANY(%(pieces)s)"

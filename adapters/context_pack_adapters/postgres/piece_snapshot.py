@@ -23,7 +23,7 @@ from context_pack_adapters.postgres import piece_rows as sql
 from context_pack_adapters.postgres.connection import Link, Row
 from context_pack_adapters.vectors.exact import as_vector, cosines, from_blobs, mean
 
-NARROW = 5_000
+NARROW = 1_000
 """So many vectors of a scope are compared one by one; more are searched by the graph, if there is one."""
 SECONDS = 60.0
 
