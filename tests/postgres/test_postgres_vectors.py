@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,14 @@ import psycopg
 import pytest
 from postgres_server import Server
 
+from context_pack.cases import compose
 from context_pack.retrieval.ports import Kind
-from context_pack_adapters.embed import HashedEmbedder
+from context_pack_adapters.commands.task import TASKS
+from context_pack_adapters.disk_ports import DiskPorts
+from context_pack_adapters.embed import Embedders, HashedEmbedder
 from context_pack_adapters.postgres.connection import Address, Database
 from context_pack_adapters.postgres.vectors import SharedVectors
+from context_pack_adapters.settings import read_settings
 
 TEXTS = ["one text", "another text", "one text", "größe \ud800 \0", ""]
 
@@ -23,6 +28,7 @@ class Counting(HashedEmbedder):
 
     def __init__(self) -> None:
         super().__init__()
+        self.id = "counting/1"
         self.asked: list[str] = []
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Any:
@@ -45,6 +51,26 @@ def test_what_one_member_has_embedded_no_other_embeds(new_database: Callable[[],
     shared.embed(["a question"], "query")
     SharedVectors(third := Counting(), database).embed(["a question"], "query")
     assert third.asked == ["a question"]
+
+
+@pytest.mark.clause("TM-12")
+def test_a_second_clone_of_a_project_embeds_nothing(
+    new_database: Callable[[], Database], tmp_path: Path
+) -> None:
+    database, embedders = new_database(), (Counting(), Counting())
+    for name, embedder in zip(("ada", "ben"), embedders, strict=True):
+        folder = tmp_path / name
+        folder.mkdir()
+        for number in range(5):
+            (folder / f"part{number}.py").write_text(f"def part{number}():\n    return 'badger {number}'\n")
+        settings = read_settings({"CONTEXT_PACK_CACHE": str(folder / "cache")}, str(folder))
+        ports = DiskPorts(settings)
+        fast = HashedEmbedder()
+        vars(ports)["embedders"] = Embedders(fast, SharedVectors(embedder, database), None)
+        assert TASKS["memory"](compose(ports), lambda: False) == 0
+    first, second = embedders
+    assert len(first.asked) >= 5
+    assert second.asked == []
 
 
 @pytest.mark.clause("TM-12")

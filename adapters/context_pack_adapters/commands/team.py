@@ -10,8 +10,6 @@ from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.shell import Shell, Usage
 
 if TYPE_CHECKING:
-    from context_pack_adapters.disk_ports import DiskPorts
-    from context_pack_adapters.postgres.copying import Copied
     from context_pack_adapters.postgres.opening import Team
 
 MEMBERS = "context_pack_member"
@@ -94,11 +92,7 @@ def push(options: Namespace, shell: Shell) -> int:
     Examples:
       context-pack team push
     """
-    from context_pack_adapters.postgres.copying import copy_discoveries, copy_packs
-
-    team, files = open_team(shell), _files(shell)
-    packs = copy_packs(files.packs, team.packs_with)
-    return _report(shell, options.json, packs, copy_discoveries(files.memory.discoveries, team.discoveries))
+    return _copied(shell, options.json, up=True)
 
 
 @command(flag("--json", "print what was done as JSON"))
@@ -110,26 +104,22 @@ def pull(options: Namespace, shell: Shell) -> int:
     Examples:
       context-pack team pull
     """
-    from context_pack_adapters.disk_ports import file_packs
-    from context_pack_adapters.postgres.copying import copy_discoveries, copy_packs
-
-    team, files = open_team(shell), _files(shell)
-    packs = copy_packs(team.packs, lambda ids: file_packs(shell.settings, ids))
-    return _report(shell, options.json, packs, copy_discoveries(team.discoveries, files.memory.discoveries))
+    return _copied(shell, options.json, up=False)
 
 
-def _files(shell: Shell) -> DiskPorts:
-    """The ports of the same project over files."""
-    from context_pack_adapters.disk_ports import DiskPorts
-
-    return DiskPorts(shell.settings._replace(store=""))
-
-
-def _report(shell: Shell, as_json: bool, packs: Copied, discoveries: Copied) -> int:
+def _copied(shell: Shell, as_json: bool, up: bool) -> int:
+    """Copy from files to the database, or back, and tell of it; 1 for conflicts."""
     from attrs import asdict
 
-    from context_pack_adapters.postgres.copying import told
+    from context_pack_adapters.disk_ports import DiskPorts, file_packs
+    from context_pack_adapters.postgres.copying import Side, copy_discoveries, copy_packs, told
 
+    team, files = open_team(shell), DiskPorts(shell.settings._replace(store=""))
+    here = Side(files.packs, lambda ids: file_packs(shell.settings, ids), files.memory.discoveries)
+    there = Side(team.packs, team.packs_with, team.discoveries)
+    source, target = (here, there) if up else (there, here)
+    packs = copy_packs(source.packs, target.packs_with)
+    discoveries = copy_discoveries(source.discoveries, target.discoveries)
     if as_json:
         shell.terminal.json({"packs": asdict(packs), "discoveries": asdict(discoveries)})
     else:

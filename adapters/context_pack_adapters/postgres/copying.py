@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b32decode
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from attrs import define, field
 
@@ -21,6 +22,14 @@ class Copied:
     copied: list[str] = field(factory=list)
     same: list[str] = field(factory=list)
     conflicts: dict[str, str] = field(factory=dict)
+
+
+class Side(NamedTuple):
+    """The stores of one side; `packs_with` opens its packs with ids of another source."""
+
+    packs: PackStore
+    packs_with: Callable[[IdSource], PackStore]
+    discoveries: DiscoveryStore
 
 
 class WantedId:

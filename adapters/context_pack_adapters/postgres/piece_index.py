@@ -133,7 +133,7 @@ class PostgresIndex:
 
     def _bring_back(self, link: Link, pieces: Sequence[tuple[Any, Any]]) -> None:
         """Give pieces, which come with the digests of their texts, the vectors that are known of these."""
-        lengths = dict(link.execute(sql.MODELS, self._values()).fetchall())
+        lengths: dict[str, int] = dict(link.execute(sql.MODELS, self._values()).fetchall())
         asked = self._values(models=list(lengths), digests=[digest for _, digest in pieces])
         known: dict[bytes, list[tuple[str, bytes]]] = defaultdict(list)
         for model, digest, data in link.execute(sql.REMEMBERED, asked):

@@ -47,6 +47,22 @@ CREATE TABLE IF NOT EXISTS context_pack.cp_schema (
 );
 """
 
+_SECURE: LiteralString = """
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY[{}] LOOP
+    EXECUTE format('ALTER TABLE context_pack.%I ENABLE ROW LEVEL SECURITY', name);
+    EXECUTE format('ALTER TABLE context_pack.%I FORCE ROW LEVEL SECURITY', name);
+    EXECUTE format('CREATE POLICY member ON context_pack.%I'
+                   ' USING (project = (SELECT context_pack.cp_project()))', name);
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON context_pack.%I TO context_pack_member', name);
+  END LOOP;
+END $$;
+"""
+"""What every table of a project has: row-level security, forced, and rights for members."""
+
 STEPS: tuple[LiteralString, ...] = (
     """
 CREATE TABLE context_pack.cp_projects (
@@ -118,29 +134,13 @@ CREATE TRIGGER cp_packs_tell AFTER INSERT OR UPDATE OR DELETE ON context_pack.cp
 
 ALTER TABLE context_pack.cp_projects ENABLE ROW LEVEL SECURITY;
 ALTER TABLE context_pack.cp_projects FORCE ROW LEVEL SECURITY;
-ALTER TABLE context_pack.cp_packs ENABLE ROW LEVEL SECURITY;
-ALTER TABLE context_pack.cp_packs FORCE ROW LEVEL SECURITY;
-ALTER TABLE context_pack.cp_history ENABLE ROW LEVEL SECURITY;
-ALTER TABLE context_pack.cp_history FORCE ROW LEVEL SECURITY;
-ALTER TABLE context_pack.cp_discoveries ENABLE ROW LEVEL SECURITY;
-ALTER TABLE context_pack.cp_discoveries FORCE ROW LEVEL SECURITY;
-ALTER TABLE context_pack.cp_excerpts ENABLE ROW LEVEL SECURITY;
-ALTER TABLE context_pack.cp_excerpts FORCE ROW LEVEL SECURITY;
-ALTER TABLE context_pack.cp_vectors ENABLE ROW LEVEL SECURITY;
-ALTER TABLE context_pack.cp_vectors FORCE ROW LEVEL SECURITY;
 CREATE POLICY owner ON context_pack.cp_projects TO context_pack_owner USING (true) WITH CHECK (true);
 CREATE POLICY member ON context_pack.cp_projects FOR SELECT USING (pg_has_role(members, 'USAGE'));
-CREATE POLICY member ON context_pack.cp_packs USING (project = (SELECT context_pack.cp_project()));
-CREATE POLICY member ON context_pack.cp_history USING (project = (SELECT context_pack.cp_project()));
-CREATE POLICY member ON context_pack.cp_discoveries USING (project = (SELECT context_pack.cp_project()));
-CREATE POLICY member ON context_pack.cp_excerpts USING (project = (SELECT context_pack.cp_project()));
-CREATE POLICY member ON context_pack.cp_vectors USING (project = (SELECT context_pack.cp_project()));
 
 GRANT USAGE ON SCHEMA context_pack TO context_pack_member;
 GRANT SELECT ON context_pack.cp_schema, context_pack.cp_projects TO context_pack_member;
-GRANT SELECT, INSERT, UPDATE, DELETE ON context_pack.cp_packs, context_pack.cp_history,
-  context_pack.cp_discoveries, context_pack.cp_excerpts, context_pack.cp_vectors TO context_pack_member;
-""",
+"""
+    + _SECURE.format("'cp_packs', 'cp_history', 'cp_discoveries', 'cp_excerpts', 'cp_vectors'"),
     """
 ALTER TABLE context_pack.cp_packs ADD COLUMN former_name text;
 ALTER TABLE context_pack.cp_history ADD COLUMN body text;
@@ -207,21 +207,9 @@ CREATE TABLE context_pack.cp_embeddings (
   FOREIGN KEY (project, piece) REFERENCES context_pack.cp_pieces ON DELETE CASCADE
 );
 CREATE INDEX cp_embeddings_piece ON context_pack.cp_embeddings (project, piece);
-DO $$
-DECLARE
-  name text;
-BEGIN
-  FOREACH name IN ARRAY ARRAY['cp_corpora', 'cp_models', 'cp_entries', 'cp_pieces', 'cp_postings',
-                              'cp_embeddings'] LOOP
-    EXECUTE format('ALTER TABLE context_pack.%I ENABLE ROW LEVEL SECURITY', name);
-    EXECUTE format('ALTER TABLE context_pack.%I FORCE ROW LEVEL SECURITY', name);
-    EXECUTE format('CREATE POLICY member ON context_pack.%I'
-                   ' USING (project = (SELECT context_pack.cp_project()))', name);
-    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON context_pack.%I TO context_pack_member', name);
-  END LOOP;
-  GRANT USAGE ON SEQUENCE context_pack.cp_ids TO context_pack_member;
-END $$;
-""",
+GRANT USAGE ON SEQUENCE context_pack.cp_ids TO context_pack_member;
+"""
+    + _SECURE.format("'cp_corpora', 'cp_models', 'cp_entries', 'cp_pieces', 'cp_postings', 'cp_embeddings'"),
 )
 assert len(STEPS) == VERSION
 
