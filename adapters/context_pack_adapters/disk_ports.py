@@ -319,11 +319,18 @@ class DiskMemory(MemoryPorts):
     @cached_property
     def searching(self) -> Searching:
         """Searches the index."""
+        from context_pack.memory.domain.entries import BEGINNING
         from context_pack.retrieval.searching import Searching, budget_beside
 
-        chosen, clock = self.ports.embedders, self.ports.clock
-        budget = budget_beside(self.background)
-        return Searching(self.index, chosen.fast, chosen.semantic, monotonic=clock.monotonic, budget=budget)
+        chosen = self.ports.embedders
+        return Searching(
+            self.index,
+            chosen.fast,
+            chosen.semantic,
+            monotonic=self.ports.clock.monotonic,
+            budget=budget_beside(self.background),
+            beginning=BEGINNING,
+        )
 
 
 def background(settings: Settings, places: PrivatePlaces, on_done: Done) -> ChildBackground:

@@ -16,9 +16,16 @@ _STEP = 16
 
 
 def fill(
-    index: SearchIndex, embedder: Embedder, scope: Scope, stop: Stop, report: Callable[[Progress], None]
+    index: SearchIndex,
+    embedder: Embedder,
+    scope: Scope,
+    stop: Stop,
+    report: Callable[[Progress], None],
+    beginning: int | None = None,
 ) -> Progress:
-    """Embed what lacks a vector, most searched, named and newest first, until nothing does or `stop` says so.
+    """Embed what lacks a vector, or so many characters of it, until nothing does or `stop` says so.
+
+    What was searched most comes first, then what has a name, then what is new.
 
     Raises:
         EmbedderFailed: the embedder cannot go on; what it did before is kept.
@@ -29,7 +36,7 @@ def fill(
         lacking = index.lacking(embedder.id, scope, _KEPT_AT_ONCE)
         # Pieces that still lack what was just kept went away meanwhile: asking for them again would never
         # end.
-        todo = {piece: text for piece, text in lacking.items() if piece not in before}
+        todo = {piece: text[:beginning] for piece, text in lacking.items() if piece not in before}
         if not todo:
             break
         before = set(lacking)

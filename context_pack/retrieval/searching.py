@@ -78,6 +78,8 @@ class Searching:
     semantic: Embedder | None = None
     monotonic: Callable[[], float] = field(kw_only=True)
     budget: float = field(default=BUDGET, kw_only=True)
+    beginning: int | None = field(default=None, kw_only=True)
+    """How many characters of a piece the semantic embedder is given; None for all."""
 
     def ask(self, questions: Sequence[Question]) -> list[Ranking]:
         """The answers in order; the queries are embedded together."""
@@ -153,7 +155,7 @@ class Searching:
         if self.semantic is None:
             with self.index.reading() as snapshot:
                 return snapshot.progress(self.fast.id, scope)
-        return fill(self.index, self.semantic, scope, stop, report)
+        return fill(self.index, self.semantic, scope, stop, report, self.beginning)
 
     def _prepared(self, snapshot: Snapshot, questions: Sequence[Question]) -> list[Asked]:
         """Each question with its embedder and its vector."""
@@ -228,7 +230,8 @@ class Searching:
             # A query gives up sooner than documents do: whoever waits learns from it whether to go on.
             self.semantic.embed([asked[0].question.query], "query")
             if self.budget > 0:
-                done = fill_within(self.index, self.semantic, missing, self.monotonic, self.budget)
+                begun = {piece: text[: self.beginning] for piece, text in missing.items()}
+                done = fill_within(self.index, self.semantic, begun, self.monotonic, self.budget)
             self.index.wanted([piece for piece in missing if piece not in done])
         except EmbedderFailed as failed:
             return False, str(failed)

@@ -20,6 +20,11 @@ DISCOVERY, SESSION, PACK, CODE = "discovery", "session", "pack", "code"
 CORPORA = (DISCOVERY, SESSION, PACK, CODE)
 SNIPPETS = "snippets/5"
 """Another way to cut files needs another name, so that what was indexed before is cut again."""
+BEGINNING = 400
+"""How many characters of a piece a sentence encoder is given: path, name, signature and first lines.
+
+All of it takes up to twice as long and is no better (nDCG@10: chi 0.008 more, sinatra 0.039 less).
+"""
 PLAIN, SKIPPED, FAILED = "plain", "skipped", "failed"
 """Facts of an entry of code: why it was not parsed, why it has no pieces, and that it should have been."""
 NO_CODE = frozenset({"markdown", "rst", "latex", "html", "yaml", "toml", "ini", "json", "xml"})

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from attrs import evolve
 
 from context_pack.retrieval.chunking import chunks
 from context_pack.retrieval.model import Entry, Progress, Scope
@@ -374,6 +375,18 @@ def test_filling_stops_when_told_and_goes_on_where_it_stopped() -> None:
     assert 0 < first.done < 100
     assert search.fill(Scope(), lambda: False, lambda progress: None) == Progress(100, 100)
     assert themes.embedded == 100
+
+
+@pytest.mark.clause("ME-35")
+def test_the_semantic_embedder_is_given_the_beginning_of_a_piece_where_that_is_set() -> None:
+    index = MemoryIndex(HashedEmbedder())
+    index.replace([entry("a.md", "words before it " * 20 + "login")])
+    for beginning, known in ((None, True), (200, False)):
+        themes = Themes()
+        themes.id = f"themes-{beginning}"
+        search = evolve(searching(index, themes), beginning=beginning)
+        search.fill(Scope(), lambda: False, lambda progress: None)
+        assert (ask(search, "login", hybrid=False).hits[0].distance < 0.5) is known
 
 
 @pytest.mark.clause("RT-29")
