@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from context_pack.bundles.ports import BundleStore
-    from context_pack.bundles.usecases.shelf import Shelf as BundleShelf
+    from context_pack.bundles.usecases.shelf import BundleShelf
     from context_pack.code.ports import AccessLog, CodeSearch
     from context_pack.code.usecases.grep import CodeSearcher
     from context_pack.code.usecases.outline import Outliner
@@ -243,10 +243,10 @@ class UseCases:
     @cached_property
     def bundles(self) -> BundleShelf:
         """Bundles: everything is done with the shelf that they stand on."""
-        from context_pack.bundles.usecases.shelf import Shelf
+        from context_pack.bundles.usecases.shelf import BundleShelf
 
         assert self.ports.bundles is not None
-        return Shelf(self.ports.bundles)
+        return BundleShelf(self.ports.bundles)
 
     @cached_property
     def contexts(self) -> ContextCases:

@@ -38,11 +38,11 @@ class ContextsAsScopes:
 
 def _state(queries: ContextQueries, scope: str, waiting: Waiting) -> ScopeState:
     from context_pack.contexts.usecases.commands import CheckFreshness
-    from context_pack.contexts.usecases.query import Checked
+    from context_pack.contexts.usecases.query import CheckedContext
     from context_pack.packs.domain.scopes import ScopeState
 
     found = queries.check(CheckFreshness(scope=scope), waiting)
-    return ScopeState(found.freshness.state) if isinstance(found, Checked) else ScopeState.MISSING
+    return ScopeState(found.freshness.state) if isinstance(found, CheckedContext) else ScopeState.MISSING
 
 
 @frozen

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "adapters")]
 
 from context_pack.bundles import tools  # noqa: E402
-from context_pack.bundles.usecases.shelf import Shelf  # noqa: E402
+from context_pack.bundles.usecases.shelf import BundleShelf  # noqa: E402
 from context_pack.kernel.paths import PathPolicy  # noqa: E402
 from context_pack.toolkit.call import QuietCall  # noqa: E402
 from context_pack.toolkit.registry import Registry  # noqa: E402
@@ -115,7 +115,7 @@ class Subject:
 
     def __init__(self, root: Path, count: int) -> None:
         clock = SystemClock()
-        made = tools.build(Shelf(FileBundleStore(root, PathPolicy())), clock)
+        made = tools.build(BundleShelf(FileBundleStore(root, PathPolicy())), clock)
         self._registry = Registry({tool.name: tool for tool in made}, [], {}, clock.monotonic)
         self._targets = [
             {"entityType": TYPES[n % len(TYPES)], "entityId": name(n)} for n in range(0, count, count // 20)

@@ -51,7 +51,7 @@ class BundleFiles(Protocol):
 
 
 @frozen
-class Place:
+class BundlePlace:
     """Where a bundle was found: its id, and what people are told of it."""
 
     id: str
@@ -61,23 +61,25 @@ class Place:
 
 
 @frozen
-class Discovery:
+class FoundBundles:
     """The bundles that were found, in a fixed order, and what was wrong with the search."""
 
-    places: tuple[Place, ...] = ()
+    places: tuple[BundlePlace, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 class BundleStore(Protocol):
     """Where bundles are found."""
 
-    def discover(self, again: bool = False) -> Discovery:
+    def discover(self, again: bool = False) -> FoundBundles:
         """The bundles that are known; `again` looks for them anew."""
 
-    def files(self, place: Place) -> BundleFiles:
+    def files(self, place: BundlePlace) -> BundleFiles:
         """The files of a bundle."""
 
-    def load(self, place: Place, make: Callable[[BundleFiles, T | None], T], check: Callable[[], None]) -> T:
+    def load(
+        self, place: BundlePlace, make: Callable[[BundleFiles, T | None], T], check: Callable[[], None]
+    ) -> T:
         """What `make` makes of the files and of what it made last time, one call at a time per bundle.
 
         What `make` or `check` raises passes through, and the last thing made stays; `check` is called while

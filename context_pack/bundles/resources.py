@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
 from context_pack.bundles.domain.model import Bundle, Entity, exported
-from context_pack.bundles.usecases.shelf import Address, Opened, Shelf, require
+from context_pack.bundles.usecases.shelf import BundleShelf, EntityAddress, OpenedBundle, require
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.offers import ResourceFamily, ResourceText, best_first
@@ -20,7 +20,7 @@ PREFIX = "context://bundle/"
 ABOUT = "An entity of a spec bundle as JSON: its type, id, data and when it was last modified."
 
 
-def build(shelf: Shelf) -> ResourceFamily:
+def build(shelf: BundleShelf) -> ResourceFamily:
     """The resources over a shelf."""
     return ResourceFamily(
         prefix=PREFIX,
@@ -39,7 +39,7 @@ def build(shelf: Shelf) -> ResourceFamily:
     )
 
 
-def _read(shelf: Shelf, uri: str) -> ResourceText | None:
+def _read(shelf: BundleShelf, uri: str) -> ResourceText | None:
     """The entity of that URI; None if it has no such shape.
 
     Raises:
@@ -49,9 +49,9 @@ def _read(shelf: Shelf, uri: str) -> ResourceText | None:
     entity_type, _, entity_id = rest.partition("/")
     if not (bundle_id and entity_type and entity_id):
         return None
-    address = Address(unquote(entity_type), unquote(entity_id))
+    address = EntityAddress(unquote(entity_type), unquote(entity_id))
 
-    def find(opened: Opened) -> Entity:
+    def find(opened: OpenedBundle) -> Entity:
         return require(opened.bundle, opened.id, [address])[0]
 
     entity = shelf.serve(unquote(bundle_id), QuietCall(), find)
@@ -59,7 +59,7 @@ def _read(shelf: Shelf, uri: str) -> ResourceText | None:
     return ResourceText(uri, text, "application/json")
 
 
-def _bundle(shelf: Shelf, others: Mapping[str, str]) -> Bundle | None:
+def _bundle(shelf: BundleShelf, others: Mapping[str, str]) -> Bundle | None:
     """The bundle that the other arguments name, or the only one; None when there is no such thing."""
     try:
         return shelf.serve(others.get("bundle") or None, QuietCall(), lambda opened: opened.bundle)
@@ -67,12 +67,12 @@ def _bundle(shelf: Shelf, others: Mapping[str, str]) -> Bundle | None:
         return None
 
 
-def _types(shelf: Shelf, others: Mapping[str, str]) -> Iterable[str]:
+def _types(shelf: BundleShelf, others: Mapping[str, str]) -> Iterable[str]:
     bundle = _bundle(shelf, others)
     return () if bundle is None else bundle.kinds
 
 
-def _ids(shelf: Shelf, others: Mapping[str, str]) -> Iterator[str]:
+def _ids(shelf: BundleShelf, others: Mapping[str, str]) -> Iterator[str]:
     bundle, wanted = _bundle(shelf, others), others.get("type")
     if bundle is not None:
         yield from (one.id for one in bundle.entities.values() if not wanted or one.type == wanted)

@@ -24,7 +24,7 @@ from context_pack.bundles.usecases.neighbours import (
     neighbour_record,
     target_record,
 )
-from context_pack.bundles.usecases.shelf import Opened, Shelf
+from context_pack.bundles.usecases.shelf import BundleShelf, OpenedBundle
 from context_pack.kernel.errors import Code, Failure, Kind
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.yaml_text import yaml_text
@@ -67,9 +67,9 @@ def _code(failure: Failure) -> str:
 FAMILY = Family("bundles", bundle_error)
 
 
-def build(shelf: Shelf, clock: Clock) -> tuple[Tool, ...]:
+def build(shelf: BundleShelf, clock: Clock) -> tuple[Tool, ...]:
     """The three tools over a shelf."""
-    answers = _Answers(shelf, clock)
+    answers = _BundleAnswers(shelf, clock)
     long: dict[str, Any] = {"output_schema": ANSWER_SCHEMA, "long_answers": True}
     return (
         tool(EXPORT, "Export context", EXPORT_ABOUT, FAMILY, ExportContext, answers.export, **long),
@@ -81,10 +81,10 @@ def build(shelf: Shelf, clock: Clock) -> tuple[Tool, ...]:
 
 
 @frozen(eq=False)
-class _Answers:
+class _BundleAnswers:
     """Serves the commands."""
 
-    shelf: Shelf
+    shelf: BundleShelf
     clock: Clock
 
     def export(self, command: ExportContext, call: Call) -> Answer:
@@ -97,11 +97,11 @@ class _Answers:
     def near(self, command: GetContext, call: Call) -> Answer:
         """`get_context`."""
 
-        def work(opened: Opened) -> Answer:
+        def work(opened: OpenedBundle) -> Answer:
             around = look_around(opened, command)
             return fitting(call.page_tokens, lambda room: shown_in(opened, around, room))
 
-        def shown_in(opened: Opened, around: Around, room: int) -> Answer:
+        def shown_in(opened: OpenedBundle, around: Around, room: int) -> Answer:
             bundle, shown = opened.bundle, around.neighbours
             ids = {name: kind.id_field for name, kind in bundle.kinds.items()}
             target = target_record(around.entity, ids[around.entity.type], command.fields)
@@ -125,10 +125,10 @@ class _Answers:
     def document(self, command: ExportMarkdown, call: Call) -> Answer:
         """`export_entity_markdown`."""
 
-        def work(opened: Opened) -> Answer:
+        def work(opened: OpenedBundle) -> Answer:
             return fitting(call.page_tokens, lambda room: written_in(opened, room))
 
-        def written_in(opened: Opened, room: int) -> Answer:
+        def written_in(opened: OpenedBundle, room: int) -> Answer:
             made = write_document(opened, command, room)
             related = [{"entityType": one.type, "id": one.id} for one in made.related]
             data = {
@@ -151,7 +151,7 @@ class _Answers:
 
 
 def _answer(
-    name: str, opened: Opened, data: Mapping[str, Any], meta: Mapping[str, Any], shown: Sequence[Entity]
+    name: str, opened: OpenedBundle, data: Mapping[str, Any], meta: Mapping[str, Any], shown: Sequence[Entity]
 ) -> Answer:
     """The envelope with the diagnostics of the entities that it shows, and a count of the others."""
     told, others = opened.bundle.troubles_of(shown)

@@ -1,7 +1,7 @@
 """What the context use cases ask of the world: projects, their folders, the YAML of a file, and a memory.
 
-A `Folder` is one folder as it was when it was looked at; a project gives the same object again as long as
-nothing in it has changed, so what was found out about it can be kept in its `memo`.
+A `ProjectFolder` is one folder as it was when it was looked at; a project gives the same object again as long
+as nothing in it has changed, so what was found out about it can be kept in its `memo`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from attrs import field, frozen
 
 from context_pack.contexts.domain.fingerprint import fingerprint, stat_row
-from context_pack.contexts.domain.model import CONTEXT_FILE, Malformed
-from context_pack.contexts.domain.scan import Rules, is_source, kept_scopes
+from context_pack.contexts.domain.model import CONTEXT_FILE, MalformedContext
+from context_pack.contexts.domain.scan import ScanRules, is_source, kept_scopes
 
 Check = Callable[[], None]
 """Returns while the caller still wants the answer, raises when not."""
@@ -25,7 +25,7 @@ def unwatched() -> None:
     """A check for callers that never withdraw."""
 
 
-class Refusal(Enum):
+class PlaceRefusal(Enum):
     """Why a place cannot be had."""
 
     NOT_ALLOWED = "not allowed"
@@ -42,15 +42,15 @@ FileRow = tuple[str, int, int, int, int]
 class FolderFiles(Protocol):
     """What reads the files of a folder; a project does."""
 
-    def context_of(self, folder: Folder) -> bytes | Refusal | None:
+    def context_of(self, folder: ProjectFolder) -> bytes | PlaceRefusal | None:
         """The bytes of its context file; None when there is none."""
 
-    def fingerprint_of(self, folder: Folder, check: Check) -> str | None:
+    def fingerprint_of(self, folder: ProjectFolder, check: Check) -> str | None:
         """The fingerprint of its contents; None when a file cannot be read."""
 
 
 @frozen(eq=False)
-class Folder:
+class ProjectFolder:
     """One folder of a project at one moment.
 
     `rows` are its regular files, `warnings` counts names that had to be left out, `odd_context` says that its
@@ -94,7 +94,7 @@ class Folder:
         """The fingerprint of contents; None when a file cannot be read."""
         return self.files.fingerprint_of(self, check)
 
-    def context(self) -> bytes | Refusal | None:
+    def context(self) -> bytes | PlaceRefusal | None:
         """The bytes of its context file; None when there is none."""
         return self.files.context_of(self) if self.odd_context or len(self.counted) < len(self.rows) else None
 
@@ -103,11 +103,11 @@ class Folder:
 class Scan:
     """Every folder of a project that its rules let in, and what had to be left out."""
 
-    folders: Sequence[Folder]
-    rules: Rules
+    folders: Sequence[ProjectFolder]
+    rules: ScanRules
     warnings: int
 
-    def kept(self) -> tuple[list[Folder], int]:
+    def kept(self) -> tuple[list[ProjectFolder], int]:
         """The folders that are worth a context, sorted by scope, and how many with sources are not."""
         chosen = kept_scopes(
             {each.scope: each.source_bytes for each in self.folders if each.sources}, self.rules.min_tokens
@@ -127,7 +127,7 @@ class Project(Protocol):
     def scan(self, check: Check) -> Scan | None:
         """All folders; None when the root cannot be listed."""
 
-    def find(self, scope: str) -> Folder | Refusal | None:
+    def find(self, scope: str) -> ProjectFolder | PlaceRefusal | None:
         """The folder that a caller's scope leads to; None when there is none."""
 
     def inside(self, scope: str) -> Sequence[str]:
@@ -143,7 +143,7 @@ class Project(Protocol):
 class Projects(Protocol):
     """The projects that may be asked about."""
 
-    def open(self, path: str | None) -> Project | Refusal:
+    def open(self, path: str | None) -> Project | PlaceRefusal:
         """The project at a path, taken from the source root; None is the source root itself."""
 
     def shown(self, path: str) -> str:
@@ -153,7 +153,7 @@ class Projects(Protocol):
 class ContextFormat(Protocol):
     """The YAML of context files: YAML 1.2 core in, edits of text out."""
 
-    def parse(self, data: bytes) -> Any | Malformed:
+    def parse(self, data: bytes) -> Any | MalformedContext:
         """The plain value that a file spells."""
 
     def compose(self, record: Mapping[str, Any]) -> bytes:

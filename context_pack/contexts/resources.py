@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import quote, unquote
 
 from context_pack.contexts.domain.model import ROOT_SCOPE, Gist
-from context_pack.contexts.ports import Project, Projects, Refusal
+from context_pack.contexts.ports import PlaceRefusal, Project, Projects
 from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
-from context_pack.contexts.usecases.query import ContextQueries, Refused
+from context_pack.contexts.usecases.query import ContextQueries, RefusedQuery
 from context_pack.contexts.usecases.reading import gist_of
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
 
@@ -42,11 +42,11 @@ def build(queries: ContextQueries) -> ResourceFamily:
 
 def _entries(queries: ContextQueries) -> Iterator[ResourceEntry]:
     project = queries.projects.open(None)
-    if isinstance(project, Refusal):
+    if isinstance(project, PlaceRefusal):
         return
     for scope in [ROOT_SCOPE, *project.inside(ROOT_SCOPE)][:MOST_LISTED]:
         folder = project.find(scope)
-        gist = None if folder is None or isinstance(folder, Refusal) else gist_of(folder, queries.format)
+        gist = None if folder is None or isinstance(folder, PlaceRefusal) else gist_of(folder, queries.format)
         if isinstance(gist, Gist):
             yield ResourceEntry(PREFIX + quote(scope), scope, TITLE, gist.summary, MIME)
 
@@ -56,7 +56,7 @@ def _read(queries: ContextQueries, uri: str) -> ResourceText | None:
     scope = unquote(uri.removeprefix(PREFIX))
     found = queries.query(QueryContext(scope=scope))
     checked = queries.check(CheckFreshness(scope=scope))
-    if isinstance(found, Refused) or isinstance(checked, Refused):
+    if isinstance(found, RefusedQuery) or isinstance(checked, RefusedQuery):
         return None
     state = checked.freshness.state.value
     body = {"scope": scope, "state": state, "context": found.context}
@@ -66,7 +66,7 @@ def _read(queries: ContextQueries, uri: str) -> ResourceText | None:
 def _scopes(projects: Projects, typed: str) -> Sequence[str]:
     """The folders that what was typed may become."""
     project = projects.open(None)
-    return [] if isinstance(project, Refusal) else _below(project, typed)
+    return [] if isinstance(project, PlaceRefusal) else _below(project, typed)
 
 
 def _below(project: Project, typed: str) -> list[str]:

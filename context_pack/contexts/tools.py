@@ -10,9 +10,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from context_pack.contexts.domain.fingerprint import State
+from context_pack.contexts.domain.fingerprint import FreshnessState
 from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
-from context_pack.contexts.usecases.query import Checked, ContextQueries, Entry, Found, Listing, Refused
+from context_pack.contexts.usecases.query import (
+    CheckedContext,
+    ContextPart,
+    ContextQueries,
+    FolderListing,
+    ListedFolder,
+    RefusedQuery,
+)
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.kept import KeptAnswers
@@ -67,16 +74,16 @@ def build(queries: ContextQueries) -> tuple[Tool, ...]:
 
 
 def _list(
-    queries: ContextQueries, answers: KeptAnswers[Listing], command: ListContexts, call: Call
+    queries: ContextQueries, answers: KeptAnswers[FolderListing], command: ListContexts, call: Call
 ) -> Answer:
     found = queries.list(command, call.check)
-    if isinstance(found, Refused):
+    if isinstance(found, RefusedQuery):
         root = command.path if found.root is None else found.root
         return json_answer({**list_refusal({"path": root}), **_refused(found)}, is_error=True)
     return answers.of(command, found)
 
 
-def listing_body(found: Listing) -> Body:
+def listing_body(found: FolderListing) -> Body:
     """A list as JSON."""
     return {
         "root": found.root,
@@ -88,7 +95,7 @@ def listing_body(found: Listing) -> Body:
     }
 
 
-def entry_body(entry: Entry) -> Body:
+def entry_body(entry: ListedFolder) -> Body:
     """One folder of a list as JSON."""
     body: Body = {"scope": entry.scope, "state": entry.state.value, "has_context": entry.has_context}
     if entry.has_context:
@@ -100,12 +107,12 @@ def entry_body(entry: Entry) -> Body:
 
 def _check(queries: ContextQueries, command: CheckFreshness, call: Call) -> Answer:
     found = queries.check(command, call.check)
-    if isinstance(found, Refused):
+    if isinstance(found, RefusedQuery):
         return json_answer({**check_refusal({"scope": command.scope}), **_refused(found)}, is_error=True)
     return json_answer(freshness_body(command.scope, found))
 
 
-def freshness_body(scope: str, found: Checked) -> Body:
+def freshness_body(scope: str, found: CheckedContext) -> Body:
     """A freshness as JSON."""
     freshness = found.freshness
     body: Body = {
@@ -123,18 +130,18 @@ def freshness_body(scope: str, found: Checked) -> Body:
 
 def _query(queries: ContextQueries, command: QueryContext, _: Call) -> Answer:
     found = queries.query(command)
-    if isinstance(found, Refused):
+    if isinstance(found, RefusedQuery):
         return json_answer({**query_refusal({"scope": command.scope}), **_refused(found)}, is_error=True)
     return json_answer(context_body(command.scope, found))
 
 
-def context_body(scope: str, found: Found) -> Body:
+def context_body(scope: str, found: ContextPart) -> Body:
     """A context as JSON."""
     body: Body = {"found": True, "scope": scope, "context": found.context}
     return {**body, "unknown_fields": list(found.unknown)} if found.unknown else body
 
 
-def _refused(found: Refused) -> Body:
+def _refused(found: RefusedQuery) -> Body:
     return {"error": found.error} if found.reason is None else {"error": found.error, "reason": found.reason}
 
 
@@ -146,7 +153,7 @@ def list_refusal(arguments: Mapping[str, Any]) -> Body:
 
 def check_refusal(arguments: Mapping[str, Any]) -> Body:
     """What a freshness check says when there is nothing to check."""
-    return {"scope": _given(arguments, "scope"), "state": State.MISSING.value}
+    return {"scope": _given(arguments, "scope"), "state": FreshnessState.MISSING.value}
 
 
 def query_refusal(arguments: Mapping[str, Any]) -> Body:

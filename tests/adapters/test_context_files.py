@@ -17,9 +17,9 @@ from hanging import never_hanging
 from planting import ordinary_user
 
 from context_pack.contexts.domain.fingerprint import Method
-from context_pack.contexts.domain.model import Context, Corrupt, Malformed, judged
-from context_pack.contexts.ports import Project, Refusal, unwatched
-from context_pack.contexts.usecases.query import Refused
+from context_pack.contexts.domain.model import Context, Corrupt, MalformedContext, judged
+from context_pack.contexts.ports import PlaceRefusal, Project, unwatched
+from context_pack.contexts.usecases.query import RefusedQuery
 from context_pack.contexts.usecases.refresh import Order
 from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.disk.signature import FINE_GRAIN_NS
@@ -42,7 +42,7 @@ def root(tmp_path: Path) -> Path:
 def opened(root: Path, *allowed: Path) -> Project:
     """The project of a folder."""
     found = disk_contexts(root, *allowed).projects.open(None)
-    assert not isinstance(found, Refusal)
+    assert not isinstance(found, PlaceRefusal)
     return found
 
 
@@ -73,7 +73,7 @@ def test_a_folder_without_permission_is_skipped_and_counted(root: Path) -> None:
 def test_undecodable_names_are_left_out_and_counted(root: Path) -> None:
     before = opened(root).find("src")
     assert before is not None
-    assert not isinstance(before, Refusal)
+    assert not isinstance(before, PlaceRefusal)
     stat, content = before.stat_fingerprint(), before.content_fingerprint(unwatched)
     with open(os.fsencode(root / "src") + b"/bad\xff.py", "wb") as file:
         file.write(b"z = 1\n")
@@ -88,7 +88,7 @@ def test_undecodable_names_are_left_out_and_counted(root: Path) -> None:
     assert (checked["warnings"], checked["fingerprint"]["computed"]) == (1, stat)
     after = opened(root).find("src")
     assert after is not None
-    assert not isinstance(after, Refusal)
+    assert not isinstance(after, PlaceRefusal)
     assert after.content_fingerprint(unwatched) == content
 
 
@@ -102,7 +102,7 @@ def test_a_huge_file_counts_by_its_size_and_is_not_read(root: Path) -> None:
             file.truncate(size)
         folder = opened(root).find("src")
         assert folder is not None
-        assert not isinstance(folder, Refusal)
+        assert not isinstance(folder, PlaceRefusal)
         with never_hanging():
             seen.append(folder.content_fingerprint(unwatched))
     assert seen[0] == seen[1] != seen[2]
@@ -198,7 +198,7 @@ def test_a_context_that_is_no_file_never_blocks_or_fails(root: Path, kind: str) 
 def test_links_are_never_followed_by_a_scan_and_never_counted(root: Path, tmp_path: Path) -> None:
     before = opened(root).find("src")
     assert before is not None
-    assert not isinstance(before, Refusal)
+    assert not isinstance(before, PlaceRefusal)
     other = plant(tmp_path / "other", {"c.py": "", ".context.yaml": context(".")})
     (root / "src/up").symlink_to("..")
     (root / "src/self").symlink_to("self")
@@ -209,7 +209,7 @@ def test_links_are_never_followed_by_a_scan_and_never_counted(root: Path, tmp_pa
     assert listed["warnings"] == 0
     after = opened(root).find("src")
     assert after is not None
-    assert not isinstance(after, Refusal)
+    assert not isinstance(after, PlaceRefusal)
     assert after.stat_fingerprint() == before.stat_fingerprint()
     assert after.content_fingerprint(unwatched) == before.content_fingerprint(unwatched)
 
@@ -251,7 +251,7 @@ def test_a_file_that_vanishes_before_its_content_is_read_makes_a_context_stale_a
 ) -> None:
     folder = opened(root).find("src")
     assert folder is not None
-    assert not isinstance(folder, Refusal)
+    assert not isinstance(folder, PlaceRefusal)
     (root / "src/b.py").unlink()
     assert folder.content_fingerprint(unwatched) is None
 
@@ -401,10 +401,10 @@ def test_contents_are_read_once_for_as_long_as_nothing_changes(root: Path) -> No
     asked = Asked(ports)
     assert asked.entries()["src"]["state"] == "fresh"
     project = ports.projects.open(None)
-    assert not isinstance(project, Refusal)
+    assert not isinstance(project, PlaceRefusal)
     folder = project.find("src")
     assert folder is not None
-    assert not isinstance(folder, Refusal)
+    assert not isinstance(folder, PlaceRefusal)
     assert folder.memo["entry"].scope == "src"
 
 
@@ -442,9 +442,9 @@ def refreshed(root: Path) -> set[str]:
     """What became of the folders when one process refreshed all."""
     ports = disk_contexts(root)
     project = ports.projects.open(None)
-    assert not isinstance(project, Refusal)
+    assert not isinstance(project, PlaceRefusal)
     outcomes = refresher(ports).refresh(project, Order())
-    assert not isinstance(outcomes, Refused)
+    assert not isinstance(outcomes, RefusedQuery)
     return {outcome.deed for outcome in outcomes}
 
 
@@ -633,7 +633,7 @@ def test_every_layout_of_a_valid_file_is_fine(change: Any) -> None:
 )
 def test_what_the_dialect_does_not_have_is_corrupt(text: str | bytes) -> None:
     found = parsed(text)
-    verdict = Corrupt(found.reason) if isinstance(found, Malformed) else judged(found)
+    verdict = Corrupt(found.reason) if isinstance(found, MalformedContext) else judged(found)
     assert isinstance(verdict, Corrupt)
 
 

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from context_trees import FORMAT, Asked, context, disk_contexts, plant
 
-from context_pack.contexts.domain.fingerprint import Method, State, compared
+from context_pack.contexts.domain.fingerprint import FreshnessState, Method, compared
 from context_pack.contexts.domain.model import Context, judged
 from context_pack.contexts.domain.quick import gist_of
 from context_pack.contexts.domain.schema import FIELDS
-from context_pack.contexts.ports import Refusal
+from context_pack.contexts.ports import PlaceRefusal
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 FACTS = json.loads((CHECKOUT / "tests/fixtures/contexts/interop.json").read_text("utf-8"))
@@ -66,12 +66,12 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fingerprints(root: Path, scopes: Mapping[str, str]) -> dict[str, str]:
     """The fingerprint that we compute for each folder."""
     project = disk_contexts(root).projects.open(None)
-    assert not isinstance(project, Refusal)
+    assert not isinstance(project, PlaceRefusal)
     found = {}
     for scope in scopes:
         folder = project.find(scope)
         assert folder is not None, scope
-        assert not isinstance(folder, Refusal), scope
+        assert not isinstance(folder, PlaceRefusal), scope
         found[scope] = folder.stat_fingerprint()
     return found
 
@@ -107,7 +107,7 @@ def test_states_follow_from_what_dotcontext_stored_and_computed(facts: Path, nam
         assert answer["state"] == expected.state.value
         assert answer["fingerprint"] == {"stored": stored, "computed": computed, "method": Method.STAT.value}
     assert any(
-        compared(stored, tree["fingerprints"][scope], lambda: None).state is State.FRESH
+        compared(stored, tree["fingerprints"][scope], lambda: None).state is FreshnessState.FRESH
         for scope, stored in tree["stored"].items()
     )
 

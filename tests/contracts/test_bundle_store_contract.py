@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from bundle_maker import LONG_AGO, MANIFEST, TYPE_FILE, Files, nodes, write_files
 
-from context_pack.bundles.ports import BundleFiles, BundleStore, Document, Flaw, Place
+from context_pack.bundles.ports import BundleFiles, BundlePlace, BundleStore, Document, Flaw
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack_adapters.inmemory import MemoryBundleStore
@@ -152,5 +152,5 @@ def test_a_place_that_was_never_found_is_not_found(world: World) -> None:
     world.store.discover()
     for ask in (world.store.files, lambda place: world.store.load(place, lambda _, __: 1, lambda: None)):
         with pytest.raises(Failure) as told:
-            ask(Place("nothing", "nothing"))
+            ask(BundlePlace("nothing", "nothing"))
         assert told.value.code is Code.NOT_FOUND

@@ -1,4 +1,4 @@
-"""What every `Projects`, `Project`, `Folder` and `DerivedMemory` does: on disk and in memory alike."""
+"""What every `Projects`, `Project`, `ProjectFolder` and `DerivedMemory` does: on disk and in memory alike."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from context_trees import Asked, context, disk_contexts, memory_contexts, plant
 
-from context_pack.contexts.ports import ContextPorts, Folder, Project, Refusal, Scan, unwatched
+from context_pack.contexts.ports import ContextPorts, PlaceRefusal, Project, ProjectFolder, Scan, unwatched
 
 FILES: dict[str, str | bytes] = {
     ".context.config.yaml": "min_tokens: 0\n",
@@ -48,14 +48,14 @@ class World:
     def project(self, path: str | None = None) -> Project:
         """A project that is there."""
         found = self.ports.projects.open(path)
-        assert not isinstance(found, Refusal)
+        assert not isinstance(found, PlaceRefusal)
         return found
 
-    def folder(self, scope: str) -> Folder:
+    def folder(self, scope: str) -> ProjectFolder:
         """A folder that is there."""
         found = self.project().find(scope)
         assert found is not None
-        assert not isinstance(found, Refusal)
+        assert not isinstance(found, PlaceRefusal)
         return found
 
 
@@ -165,17 +165,17 @@ def test_a_changed_file_changes_both_fingerprints_and_a_context_none(world: Worl
         ("node_modules/m", "node_modules/m"),
         ("nowhere", None),
         ("a.py", None),
-        ("..", Refusal.OUTSIDE),
-        ("src/../../x", Refusal.OUTSIDE),
-        ("..\\..\\etc", Refusal.OUTSIDE),
-        ("/etc", Refusal.OUTSIDE),
+        ("..", PlaceRefusal.OUTSIDE),
+        ("src/../../x", PlaceRefusal.OUTSIDE),
+        ("..\\..\\etc", PlaceRefusal.OUTSIDE),
+        ("/etc", PlaceRefusal.OUTSIDE),
     ],
 )
 def test_a_scope_leads_to_a_folder_to_nothing_or_outside(
-    world: World, scope: str, found: str | Refusal | None
+    world: World, scope: str, found: str | PlaceRefusal | None
 ) -> None:
     folder = world.project().find(scope)
-    assert (folder if folder is None or isinstance(folder, Refusal) else folder.scope) == found
+    assert (folder if folder is None or isinstance(folder, PlaceRefusal) else folder.scope) == found
 
 
 @pytest.mark.clause("CX-20")
@@ -183,7 +183,7 @@ def test_an_absolute_scope_inside_the_root_is_served(world: World) -> None:
     project = world.project()
     folder = project.find(f"{project.root}/src/core")
     assert folder is not None
-    assert not isinstance(folder, Refusal)
+    assert not isinstance(folder, PlaceRefusal)
     assert folder.scope == "src/core"
 
 
@@ -191,13 +191,15 @@ def test_an_absolute_scope_inside_the_root_is_served(world: World) -> None:
 @pytest.mark.parametrize(
     "path, refusal",
     [
-        ("..", Refusal.NOT_ALLOWED),
-        ("/", Refusal.NOT_ALLOWED),
-        ("src/../../other", Refusal.NOT_ALLOWED),
-        ("nowhere", Refusal.NOT_A_FOLDER),
+        ("..", PlaceRefusal.NOT_ALLOWED),
+        ("/", PlaceRefusal.NOT_ALLOWED),
+        ("src/../../other", PlaceRefusal.NOT_ALLOWED),
+        ("nowhere", PlaceRefusal.NOT_A_FOLDER),
     ],
 )
-def test_a_path_outside_or_without_a_folder_is_refused(world: World, path: str, refusal: Refusal) -> None:
+def test_a_path_outside_or_without_a_folder_is_refused(
+    world: World, path: str, refusal: PlaceRefusal
+) -> None:
     assert world.ports.projects.open(path) is refusal
 
 

@@ -14,10 +14,10 @@ from context_pack_adapters.commands.shell import Shell, Usage, body_of, nearest
 
 if TYPE_CHECKING:
     from context_pack.bundles.domain.model import Bundle, Diagnostic, Unloadable
-    from context_pack.bundles.ports import Place
-    from context_pack.bundles.usecases.shelf import Address, Opened
+    from context_pack.bundles.ports import BundlePlace
+    from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle
 
-    Found = tuple[Place, Bundle | Unloadable]
+    Found = tuple[BundlePlace, Bundle | Unloadable]
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ def _bundles(shell: Shell) -> tuple[list[Found], Sequence[Diagnostic]]:
     return shelf.bundles(QuietCall()), shelf.store.discover().diagnostics
 
 
-def _serve(shell: Shell, bundle: str | None, work: Callable[[Opened], T]) -> T:
+def _serve(shell: Shell, bundle: str | None, work: Callable[[OpenedBundle], T]) -> T:
     """Do something with one bundle."""
     from context_pack.toolkit.call import QuietCall
 
@@ -101,7 +101,7 @@ def list_bundles(options: Namespace, shell: Shell) -> None:
         shell.terminal.table(rows, "ID", "LOADS", "ENTITIES", "PROBLEMS", "FOLDER", "NAME")
 
 
-def _summary(place: Place, bundle: Bundle | Unloadable) -> dict[str, Any]:
+def _summary(place: BundlePlace, bundle: Bundle | Unloadable) -> dict[str, Any]:
     from context_pack.bundles.domain.model import Bundle
 
     loads = isinstance(bundle, Bundle)
@@ -158,7 +158,7 @@ def _chosen(found: Sequence[Found], wanted: Sequence[str]) -> Sequence[Found]:
     return [known[name] for name in dict.fromkeys(wanted)] if wanted else found
 
 
-def _report(place: Place, bundle: Bundle | Unloadable, allow_orphans: bool) -> dict[str, Any]:
+def _report(place: BundlePlace, bundle: Bundle | Unloadable, allow_orphans: bool) -> dict[str, Any]:
     from context_pack.bundles.domain.model import Bundle
     from context_pack.bundles.usecases.checking import findings
 
@@ -238,18 +238,18 @@ def export(options: Namespace, shell: Shell) -> None:
     shell.terminal.line(options.output)
 
 
-def _addresses(bundle: Bundle, targets: Sequence[str]) -> list[Address]:
+def _addresses(bundle: Bundle, targets: Sequence[str]) -> list[EntityAddress]:
     """Entities as people name them: `Type/id`, or an id, which is unique in its bundle."""
-    from context_pack.bundles.usecases.shelf import Address
+    from context_pack.bundles.usecases.shelf import EntityAddress
 
-    found: list[Address] = []
+    found: list[EntityAddress] = []
     for target in targets:
         type_, slash, key = target.partition("/")
         named = bundle.entities.get(target)
         if named is not None and not (slash and bundle.find(type_, key)):
-            found.append(Address(named.type, named.id))
+            found.append(EntityAddress(named.type, named.id))
         else:
-            found.append(Address(type_ or "?", key or "?") if slash else Address("?", target))
+            found.append(EntityAddress(type_ or "?", key or "?") if slash else EntityAddress("?", target))
     return found
 
 
@@ -273,7 +273,7 @@ def graph(options: Namespace, shell: Shell) -> None:
 
     _check_depth(options.depth)
 
-    def draw(opened: Opened) -> str:
+    def draw(opened: OpenedBundle) -> str:
         bundle = opened.bundle
         named = _addresses(bundle, options.targets or list(bundle.entities))
         chosen = select(bundle, require(bundle, opened.id, named), options.depth)

@@ -12,9 +12,9 @@ from context_pack_adapters.commands.shell import Shell, Usage
 from context_pack_adapters.settings import resolve_source_root, working_directory
 
 if TYPE_CHECKING:
-    from context_pack.contexts.ports import Folder, Project
-    from context_pack.contexts.usecases.query import ContextQueries, Listing
-    from context_pack.contexts.usecases.refresh import ContextRefresher, Outcome
+    from context_pack.contexts.ports import Project, ProjectFolder
+    from context_pack.contexts.usecases.query import ContextQueries, FolderListing
+    from context_pack.contexts.usecases.refresh import ContextRefresher, FolderOutcome
 
 COLOURS: Mapping[str, str] = {
     "made": "green",
@@ -38,36 +38,36 @@ WRITING = (
 )
 
 
-class Opened(NamedTuple):
+class OpenedProject(NamedTuple):
     """A project and what is done with it."""
 
     project: Project
     queries: ContextQueries
     refresher: ContextRefresher
 
-    def listing(self) -> Listing:
+    def listing(self) -> FolderListing:
         """Every folder that has, or should have, a context."""
         from context_pack_adapters.workspace.contexts import answered
 
         return answered(self.queries.survey(self.project))
 
 
-def open_project(options: Namespace, shell: Shell) -> Opened:
+def open_project(options: Namespace, shell: Shell) -> OpenedProject:
     """The project that the options name.
 
     Raises:
         Failure: `not_found` when it is no readable folder.
     """
-    from context_pack.contexts.ports import Refusal
+    from context_pack.contexts.ports import PlaceRefusal
 
     settings = shell.settings
     path = resolve_source_root(options.path, working_directory()) if options.path else settings.source_root
     allowed = settings._replace(allowed_roots=(*settings.allowed_roots, path))
     cases = shell._replace(settings=allowed).cases().contexts
     project = cases.queries.projects.open(path)
-    if isinstance(project, Refusal):
+    if isinstance(project, PlaceRefusal):
         raise Failure(Code.NOT_FOUND, f'Failed to scan project at "{path}"')
-    return Opened(project, *cases)
+    return OpenedProject(project, *cases)
 
 
 @command(*WRITING, *PLACE)
@@ -140,7 +140,7 @@ def _carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
     return 1 if any(outcome.deed == "failed" for outcome in outcomes) else 0
 
 
-def outcome_record(outcome: Outcome) -> dict[str, Any]:
+def outcome_record(outcome: FolderOutcome) -> dict[str, Any]:
     """What became of a folder, as JSON."""
     record: dict[str, Any] = {"scope": outcome.scope, "deed": outcome.deed}
     if outcome.reason is not None:
@@ -148,7 +148,7 @@ def outcome_record(outcome: Outcome) -> dict[str, Any]:
     return {**record, "released": list(outcome.released)} if outcome.released else record
 
 
-def tell_outcomes(outcomes: Sequence[Outcome], shell: Shell) -> None:
+def tell_outcomes(outcomes: Sequence[FolderOutcome], shell: Shell) -> None:
     """A line for every folder that is not as it was, and one that counts them all."""
     for outcome in outcomes:
         if outcome.deed == "unchanged":
@@ -202,7 +202,7 @@ def status(options: Namespace, shell: Shell) -> int:
     return 0 if fresh else 1
 
 
-def states_in(listing: Listing) -> dict[str, str]:
+def states_in(listing: FolderListing) -> dict[str, str]:
     """The state of each folder as people are told it: a file that cannot be used is no missing file."""
     return {
         entry.scope: "corrupt" if entry.reason is not None else entry.state.value for entry in listing.entries
@@ -227,7 +227,7 @@ def validate(options: Namespace, shell: Shell) -> int:
     """
     from context_pack.contexts.domain.model import CONTEXT_FILE, Context
     from context_pack.contexts.domain.schema import CONTEXT_SCHEMA
-    from context_pack.contexts.ports import Refusal
+    from context_pack.contexts.ports import PlaceRefusal
     from context_pack.contexts.usecases.reading import OUTSIDE, context_of
 
     if options.schema:
@@ -238,7 +238,7 @@ def validate(options: Namespace, shell: Shell) -> int:
     for folder in _folders(opened.project, options.scopes):
         verdict = context_of(folder, opened.queries.format)
         checked += verdict is not None
-        if isinstance(verdict, Refusal):
+        if isinstance(verdict, PlaceRefusal):
             invalid[folder.scope] = OUTSIDE.reason
         elif verdict is not None and not isinstance(verdict, Context):
             invalid[folder.scope] = verdict.reason
@@ -253,14 +253,14 @@ def validate(options: Namespace, shell: Shell) -> int:
     return 1 if invalid else 0
 
 
-def _folders(project: Project, scopes: Sequence[str]) -> Iterator[Folder]:
+def _folders(project: Project, scopes: Sequence[str]) -> Iterator[ProjectFolder]:
     """The folders of these scopes, or all."""
-    from context_pack.contexts.ports import Refusal, unwatched
+    from context_pack.contexts.ports import PlaceRefusal, unwatched
     from context_pack.contexts.usecases.query import refused, unscannable
 
     for scope in scopes:
         folder = project.find(scope)
-        if folder is None or isinstance(folder, Refusal):
+        if folder is None or isinstance(folder, PlaceRefusal):
             raise Failure(Code.NOT_FOUND, refused(folder, scope).error)
         yield folder
     if not scopes:

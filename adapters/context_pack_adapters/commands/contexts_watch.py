@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from context_pack_adapters.commands.arguments import command, flag
 from context_pack_adapters.commands.contexts import (
     PLACE,
-    Opened,
+    OpenedProject,
     open_project,
     outcome_record,
     states_in,
@@ -60,7 +60,7 @@ def watch(options: Namespace, shell: Shell) -> None:
         watching.close()
 
 
-def _follow(opened: Opened, watching: FoldersWatch) -> None:
+def _follow(opened: OpenedProject, watching: FoldersWatch) -> None:
     """Watch every folder; one that came while its parent was not watched yet is found by looking again."""
     followed: set[str] = set()
     while (scopes := _scopes(opened)) != followed:
@@ -68,14 +68,14 @@ def _follow(opened: Opened, watching: FoldersWatch) -> None:
         followed = scopes
 
 
-def _scopes(opened: Opened) -> set[str]:
+def _scopes(opened: OpenedProject) -> set[str]:
     from context_pack.contexts.ports import unwatched
 
     scan = opened.project.scan(unwatched)
     return set() if scan is None else {folder.scope for folder in scan.folders}
 
 
-def _refresh(opened: Opened, shell: Shell, options: Namespace) -> None:
+def _refresh(opened: OpenedProject, shell: Shell, options: Namespace) -> None:
     from context_pack.contexts.usecases.refresh import Order
     from context_pack_adapters.workspace.contexts import answered
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from context_pack.bundles.ports import BundleFiles, Discovery, Document, Flaw, Place
+from context_pack.bundles.ports import BundleFiles, BundlePlace, Document, Flaw, FoundBundles
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
 
@@ -60,23 +60,25 @@ class MemoryBundleStore:
     def __init__(self, bundles: Mapping[str, Mapping[str, Any]] | None = None, modified_ns: int = 0) -> None:
         self._bundles = {} if bundles is None else bundles
         self._modified_ns = modified_ns
-        self._known: Discovery | None = None
+        self._known: FoundBundles | None = None
         self._lock = threading.Lock()
         self._kept: dict[str, tuple[MemoryBundleFiles, threading.Lock]] = {}
         self._made: dict[str, Any] = {}
 
-    def discover(self, again: bool = False) -> Discovery:
+    def discover(self, again: bool = False) -> FoundBundles:
         """The bundles that are known; `again` looks for them anew."""
         if again or self._known is None:
             found = [key for key, files in self._bundles.items() if "sdd-bundle.yaml" in files]
-            self._known = Discovery(tuple(Place(key, key) for key in found))
+            self._known = FoundBundles(tuple(BundlePlace(key, key) for key in found))
         return self._known
 
-    def files(self, place: Place) -> BundleFiles:
+    def files(self, place: BundlePlace) -> BundleFiles:
         """The files of a bundle."""
         return self._of(place)[0]
 
-    def load(self, place: Place, make: Callable[[BundleFiles, T | None], T], check: Callable[[], None]) -> T:
+    def load(
+        self, place: BundlePlace, make: Callable[[BundleFiles, T | None], T], check: Callable[[], None]
+    ) -> T:
         """What `make` makes of the files and of what it made last time, one call at a time per bundle."""
         files, lock = self._of(place)
         while not lock.acquire(timeout=WAIT_SECONDS):
@@ -88,7 +90,7 @@ class MemoryBundleStore:
         finally:
             lock.release()
 
-    def _of(self, place: Place) -> tuple[MemoryBundleFiles, threading.Lock]:
+    def _of(self, place: BundlePlace) -> tuple[MemoryBundleFiles, threading.Lock]:
         with self._lock:
             if place.id not in self._bundles:
                 raise Failure(

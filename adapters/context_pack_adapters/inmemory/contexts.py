@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 
 from context_pack.contexts.domain.fingerprint import content_row, fingerprint
 from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE
-from context_pack.contexts.domain.scan import Rules, gather_rules, is_entered
-from context_pack.contexts.ports import Check, ContextFormat, Folder, Refusal, Scan
+from context_pack.contexts.domain.scan import ScanRules, gather_rules, is_entered
+from context_pack.contexts.ports import Check, ContextFormat, PlaceRefusal, ProjectFolder, Scan
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import decode
@@ -40,18 +40,18 @@ class MemoryProject:
     def scan(self, check: Check) -> Scan | None:
         """Every folder that the rules let in."""
         rules, ignored, warnings = self._rules()
-        found: list[Folder] = []
+        found: list[ProjectFolder] = []
         for scope in self._scopes():
             check()
             if scope == ROOT_SCOPE or self._enters(scope, ignored, rules):
                 found.append(self._folder(scope))
         return Scan(found, rules, warnings)
 
-    def find(self, scope: str) -> Folder | Refusal | None:
+    def find(self, scope: str) -> ProjectFolder | PlaceRefusal | None:
         """The folder that a caller's scope leads to."""
         path = self._resolved(scope)
         if path is None:
-            return Refusal.OUTSIDE
+            return PlaceRefusal.OUTSIDE
         return self._folder(path) if path in self._scopes() else None
 
     def inside(self, scope: str) -> Sequence[str]:
@@ -80,20 +80,20 @@ class MemoryProject:
         self._files[posixpath.normpath(posixpath.join(self._prefix, scope, name))] = after
         return True
 
-    def context_of(self, folder: Folder) -> bytes | Refusal | None:
+    def context_of(self, folder: ProjectFolder) -> bytes | PlaceRefusal | None:
         """The bytes of a folder's context file."""
         return self._inside_of(folder.scope).get(CONTEXT_FILE)
 
-    def fingerprint_of(self, folder: Folder, _: Check) -> str | None:
+    def fingerprint_of(self, folder: ProjectFolder, _: Check) -> str | None:
         """The fingerprint of a folder's contents."""
         files = self._inside_of(folder.scope)
         return fingerprint(content_row(row[0], sha256_hex(files.get(row[0], b""))) for row in folder.counted)
 
-    def _rules(self) -> tuple[Rules, str, int]:
+    def _rules(self) -> tuple[ScanRules, str, int]:
         files = self._inside_of(ROOT_SCOPE)
         return gather_rules(lambda name: files.get(name, b""), self._format.parse)
 
-    def _enters(self, scope: str, ignored: str, rules: Rules) -> bool:
+    def _enters(self, scope: str, ignored: str, rules: ScanRules) -> bool:
         parts = scope.split("/")
         steps = ["/".join(parts[: number + 1]) for number in range(len(parts))]
         if len(parts) > rules.max_depth or not all(map(is_entered, parts)):
@@ -123,9 +123,9 @@ class MemoryProject:
                 found[posixpath.basename(path)] = content.encode() if isinstance(content, str) else content
         return found
 
-    def _folder(self, scope: str) -> Folder:
+    def _folder(self, scope: str) -> ProjectFolder:
         files = self._inside_of(scope)
-        return Folder(
+        return ProjectFolder(
             scope, [(name, len(data), self._modified_ns, 0, 0) for name, data in files.items()], self
         )
 
@@ -149,14 +149,14 @@ class MemoryProjects:
         self._files, self._format = files, form
         self._hides, self._modified_ns = hides, modified_ns
 
-    def open(self, path: str | None) -> MemoryProject | Refusal:
+    def open(self, path: str | None) -> MemoryProject | PlaceRefusal:
         """The project at a path."""
         shown = self.shown(path or "")
         if shown != self.ROOT and not shown.startswith(f"{self.ROOT}/"):
-            return Refusal.NOT_ALLOWED
+            return PlaceRefusal.NOT_ALLOWED
         prefix = shown.removeprefix(self.ROOT).strip("/")
         if prefix and not any(each.startswith(f"{prefix}/") for each in self._files):
-            return Refusal.NOT_A_FOLDER
+            return PlaceRefusal.NOT_A_FOLDER
         return MemoryProject(shown, prefix, self._files, self._format, self._hides, self._modified_ns)
 
     def shown(self, path: str) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from context_pack.bundles.ports import BundleFiles, Discovery, Document, Flaw, Place
+from context_pack.bundles.ports import BundleFiles, BundlePlace, Document, Flaw, FoundBundles
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack_adapters.disk import opening as disk
-from context_pack_adapters.stores.bundle_files_discovery import LIST_FILE, Search, placed
+from context_pack_adapters.stores.bundle_files_discovery import LIST_FILE, BundleSearch, placed
 from context_pack_adapters.stores.bundle_files_reading import DiskBundleFiles, is_missing
 
 T = TypeVar("T")
@@ -33,11 +33,11 @@ class FileBundleStore:
         self._source = DiskBundleFiles(source_root, policy)
         self._lock = threading.Lock()
         self._list: Document | Flaw | None = None
-        self._known: Discovery | None = None
-        self._folders: dict[Place, disk.Place] = {}
+        self._known: FoundBundles | None = None
+        self._folders: dict[BundlePlace, disk.Place] = {}
         self._kept: dict[disk.Place, _Kept] = {}
 
-    def discover(self, again: bool = False) -> Discovery:
+    def discover(self, again: bool = False) -> FoundBundles:
         """The bundles that are known; `again` looks for them anew."""
         with self._lock:
             listed = None if self._given else self._source.document(RelativePath(LIST_FILE))
@@ -46,11 +46,13 @@ class FileBundleStore:
                 self._known = self._search(listed)
             return self._known
 
-    def files(self, place: Place) -> BundleFiles:
+    def files(self, place: BundlePlace) -> BundleFiles:
         """The files of a bundle."""
         return self._of(place).files
 
-    def load(self, place: Place, make: Callable[[BundleFiles, T | None], T], check: Callable[[], None]) -> T:
+    def load(
+        self, place: BundlePlace, make: Callable[[BundleFiles, T | None], T], check: Callable[[], None]
+    ) -> T:
         """What `make` makes of the files and of what it made last time, one call at a time per bundle."""
         kept = self._of(place)
         while not kept.lock.acquire(timeout=WAIT_SECONDS):
@@ -62,8 +64,8 @@ class FileBundleStore:
         finally:
             kept.lock.release()
 
-    def _search(self, listed: Document | Flaw | None) -> Discovery:
-        search = Search(self._root, self._policy)
+    def _search(self, listed: Document | Flaw | None) -> FoundBundles:
+        search = BundleSearch(self._root, self._policy)
         if self._given:
             located = list(search.given(self._given))
         elif listed is not None and not is_missing(listed):
@@ -71,9 +73,9 @@ class FileBundleStore:
         else:
             located = list(search.found())
         self._folders = placed(located)
-        return Discovery(tuple(self._folders), tuple(search.diagnostics))
+        return FoundBundles(tuple(self._folders), tuple(search.diagnostics))
 
-    def _of(self, place: Place) -> _Kept:
+    def _of(self, place: BundlePlace) -> _Kept:
         with self._lock:
             folder = self._folders.get(place)
             if folder is None:

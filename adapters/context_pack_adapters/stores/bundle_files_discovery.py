@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from context_pack.bundles.domain.manifest import MANIFEST, path_inside
 from context_pack.bundles.domain.model import Diagnostic
+from context_pack.bundles.ports import BundlePlace as Bundle
 from context_pack.bundles.ports import Document, Flaw
-from context_pack.bundles.ports import Place as Bundle
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
@@ -37,7 +37,7 @@ class Located(NamedTuple):
     tags: tuple[str, ...] = ()
 
 
-class Search:
+class BundleSearch:
     """One search for bundles; `diagnostics` is what was wrong on the way."""
 
     def __init__(self, source_root: Path, policy: PathPolicy) -> None:

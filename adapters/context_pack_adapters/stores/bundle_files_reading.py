@@ -43,7 +43,7 @@ NO_FOLDER = "there is no such folder, so the type has no entities"
 OUTSIDE = "the folder leads out of the bundle and is not read"
 
 
-class _Seen(NamedTuple):
+class _SeenBundleFile(NamedTuple):
     """What is remembered of a file; no signature means that it must be read again."""
 
     signature: Signature | None
@@ -56,7 +56,7 @@ class DiskBundleFiles:
 
     def __init__(self, root: AnyPlace, policy: PathPolicy) -> None:
         self._rooted = Rooted(root, policy)
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _SeenBundleFile] = {}
         self._names: dict[str, list[str]] = {}
 
     def document(self, path: RelativePath) -> Document | Flaw:
@@ -138,7 +138,7 @@ class DiskBundleFiles:
             os.close(opened.descriptor)
         digest = hashlib.sha256(data).digest()
         found = self._known(path.value, digest, status.st_mtime_ns) or _parsed(path, data, status.st_mtime_ns)
-        self._seen[path.value] = _Seen(settled_signature(status, before), digest, found)
+        self._seen[path.value] = _SeenBundleFile(settled_signature(status, before), digest, found)
         return found
 
     def _known(self, path: str, digest: bytes, modified_ns: int) -> Document | Flaw | None:

@@ -11,11 +11,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from context_pack.contexts.domain.model import Malformed
+from context_pack.contexts.domain.model import MalformedContext
 from context_pack.contexts.domain.schema import FIELDS
 from context_pack_adapters.stores import context_text as text_of
 from context_pack_adapters.stores import yaml_core
-from context_pack_adapters.stores.context_text import CannotEdit, Entry
+from context_pack_adapters.stores.context_text import CannotEdit, FieldSpan
 
 QUOTED = ("last_updated", "fingerprint", "scope")
 _BOM = "\ufeff"
@@ -26,12 +26,12 @@ _RULES = yaml_core.Rules(finite=False)
 class YamlContextFormat:
     """The `ContextFormat` of real files."""
 
-    def parse(self, data: bytes) -> Any | Malformed:
+    def parse(self, data: bytes) -> Any | MalformedContext:
         """The plain value that a file spells; None for one with nothing but comments."""
         try:
             return self._load(data)
         except yaml_core.Malformed as fault:
-            return Malformed(str(fault))
+            return MalformedContext(str(fault))
 
     def compose(self, record: Mapping[str, Any]) -> bytes:
         """A new file with these fields in this order."""
@@ -83,7 +83,7 @@ def _change(text: str, name: str, value: Any) -> str:
     return _change_inner(text, entry, inner, value) if dot else text_of.set_value(text, entry, value)
 
 
-def _change_inner(text: str, outer: Entry, inner: str, value: Any) -> str:
+def _change_inner(text: str, outer: FieldSpan, inner: str, value: Any) -> str:
     if not outer.fields:
         raise CannotEdit("a field of something that is no mapping")
     entry = outer.child(inner)

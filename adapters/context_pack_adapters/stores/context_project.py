@@ -16,7 +16,7 @@ from attrs import frozen
 from context_pack.contexts.domain.fingerprint import content_row, fingerprint
 from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE
 from context_pack.contexts.domain.scan import gather_rules, is_entered
-from context_pack.contexts.ports import Check, ContextFormat, Folder, Refusal, Scan
+from context_pack.contexts.ports import Check, ContextFormat, PlaceRefusal, ProjectFolder, Scan
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
@@ -76,7 +76,7 @@ class DiskProject:
         self._format, self._seen = form, seen
         self._contexts = Rooted(place, self._policy)
         self._sources = Rooted(place, policy)
-        self._known: dict[str, Folder] = {}
+        self._known: dict[str, ProjectFolder] = {}
 
     # -- the scan
 
@@ -84,7 +84,7 @@ class DiskProject:
         """Every folder that the rules let in; None when the root cannot be listed."""
         rules, ignored, warnings = gather_rules(self._root_file, self._format.parse)
         lines, start_ns = IgnoreFile(ignored), time.time_ns()
-        known: dict[str, Folder] = {}
+        known: dict[str, ProjectFolder] = {}
 
         def look_into(level: Level, depth: int) -> Iterator[tuple[str, int]]:
             nonlocal warnings
@@ -113,7 +113,7 @@ class DiskProject:
         self._known = known
         return Scan(list(known.values()), rules, warnings)
 
-    def _folder(self, scope: str, seen: Look, now_ns: int) -> Folder:
+    def _folder(self, scope: str, seen: Look, now_ns: int) -> ProjectFolder:
         """The folder as just seen: the known object if nothing has changed.
 
         A context that is a link is read again every time.
@@ -124,7 +124,7 @@ class DiskProject:
             return before
         newest = max([row[3] for row in seen.files], default=0)
         settled = not seen.odd_context and is_settled(newest, newest, now_ns)
-        return Folder(scope, seen.files, self, seen.warnings, seen.odd_context, settled)
+        return ProjectFolder(scope, seen.files, self, seen.warnings, seen.odd_context, settled)
 
     def _enters(self, scope: str, name: str, lines: IgnoreFile) -> bool | None:
         """Whether a folder is entered; None is a no that counts as a warning: its name is no text."""
@@ -145,10 +145,10 @@ class DiskProject:
 
     # -- one folder
 
-    def find(self, scope: str) -> Folder | Refusal | None:
+    def find(self, scope: str) -> ProjectFolder | PlaceRefusal | None:
         """The folder that a caller's scope leads to; None when there is none."""
         found = self._looked(scope)
-        if found is None or isinstance(found, Refusal):
+        if found is None or isinstance(found, PlaceRefusal):
             return found
         path, seen = found
         folder = self._folder(path, seen, time.time_ns())
@@ -158,26 +158,26 @@ class DiskProject:
     def inside(self, scope: str) -> Sequence[str]:
         """The scopes of the folders directly in one, as far as a scan would enter them, sorted."""
         found = self._looked(scope)
-        if found is None or isinstance(found, Refusal):
+        if found is None or isinstance(found, PlaceRefusal):
             return []
         path, seen = found
         lines = IgnoreFile(gather_rules(self._root_file, self._format.parse)[1])
         prefix = "" if path == ROOT_SCOPE else path + "/"
         return sorted(prefix + name for name in seen.folders if self._enters(prefix + name, name, lines))
 
-    def _looked(self, scope: str) -> tuple[str, Look] | Refusal | None:
+    def _looked(self, scope: str) -> tuple[str, Look] | PlaceRefusal | None:
         """Where a scope leads, from the root and without links, and what is there."""
         parts = self._spelled(scope.replace("\\", "/"))
         if parts is None:
-            return Refusal.OUTSIDE
+            return PlaceRefusal.OUTSIDE
         try:
             handle, reached = self._contexts.reach(tuple(parts) or (".",), enter)
         except Refused as refused:
-            return Refusal.OUTSIDE if refused.reason is Reason.OUTSIDE else None
+            return PlaceRefusal.OUTSIDE if refused.reason is Reason.OUTSIDE else None
         except OSError:
             return None
         except ValueError:  # a name that no system has
-            return Refusal.NOT_A_FOLDER
+            return PlaceRefusal.NOT_A_FOLDER
         try:
             path = "/".join(reached)
             if path != ROOT_SCOPE and (not is_decodable(path) or self._policy.denies_scope(path)):
@@ -237,21 +237,21 @@ class DiskProject:
         put(folder, name, after, mode)
         return True
 
-    def context_of(self, folder: Folder) -> bytes | Refusal | None:
+    def context_of(self, folder: ProjectFolder) -> bytes | PlaceRefusal | None:
         """The bytes of a folder's context file."""
         try:
             return self._contexts.reach((*_parts(folder.scope), CONTEXT_FILE), _context_bytes)[0]
         except Refused as refused:
             found = refused.reason
         except TooLarge:
-            return Refusal.TOO_LARGE
+            return PlaceRefusal.TOO_LARGE
         except OSError as error:
             found = reason_of(error)
         if found in (Reason.MISSING, Reason.DENIED):
             return None
-        return Refusal.OUTSIDE if found is Reason.OUTSIDE else Refusal.UNREADABLE
+        return PlaceRefusal.OUTSIDE if found is Reason.OUTSIDE else PlaceRefusal.UNREADABLE
 
-    def fingerprint_of(self, folder: Folder, check: Check) -> str | None:
+    def fingerprint_of(self, folder: ProjectFolder, check: Check) -> str | None:
         """The fingerprint of a folder's contents; None when a file cannot be read.
 
         One that an earlier process has computed counts as long as the rows are the same (`context_seen`).

@@ -6,7 +6,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from context_pack.contexts.ports import ContextFormat, Refusal
+from context_pack.contexts.ports import ContextFormat, PlaceRefusal
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack_adapters.disk.opening import Place, enter, leave, scan, way_from
@@ -34,43 +34,43 @@ class DiskProjects:
         self._format, self._seen = form, seen
         self._open: OrderedDict[tuple[str, Place], DiskProject] = OrderedDict()
 
-    def open(self, path: str | None) -> DiskProject | Refusal:
+    def open(self, path: str | None) -> DiskProject | PlaceRefusal:
         """The project at a path, if it lies where it may; what is outside never shows whether it exists."""
         shown = self.shown(path or "")
         try:
             spellings = dict.fromkeys((shown, os.path.realpath(shown)))
         except (OSError, ValueError):
-            return Refusal.NOT_ALLOWED
+            return PlaceRefusal.NOT_ALLOWED
         for root in self._allowed:
             for spelled in spellings:
                 found = self._inside(root, spelled)
                 if isinstance(found, Place):
                     return self._kept(shown, found)
-                if found is Refusal.NOT_A_FOLDER:
+                if found is PlaceRefusal.NOT_A_FOLDER:
                     return found
-        return Refusal.NOT_ALLOWED
+        return PlaceRefusal.NOT_ALLOWED
 
     def shown(self, path: str) -> str:
         """A path as callers are shown it: absolute, not resolved."""
         return os.path.normpath(os.path.join(self._source_root, path))
 
-    def _inside(self, root: str, spelled: str) -> Place | Refusal:
+    def _inside(self, root: str, spelled: str) -> Place | PlaceRefusal:
         """The place of a folder in an allowed root, reached without leaving it."""
         parts = way_from(root, spelled)
         if parts is None and (parts := way_from(os.path.realpath(root), spelled)) is None:
-            return Refusal.NOT_ALLOWED
+            return PlaceRefusal.NOT_ALLOWED
         try:
             if parts and self._scopes.denies(RelativePath("/".join(parts))):
-                return Refusal.NOT_ALLOWED
+                return PlaceRefusal.NOT_ALLOWED
             handle, reached = Rooted(root, self._scopes).reach(tuple(parts) or (".",), enter)
         except (Refused, Failure):
-            return Refusal.NOT_ALLOWED
+            return PlaceRefusal.NOT_ALLOWED
         except OSError:
-            return Refusal.NOT_A_FOLDER
+            return PlaceRefusal.NOT_A_FOLDER
         try:
             scan(handle)
         except OSError:
-            return Refusal.NOT_A_FOLDER
+            return PlaceRefusal.NOT_A_FOLDER
         finally:
             leave(handle)
         return Place(root, tuple(part for part in reached if part != "."))

@@ -24,7 +24,7 @@ class CannotEdit(ValueError):
     """The text is laid out in a way that cannot be changed safely."""
 
 
-class Entry(NamedTuple):
+class FieldSpan(NamedTuple):
     """One field of a mapping: where its key, its value and its last character stand."""
 
     key: str
@@ -34,20 +34,20 @@ class Entry(NamedTuple):
     end: int
     style: str
     """Empty for a plain or quoted text, `|` or `>` for a block, `block` or `flow` for a list or mapping."""
-    fields: Sequence[Entry] | None
+    fields: Sequence[FieldSpan] | None
     scalars: Sequence[tuple[int, int, str]]
     """The texts in it (begin, end, style), in which a `#` is no comment."""
 
-    def child(self, key: str) -> Entry | None:
+    def child(self, key: str) -> FieldSpan | None:
         """The field of that name in it."""
         return next((entry for entry in self.fields or () if entry.key == key), None)
 
 
-def top_of(text: str) -> Entry:
+def top_of(text: str) -> FieldSpan:
     """The whole document as an entry without a key; the text must be YAML already known to be a mapping."""
     import yaml
 
-    def read(readable: str, _: object) -> Entry:
+    def read(readable: str, _: object) -> FieldSpan:
         parser = getattr(yaml, "CBaseLoader", yaml.BaseLoader)(readable)
         parser.get_event()
         parser.get_event()
@@ -63,16 +63,16 @@ class _Positions:
         self._parser = parser
         self._yaml = yaml
 
-    def entry(self, key: str, at: int, column: int) -> Entry:
+    def entry(self, key: str, at: int, column: int) -> FieldSpan:
         """The value that comes next, as the entry of a key."""
         event = self._parser.get_event()
         start, end = event.start_mark.index, event.end_mark.index
         if not isinstance(event, self._yaml.CollectionStartEvent):
             style = getattr(event, "style", None)
             kind = style if style in BLOCK_STYLES else ""
-            return Entry(key, at, column, start, end, kind, None, ((start, end, kind),))
+            return FieldSpan(key, at, column, start, end, kind, None, ((start, end, kind),))
         mapping = isinstance(event, self._yaml.MappingStartEvent)
-        parts: list[Entry] = []
+        parts: list[FieldSpan] = []
         scalars: list[tuple[int, int, str]] = []
         while not isinstance(self._parser.peek_event(), self._yaml.CollectionEndEvent):
             mark, name = self._parser.peek_event().start_mark, ""
@@ -87,10 +87,12 @@ class _Positions:
         if event.flow_style:
             end = closing.end_mark.index
         style = "flow" if event.flow_style else "block"
-        return Entry(key, at, column, start, end, style, tuple(parts) if mapping else None, tuple(scalars))
+        return FieldSpan(
+            key, at, column, start, end, style, tuple(parts) if mapping else None, tuple(scalars)
+        )
 
 
-def has_comment(text: str, entry: Entry) -> bool:
+def has_comment(text: str, entry: FieldSpan) -> bool:
     """Whether there is a comment among the lines of a field."""
     at = entry.at
     stop = _line_end(text, entry.end)
@@ -103,7 +105,7 @@ def has_comment(text: str, entry: Entry) -> bool:
     return "#" in text[at:stop]
 
 
-def set_value(text: str, entry: Entry, value: Any) -> str:
+def set_value(text: str, entry: FieldSpan, value: Any) -> str:
     """The text with a field's value replaced, or the field removed when the value is None.
 
     A text in place of one on one line is quoted, and what follows on its line stays; else whole lines change.
@@ -123,14 +125,14 @@ def set_value(text: str, entry: Entry, value: Any) -> str:
     return text[:begin] + _lines(text, entry.key, value, entry.column).removesuffix(_break(text)) + text[end:]
 
 
-def _set_inline(text: str, entry: Entry, value: Any) -> str:
+def _set_inline(text: str, entry: FieldSpan, value: Any) -> str:
     """A field among others on one line: its value as JSON, which is YAML too."""
     if value is None:
         raise CannotEdit("a field among others on one line")
     return text[: entry.value_at] + json.dumps(value, ensure_ascii=False) + text[entry.end :]
 
 
-def add_field(text: str, mapping: Entry, key: str, value: Any, after: Sequence[str]) -> str:
+def add_field(text: str, mapping: FieldSpan, key: str, value: Any, after: Sequence[str]) -> str:
     """The text with a new field, placed behind the last field of `after` that is there, else at the end."""
     if mapping.style != "block" or not mapping.fields:
         raise CannotEdit("the fields do not stand on lines of their own")
@@ -160,7 +162,7 @@ def block_of(key: str, value: Any) -> str:
     return yaml_text({key: value}, lists="")
 
 
-def fields_of(top: Entry) -> Iterator[tuple[str, Entry]]:
+def fields_of(top: FieldSpan) -> Iterator[tuple[str, FieldSpan]]:
     """Every field as its name, those of a mapping in it as `a.b`."""
     for entry in top.fields or ():
         yield entry.key, entry

@@ -6,9 +6,9 @@ import builtins
 from collections.abc import Iterable
 
 from context_pack.bundles.domain.model import Bundle, Unloadable
-from context_pack.bundles.ports import Place
+from context_pack.bundles.ports import BundlePlace
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
-from context_pack.bundles.usecases.export import Export, Written, export, write_document
+from context_pack.bundles.usecases.export import ExportedText, WrittenDocument, export, write_document
 from context_pack.bundles.usecases.neighbours import Around, look_around
 from context_pack.cases import UseCases
 from context_pack.toolkit.call import QuietCall
@@ -26,7 +26,7 @@ class Bundles:
     def __init__(self, cases: UseCases) -> None:
         self._shelf, self._clock = cases.bundles, cases.ports.clock
 
-    def list(self) -> builtins.list[tuple[Place, Bundle | Unloadable]]:
+    def list(self) -> builtins.list[tuple[BundlePlace, Bundle | Unloadable]]:
         """Every bundle, with its entities and what is wrong with it, or why it does not load."""
         return self._shelf.bundles(QuietCall())
 
@@ -38,7 +38,7 @@ class Bundles:
         depth: int = 3,
         schemas: bool = True,
         relations: bool = True,
-    ) -> Export:
+    ) -> ExportedText:
         """Entities, each (type, id), with what they depend on; `data` is JSON text."""
         command = spelled(
             ExportContext,
@@ -67,7 +67,7 @@ class Bundles:
         bundle: str | None = None,
         dependencies: bool = True,
         depth: int = 2,
-    ) -> Written:
+    ) -> WrittenDocument:
         """An entity, with what it depends on, as Markdown."""
         command = spelled(
             ExportMarkdown,

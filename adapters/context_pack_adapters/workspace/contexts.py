@@ -8,8 +8,14 @@ from typing import TypeVar
 from context_pack.cases import UseCases
 from context_pack.contexts.domain.fingerprint import Method
 from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
-from context_pack.contexts.usecases.query import Checked, Found, Listing, Refused, opened
-from context_pack.contexts.usecases.refresh import Order, Outcome
+from context_pack.contexts.usecases.query import (
+    CheckedContext,
+    ContextPart,
+    FolderListing,
+    RefusedQuery,
+    opened,
+)
+from context_pack.contexts.usecases.refresh import FolderOutcome, Order
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.workspace.spelling import listed, spelled
 
@@ -24,16 +30,18 @@ class Contexts:
             raise ValueError("this workspace has no contexts")
         self._queries, self._refresher = cases.contexts
 
-    def list(self, *, path: str | None = None) -> Listing:
+    def list(self, *, path: str | None = None) -> FolderListing:
         """Every folder that has, or should have, a context."""
         return answered(self._queries.list(spelled(ListContexts, path=path)))
 
-    def query(self, scope: str, *, fields: Sequence[str] | None = None, path: str | None = None) -> Found:
+    def query(
+        self, scope: str, *, fields: Sequence[str] | None = None, path: str | None = None
+    ) -> ContextPart:
         """The context of a folder, whole or the fields asked for."""
         chosen = None if fields is None else listed(fields)
         return answered(self._queries.query(spelled(QueryContext, scope=scope, filter=chosen, path=path)))
 
-    def check(self, scope: str, *, path: str | None = None) -> Checked:
+    def check(self, scope: str, *, path: str | None = None) -> CheckedContext:
         """Whether the context of a folder is still true."""
         return answered(self._queries.check(spelled(CheckFreshness, scope=scope, path=path)))
 
@@ -45,19 +53,19 @@ class Contexts:
         method: Method | None = None,
         agents: bool = False,
         path: str | None = None,
-    ) -> Sequence[Outcome]:
+    ) -> Sequence[FolderOutcome]:
         """Make what is missing and bring the rest up to date; what people wrote stays."""
         project = answered(opened(self._queries.projects, path))
         order = Order(scope, only_missing, method, agents)
         return answered(self._refresher.refresh(project, order))
 
 
-def answered(found: T | Refused) -> T:
+def answered(found: T | RefusedQuery) -> T:
     """What was found.
 
     Raises:
         Failure: `not_found`, when the project or the scope was refused.
     """
-    if isinstance(found, Refused):
+    if isinstance(found, RefusedQuery):
         raise Failure(Code.NOT_FOUND, found.error, {} if found.reason is None else {"hint": found.reason})
     return found

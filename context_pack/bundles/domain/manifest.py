@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from context_pack.bundles.domain.model import Diagnostic, EntityKind, Relation, Spot
+from context_pack.bundles.domain.model import BundleSpot, Diagnostic, EntityKind, Relation
 from context_pack.kernel.paths import RelativePath
 
 MANIFEST = "sdd-bundle.yaml"
@@ -22,7 +22,7 @@ SCHEMA_PATHS = "$.spec.schemas.documents"
 
 
 @frozen
-class Manifest:
+class BundleManifest:
     """What `sdd-bundle.yaml` says; paths are as written."""
 
     name: str
@@ -51,7 +51,7 @@ class Complaints:
         self.found.append(Diagnostic(severity, f"{place} {words}", self.file))
 
 
-def read_manifest(value: Any, name: str) -> tuple[Manifest | None, list[Diagnostic]]:
+def read_manifest(value: Any, name: str) -> tuple[BundleManifest | None, list[Diagnostic]]:
     """The manifest that a file's value is, or None; `name` is for a bundle that has none of its own."""
     told = Complaints(MANIFEST)
     if not isinstance(value, Mapping):
@@ -69,7 +69,7 @@ def read_manifest(value: Any, name: str) -> tuple[Manifest | None, list[Diagnost
     layout = _mapping(_mapping(spec, "layout", "$.spec", told), "documents", "$.spec.layout", told)
     directories = {type_: entry.get("dir") for type_, entry in layout.items() if isinstance(entry, Mapping)}
     return (
-        Manifest(
+        BundleManifest(
             name=own if isinstance(own, str) and own.strip() else name,
             type_path=type_path,
             schema_paths=dict(_texts(schemas, SCHEMA_PATHS, told)),
@@ -79,7 +79,9 @@ def read_manifest(value: Any, name: str) -> tuple[Manifest | None, list[Diagnost
     )
 
 
-def read_bundle_type(value: Any, file: str, manifest: Manifest) -> tuple[BundleType | None, list[Diagnostic]]:
+def read_bundle_type(
+    value: Any, file: str, manifest: BundleManifest
+) -> tuple[BundleType | None, list[Diagnostic]]:
     """The bundle type that a file's value is, or None."""
     told = Complaints(file)
     entries = value.get("entities") if isinstance(value, Mapping) else None
@@ -102,7 +104,7 @@ def read_bundle_type(value: Any, file: str, manifest: Manifest) -> tuple[BundleT
     return BundleType(tuple(kinds.values()), tuple(filter(None, found))), told.found
 
 
-def _kind(entry: Any, place: str, manifest: Manifest, told: Complaints) -> EntityKind | None:
+def _kind(entry: Any, place: str, manifest: BundleManifest, told: Complaints) -> EntityKind | None:
     """One type of entity; the manifest's schema path wins, its directory only fills a gap."""
     if not isinstance(entry, Mapping):
         told.add(place, "must be an object")
@@ -111,18 +113,21 @@ def _kind(entry: Any, place: str, manifest: Manifest, told: Complaints) -> Entit
     if not isinstance(name, str) or not name.strip():
         told.add(f"{place}.entityType", "must be the name of a type")
         return None
-    directory, directory_spot = _text(entry, "directory", place, told), Spot(told.file, f"{place}.directory")
+    directory, directory_spot = (
+        _text(entry, "directory", place, told),
+        BundleSpot(told.file, f"{place}.directory"),
+    )
     if directory is None and name in manifest.directories:
         directory = manifest.directories[name]
-        directory_spot = Spot(MANIFEST, f"$.spec.layout.documents.{name}.dir")
+        directory_spot = BundleSpot(MANIFEST, f"$.spec.layout.documents.{name}.dir")
     if directory is None:
         told.add(f"{place}.directory", "must be the folder of the type's files")
         return None
     id_field = _text(entry, "idField", place, told) or DEFAULT_ID_FIELD
-    schema_path, schema_spot = manifest.schema_paths.get(name), Spot(MANIFEST, f"{SCHEMA_PATHS}.{name}")
+    schema_path, schema_spot = manifest.schema_paths.get(name), BundleSpot(MANIFEST, f"{SCHEMA_PATHS}.{name}")
     if schema_path is None:
         schema_path = _text(entry, "schemaPath", place, told)
-        schema_spot = Spot(told.file, f"{place}.schemaPath")
+        schema_spot = BundleSpot(told.file, f"{place}.schemaPath")
     return EntityKind(
         name=name,
         id_field=id_field,

@@ -65,7 +65,7 @@ class Relation:
     from_field: str
 
 
-class Spot(NamedTuple):
+class BundleSpot(NamedTuple):
     """A file of the bundle, and a place in it (`$.entities[2].directory`)."""
 
     file: str
@@ -80,8 +80,8 @@ class EntityKind:
     id_field: str
     directory: str
     schema_path: str | None
-    directory_spot: Spot
-    schema_spot: Spot
+    directory_spot: BundleSpot
+    schema_spot: BundleSpot
 
 
 @frozen(eq=False)

@@ -25,7 +25,7 @@ _BESIDE = ("allOf", "anyOf", "oneOf")
 _BRANCHES = ("if", "then", "else")
 
 
-class Found(NamedTuple):
+class MarkedId(NamedTuple):
     """A marked id: where its field stands in the schema, its path in the data, and the field's title."""
 
     place: tuple[int, ...]
@@ -34,33 +34,33 @@ class Found(NamedTuple):
     target: str
 
 
-class _Part(NamedTuple):
+class _Subschema(NamedTuple):
     """A subschema, and what finds its references (None: nothing does)."""
 
     schema: Mapping[str, Any]
     resolver: Any
 
 
-class _Child(NamedTuple):
+class _FieldPlan(NamedTuple):
     """A field: what is said about its value, its title, and its number among the fields."""
 
-    plan: Plan
+    plan: ReferencePlan
     title: str | None
     number: int
 
 
 @frozen(eq=False)
-class Plan:
+class ReferencePlan:
     """Everything that a schema says about one place of the data."""
 
-    roots: tuple[_Part, ...]
+    roots: tuple[_Subschema, ...]
     patterns: Patterns
     """They also count the steps of the walk."""
 
     @classmethod
-    def of_schema(cls, schema: Any, resolver: Any, patterns: Patterns) -> Plan:
+    def of_schema(cls, schema: Any, resolver: Any, patterns: Patterns) -> ReferencePlan:
         """The plan of a whole schema; of none, if the value is no schema."""
-        return cls((_Part(schema, resolver),) if isinstance(schema, Mapping) else (), patterns)
+        return cls((_Subschema(schema, resolver),) if isinstance(schema, Mapping) else (), patterns)
 
     def title_at(self, path: Sequence[str]) -> str | None:
         """The title of the field at a path; lists on the way are passed through."""
@@ -75,7 +75,7 @@ class Plan:
     def walk(
         self,
         value: Any,
-        found: list[Found],
+        found: list[MarkedId],
         place: tuple[int, ...] = (),
         path: tuple[str, ...] = (),
         title: str | None = None,
@@ -86,7 +86,7 @@ class Plan:
             TooCostly: the steps are used up.
         """
         if path and self._is_marked:
-            found.extend(Found(place, path, title, target) for target in ids_in(value))
+            found.extend(MarkedId(place, path, title, target) for target in ids_in(value))
         if isinstance(value, Mapping):
             self._take(1 + len(self._leading) + len(self._unnamed))
             for name, child in self._children(value):
@@ -100,7 +100,7 @@ class Plan:
         self.patterns.steps.take(steps)
 
     @cached_property
-    def _parts(self) -> tuple[_Part, ...]:
+    def _parts(self) -> tuple[_Subschema, ...]:
         found = []
         for part in _merged(self.roots):
             self._take(cost_of(part.schema))
@@ -112,30 +112,30 @@ class Plan:
         return any(_is_mark(part.schema.get(MARK)) for part in self._parts)
 
     @cached_property
-    def _fields(self) -> dict[str, _Child]:
+    def _fields(self) -> dict[str, _FieldPlan]:
         """The named fields, in the order of the schema."""
-        named: dict[str, list[_Part]] = {}
+        named: dict[str, list[_Subschema]] = {}
         for part in self._parts:
             for name, schema in _schemas(part.schema.get("properties")):
-                named.setdefault(name, []).append(_Part(schema, part.resolver))
+                named.setdefault(name, []).append(_Subschema(schema, part.resolver))
         return {name: self._child(parts, number) for number, (name, parts) in enumerate(named.items())}
 
     @cached_property
-    def _leading(self) -> list[tuple[str, _Child]]:
+    def _leading(self) -> list[tuple[str, _FieldPlan]]:
         """The named fields that may hold references."""
         return [(name, child) for name, child in self._fields.items() if child.plan._leads_on]
 
     @cached_property
-    def _unnamed(self) -> list[tuple[str | None, _Child]]:
+    def _unnamed(self) -> list[tuple[str | None, _FieldPlan]]:
         """What is said about fields without a name: by pattern, then (None) about the rest."""
         number = len(self._fields)
-        found: list[tuple[str | None, _Child]] = []
+        found: list[tuple[str | None, _FieldPlan]] = []
         for part in self._parts:
             for pattern, schema in _schemas(part.schema.get("patternProperties")):
-                found.append((pattern, self._child([_Part(schema, part.resolver)], number)))
+                found.append((pattern, self._child([_Subschema(schema, part.resolver)], number)))
         for part in self._parts:
             for _, schema in _schemas({"": part.schema.get("additionalProperties")}):
-                found.append((None, self._child([_Part(schema, part.resolver)], number)))
+                found.append((None, self._child([_Subschema(schema, part.resolver)], number)))
         return [(pattern, child) for pattern, child in found if child.plan._leads_on]
 
     @cached_property
@@ -147,7 +147,7 @@ class Plan:
         return any("items" in part.schema or "prefixItems" in part.schema for part in self._parts)
 
     @cached_property
-    def _item_plans(self) -> dict[int, Plan]:
+    def _item_plans(self) -> dict[int, ReferencePlan]:
         return {}
 
     @cached_property
@@ -155,11 +155,11 @@ class Plan:
         """After how many items of a list all are alike."""
         return max((len(_list(part.schema.get("prefixItems"))) for part in self._parts), default=0)
 
-    def _child(self, parts: list[_Part], number: int) -> _Child:
+    def _child(self, parts: list[_Subschema], number: int) -> _FieldPlan:
         title = next(filter(None, (title_of(part.schema) for part in parts)), None)
-        return _Child(Plan(tuple(parts), self.patterns), title, number)
+        return _FieldPlan(ReferencePlan(tuple(parts), self.patterns), title, number)
 
-    def _children(self, value: Mapping[str, Any]) -> Iterator[tuple[str, _Child]]:
+    def _children(self, value: Mapping[str, Any]) -> Iterator[tuple[str, _FieldPlan]]:
         """The fields of a value that may hold references."""
         for name, child in self._leading:
             if name in value:
@@ -178,18 +178,18 @@ class Plan:
                     matched = True
                     yield name, child
 
-    def _items(self, number: int) -> Plan:
+    def _items(self, number: int) -> ReferencePlan:
         """What is said about the item of a list at that number."""
         number = min(number, self._prefix)
         known = self._item_plans.get(number)
         if known is None:
             parts = [
-                _Part(schema, part.resolver)
+                _Subschema(schema, part.resolver)
                 for part in self._parts
                 for schema in [_item_schema(part.schema, number)]
                 if isinstance(schema, Mapping)
             ]
-            known = self._item_plans[number] = Plan(tuple(parts), self.patterns)
+            known = self._item_plans[number] = ReferencePlan(tuple(parts), self.patterns)
         return known
 
 
@@ -200,7 +200,7 @@ def ids_in(value: Any) -> Iterator[str]:
             yield item
 
 
-def _merged(roots: Sequence[_Part]) -> Iterator[_Part]:
+def _merged(roots: Sequence[_Subschema]) -> Iterator[_Subschema]:
     """The subschemas that are about the same value, each once, in the order of the schema."""
     seen: set[int] = set()
     waiting = list(reversed(roots))
@@ -213,24 +213,24 @@ def _merged(roots: Sequence[_Part]) -> Iterator[_Part]:
         waiting.extend(reversed(list(_beside(part))))
 
 
-def _beside(part: _Part) -> Iterator[_Part]:
+def _beside(part: _Subschema) -> Iterator[_Subschema]:
     schema, resolver = part
     for key in ("$ref", "$dynamicRef"):
         if isinstance(schema.get(key), str) and resolver is not None:
             yield from _resolved(schema[key], resolver)
     for key in _BESIDE:
-        yield from (_Part(one, resolver) for one in _list(schema.get(key)) if isinstance(one, Mapping))
+        yield from (_Subschema(one, resolver) for one in _list(schema.get(key)) if isinstance(one, Mapping))
     for key in _BRANCHES:
         if isinstance(schema.get(key), Mapping):
-            yield _Part(schema[key], resolver)
-    yield from (_Part(one, resolver) for _, one in _schemas(schema.get("dependentSchemas")))
+            yield _Subschema(schema[key], resolver)
+    yield from (_Subschema(one, resolver) for _, one in _schemas(schema.get("dependentSchemas")))
 
 
-def _resolved(ref: str, resolver: Any) -> Iterator[_Part]:
+def _resolved(ref: str, resolver: Any) -> Iterator[_Subschema]:
     # Where it leads to nothing, the schema's own check has said so.
     found = looked_up(resolver, ref)
     if found is not None and isinstance(found.contents, Mapping):
-        yield _Part(found.contents, found.resolver)
+        yield _Subschema(found.contents, found.resolver)
 
 
 def _item_schema(schema: Mapping[str, Any], number: int) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 from context_pack.bundles.domain.model import Field, Reference, Relation
 from context_pack.bundles.domain.patterns import Patterns
-from context_pack.bundles.domain.reference_plan import Found, Plan, ids_in
+from context_pack.bundles.domain.reference_plan import MarkedId, ReferencePlan, ids_in
 from context_pack.bundles.domain.steps import Steps, TooCostly
 from context_pack.bundles.domain.words import words_of
 
@@ -29,7 +29,7 @@ class References:
         self, relations: Iterable[Relation], schema: Any, resolver: Any, steps: Steps | None = None
     ) -> None:
         self._steps = steps or Steps()
-        self._plan = Plan.of_schema(schema, resolver, Patterns(self._steps))
+        self._plan = ReferencePlan.of_schema(schema, resolver, Patterns(self._steps))
         self.flaws: list[str] = []
         self._fields: dict[str, Field] = {}
         self._relations = [Field(one.from_field, self._title(one.from_field)) for one in relations]
@@ -39,7 +39,7 @@ class References:
     def of(self, data: Mapping[str, Any]) -> tuple[Reference, ...]:
         """Every reference of an entity, each once."""
         found: dict[Reference, None] = {}
-        marked: list[Found] = []
+        marked: list[MarkedId] = []
         try:
             self._steps.begin_value()
             for relation in self._relations:

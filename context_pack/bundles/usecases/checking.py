@@ -9,7 +9,7 @@ from attrs import frozen
 
 from context_pack.bundles.domain.model import Bundle, Diagnostic, Sort, Unloadable
 from context_pack.bundles.usecases.export import select
-from context_pack.bundles.usecases.shelf import Address, Opened
+from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle
 from context_pack.kernel.errors import invalid
 
 DEFAULT_DEPTH = 3
@@ -27,7 +27,7 @@ def findings(bundle: Bundle | Unloadable) -> Iterator[Diagnostic]:
         yield Diagnostic("warning", words, entity.file, entity.type, entity.id, Sort.ORPHAN)
 
 
-class Known(NamedTuple):
+class ExportedEntity(NamedTuple):
     """An entity as an earlier export has it."""
 
     modified: str
@@ -35,13 +35,13 @@ class Known(NamedTuple):
 
 
 @frozen
-class Snapshot:
+class EarlierExport:
     """What an earlier export says: its bundle, its depth, its targets, and each entity."""
 
     bundle_id: str | None
     depth: int
-    targets: tuple[Address, ...]
-    entities: Mapping[Address, Known]
+    targets: tuple[EntityAddress, ...]
+    entities: Mapping[EntityAddress, ExportedEntity]
 
 
 class Staleness(NamedTuple):
@@ -51,13 +51,13 @@ class Staleness(NamedTuple):
     more, or the targets no longer lead to them; `new` are what the targets lead to now.
     """
 
-    newer: tuple[Address, ...]
-    changed: tuple[Address, ...]
-    gone: tuple[Address, ...]
-    new: tuple[Address, ...]
+    newer: tuple[EntityAddress, ...]
+    changed: tuple[EntityAddress, ...]
+    gone: tuple[EntityAddress, ...]
+    new: tuple[EntityAddress, ...]
 
 
-def read_snapshot(value: Any) -> Snapshot:
+def read_snapshot(value: Any) -> EarlierExport:
     """The snapshot in an export: the whole answer, or its `data` alone.
 
     Raises:
@@ -74,7 +74,7 @@ def read_snapshot(value: Any) -> Snapshot:
     targets = dict(_entities(data.get("targets")))
     if not targets:
         raise invalid("this is no export of export_context: it has no targets", "file")
-    return Snapshot(
+    return EarlierExport(
         bundle_id if isinstance(bundle_id, str) else None,
         depth if isinstance(depth, int) and depth >= 0 else DEFAULT_DEPTH,
         tuple(targets),
@@ -82,23 +82,24 @@ def read_snapshot(value: Any) -> Snapshot:
     )
 
 
-def _entities(value: Any) -> Iterator[tuple[Address, Known]]:
+def _entities(value: Any) -> Iterator[tuple[EntityAddress, ExportedEntity]]:
     for entity in value if isinstance(value, list) else ():
         if not isinstance(entity, Mapping):
             raise invalid("this is no export of export_context: an entity is no object", "file")
         type_, key, modified = entity.get("entityType"), entity.get("id"), entity.get("lastModified")
         if not (isinstance(type_, str) and isinstance(key, str) and isinstance(modified, str)):
             raise invalid("this is no export of export_context: an entity lacks its type, id or time", "file")
-        yield Address(type_, key), Known(modified, entity.get("data"))
+        yield EntityAddress(type_, key), ExportedEntity(modified, entity.get("data"))
 
 
-def compare(opened: Opened, snapshot: Snapshot) -> Staleness:
+def compare(opened: OpenedBundle, snapshot: EarlierExport) -> Staleness:
     """How the bundle differs from the snapshot now."""
     bundle = opened.bundle
     targets = [bundle.find(address.type, address.id) for address in snapshot.targets]
     present = [entity for entity in targets if entity is not None]
     now = {
-        Address(entity.type, entity.id): entity for entity in select(bundle, present, snapshot.depth).entities
+        EntityAddress(entity.type, entity.id): entity
+        for entity in select(bundle, present, snapshot.depth).entities
     }
     both = [(address, known, now[address]) for address, known in snapshot.entities.items() if address in now]
     # One spelling for all instants, so that they compare as texts.

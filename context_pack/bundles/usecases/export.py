@@ -15,7 +15,7 @@ from context_pack.bundles.domain.document import document
 from context_pack.bundles.domain.model import Bundle, Edge, Entity, address_of, compact, exported
 from context_pack.bundles.domain.modified import spelled
 from context_pack.bundles.usecases.commands import MOST_DEPTH, ExportContext, ExportMarkdown
-from context_pack.bundles.usecases.shelf import Address, Opened, require
+from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle, require
 from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.ports import Clock
 
@@ -68,7 +68,7 @@ def _reach(bundle: Bundle, targets: Sequence[Entity], depth: int) -> dict[str, N
 
 
 @frozen(eq=False)
-class Export:
+class ExportedText:
     """An export as JSON text in the order of the contract, and what its envelope says besides."""
 
     bundle_id: str
@@ -77,7 +77,7 @@ class Export:
     diagnostics: list[dict[str, str]]
 
 
-def export(opened: Opened, command: ExportContext, clock: Clock) -> Export:
+def export(opened: OpenedBundle, command: ExportContext, clock: Clock) -> ExportedText:
     """The export that a command asks of an opened bundle.
 
     The last few are kept but for their time: by `benches/side_by_side/bundles.py` the second of two equal
@@ -95,15 +95,15 @@ def export(opened: Opened, command: ExportContext, clock: Clock) -> Export:
         kept[opened.id, command] = made
     about, rest, meta, told = made
     data = f'{{"exportMeta":{compact({**about, "exportedAt": spelled(clock.now())})},{rest}'
-    return Export(opened.id, data, dict(meta), [dict(each) for each in told])
+    return ExportedText(opened.id, data, dict(meta), [dict(each) for each in told])
 
 
 def _made(
-    opened: Opened, command: ExportContext
+    opened: OpenedBundle, command: ExportContext
 ) -> tuple[dict[str, Any], str, dict[str, Any], list[dict[str, str]]]:
     """An export but for its time: `exportMeta`, the JSON behind it, `meta` and the diagnostics."""
     bundle = opened.bundle
-    wanted = [Address(target.entity_type, target.entity_id) for target in command.targets]
+    wanted = [EntityAddress(target.entity_type, target.entity_id) for target in command.targets]
     chosen = select(bundle, require(bundle, opened.id, wanted), command.dependency_depth)
     counts = {"targetCount": len(chosen.targets), "dependencyCount": len(chosen.dependencies)}
     about = {
@@ -143,7 +143,7 @@ def _relation(edge: Edge) -> dict[str, Any]:
     return {**ends, "field": edge.field.name, "displayName": edge.field.display_name}
 
 
-class Written(NamedTuple):
+class WrittenDocument(NamedTuple):
     """A document, the entity it is about, those it shows besides, and how far it went for them.
 
     `left_out` counts those that it has no room for.
@@ -156,14 +156,14 @@ class Written(NamedTuple):
     left_out: int
 
 
-def write_document(opened: Opened, command: ExportMarkdown, most: int) -> Written:
+def write_document(opened: OpenedBundle, command: ExportMarkdown, most: int) -> WrittenDocument:
     """The document of an entity in at most `most` bytes.
 
     Raises:
         Failure: `not_found`.
     """
     bundle = opened.bundle
-    found = require(bundle, opened.id, [Address(command.entity_type, command.entity_id)])
+    found = require(bundle, opened.id, [EntityAddress(command.entity_type, command.entity_id)])
     chosen = select(bundle, found, command.dependency_depth if command.include_dependencies else 0)
     text, shown = document(bundle, found[0], chosen.dependencies, most)
-    return Written(text, found[0], shown, chosen.depth, len(chosen.dependencies) - len(shown))
+    return WrittenDocument(text, found[0], shown, chosen.depth, len(chosen.dependencies) - len(shown))

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import frozen
 
 from context_pack.bundles.domain.manifest import BundleType, path_inside
-from context_pack.bundles.domain.model import Diagnostic, Entity, EntityKind, Sort, Spot
+from context_pack.bundles.domain.model import BundleSpot, Diagnostic, Entity, EntityKind, Sort
 from context_pack.bundles.domain.modified import last_modified
 from context_pack.bundles.domain.references import References
 from context_pack.bundles.domain.schema_files import SchemaWorld, file_of, refs_in
@@ -84,7 +84,7 @@ def told(flaw: Flaw, **about: Any) -> Diagnostic:
     return Diagnostic(flaw.severity, flaw.reason, flaw.path, **about)
 
 
-def document_at(files: BundleFiles, path: str, spot: Spot) -> Found:
+def document_at(files: BundleFiles, path: str, spot: BundleSpot) -> Found:
     """The file at a path that another file names; a path that leaves the bundle is that file's flaw."""
     try:
         inside = path_inside(path)

@@ -12,20 +12,20 @@ from attrs import field, frozen
 
 from context_pack.bundles.domain.manifest import (
     MANIFEST,
+    BundleManifest,
     BundleType,
-    Manifest,
     path_inside,
     read_bundle_type,
     read_manifest,
 )
 from context_pack.bundles.domain.model import (
     Bundle,
+    BundleSpot,
     Diagnostic,
     Edge,
     Entity,
     EntityKind,
     Sort,
-    Spot,
     Unloadable,
 )
 from context_pack.bundles.ports import BundleFiles, Flaw
@@ -45,7 +45,7 @@ class Head:
 
     sources: tuple[Found, ...]
     diagnostics: tuple[Diagnostic, ...]
-    manifest: Manifest | None = None
+    manifest: BundleManifest | None = None
     layout: BundleType | None = None
 
     @property
@@ -116,7 +116,7 @@ def read_head(files: BundleFiles, name: str) -> Head:
     manifest, troubles = read_manifest(first.value, name)
     if manifest is None:
         return Head((first,), tuple(troubles))
-    second = document_at(files, manifest.type_path, Spot(MANIFEST, "$.spec.bundleTypeDefinition"))
+    second = document_at(files, manifest.type_path, BundleSpot(MANIFEST, "$.spec.bundleTypeDefinition"))
     if isinstance(second, Flaw):
         return Head((first, second), (*troubles, told(second)), manifest)
     layout, more = read_bundle_type(second.value, second.path, manifest)

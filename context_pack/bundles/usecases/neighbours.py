@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from context_pack.bundles.domain.model import Bundle, Entity, exported
 from context_pack.bundles.usecases.commands import GetContext
-from context_pack.bundles.usecases.shelf import Address, Opened, require
+from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle, require
 from context_pack.toolkit.rows import weight
 
 REFERENCES, REFERENCED_BY = "references", "referencedBy"
@@ -36,14 +36,14 @@ class Around(NamedTuple):
     total: int
 
 
-def look_around(opened: Opened, command: GetContext) -> Around:
+def look_around(opened: OpenedBundle, command: GetContext) -> Around:
     """The entity and its neighbours.
 
     Raises:
         Failure: `not_found`.
     """
     bundle = opened.bundle
-    (entity,) = require(bundle, opened.id, [Address(command.entity_type, command.id)])
+    (entity,) = require(bundle, opened.id, [EntityAddress(command.entity_type, command.id)])
     found = list(_neighbours(bundle, entity, command.depth))
     return Around(entity, found[: command.max_related], len(found))
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 from attrs import frozen
 
 from context_pack.bundles.domain.model import Bundle, Diagnostic, Entity, Unloadable
-from context_pack.bundles.ports import BundleFiles, BundleStore, Discovery, Place
+from context_pack.bundles.ports import BundleFiles, BundlePlace, BundleStore, FoundBundles
 from context_pack.bundles.usecases.loading import Loaded, load, read_head
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.toolkit.arguments import clip
@@ -28,7 +28,7 @@ MOST_TOLD = 20
 
 
 @frozen(eq=False)
-class Opened:
+class OpenedBundle:
     """A bundle that was asked for, and its id."""
 
     id: str
@@ -36,7 +36,7 @@ class Opened:
 
 
 @frozen
-class Address:
+class EntityAddress:
     """An entity as callers name it."""
 
     type: str
@@ -44,12 +44,12 @@ class Address:
 
 
 @frozen(eq=False)
-class Shelf:
+class BundleShelf:
     """The bundles that calls can open."""
 
     store: BundleStore
 
-    def serve(self, bundle_id: str | None, call: Call, work: Callable[[Opened], R]) -> R:
+    def serve(self, bundle_id: str | None, call: Call, work: Callable[[OpenedBundle], R]) -> R:
         """What `work` makes of the bundle; where nothing is found, bundles are searched for once more.
 
         Raises:
@@ -66,27 +66,27 @@ class Shelf:
                 raise
         return work(self._opened(fresh, bundle_id, call))
 
-    def bundles(self, call: Call) -> list[tuple[Place, Bundle | Unloadable]]:
+    def bundles(self, call: Call) -> list[tuple[BundlePlace, Bundle | Unloadable]]:
         """Every bundle that is found now, loaded or not."""
         found = self.store.discover(again=True)
         return [(place, self._loaded(place, call)) for place in found.places]
 
-    def places(self) -> Sequence[Place]:
+    def places(self) -> Sequence[BundlePlace]:
         """The bundles that load, without their entities."""
         known = self.store.discover()
         return self._loading(known if known.places else self.store.discover(again=True))
 
-    def _loading(self, known: Discovery) -> list[Place]:
+    def _loading(self, known: FoundBundles) -> list[BundlePlace]:
         return [place for place in known.places if read_head(self.store.files(place), place.id).loads]
 
-    def _opened(self, known: Discovery, bundle_id: str | None, call: Call) -> Opened:
+    def _opened(self, known: FoundBundles, bundle_id: str | None, call: Call) -> OpenedBundle:
         place = self._named(known, bundle_id) if bundle_id else self._only(known)
         bundle = self._loaded(place, call)
         if isinstance(bundle, Unloadable):
             raise _does_not_load(place, bundle.diagnostics)
-        return Opened(place.id, bundle)
+        return OpenedBundle(place.id, bundle)
 
-    def _named(self, known: Discovery, bundle_id: str) -> Place:
+    def _named(self, known: FoundBundles, bundle_id: str) -> BundlePlace:
         for place in known.places:
             if place.id == bundle_id:
                 return place
@@ -94,7 +94,7 @@ class Shelf:
         details = {"bundleId": bundle_id, "availableBundles": [place.id for place in self._loading(known)]}
         raise Failure(Code.NOT_FOUND, message, details | _of_search(known))
 
-    def _only(self, known: Discovery) -> Place:
+    def _only(self, known: FoundBundles) -> BundlePlace:
         """The only bundle that loads."""
         loading = self._loading(known)
         if len(loading) == 1:
@@ -112,7 +112,7 @@ class Shelf:
             words = "there is no bundle where bundles should be; see the diagnostics"
         raise Failure(Code.NOT_FOUND, words, {"availableBundles": [], **_of_search(known)})
 
-    def _loaded(self, place: Place, call: Call) -> Bundle | Unloadable:
+    def _loaded(self, place: BundlePlace, call: Call) -> Bundle | Unloadable:
         def pulse(count: int) -> None:
             call.check()
             call.progress(count, None, f"loading {place.id}")
@@ -123,7 +123,7 @@ class Shelf:
         return self.store.load(place, make, call.check).bundle
 
 
-def require(bundle: Bundle, bundle_id: str, wanted: Sequence[Address]) -> list[Entity]:
+def require(bundle: Bundle, bundle_id: str, wanted: Sequence[EntityAddress]) -> list[Entity]:
     """The entities of these addresses, each once.
 
     Raises:
@@ -144,7 +144,7 @@ def require(bundle: Bundle, bundle_id: str, wanted: Sequence[Address]) -> list[E
     return [entity for entity in found.values() if entity is not None]
 
 
-def _hint(bundle: Bundle, wanted: Address) -> str:
+def _hint(bundle: Bundle, wanted: EntityAddress) -> str:
     """What may have been meant by an address of nothing."""
     owner = bundle.entities.get(wanted.id)
     if owner is not None:
@@ -168,11 +168,11 @@ def _alike(wanted: str, ids: Iterable[str]) -> list[str]:
     return [one for length, one in near if 2 * length >= len(folded)]
 
 
-def _does_not_load(place: Place, diagnostics: Sequence[Diagnostic]) -> Failure:
+def _does_not_load(place: BundlePlace, diagnostics: Sequence[Diagnostic]) -> Failure:
     details = {"bundleId": place.id, "diagnostics": [told.record() for told in diagnostics]}
     return Failure(Code.NOT_FOUND, f"the bundle {place.id} does not load; see the diagnostics", details)
 
 
-def _of_search(known: Discovery) -> dict[str, object]:
+def _of_search(known: FoundBundles) -> dict[str, object]:
     told = [diagnostic.record() for diagnostic in known.diagnostics]
     return {"diagnostics": told} if told else {}

@@ -50,7 +50,7 @@ def _code_units(row: str) -> bytes:
     return row.encode("utf-16-be")
 
 
-class State(StrEnum):
+class FreshnessState(StrEnum):
     """How far a context can be relied on."""
 
     FRESH = "fresh"
@@ -62,7 +62,7 @@ class State(StrEnum):
 class Freshness:
     """A stored fingerprint beside the computed one that it was compared with."""
 
-    state: State
+    state: FreshnessState
     stored: str
     computed: str
     method: Method
@@ -71,7 +71,7 @@ class Freshness:
 def compared(stored: str, stat: str, content: Callable[[], str | None]) -> Freshness:
     """Fresh when the stored value equals either fingerprint; contents count only when `stat` differs."""
     if stored == stat:
-        return Freshness(State.FRESH, stored, stat, Method.STAT)
+        return Freshness(FreshnessState.FRESH, stored, stat, Method.STAT)
     if stored == content():
-        return Freshness(State.FRESH, stored, stored, Method.CONTENT)
-    return Freshness(State.STALE, stored, stat, Method.STAT)
+        return Freshness(FreshnessState.FRESH, stored, stored, Method.CONTENT)
+    return Freshness(FreshnessState.STALE, stored, stat, Method.STAT)

@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.contexts.domain.manifests import Manifest, joined, read_manifest
+from context_pack.contexts.domain.manifests import ManifestFacts, joined, read_manifest
 from context_pack.contexts.domain.model import ROOT_SCOPE
 from context_pack.contexts.domain.outline import PROSE, Outline
 from context_pack.contexts.domain.prose import paragraph_of, title_of
@@ -47,7 +47,7 @@ NO_PROGRAM = frozenset({"json", "yaml", "toml", "xml", "markdown", "text", "rst"
 
 
 @frozen
-class Source:
+class FolderFile:
     """One source of a folder; the text is None when it cannot be read."""
 
     name: str
@@ -80,13 +80,13 @@ class Subject:
     """A folder to write about; `names` are all its files."""
 
     scope: str
-    sources: Sequence[Source]
+    sources: Sequence[FolderFile]
     names: frozenset[str] = frozenset()
     children: Sequence[Child] = ()
     around: Surroundings = Surroundings()
 
     @property
-    def manifest(self) -> Manifest | None:
+    def manifest(self) -> ManifestFacts | None:
         """What the manifests in the folder say."""
         found = (read_manifest(each.name, each.text) for each in self.sources if each.text is not None)
         return joined([each for each in found if each is not None], self.names)
@@ -147,7 +147,7 @@ def _documented(subject: Subject) -> str:
     return entry or (code[0].outline.about if len(code) == 1 else "")
 
 
-def _programs(subject: Subject) -> list[Source]:
+def _programs(subject: Subject) -> list[FolderFile]:
     return [each for each in subject.sources if language_of(each.name) not in NO_PROGRAM]
 
 
@@ -172,7 +172,7 @@ def _told_by_names(subject: Subject) -> str:
     return f"{_count(of_kind)}{more}: {_listed([each.name for each in of_kind])}." if of_kind else ""
 
 
-def _count(sources: Sequence[Source]) -> str:
+def _count(sources: Sequence[FolderFile]) -> str:
     """So many files, with their language if they have one in common."""
     spoken_in = {spoken(language_of(each.name)) for each in sources}
     kind = spoken_in.pop() if len(spoken_in) == 1 else ""
@@ -215,7 +215,7 @@ def _files(subject: Subject) -> list[dict[str, str]]:
     return found
 
 
-def _offered(subject: Subject) -> list[tuple[Source, Any]]:
+def _offered(subject: Subject) -> list[tuple[FolderFile, Any]]:
     """What the sources that are no tests export, with where it comes from."""
     return [
         (each, export)

@@ -44,7 +44,7 @@ _SETUP = re.compile(r"^(?P<key>name|description)\s*=\s*(?P<value>.+)$", re.MULTI
 
 
 @frozen
-class Manifest:
+class ManifestFacts:
     """The facts of one manifest; `depends` are lines such as `express ^4.19.0`, `needs` their bare names."""
 
     kind: str
@@ -66,7 +66,7 @@ class Manifest:
         return next((name for name in FRAMEWORKS if name in known), "")
 
 
-def read_manifest(name: str, text: str) -> Manifest | None:
+def read_manifest(name: str, text: str) -> ManifestFacts | None:
     """The facts of a manifest of that file name; None when it is none, or cannot be read."""
     reader = _reader_of(name)
     try:
@@ -80,12 +80,12 @@ def is_manifest(name: str) -> bool:
     return _reader_of(name) is not None
 
 
-def _reader_of(name: str) -> Callable[[str], Manifest] | None:
+def _reader_of(name: str) -> Callable[[str], ManifestFacts] | None:
     listing = name.startswith("requirements") and name.endswith(".txt")
     return _requirements if listing else _READERS.get(name)
 
 
-def joined(manifests: list[Manifest], names: frozenset[str]) -> Manifest | None:
+def joined(manifests: list[ManifestFacts], names: frozenset[str]) -> ManifestFacts | None:
     """The manifests of one folder as one: the first word counts; `names` are all files there."""
     if not manifests:
         return None
@@ -94,7 +94,7 @@ def joined(manifests: list[Manifest], names: frozenset[str]) -> Manifest | None:
     def first(values: Iterator[str]) -> str:
         return next(filter(None, values), "")
 
-    return Manifest(
+    return ManifestFacts(
         manifests[0].kind,
         first(each.name for each in manifests),
         first(each.description for each in manifests),
@@ -119,14 +119,14 @@ def _versioned(table: Any, mark: str = "") -> list[str]:
     return lines
 
 
-def _package_json(text: str) -> Manifest:
+def _package_json(text: str) -> ManifestFacts:
     data = json.loads(text)
     scripts = data.get("scripts")
     test = _text(scripts.get("test")) if isinstance(scripts, dict) else ""
     manager = _text(data.get("packageManager")).partition("@")[0]
     depends = _versioned(data.get("dependencies")) + _versioned(data.get("devDependencies"), " (dev)")
     run = f"npm test ({test})" if test and "no test specified" not in test else ""
-    return Manifest(
+    return ManifestFacts(
         "javascript",
         _text(data.get("name")),
         _text(data.get("description")),
@@ -136,7 +136,7 @@ def _package_json(text: str) -> Manifest:
     )
 
 
-def _pyproject(text: str) -> Manifest:
+def _pyproject(text: str) -> ManifestFacts:
     data = toml_of(text)
     tools = data.get("tool", {})
     poetry = tools.get("poetry", {}) if isinstance(tools, dict) else {}
@@ -146,7 +146,7 @@ def _pyproject(text: str) -> Manifest:
     test = "pytest" if "pytest" in tools or "pytest" in text else ""
     manager = "poetry" if poetry else "pip"
     name, about = _text(project.get("name")), _text(project.get("description"))
-    return Manifest("python", name, about, tuple(lines), test, manager)
+    return ManifestFacts("python", name, about, tuple(lines), test, manager)
 
 
 def _requirement(line: str) -> str:
@@ -154,50 +154,52 @@ def _requirement(line: str) -> str:
     return f"{found['name']} {(found['version'] or '').strip()}".strip() if found else ""
 
 
-def _requirements(text: str) -> Manifest:
+def _requirements(text: str) -> ManifestFacts:
     lines = (line.strip() for line in text.splitlines())
     wanted = [line for line in lines if line and not line.startswith(("#", "-", "git+", "http"))]
-    return Manifest("python", depends=tuple(filter(None, map(_requirement, wanted))), package_manager="pip")
+    return ManifestFacts(
+        "python", depends=tuple(filter(None, map(_requirement, wanted))), package_manager="pip"
+    )
 
 
-def _setup(text: str) -> Manifest:
+def _setup(text: str) -> ManifestFacts:
     found = {each["key"]: each["value"].strip().strip("'\",") for each in _SETUP.finditer(text)}
-    return Manifest("python", found.get("name", ""), found.get("description", ""), package_manager="pip")
+    return ManifestFacts("python", found.get("name", ""), found.get("description", ""), package_manager="pip")
 
 
-def _cargo(text: str) -> Manifest:
+def _cargo(text: str) -> ManifestFacts:
     data = toml_of(text)
     package = data.get("package", {})
     depends = _versioned(data.get("dependencies")) + _versioned(data.get("dev-dependencies"), " (dev)")
     name, about = _text(package.get("name")), _text(package.get("description"))
-    return Manifest("rust", name, about, tuple(depends), "cargo test", "cargo")
+    return ManifestFacts("rust", name, about, tuple(depends), "cargo test", "cargo")
 
 
-def _go_mod(text: str) -> Manifest:
+def _go_mod(text: str) -> ManifestFacts:
     named = _GO_MODULE.search(text)
     required = (each for each in _GO_REQUIRED.finditer(text) if "indirect" not in each["rest"])
     depends = tuple(f"{each['name']} {each['version']}" for each in required)
-    return Manifest("go", named["name"] if named else "", "", depends, "go test ./...", "go")
+    return ManifestFacts("go", named["name"] if named else "", "", depends, "go test ./...", "go")
 
 
-def _composer(text: str) -> Manifest:
+def _composer(text: str) -> ManifestFacts:
     data = json.loads(text)
     depends = _versioned(data.get("require")) + _versioned(data.get("require-dev"), " (dev)")
     name, about = _text(data.get("name")), _text(data.get("description"))
-    return Manifest("php", name, about, tuple(depends), "", "composer")
+    return ManifestFacts("php", name, about, tuple(depends), "", "composer")
 
 
-def _gemfile(text: str) -> Manifest:
+def _gemfile(text: str) -> ManifestFacts:
     depends = tuple(f"{each['name']} {each['version'] or ''}".strip() for each in _GEM.finditer(text))
-    return Manifest("ruby", depends=depends, package_manager="bundler")
+    return ManifestFacts("ruby", depends=depends, package_manager="bundler")
 
 
-_READERS: Mapping[str, Callable[[str], Manifest]] = {
+_READERS: Mapping[str, Callable[[str], ManifestFacts]] = {
     "package.json": _package_json,
     "pyproject.toml": _pyproject,
     "setup.cfg": _setup,
     "setup.py": _setup,
-    "Pipfile": lambda text: Manifest("python", depends=tuple(_versioned(toml_of(text).get("packages")))),
+    "Pipfile": lambda text: ManifestFacts("python", depends=tuple(_versioned(toml_of(text).get("packages")))),
     "Cargo.toml": _cargo,
     "go.mod": _go_mod,
     "composer.json": _composer,

@@ -31,7 +31,7 @@ FILTERABLE = (
 
 
 @frozen
-class Malformed:
+class MalformedContext:
     """A file that is not YAML as we read it; the reason does not quote it."""
 
     reason: str
@@ -93,7 +93,7 @@ Verdict = Context | Unsupported | Corrupt
 
 def judged(value: object) -> Verdict:
     """What a parsed file is."""
-    if isinstance(value, Malformed):
+    if isinstance(value, MalformedContext):
         return Corrupt(value.reason)
     if not isinstance(value, dict):
         return Corrupt("the file is not a mapping")

@@ -29,7 +29,7 @@ WITH_CONSTANTS = SCRIPTS | {"go", "rust"}
 
 
 @frozen
-class Export:
+class ExportedName:
     """Something that others can use: its name, how it is called, and a line about it."""
 
     name: str
@@ -42,7 +42,7 @@ class Outline:
     """A source file in short; `imports` are written as the file writes them."""
 
     about: str = ""
-    exports: tuple[Export, ...] = ()
+    exports: tuple[ExportedName, ...] = ()
     imports: tuple[str, ...] = ()
 
 
@@ -65,12 +65,12 @@ def outline_of(name: str, text: str, parsed: Parsed | NotParsed) -> Outline:
     return Outline(said, tuple(reversed(exports.values())), tuple(dict.fromkeys(taken)))
 
 
-def _defined(parsed: Parsed, language: str) -> Iterator[Export]:
+def _defined(parsed: Parsed, language: str) -> Iterator[ExportedName]:
     """The definitions that others may use."""
     for each in parsed.definitions:
         if _is_public(each, parsed, language):
             signature = each.signature.removeprefix("export ").removeprefix("default ")
-            yield Export(each.name, one_line(signature), first_sentence(each.doc))
+            yield ExportedName(each.name, one_line(signature), first_sentence(each.doc))
 
 
 def _is_public(each: Definition, parsed: Parsed, language: str) -> bool:
@@ -89,10 +89,10 @@ def _is_public(each: Definition, parsed: Parsed, language: str) -> bool:
     return not each.signature.startswith(("static ", "private ", "fileprivate "))
 
 
-def _listed(parsed: Parsed, language: str) -> Iterator[Export]:
+def _listed(parsed: Parsed, language: str) -> Iterator[ExportedName]:
     """Names that a script exports by lists and assignments."""
     if language in SCRIPTS:
-        yield from (Export(name, name) for name in parsed.exports)
+        yield from (ExportedName(name, name) for name in parsed.exports)
 
 
 def _imported(each: Import, language: str) -> Iterator[str]:

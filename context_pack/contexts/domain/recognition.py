@@ -64,13 +64,13 @@ def was_counted(name: str, value: Any) -> bool:
     return name == "summary" and isinstance(value, str) and _COUNTED.fullmatch(value) is not None
 
 
-def looks_generated(name: str, value: Any, known: Known) -> bool:
+def looks_generated(name: str, value: Any, known: KnownFolder) -> bool:
     """Whether every part of a field's value could come from a generator."""
     judge = _JUDGES.get(name)
     return value is None or (judge is not None and judge(value, known))
 
 
-class Known:
+class KnownFolder:
     """What is known of a folder, to compare with."""
 
     def __init__(self, subject: Subject) -> None:
@@ -90,10 +90,10 @@ class Known:
         return isinstance(name, str) and (name in self.names or _FILE.fullmatch(name) is not None)
 
 
-def _lines(*patterns: re.Pattern[str]) -> Callable[[Any, Known], bool]:
+def _lines(*patterns: re.Pattern[str]) -> Callable[[Any, KnownFolder], bool]:
     """A judge of lists of texts: each fits a pattern, or is a bare name that the sources have."""
 
-    def fits(line: Any, known: Known) -> bool:
+    def fits(line: Any, known: KnownFolder) -> bool:
         if not isinstance(line, str):
             return False
         if any(pattern.fullmatch(line) for pattern in patterns):
@@ -101,13 +101,13 @@ def _lines(*patterns: re.Pattern[str]) -> Callable[[Any, Known], bool]:
         bare = _NAME.fullmatch(line)
         return bare is not None and known.has_word(bare["name"])
 
-    def judge(value: Any, known: Known) -> bool:
+    def judge(value: Any, known: KnownFolder) -> bool:
         return isinstance(value, list) and all(fits(line, known) for line in value)
 
     return judge
 
 
-def _exports(value: Any, known: Known) -> bool:
+def _exports(value: Any, known: KnownFolder) -> bool:
     """Signatures, or bare names that the sources have; nothing that reads like a remark behind them."""
     return _lines(_SIGNATURE)(value, known) and not any(_has_remark(line) for line in value)
 
@@ -125,11 +125,11 @@ def _entries(value: Any) -> Sequence[Mapping[str, Any]]:
     return value if isinstance(value, list) and all(isinstance(item, dict) for item in value) else [{}]
 
 
-def _files(value: Any, known: Known) -> bool:
+def _files(value: Any, known: KnownFolder) -> bool:
     return all(_is_file_entry(entry, known) for entry in _entries(value))
 
 
-def _is_file_entry(entry: Mapping[str, Any], known: Known) -> bool:
+def _is_file_entry(entry: Mapping[str, Any], known: KnownFolder) -> bool:
     name, purpose = entry.get("name"), str(entry.get("purpose", ""))
     if not known.is_file(name) or not known.is_file(entry.get("test_file", name)):
         return False
@@ -146,21 +146,21 @@ def _flat(text: str) -> str:
     return " ".join(re.sub(r"^[ \t]*(?:\*|#|//+!?|--)+", " ", text, flags=re.MULTILINE).split())
 
 
-def _interfaces(value: Any, known: Known) -> bool:
+def _interfaces(value: Any, known: KnownFolder) -> bool:
     return all(_is_interface(entry, known) for entry in _entries(value))
 
 
-def _is_interface(entry: Mapping[str, Any], known: Known) -> bool:
+def _is_interface(entry: Mapping[str, Any], known: KnownFolder) -> bool:
     about = entry.get("description")
     told = _EXPORTED.fullmatch(str(about or "")) is not None or _quotes(known.whole, about)
     return told and known.has_word(str(entry.get("name", "")))
 
 
-def _folders(value: Any, known: Known) -> bool:
+def _folders(value: Any, known: KnownFolder) -> bool:
     return all(_is_folder(entry, known) for entry in _entries(value))
 
 
-def _is_folder(entry: Mapping[str, Any], known: Known) -> bool:
+def _is_folder(entry: Mapping[str, Any], known: KnownFolder) -> bool:
     name = str(entry.get("name", entry.get("path", ""))).rstrip("/")
     summary = str(entry.get("summary", ""))
     if name not in known.told or not summary:
@@ -169,7 +169,7 @@ def _is_folder(entry: Mapping[str, Any], known: Known) -> bool:
     return _STOCK_FOLDER.fullmatch(summary) is not None or summary in (told, first_sentence(told))
 
 
-def _project(value: Any, known: Known) -> bool:
+def _project(value: Any, known: KnownFolder) -> bool:
     manifest = known.manifest
     if manifest is None or not isinstance(value, dict):
         return False
@@ -182,7 +182,7 @@ def _project(value: Any, known: Known) -> bool:
     )
 
 
-_JUDGES: Mapping[str, Callable[[Any, Known], bool]] = {
+_JUDGES: Mapping[str, Callable[[Any, KnownFolder], bool]] = {
     "files": _files,
     "interfaces": _interfaces,
     "exports": _exports,

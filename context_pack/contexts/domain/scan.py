@@ -12,7 +12,7 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from context_pack.contexts.domain.model import CONFIG_FILE, CONTEXT_FILE, ROOT_SCOPE, Malformed
+from context_pack.contexts.domain.model import CONFIG_FILE, CONTEXT_FILE, ROOT_SCOPE, MalformedContext
 
 IGNORE_FILES = (".gitignore", ".contextignore")
 DEFAULT_MIN_TOKENS = 4096
@@ -35,7 +35,7 @@ _OURS = frozenset({CONTEXT_FILE, CONFIG_FILE})
 
 
 @frozen
-class Rules:
+class ScanRules:
     """How a project wants to be scanned; `ignore` are lines of gitignore syntax, after those of its files."""
 
     min_tokens: float = DEFAULT_MIN_TOKENS
@@ -45,14 +45,14 @@ class Rules:
 
 def gather_rules(
     read: Callable[[str], bytes | None], parse: Callable[[bytes], Any]
-) -> tuple[Rules, str, int]:
+) -> tuple[ScanRules, str, int]:
     """How to scan, the lines that hide folders, and how much of the configuration was not understood.
 
     `read` gives a file of the root: empty if there is none, None if it cannot be read.
     """
     data = {name: read(name) for name in (CONFIG_FILE, *IGNORE_FILES)}
     config = parse(found) if (found := data[CONFIG_FILE]) else None
-    broken = isinstance(config, Malformed)
+    broken = isinstance(config, MalformedContext)
     rules, faults = read_rules(None if broken else config)
     ignore = [data[name] for name in IGNORE_FILES]
     lines = [each.decode("utf-8", "surrogateescape").removeprefix("\ufeff") for each in ignore if each]
@@ -60,21 +60,21 @@ def gather_rules(
     return rules, "\n".join([*lines, *rules.ignore]), broken + faults + unread
 
 
-def read_rules(config: object) -> tuple[Rules, int]:
+def read_rules(config: object) -> tuple[ScanRules, int]:
     """The rules that a parsed configuration spells, and how many of its settings were not understood.
 
     Each setting counts alone; whatever else is in there belongs to other tools.
     """
     if config is None:
-        return Rules(), 0
+        return ScanRules(), 0
     if not isinstance(config, Mapping):
-        return Rules(), 1
+        return ScanRules(), 1
     fits = {"min_tokens": _is_number, "max_depth": _is_number, "ignore": _are_texts}
     given = {name: config[name] for name in fits if config.get(name) is not None}
     good: dict[str, Any] = {name: value for name, value in given.items() if fits[name](value)}
     if "ignore" in good:
         good["ignore"] = tuple(good["ignore"])
-    return evolve(Rules(), **good), len(given) - len(good)
+    return evolve(ScanRules(), **good), len(given) - len(good)
 
 
 def _is_number(value: object) -> bool:

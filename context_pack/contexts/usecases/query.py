@@ -13,9 +13,17 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.contexts.domain.fingerprint import Freshness, State
+from context_pack.contexts.domain.fingerprint import Freshness, FreshnessState
 from context_pack.contexts.domain.model import Context, Corrupt, Gist, Unsupported, Verdict, selected
-from context_pack.contexts.ports import Check, ContextFormat, Folder, Project, Projects, Refusal, unwatched
+from context_pack.contexts.ports import (
+    Check,
+    ContextFormat,
+    PlaceRefusal,
+    Project,
+    ProjectFolder,
+    Projects,
+    unwatched,
+)
 from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
 from context_pack.contexts.usecases.reading import OUTSIDE, context_of, freshness_of, gist_of
 
@@ -24,7 +32,7 @@ TRAVERSAL = "Invalid scope: path traversal detected"
 
 
 @frozen
-class Refused:
+class RefusedQuery:
     """Why there is no answer; `reason` says more of a corrupt file, `root` what could not be scanned."""
 
     error: str
@@ -33,7 +41,7 @@ class Refused:
 
 
 @frozen
-class Found:
+class ContextPart:
     """The asked-for part of a context, and the names that were no fields."""
 
     context: dict[str, Any]
@@ -41,7 +49,7 @@ class Found:
 
 
 @frozen
-class Checked:
+class CheckedContext:
     """A context's freshness."""
 
     freshness: Freshness
@@ -50,11 +58,11 @@ class Checked:
 
 
 @frozen
-class Entry:
+class ListedFolder:
     """One folder of a list; a file that cannot be used counts as missing, and `reason` says why."""
 
     scope: str
-    state: State
+    state: FreshnessState
     has_context: bool = False
     last_updated: str | None = None
     summary: str | None = None
@@ -62,11 +70,11 @@ class Entry:
 
 
 @frozen
-class Listing:
+class FolderListing:
     """All folders worth a context, sorted by scope."""
 
     root: str
-    entries: Sequence[Entry]
+    entries: Sequence[ListedFolder]
     skipped: int
     tracked: int
     warnings: int
@@ -79,100 +87,100 @@ class ContextQueries:
     projects: Projects
     format: ContextFormat
 
-    def query(self, command: QueryContext) -> Found | Refused:
+    def query(self, command: QueryContext) -> ContextPart | RefusedQuery:
         """The context of a scope, whole or the fields asked for."""
         folder = self._folder(command.path, command.scope)
-        if isinstance(folder, Refused):
+        if isinstance(folder, RefusedQuery):
             return folder
         verdict = context_of(folder, self.format)
         if not isinstance(verdict, Context):
             return refused(verdict, command.scope)
-        return Found(*selected(verdict, command.filter or ()))
+        return ContextPart(*selected(verdict, command.filter or ()))
 
-    def check(self, command: CheckFreshness, check: Check = unwatched) -> Checked | Refused:
+    def check(self, command: CheckFreshness, check: Check = unwatched) -> CheckedContext | RefusedQuery:
         """Whether the context of a scope is current."""
         folder = self._folder(command.path, command.scope)
-        if isinstance(folder, Refused):
+        if isinstance(folder, RefusedQuery):
             return folder
         gist = gist_of(folder, self.format)
         if not isinstance(gist, Gist):
             return refused(gist, command.scope)
-        return Checked(freshness_of(folder, gist, check), gist.last_updated, folder.warnings)
+        return CheckedContext(freshness_of(folder, gist, check), gist.last_updated, folder.warnings)
 
-    def _folder(self, path: str | None, scope: str) -> Folder | Refused:
+    def _folder(self, path: str | None, scope: str) -> ProjectFolder | RefusedQuery:
         project = opened(self.projects, path)
-        if isinstance(project, Refused):
+        if isinstance(project, RefusedQuery):
             return project
         folder = project.find(scope)
-        if folder is None or isinstance(folder, Refusal):
+        if folder is None or isinstance(folder, PlaceRefusal):
             return refused(folder, scope)
         return folder
 
-    def list(self, command: ListContexts, check: Check = unwatched) -> Listing | Refused:
+    def list(self, command: ListContexts, check: Check = unwatched) -> FolderListing | RefusedQuery:
         """The contexts of a project."""
         project = opened(self.projects, command.path)
-        return project if isinstance(project, Refused) else self.survey(project, check)
+        return project if isinstance(project, RefusedQuery) else self.survey(project, check)
 
-    def survey(self, project: Project, check: Check = unwatched) -> Listing | Refused:
+    def survey(self, project: Project, check: Check = unwatched) -> FolderListing | RefusedQuery:
         """The contexts of a project that is already open."""
         scan = project.scan(check)
         if scan is None:
             return unscannable(project.root)
         chosen, skipped = scan.kept()
-        entries: list[Entry] = []
+        entries: list[ListedFolder] = []
         for number, folder in enumerate(chosen):
             if number % FOLDERS_BETWEEN_CHECKS == 0:
                 check()
             entries.append(self.entry(folder, check))
         tracked = sum(entry.has_context for entry in entries)
-        return Listing(project.root, entries, skipped, tracked, scan.warnings)
+        return FolderListing(project.root, entries, skipped, tracked, scan.warnings)
 
-    def entry(self, folder: Folder, check: Check = unwatched) -> Entry:
+    def entry(self, folder: ProjectFolder, check: Check = unwatched) -> ListedFolder:
         """The state of one folder.
 
         It is found out once for as long as the folder stays as it is: by `benches/side_by_side/contexts.py` a
         repeated list would else cost three times the walk.
         """
-        known: Entry | None = folder.memo.get("entry")
+        known: ListedFolder | None = folder.memo.get("entry")
         if known is None:
             known = folder.memo["entry"] = self._entry(folder, check)
         return known
 
-    def _entry(self, folder: Folder, check: Check) -> Entry:
+    def _entry(self, folder: ProjectFolder, check: Check) -> ListedFolder:
         gist = gist_of(folder, self.format)
         if isinstance(gist, Gist):
             state = freshness_of(folder, gist, check).state
-            return Entry(folder.scope, state, True, gist.last_updated, gist.summary)
+            return ListedFolder(folder.scope, state, True, gist.last_updated, gist.summary)
         if gist is None:
-            return Entry(folder.scope, State.MISSING)
-        reason = (OUTSIDE if isinstance(gist, Refusal) else gist).reason
-        return Entry(folder.scope, State.MISSING, reason=reason)
+            return ListedFolder(folder.scope, FreshnessState.MISSING)
+        reason = (OUTSIDE if isinstance(gist, PlaceRefusal) else gist).reason
+        return ListedFolder(folder.scope, FreshnessState.MISSING, reason=reason)
 
 
-def opened(projects: Projects, path: str | None) -> Project | Refused:
+def opened(projects: Projects, path: str | None) -> Project | RefusedQuery:
     """The project at a path, or why there is none."""
     project = projects.open(path)
-    if project is Refusal.NOT_ALLOWED:
-        return Refused(f'Path not allowed: "{path}"')
-    if isinstance(project, Refusal):
+    if project is PlaceRefusal.NOT_ALLOWED:
+        return RefusedQuery(f'Path not allowed: "{path}"')
+    if isinstance(project, PlaceRefusal):
         return unscannable(projects.shown(path or ""))
     return project
 
 
-def unscannable(root: str) -> Refused:
+def unscannable(root: str) -> RefusedQuery:
     """The refusal of a root that cannot be listed."""
-    return Refused(f'Failed to scan project at "{root}"', root=root)
+    return RefusedQuery(f'Failed to scan project at "{root}"', root=root)
 
 
-def refused(found: Verdict | Refusal | None, scope: str) -> Refused:
+def refused(found: Verdict | PlaceRefusal | None, scope: str) -> RefusedQuery:
     """Why a scope has no context to show."""
     if isinstance(found, Unsupported):
         words = f"Unsupported schema version {found.version} (this tool supports version 1)."
-        return Refused(f"{words} Upgrade dotcontext to read this file.", found.reason)
+        return RefusedQuery(f"{words} Upgrade dotcontext to read this file.", found.reason)
     if isinstance(found, Corrupt):
-        return Refused(f'Invalid or corrupt .context.yaml at scope "{scope}"', found.reason)
-    if found is Refusal.OUTSIDE:
-        return Refused(TRAVERSAL)
+        return RefusedQuery(f'Invalid or corrupt .context.yaml at scope "{scope}"', found.reason)
+    if found is PlaceRefusal.OUTSIDE:
+        return RefusedQuery(TRAVERSAL)
     missing = f'No .context.yaml found at scope "{scope}".'
     hint = "This scope may be below the min_tokens threshold; use list_contexts to see eligible scopes."
-    return Refused(f"{missing} {hint}")
+    return RefusedQuery(f"{missing} {hint}")

@@ -5,25 +5,25 @@ from __future__ import annotations
 from context_pack.contexts.domain.fingerprint import Freshness, Method, compared
 from context_pack.contexts.domain.model import Context, Corrupt, Gist, Unsupported, Verdict, judged
 from context_pack.contexts.domain.quick import gist_of as quick_gist
-from context_pack.contexts.ports import Check, ContextFormat, Folder, Refusal
+from context_pack.contexts.ports import Check, ContextFormat, PlaceRefusal, ProjectFolder
 
 OUTSIDE = Corrupt("it links out of the root")
 UNUSABLE = {
-    Refusal.UNREADABLE: Corrupt("it cannot be read"),
-    Refusal.TOO_LARGE: Corrupt("it is larger than 1 MiB"),
+    PlaceRefusal.UNREADABLE: Corrupt("it cannot be read"),
+    PlaceRefusal.TOO_LARGE: Corrupt("it is larger than 1 MiB"),
 }
 """What a file is that is there and cannot be had."""
 
 
-def context_of(folder: Folder, form: ContextFormat) -> Verdict | Refusal | None:
+def context_of(folder: ProjectFolder, form: ContextFormat) -> Verdict | PlaceRefusal | None:
     """The whole context; None when there is no file, a refusal when it leads out of the root."""
     data = folder.context()
-    if isinstance(data, Refusal):
+    if isinstance(data, PlaceRefusal):
         return UNUSABLE.get(data, data)
     return None if data is None else judged(form.parse(data))
 
 
-def gist_of(folder: Folder, form: ContextFormat) -> Gist | Unsupported | Corrupt | Refusal | None:
+def gist_of(folder: ProjectFolder, form: ContextFormat) -> Gist | Unsupported | Corrupt | PlaceRefusal | None:
     """The few lines that a list needs; most files are not even parsed for it."""
     data = folder.context()
     quick = quick_gist(data) if isinstance(data, bytes) else None
@@ -33,12 +33,12 @@ def gist_of(folder: Folder, form: ContextFormat) -> Gist | Unsupported | Corrupt
     return verdict.gist if isinstance(verdict, Context) else verdict
 
 
-def freshness_of(folder: Folder, gist: Gist, check: Check) -> Freshness:
+def freshness_of(folder: ProjectFolder, gist: Gist, check: Check) -> Freshness:
     """How the context stands to its folder as it is now."""
     stat = folder.stat_fingerprint()
     return compared(gist.fingerprint, stat, lambda: folder.content_fingerprint(check))
 
 
-def fingerprint_of(folder: Folder, method: Method, check: Check) -> str | None:
+def fingerprint_of(folder: ProjectFolder, method: Method, check: Check) -> str | None:
     """The fingerprint of the folder as it is now; None when a file cannot be read for it."""
     return folder.stat_fingerprint() if method is Method.STAT else folder.content_fingerprint(check)

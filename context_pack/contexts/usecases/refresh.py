@@ -15,7 +15,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from context_pack.contexts.domain.agents import AGENTS_FILE, block_of, with_block
-from context_pack.contexts.domain.fingerprint import Freshness, Method, State
+from context_pack.contexts.domain.fingerprint import Freshness, FreshnessState, Method
 from context_pack.contexts.domain.generate import (
     FROM_CHILDREN,
     FROM_PROJECT,
@@ -26,18 +26,18 @@ from context_pack.contexts.domain.generate import (
     summary_of,
 )
 from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE, Context, judged
-from context_pack.contexts.domain.recognition import Known, looks_generated, was_counted
+from context_pack.contexts.domain.recognition import KnownFolder, looks_generated, was_counted
 from context_pack.contexts.ports import (
     Check,
     ContextFormat,
     DerivedMemory,
-    Folder,
+    PlaceRefusal,
     Project,
-    Refusal,
+    ProjectFolder,
     Scan,
     unwatched,
 )
-from context_pack.contexts.usecases.query import Refused, refused, unscannable
+from context_pack.contexts.usecases.query import RefusedQuery, refused, unscannable
 from context_pack.contexts.usecases.reading import (
     OUTSIDE,
     UNUSABLE,
@@ -64,7 +64,7 @@ def silent(_: int, __: int, ___: str) -> None:
 
 
 @frozen
-class Outcome:
+class FolderOutcome:
     """What became of one folder: `made`, `updated`, `unchanged`, `left` or `failed`, and why.
 
     `released` are fields that are a person's from now on.
@@ -105,15 +105,15 @@ class ContextRefresher:
 
     def refresh(
         self, project: Project, order: Order, check: Check = unwatched, progress: Progress = silent
-    ) -> Sequence[Outcome] | Refused:
+    ) -> Sequence[FolderOutcome] | RefusedQuery:
         """Carry out an order on a project; the outcome of every folder it was about, sorted by scope."""
         scan = project.scan(check)
         if scan is None:
             return unscannable(project.root)
-        named: Folder | None = None
+        named: ProjectFolder | None = None
         if order.scope is not None:
             found = project.find(order.scope)
-            if found is None or isinstance(found, Refusal):
+            if found is None or isinstance(found, PlaceRefusal):
                 return refused(found, order.scope)
             named = found
         return _Round(self, project, scan, order, check).run(named, progress)
@@ -134,13 +134,13 @@ class _Round:
     def __attrs_post_init__(self) -> None:
         self.surveyor = Surveyor(self.project, self.scan, self.tools.format, self.tools.syntax)
 
-    def run(self, named: Folder | None, progress: Progress) -> Sequence[Outcome]:
+    def run(self, named: ProjectFolder | None, progress: Progress) -> Sequence[FolderOutcome]:
         """Every kept folder in a subtree, the innermost first, so that a parent can tell of its children."""
         scope = None if named is None else named.scope
         chosen = [each for each in self.scan.kept()[0] if _within(each.scope, scope)]
         if named is not None and named.context() is not None and all(each.scope != scope for each in chosen):
             chosen.append(named)  # not worth a context by its size, but somebody made one
-        outcomes: list[Outcome] = []
+        outcomes: list[FolderOutcome] = []
         try:
             for number, folder in enumerate(sorted(chosen, key=_innermost_first)):
                 self.check()
@@ -157,25 +157,25 @@ class _Round:
         progress(len(chosen), len(chosen), "")
         return sorted(outcomes, key=lambda outcome: outcome.scope)
 
-    def _agents(self, root: Folder, chosen: Sequence[Folder]) -> Iterator[Outcome]:
+    def _agents(self, root: ProjectFolder, chosen: Sequence[ProjectFolder]) -> Iterator[FolderOutcome]:
         """Bring the managed block up to date; an outcome only if something happened to the file."""
         before = self.project.text(ROOT_SCOPE, AGENTS_FILE)
         if before is None and AGENTS_FILE in root.names:
-            yield Outcome(AGENTS_FILE, "left", "it is no text")
+            yield FolderOutcome(AGENTS_FILE, "left", "it is no text")
             return
         told = {each.scope: self.surveyor.summary(each) or "" for each in chosen}
         told[ROOT_SCOPE] = self._coming_summary(root)
         after = with_block(before or "", block_of(told.items()))
         if after is None:
-            yield Outcome(AGENTS_FILE, "left", "its marks do not match; mend or remove them")
+            yield FolderOutcome(AGENTS_FILE, "left", "its marks do not match; mend or remove them")
         elif after != before:
             old = None if before is None else before.encode()
             written = self.project.write(ROOT_SCOPE, AGENTS_FILE, old, after.encode())
-            yield Outcome(
+            yield FolderOutcome(
                 AGENTS_FILE, "updated" if written else "left", None if written else "it changed meanwhile"
             )
 
-    def _coming_summary(self, root: Folder) -> str:
+    def _coming_summary(self, root: ProjectFolder) -> str:
         """The root's summary as this pass will leave it: the root itself comes after the block about it."""
         data = root.context()
         verdict = judged(self.tools.format.parse(data)) if isinstance(data, bytes) else None
@@ -185,88 +185,93 @@ class _Round:
             return verdict.gist.summary
         return str(self._planned(root, data, verdict).changes.get("summary", verdict.gist.summary))
 
-    def _again(self, root: Folder) -> Folder:
+    def _again(self, root: ProjectFolder) -> ProjectFolder:
         found = self.project.find(ROOT_SCOPE)
-        return root if found is None or isinstance(found, Refusal) else found
+        return root if found is None or isinstance(found, PlaceRefusal) else found
 
     def _save(self) -> None:
         if self.digests:
             self.tools.memory.remember(self.project.root, self.digests)
             self.digests = {}
 
-    def _safely(self, folder: Folder) -> Outcome:
+    def _safely(self, folder: ProjectFolder) -> FolderOutcome:
         """The outcome of one folder; one that cannot be written does not keep the others from it."""
         try:
             return self._one(folder)
         except Failure as failure:
-            return Outcome(folder.scope, "failed", failure.message)
+            return FolderOutcome(folder.scope, "failed", failure.message)
 
-    def _one(self, folder: Folder) -> Outcome:
+    def _one(self, folder: ProjectFolder) -> FolderOutcome:
         data = folder.context()
-        if isinstance(data, Refusal):
-            return Outcome(folder.scope, "left", UNUSABLE.get(data, OUTSIDE).detail)
+        if isinstance(data, PlaceRefusal):
+            return FolderOutcome(folder.scope, "left", UNUSABLE.get(data, OUTSIDE).detail)
         if data is None:
             return self._make(folder)
         verdict = judged(self.tools.format.parse(data))
         if not isinstance(verdict, Context):
-            return Outcome(folder.scope, "left", verdict.reason)
+            return FolderOutcome(folder.scope, "left", verdict.reason)
         if self.order.only_missing:
-            return Outcome(folder.scope, "unchanged")
+            return FolderOutcome(folder.scope, "unchanged")
         return self._update(folder, data, verdict)
 
-    def _make(self, folder: Folder) -> Outcome:
+    def _make(self, folder: ProjectFolder) -> FolderOutcome:
         """A context for a folder that has none."""
         stored = fingerprint_of(folder, self.order.written, self.check)
         if stored is None:
-            return Outcome(folder.scope, "left", "a file in the folder cannot be read")
+            return FolderOutcome(folder.scope, "left", "a file in the folder cannot be read")
         subject = self.surveyor.subject(folder)
         record = new_record(subject, stored, self._now())
         if not self.project.write(folder.scope, CONTEXT_FILE, None, self.tools.format.compose(record)):
-            return Outcome(folder.scope, "left", "the file came into being meanwhile")
+            return FolderOutcome(folder.scope, "left", "the file came into being meanwhile")
         self.surveyor.tell(folder.scope, record["summary"])
         self._remember(folder.scope, {name: value_at(record, name) for name in GENERATED})
-        return Outcome(folder.scope, "made")
+        return FolderOutcome(folder.scope, "made")
 
-    def _planned(self, folder: Folder, data: bytes, context: Context) -> _Plan:
+    def _planned(self, folder: ProjectFolder, data: bytes, context: Context) -> _Plan:
         """What has to change in a context that is there."""
-        fresh = freshness_of(folder, context.gist, self.check).state is State.FRESH
+        fresh = freshness_of(folder, context.gist, self.check).state is FreshnessState.FRESH
         whole, commented = self.tools.format.parse(data), self.tools.format.commented(data)
         plan = _Plan(self, folder, context, whole, fresh, commented)
         plan.decide()
         return plan
 
-    def _update(self, folder: Folder, data: bytes, context: Context) -> Outcome:
+    def _update(self, folder: ProjectFolder, data: bytes, context: Context) -> FolderOutcome:
         """A context that is there: what has to change, and nothing else."""
         freshness = freshness_of(folder, context.gist, self.check)
         plan = self._planned(folder, data, context)
         changes = plan.changes
         if not changes and not self._is_dated(freshness):
             self._remember(folder.scope, plan.values)
-            return Outcome(folder.scope, "unchanged")
+            return FolderOutcome(folder.scope, "unchanged")
         stored = fingerprint_of(folder, self.order.written, self.check)
         if stored is None:
-            return Outcome(folder.scope, "left", "a file in the folder cannot be read")
+            return FolderOutcome(folder.scope, "left", "a file in the folder cannot be read")
         dated = {"fingerprint": stored, "last_updated": self._now()}
         return self._write(folder, data, changes, dated, plan)
 
     def _write(
-        self, folder: Folder, data: bytes, changes: Mapping[str, Any], dated: Mapping[str, Any], plan: _Plan
-    ) -> Outcome:
+        self,
+        folder: ProjectFolder,
+        data: bytes,
+        changes: Mapping[str, Any],
+        dated: Mapping[str, Any],
+        plan: _Plan,
+    ) -> FolderOutcome:
         after = self.tools.format.revise(data, {**dated, **changes})
         whole = after is not None
         if after is None:  # then at least the fingerprint, if that can be done
             after = self.tools.format.revise(data, dated)
         if after is None:
-            return Outcome(folder.scope, "left", "its layout cannot be changed safely; edit it by hand")
+            return FolderOutcome(folder.scope, "left", "its layout cannot be changed safely; edit it by hand")
         if not self.project.write(folder.scope, CONTEXT_FILE, data, after):
-            return Outcome(folder.scope, "left", "the file is a link, or changed meanwhile")
+            return FolderOutcome(folder.scope, "left", "the file is a link, or changed meanwhile")
         if whole:
             self._remember(folder.scope, plan.values)
-        return Outcome(folder.scope, "updated", released=tuple(plan.released) if whole else ())
+        return FolderOutcome(folder.scope, "updated", released=tuple(plan.released) if whole else ())
 
     def _is_dated(self, freshness: Freshness) -> bool:
         """Whether the fingerprint has to be written anew."""
-        if freshness.state is not State.FRESH:
+        if freshness.state is not FreshnessState.FRESH:
             return True
         return self.order.method is not None and freshness.method is not self.order.method
 
@@ -282,7 +287,7 @@ class _Plan:
     """Which generated fields of one context change, and which are a person's now."""
 
     round: _Round
-    folder: Folder
+    folder: ProjectFolder
     context: Context
     whole: Any
     """The file as it is written, with what its schema does not know."""
@@ -293,7 +298,7 @@ class _Plan:
     values: dict[str, Any] = field(factory=dict)
     """What is generated and belongs to us after the change."""
     _subject: Subject | None = None
-    _known: Known | None = None
+    _known: KnownFolder | None = None
     _made: dict[str, Any] | None = None
 
     def decide(self) -> None:
@@ -348,7 +353,7 @@ class _Plan:
         if not listed:
             return was_counted(name, current)
         if self._known is None:
-            self._known = Known(self._about())
+            self._known = KnownFolder(self._about())
         return looks_generated(name, current, self._known) or self._generated()[name] == current
 
     def _remade(self, name: str, current: Any, known: Mapping[str, str]) -> Any:
@@ -392,6 +397,6 @@ def _within(scope: str, top: str | None) -> bool:
     return top is None or top == "." or scope == top or scope.startswith(f"{top}/")
 
 
-def _innermost_first(folder: Folder) -> tuple[int, str]:
+def _innermost_first(folder: ProjectFolder) -> tuple[int, str]:
     depth = 0 if folder.scope == "." else folder.scope.count("/") + 1
     return (-depth, folder.scope)

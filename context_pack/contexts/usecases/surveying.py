@@ -7,12 +7,12 @@ from functools import cached_property
 
 from attrs import evolve
 
-from context_pack.contexts.domain.generate import Child, Source, Subject, Surroundings
-from context_pack.contexts.domain.manifests import Manifest, is_manifest
+from context_pack.contexts.domain.generate import Child, FolderFile, Subject, Surroundings
+from context_pack.contexts.domain.manifests import ManifestFacts, is_manifest
 from context_pack.contexts.domain.model import ROOT_SCOPE, Gist
 from context_pack.contexts.domain.outline import Outline, outline_of
 from context_pack.contexts.domain.scan import parent_of
-from context_pack.contexts.ports import ContextFormat, Folder, Project, Scan
+from context_pack.contexts.ports import ContextFormat, Project, ProjectFolder, Scan
 from context_pack.contexts.usecases.reading import gist_of
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.syntax import Syntax
@@ -26,54 +26,54 @@ class Surveyor:
     def __init__(self, project: Project, scan: Scan, form: ContextFormat, syntax: Syntax) -> None:
         self._project, self._scan, self._format, self._syntax = project, scan, form, syntax
         self._told: dict[str, str] = {}
-        self._manifests: dict[str, Manifest | None] = {}
+        self._manifests: dict[str, ManifestFacts | None] = {}
 
     def tell(self, scope: str, summary: str) -> None:
         """Keep the summary of a context that was just made."""
         self._told[scope] = summary
 
-    def subject(self, folder: Folder) -> Subject:
+    def subject(self, folder: ProjectFolder) -> Subject:
         """A folder with all that can be said of it."""
         sources = [self._source(folder.scope, name) for name in folder.sources]
         return evolve(self.children(folder), sources=sources, around=self._around(folder))
 
-    def children(self, folder: Folder) -> Subject:
+    def children(self, folder: ProjectFolder) -> Subject:
         """A folder with what its children say; none of its sources is read."""
         children = [self._child(each) for each in self._inside.get(folder.scope, ())]
         return Subject(folder.scope, (), folder.names, children)
 
-    def summary(self, folder: Folder) -> str | None:
+    def summary(self, folder: ProjectFolder) -> str | None:
         """What the folder's context says, if it has one."""
         if folder.scope in self._told:
             return self._told[folder.scope]
         gist = gist_of(folder, self._format)
         return gist.summary if isinstance(gist, Gist) else None
 
-    def _source(self, scope: str, name: str) -> Source:
+    def _source(self, scope: str, name: str) -> FolderFile:
         text = self._project.text(scope, name)
         if text is None:
-            return Source(name, None, Outline())
-        return Source(name, text, outline_of(name, text, self._syntax.parse(language_of(name), text)))
+            return FolderFile(name, None, Outline())
+        return FolderFile(name, text, outline_of(name, text, self._syntax.parse(language_of(name), text)))
 
-    def _child(self, folder: Folder) -> Child:
+    def _child(self, folder: ProjectFolder) -> Child:
         return Child(folder.scope.rpartition("/")[2], self.summary(folder), len(folder.sources))
 
     @cached_property
-    def _folders(self) -> Mapping[str, Folder]:
+    def _folders(self) -> Mapping[str, ProjectFolder]:
         return {folder.scope: folder for folder in self._scan.folders}
 
     @cached_property
-    def _inside(self) -> Mapping[str, list[Folder]]:
+    def _inside(self) -> Mapping[str, list[ProjectFolder]]:
         """The folders that count, by the folder they are in."""
         chosen = {folder.scope for folder in self._scan.kept()[0]}
-        found: dict[str, list[Folder]] = {}
+        found: dict[str, list[ProjectFolder]] = {}
         for folder in sorted(self._scan.folders, key=lambda each: each.scope):
             parent = parent_of(folder.scope)
             if parent is not None and (folder.sources or folder.scope in chosen):
                 found.setdefault(parent, []).append(folder)
         return found
 
-    def _around(self, folder: Folder) -> Surroundings:
+    def _around(self, folder: ProjectFolder) -> Surroundings:
         """What the manifests of the folder and the folders above it declare."""
         found = [each for scope in _upwards(folder.scope) if (each := self._manifest(scope)) is not None]
         declared = frozenset(name for each in found for name in each.needs)
@@ -82,12 +82,12 @@ class Surveyor:
             declared, self._own, module, self._languages if folder.scope == ROOT_SCOPE else ()
         )
 
-    def _manifest(self, scope: str) -> Manifest | None:
+    def _manifest(self, scope: str) -> ManifestFacts | None:
         if scope not in self._manifests:
             folder = self._folders.get(scope)
             names = [] if folder is None else folder.sources
             found = [
-                Source(name, self._project.text(scope, name), Outline())
+                FolderFile(name, self._project.text(scope, name), Outline())
                 for name in names
                 if is_manifest(name)
             ]

@@ -16,7 +16,7 @@ from context_pack.bundles.domain.model import Bundle, Sort, Unloadable
 from context_pack.bundles.usecases.checking import Staleness, compare, findings, read_snapshot
 from context_pack.bundles.usecases.export import select
 from context_pack.bundles.usecases.loading import load
-from context_pack.bundles.usecases.shelf import Address, Opened
+from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.domain.model import Diagram
 from context_pack_adapters.inmemory.bundles import MemoryBundleFiles
@@ -102,12 +102,12 @@ def staleness(before: Files, after: Files, *ids: str, whole: bool = True, **opti
     """An export of `before`, compared with `after`."""
     body = desk_of(before).export(*ids, **options)
     snapshot = read_snapshot(json.loads(json.dumps(body if whole else body["data"])))
-    return compare(Opened("one", bundle_of(after)), snapshot)
+    return compare(OpenedBundle("one", bundle_of(after)), snapshot)
 
 
-def node(key: str) -> Address:
+def node(key: str) -> EntityAddress:
     """A node as answers name it."""
-    return Address("Node", key)
+    return EntityAddress("Node", key)
 
 
 @pytest.mark.clause("BD-74")
@@ -115,7 +115,9 @@ def test_an_unchanged_bundle_is_not_stale() -> None:
     files = nodes({"a": ["b"], "b": ["a"]})
     for whole in (True, False):
         body = desk_of(files).export("a")
-        found = compare(Opened("one", load_like_desk(files)), read_snapshot(body if whole else body["data"]))
+        found = compare(
+            OpenedBundle("one", load_like_desk(files)), read_snapshot(body if whole else body["data"])
+        )
         assert not any(found)
 
 

@@ -8,7 +8,7 @@ import pytest
 from bundle_maker import MANIFEST, TYPE_FILE, BundleDesk, Files, bundle_files, desk_of, ids_of, nodes, target
 
 from context_pack.bundles.domain.model import Bundle, Unloadable
-from context_pack.bundles.ports import Flaw, Place
+from context_pack.bundles.ports import BundlePlace, Flaw
 from context_pack.bundles.usecases.loading import Loaded, load
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.inmemory.bundles import MemoryBundleFiles, MemoryBundleStore
@@ -336,7 +336,7 @@ def test_a_store_without_bundles_says_so() -> None:
     assert desk.refused("get_context", entityType="Node", id="a")["code"] == "NOT_FOUND"
     for ask in (store.files, lambda place: store.load(place, lambda _, __: 1, lambda: None)):
         with pytest.raises(Failure):
-            ask(Place("x", "x"))
+            ask(BundlePlace("x", "x"))
 
 
 @pytest.mark.clause("BD-17")

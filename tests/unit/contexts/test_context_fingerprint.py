@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.contexts.domain.fingerprint import (
+    FreshnessState,
     Method,
-    State,
     compared,
     content_row,
     fingerprint,
@@ -91,20 +91,20 @@ def test_a_context_is_fresh_by_either_fingerprint_and_contents_are_asked_for_onl
 
     by_stat = compared("aaaaaaaa", "aaaaaaaa", content)
     assert (by_stat.state, by_stat.computed, by_stat.method, asked) == (
-        State.FRESH,
+        FreshnessState.FRESH,
         "aaaaaaaa",
         Method.STAT,
         [],
     )
     by_content = compared("cccccccc", "aaaaaaaa", content)
     assert (by_content.state, by_content.computed, by_content.method) == (
-        State.FRESH,
+        FreshnessState.FRESH,
         "cccccccc",
         Method.CONTENT,
     )
     stale = compared("bbbbbbbb", "aaaaaaaa", content)
     assert (stale.state, stale.stored, stale.computed, stale.method) == (
-        State.STALE,
+        FreshnessState.STALE,
         "bbbbbbbb",
         "aaaaaaaa",
         Method.STAT,
@@ -113,4 +113,4 @@ def test_a_context_is_fresh_by_either_fingerprint_and_contents_are_asked_for_onl
 
 @pytest.mark.clause("CX-07")
 def test_contents_that_cannot_be_read_prove_nothing() -> None:
-    assert compared("bbbbbbbb", "aaaaaaaa", lambda: None).state is State.STALE
+    assert compared("bbbbbbbb", "aaaaaaaa", lambda: None).state is FreshnessState.STALE

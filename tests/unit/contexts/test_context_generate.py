@@ -10,13 +10,13 @@ from context_trees import FORMAT, PROJECT, memory_contexts, refresher
 from hanging import never_hanging
 
 from context_pack.contexts.domain.agents import END, START, block_of, with_block
-from context_pack.contexts.domain.generate import Child, Source, Subject, generated, summary_of
+from context_pack.contexts.domain.generate import Child, FolderFile, Subject, generated, summary_of
 from context_pack.contexts.domain.manifests import read_manifest
 from context_pack.contexts.domain.model import Context, judged
 from context_pack.contexts.domain.outline import outline_of
 from context_pack.contexts.domain.purposes import counterpart_of, is_stock, is_test, purpose_of
-from context_pack.contexts.domain.recognition import Known, looks_generated
-from context_pack.contexts.ports import Refusal
+from context_pack.contexts.domain.recognition import KnownFolder, looks_generated
+from context_pack.contexts.ports import PlaceRefusal
 from context_pack.contexts.usecases.refresh import Order
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.syntax import NotParsed
@@ -25,8 +25,8 @@ from context_pack_adapters.syntax import shared_syntax
 SYNTAX = shared_syntax()
 
 
-def source(name: str, text: str) -> Source:
-    return Source(name, text, outline_of(name, text, SYNTAX.parse(language_of(name), text)))
+def source(name: str, text: str) -> FolderFile:
+    return FolderFile(name, text, outline_of(name, text, SYNTAX.parse(language_of(name), text)))
 
 
 def subject(scope: str = "src", children: tuple[Child, ...] = (), **files: str) -> Subject:
@@ -39,7 +39,7 @@ def made(files: dict[str, str | bytes]) -> dict[str, dict[str, Any]]:
     """The contexts that init makes, by scope."""
     ports = memory_contexts(files)
     project = ports.projects.open(None)
-    assert not isinstance(project, Refusal)
+    assert not isinstance(project, PlaceRefusal)
     refresher(ports).refresh(project, Order())
     found = {}
     for path, content in files.items():
@@ -239,7 +239,7 @@ def test_without_memory_only_what_looks_generated_is_taken_for_generated(
     name: str, value: Any, expected: bool
 ) -> None:
     about = subject(children=(Child("core", "The core. More.", 1),), a__py='"""Does the\nwork."""\n')
-    assert looks_generated(name, value, Known(about)) is expected
+    assert looks_generated(name, value, KnownFolder(about)) is expected
 
 
 @pytest.mark.clause("CX-36")
@@ -253,7 +253,7 @@ def test_without_memory_only_what_looks_generated_is_taken_for_generated(
 )
 def test_a_long_line_is_looked_at_once(name: str, line: str) -> None:
     with never_hanging(20):  # it was taken apart in every way there is
-        assert not looks_generated(name, [line], Known(subject()))
+        assert not looks_generated(name, [line], KnownFolder(subject()))
 
 
 @pytest.mark.clause("CX-36")
@@ -268,7 +268,7 @@ def test_what_we_generate_looks_generated() -> None:
         )
         about = Subject(scope, sources, frozenset(texts), children)
         for name in ("files", "interfaces", "exports", "testing", "subdirectories", "project"):
-            assert looks_generated(name, record.get(name), Known(about)), (scope, name)
+            assert looks_generated(name, record.get(name), KnownFolder(about)), (scope, name)
 
 
 def test_stock_purposes_are_recognised_and_others_not() -> None:

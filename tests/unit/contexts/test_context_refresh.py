@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from context_pack.contexts.domain.fingerprint import Method
 from context_pack.contexts.domain.generate import Subject
 from context_pack.contexts.domain.model import Context, judged
-from context_pack.contexts.domain.recognition import Known, looks_generated
-from context_pack.contexts.ports import ContextPorts, Refusal
-from context_pack.contexts.usecases.query import Refused
-from context_pack.contexts.usecases.refresh import Order, Outcome
+from context_pack.contexts.domain.recognition import KnownFolder, looks_generated
+from context_pack.contexts.ports import ContextPorts, PlaceRefusal
+from context_pack.contexts.usecases.query import RefusedQuery
+from context_pack.contexts.usecases.refresh import FolderOutcome, Order
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory
 
@@ -35,12 +35,12 @@ class Desk:
     def __attrs_post_init__(self) -> None:
         self.ports = memory_contexts(self.files)
 
-    def refresh(self, **order: Any) -> dict[str, Outcome]:
+    def refresh(self, **order: Any) -> dict[str, FolderOutcome]:
         project = self.ports.projects.open(None)
-        assert not isinstance(project, Refusal)
+        assert not isinstance(project, PlaceRefusal)
         self.clock.advance(minutes=1)
         outcomes = refresher(self.ports, self.clock).refresh(project, Order(**order))
-        assert not isinstance(outcomes, Refused), outcomes
+        assert not isinstance(outcomes, RefusedQuery), outcomes
         assert [each.scope for each in outcomes] == sorted(each.scope for each in outcomes)
         return {outcome.scope: outcome for outcome in outcomes}
 
@@ -236,7 +236,7 @@ def test_a_remark_behind_what_was_generated_is_a_persons_also_without_our_store(
     ],
 )
 def test_signatures_of_every_language_still_look_generated(line: str) -> None:
-    assert looks_generated("exports", [line], Known(Subject("src", ())))
+    assert looks_generated("exports", [line], KnownFolder(Subject("src", ())))
 
 
 @pytest.mark.clause("CX-33", "CX-39")
@@ -442,9 +442,9 @@ def test_a_named_folder_below_the_threshold_is_refreshed_if_somebody_made_its_co
 @pytest.mark.parametrize(("scope", "error"), [("nope", "No .context.yaml"), ("../x", "path traversal")])
 def test_a_scope_that_is_not_there_is_refused_in_words(desk: Desk, scope: str, error: str) -> None:
     project = desk.ports.projects.open(None)
-    assert not isinstance(project, Refusal)
+    assert not isinstance(project, PlaceRefusal)
     answer = refresher(desk.ports).refresh(project, Order(scope=scope))
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, RefusedQuery)
     assert error in answer.error
 
 
@@ -465,16 +465,16 @@ def test_agents_are_told_only_when_asked_and_the_root_is_fresh_afterwards(desk: 
 def test_a_file_that_changes_meanwhile_is_not_overwritten() -> None:
     desk = Desk()
     project = desk.ports.projects.open(None)
-    assert not isinstance(project, Refusal)
+    assert not isinstance(project, PlaceRefusal)
 
     def meanwhile(done: int, _: int, scope: str) -> None:
         if scope == "src":
             desk.files[SRC] = "somebody: was faster\n"
 
     scanned = desk.ports.projects.open(None)
-    assert not isinstance(scanned, Refusal)
+    assert not isinstance(scanned, PlaceRefusal)
     outcomes = refresher(desk.ports).refresh(project, Order(), progress=meanwhile)
-    assert not isinstance(outcomes, Refused)
+    assert not isinstance(outcomes, RefusedQuery)
     assert {o.scope: o.deed for o in outcomes}["src"] == "left"
     assert desk.text() == "somebody: was faster\n"
 
@@ -482,7 +482,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten() -> None:
 def test_progress_counts_every_folder_and_ends() -> None:
     desk = Desk()
     project = desk.ports.projects.open(None)
-    assert not isinstance(project, Refusal)
+    assert not isinstance(project, PlaceRefusal)
     told: list[tuple[int, int, str]] = []
     refresher(desk.ports).refresh(project, Order(), progress=lambda *each: told.append(each))
     assert [done for done, _, _ in told] == [0, 1, 2, 3, 4, 5]

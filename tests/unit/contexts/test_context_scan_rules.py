@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.contexts.domain.scan import (
-    Rules,
+    ScanRules,
     is_entered,
     is_source,
     parent_of,
     read_rules,
     tokens_of,
 )
-from context_pack.contexts.ports import Folder, Scan
+from context_pack.contexts.ports import ProjectFolder, Scan
 from context_pack_adapters.inmemory.contexts import MemoryProject, MemoryProjects
 
 NOWHERE = MemoryProjects({}, FORMAT).open(None)
@@ -26,12 +26,12 @@ assert isinstance(NOWHERE, MemoryProject)
 FILES: MemoryProject = NOWHERE
 
 
-def folder(scope: str, size: int | None = None) -> Folder:
-    return Folder(scope, [] if size is None else [("a.py", size, 0, 0, 0)], FILES)
+def folder(scope: str, size: int | None = None) -> ProjectFolder:
+    return ProjectFolder(scope, [] if size is None else [("a.py", size, 0, 0, 0)], FILES)
 
 
-def scopes(folders: list[Folder], min_tokens: float) -> tuple[list[str], int]:
-    chosen, skipped = Scan(folders, Rules(min_tokens), 0).kept()
+def scopes(folders: list[ProjectFolder], min_tokens: float) -> tuple[list[str], int]:
+    chosen, skipped = Scan(folders, ScanRules(min_tokens), 0).kept()
     return [each.scope for each in chosen], skipped
 
 
@@ -121,7 +121,7 @@ def test_folders_are_sorted_by_code_points() -> None:
     assert scopes([folder("."), *tree], 0)[0] == ["-x", ".", "Z", "a", "a-b", "a/b", "b", "\u00e9"]
 
 
-def brute_force(tree: list[Folder], least: float) -> tuple[list[str], int]:
+def brute_force(tree: list[ProjectFolder], least: float) -> tuple[list[str], int]:
     """The rule as the contract words it."""
     large = {f.scope for f in tree if f.sources and (least <= 0 or -(-f.source_bytes // 4) >= least)}
     chosen = {"."} | large
@@ -135,7 +135,7 @@ def brute_force(tree: list[Folder], least: float) -> tuple[list[str], int]:
     st.integers(-1, 12),
 )
 def test_the_choice_is_that_of_the_rule_read_literally(sizes: dict[str, int | None], least: int) -> None:
-    tree: dict[str, Folder] = {".": folder(".")}
+    tree: dict[str, ProjectFolder] = {".": folder(".")}
     for path, size in sizes.items():
         parts = [part for part in path.split("/") if part]
         for depth in range(1, len(parts)):
@@ -149,25 +149,25 @@ def test_the_choice_is_that_of_the_rule_read_literally(sizes: dict[str, int | No
 @pytest.mark.parametrize(
     ("config", "rules", "faults"),
     [
-        (None, Rules(), 0),
-        ({}, Rules(), 0),
-        ({"min_tokens": 0}, Rules(min_tokens=0), 0),
-        ({"max_depth": 2}, Rules(max_depth=2), 0),
-        ({"ignore": ["a", "!b"]}, Rules(ignore=("a", "!b")), 0),
+        (None, ScanRules(), 0),
+        ({}, ScanRules(), 0),
+        ({"min_tokens": 0}, ScanRules(min_tokens=0), 0),
+        ({"max_depth": 2}, ScanRules(max_depth=2), 0),
+        ({"ignore": ["a", "!b"]}, ScanRules(ignore=("a", "!b")), 0),
         (
             {"min_tokens": 1.5, "provider": "anthropic", "model": "m", "mode": "full"},
-            Rules(min_tokens=1.5),
+            ScanRules(min_tokens=1.5),
             0,
         ),
-        ({"min_tokens": "0", "max_depth": 3}, Rules(max_depth=3), 1),
-        ({"min_tokens": True, "max_depth": [], "ignore": "a"}, Rules(), 3),
-        ({"ignore": ["a", 1]}, Rules(), 1),
-        ({"min_tokens": None}, Rules(), 0),
-        ([], Rules(), 1),
-        ("text", Rules(), 1),
+        ({"min_tokens": "0", "max_depth": 3}, ScanRules(max_depth=3), 1),
+        ({"min_tokens": True, "max_depth": [], "ignore": "a"}, ScanRules(), 3),
+        ({"ignore": ["a", 1]}, ScanRules(), 1),
+        ({"min_tokens": None}, ScanRules(), 0),
+        ([], ScanRules(), 1),
+        ("text", ScanRules(), 1),
     ],
 )
-def test_each_setting_counts_alone(config: Any, rules: Rules, faults: int) -> None:
+def test_each_setting_counts_alone(config: Any, rules: ScanRules, faults: int) -> None:
     assert read_rules(config) == (rules, faults)
 
 
