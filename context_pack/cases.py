@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from context_pack.contexts.usecases.refresh import ContextRefresher
     from context_pack.documents.ports import DocumentPorts
     from context_pack.documents.usecases.search import Finder
-    from context_pack.documents.usecases.shelf import Shelf
+    from context_pack.documents.usecases.shelf import DocumentShelf
     from context_pack.kernel.ports import Clock, SourceTree
     from context_pack.kernel.syntax import Syntax
     from context_pack.memory.ports import CodePlaces, MemoryPorts
@@ -148,7 +148,7 @@ class ContextCases(NamedTuple):
 class DocumentCases(NamedTuple):
     """What is done with documents."""
 
-    shelf: Shelf
+    shelf: DocumentShelf
     finder: Finder
 
 
@@ -214,14 +214,14 @@ class UseCases:
         from context_pack.packs.usecases.draft import PackDrafter
         from context_pack.packs.usecases.history import RememberingStore
         from context_pack.packs.usecases.read import PackReader
-        from context_pack.packs.usecases.resolving import Memory
+        from context_pack.packs.usecases.resolving import RefMemory
         from context_pack.packs.usecases.verify import PackVerifier
         from context_pack.packs.usecases.write import PackWriter
 
         ports, settings = self.ports, PackSettings(self._max_source_bytes)
         # Shared: what one of them found out about a file, the others need not find out again.
         packs = RememberingStore(ports.packs, ports.history)
-        parts = (packs, ports.source, ports.clock, settings, Memory(), ports.syntax, ports.excerpts)
+        parts = (packs, ports.source, ports.clock, settings, RefMemory(), ports.syntax, ports.excerpts)
         scopes = ContextsAsScopes(lambda: self.contexts.queries if ports.has("contexts") else None)
         excerpts = SearchedExcerpts(
             ports.source,
@@ -265,10 +265,10 @@ class UseCases:
     def documents(self) -> DocumentCases:
         """Documents."""
         from context_pack.documents.usecases.search import Finder
-        from context_pack.documents.usecases.shelf import Shelf
+        from context_pack.documents.usecases.shelf import DocumentShelf
 
         assert self.ports.documents is not None
-        shelf = Shelf(self.ports.documents, self.ports.clock.monotonic)
+        shelf = DocumentShelf(self.ports.documents, self.ports.clock.monotonic)
         return DocumentCases(shelf, Finder(shelf, self.ports.clock.monotonic))
 
     @cached_property

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
-from context_pack.documents.usecases.commands import Search as DocumentSearch
-from context_pack.documents.usecases.search import Finder, Hit
+from context_pack.documents.usecases.commands import SearchDocuments as DocumentSearch
+from context_pack.documents.usecases.search import Finder, RankedPassage
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import RelativePath
@@ -20,7 +20,7 @@ from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.usecases.search import ContextSearch, MemorySearcher
 from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
-from context_pack.retrieval.model import Found
+from context_pack.retrieval.model import FoundPiece
 from context_pack.retrieval.searching import Ranked
 from context_pack.retrieval.words import tokens
 
@@ -82,7 +82,7 @@ class FoundExcerpts:
                 if hit.ranked.relevance >= WORTH_SHOWING:
                     yield self._document(query, hit)
 
-    def _document(self, query: str, hit: Hit) -> Excerpt:
+    def _document(self, query: str, hit: RankedPassage) -> Excerpt:
         found = hit.ranked.found
         what = _what(query, found)
         title = " / ".join(filter(None, (found.title or found.key, found.heading)))
@@ -92,7 +92,7 @@ class FoundExcerpts:
             return Excerpt("documents", title, hit.ranked.relevance, found.text[:QUOTED_CHARS], what=what)
         return Excerpt("documents", title, hit.ranked.relevance, "", path, found.start, found.end, what)
 
-    def _place(self, hit: Hit) -> str | None:
+    def _place(self, hit: RankedPassage) -> str | None:
         """The path in the source tree under which the passage stands at its lines.
 
         Where the collection lies is known only from its own point of view, so that every end of its place is
@@ -113,7 +113,7 @@ class FoundExcerpts:
         return None
 
 
-def _what(query: str, found: Found) -> str:
+def _what(query: str, found: FoundPiece) -> str:
     """What was found, in a few words: the definition, and the words of the question that it has."""
     has = set(tokens(f"{found.heading} {found.key} {found.text}"))
     words = [word for word in dict.fromkeys(re.findall(r"[\w'-]+", query)) if has & set(tokens(word))]
@@ -128,7 +128,7 @@ def _stands(text: str, passage: str, start: int, end: int) -> bool:
     return passage.replace("\r\n", "\n").strip() in lines
 
 
-def _remembered(query: str, hit: Ranked, code: Sequence[Found]) -> Iterator[Excerpt]:
+def _remembered(query: str, hit: Ranked, code: Sequence[FoundPiece]) -> Iterator[Excerpt]:
     """What memory found, as far as it says something about the question by itself.
 
     Of a ref into lines that were found as code themselves, the code is enough.

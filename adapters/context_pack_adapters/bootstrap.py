@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from context_pack.cases import Ports
     from context_pack.documents.domain.model import About, Survey
     from context_pack.documents.domain.model import Failed as DocumentFailed
-    from context_pack.documents.ports import Source
+    from context_pack.documents.ports import CollectionSource
     from context_pack.kernel.ports import Clock, IdSource
     from context_pack.toolkit.registry import Finished, Registry
     from context_pack_adapters.disk_ports import DiskPorts
@@ -133,7 +133,9 @@ def watch_folders(root: str) -> FoldersWatch:
     return FoldersWatch(root)
 
 
-def package_of(about: About, source: Source, survey: Survey) -> tuple[bytes, int, tuple[DocumentFailed, ...]]:
+def package_of(
+    about: About, source: CollectionSource, survey: Survey
+) -> tuple[bytes, int, tuple[DocumentFailed, ...]]:
     """The documents of a source as a package."""
     from context_pack_adapters.stores import collection_packing
 

@@ -28,7 +28,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy  # noqa: E402
 from indexing import vocabulary  # noqa: E402
 
-from context_pack.retrieval.model import Entry, Piece, Scope  # noqa: E402
+from context_pack.retrieval.model import IndexEntry, Piece, Scope  # noqa: E402
 from context_pack.retrieval.searching import Question, Searching  # noqa: E402
 from context_pack.retrieval.words import tokens  # noqa: E402
 from context_pack_adapters.embed.hashed import HashedEmbedder  # noqa: E402
@@ -57,7 +57,7 @@ class Texts:
         words: list[str] = self._known[numpy.minimum(drawn, len(self._known) - 1)].tolist()
         return words
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[IndexEntry]:
         """Documents of a few chunks each."""
         for number in range(self.chunks // PIECES_IN_ENTRY):
             title = " ".join(self._words(4))
@@ -65,7 +65,9 @@ class Texts:
                 Piece(" ".join(self._words(WORDS_IN_CHUNK)), at, at, context=title, names=title)
                 for at in range(1, PIECES_IN_ENTRY + 1)
             )
-            yield Entry(f"corpus{number % CORPORA}", f"doc{number}", "digest", title=title, pieces=pieces)
+            yield IndexEntry(
+                f"corpus{number % CORPORA}", f"doc{number}", "digest", title=title, pieces=pieces
+            )
 
     def queries(self) -> list[str]:
         """Questions of a few words, none of them among the most frequent."""
@@ -75,7 +77,7 @@ class Texts:
 class Floors:
     """The same content in tables that hold nothing else, and a matrix."""
 
-    def __init__(self, folder: Path, entries: Sequence[Entry], embedder: HashedEmbedder) -> None:
+    def __init__(self, folder: Path, entries: Sequence[IndexEntry], embedder: HashedEmbedder) -> None:
         pieces = [piece for entry in entries for piece in entry.pieces]
         self._connection = sqlite3.connect(folder / "floors.sqlite3", isolation_level=None)
         self._connection.execute("CREATE VIRTUAL TABLE words USING fts5(names, body, tokenize=ascii)")

@@ -35,7 +35,7 @@ from sample_packs import maker  # noqa: E402
 from slow_proxy import Proxy, proxied  # noqa: E402
 
 from context_pack.packs.domain.model import Pack  # noqa: E402
-from context_pack.retrieval.model import Entry, Piece, Scope  # noqa: E402
+from context_pack.retrieval.model import IndexEntry, Piece, Scope  # noqa: E402
 from context_pack.retrieval.ports import SearchIndex  # noqa: E402
 from context_pack_adapters.bootstrap import open_ports  # noqa: E402
 from context_pack_adapters.disk_ports import file_packs  # noqa: E402
@@ -149,7 +149,7 @@ def news(url: str, proxy: Proxy) -> None:
     print(f"{'news, after the change was acknowledged':44} {middle:6.1f} ms, at most {most:.1f}")
 
 
-def chunks(count: int) -> tuple[list[Entry], Any]:
+def chunks(count: int) -> tuple[list[IndexEntry], Any]:
     """Entries of ten chunks of made-up words, and vectors around made-up subjects."""
     rng = np.random.default_rng(7)
     words = [f"w{number}" for number in range(20_000)]
@@ -158,13 +158,13 @@ def chunks(count: int) -> tuple[list[Entry], Any]:
     for at in range(0, count, PER_ENTRY):
         corpus = "narrow" if at % (100 * PER_ENTRY) == 0 else "wide"
         pieces = tuple(Piece(text, names=f"e{at}") for text in texts[at : at + PER_ENTRY])
-        entries.append(Entry(corpus, f"e{at}", f"{at:064}", pieces=pieces))
+        entries.append(IndexEntry(corpus, f"e{at}", f"{at:064}", pieces=pieces))
     subjects = rng.standard_normal((count // 50, DIMENSION))
     vectors = subjects[rng.integers(0, len(subjects), count)] + 0.7 * rng.standard_normal((count, DIMENSION))
     return entries, (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype("<f4")
 
 
-def filled(index: SearchIndex, entries: list[Entry], vectors: Any, name: str) -> None:
+def filled(index: SearchIndex, entries: list[IndexEntry], vectors: Any, name: str) -> None:
     """Write everything, and print how long that took."""
     begun = time.perf_counter()
     index.replace(entries)
@@ -240,7 +240,7 @@ def documents(server: Server, count: int, folder: Path) -> None:
     local.close()
 
 
-def exact_nearest(vectors: Any, entries: list[Entry], rounds: int) -> list[list[str]]:
+def exact_nearest(vectors: Any, entries: list[IndexEntry], rounds: int) -> list[list[str]]:
     """The ten nearest of everything, by comparing all."""
     texts = [piece.text for entry in entries for piece in entry.pieces]
     rng = np.random.default_rng(11)

@@ -30,7 +30,7 @@ from context_pack.kernel.ports import Clock
 from context_pack.kernel.yaml_text import yaml_text
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool
+from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, tool
 from context_pack.toolkit.tokens import fitting
 
 EXPORT, NEAR, DOCUMENT = "export_context", "get_context", "export_entity_markdown"
@@ -51,7 +51,7 @@ ANSWER_SCHEMA = shape(
 )
 
 
-def bundle_error(failure: Failure, failed: Failed) -> Answer:
+def bundle_error(failure: Failure, failed: FailedCall) -> Answer:
     """A failure in the shape that the three tools share."""
     error = {"code": _code(failure), "message": failure.message, "details": dict(failure.details)}
     return json_answer({"ok": False, "tool": failed.tool, "error": error}, is_error=True)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from context_pack.code.domain.access import ContextItem
-from context_pack.code.domain.search import Found, Query
+from context_pack.code.domain.search import FoundLines, LineQuery
 from context_pack.kernel.paths import RelativePath
 from context_pack.toolkit.call import Call
 
@@ -18,7 +18,7 @@ class CodeSearch(Protocol):
     Every engine gives the same answer to the same question.
     """
 
-    def search(self, query: Query, call: Call) -> Found:
+    def search(self, query: LineQuery, call: Call) -> FoundLines:
         """The lines that match.
 
         Raises:

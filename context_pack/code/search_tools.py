@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from context_pack.code.domain.search import CONTEXT_LINES, SHOWN_CHARS, Hit, shown
+from context_pack.code.domain.search import CONTEXT_LINES, SHOWN_CHARS, LineHit, shown
 from context_pack.code.family import FAMILY
 from context_pack.code.usecases.grep import CodeSearcher, GrepCodebase, Searched
 from context_pack.toolkit.call import Call
@@ -90,7 +90,7 @@ def _record(command: GrepCodebase, searched: Searched, most: int) -> dict[str, A
     return record
 
 
-def by_file(hits: Sequence[Hit], most: int) -> tuple[list[dict[str, Any]], int]:
+def by_file(hits: Sequence[LineHit], most: int) -> tuple[list[dict[str, Any]], int]:
     """The matching lines of each file as `line: text`, in at most `most` bytes, and how many they are."""
     files: dict[str, list[str]] = {}
     count = 0
@@ -104,7 +104,7 @@ def by_file(hits: Sequence[Hit], most: int) -> tuple[list[dict[str, Any]], int]:
     return [{"file": path, "lines": lines} for path, lines in files.items()], count
 
 
-def fitted(hits: Sequence[Hit], most: int, around: int = CONTEXT_LINES) -> list[dict[str, Any]]:
+def fitted(hits: Sequence[LineHit], most: int, around: int = CONTEXT_LINES) -> list[dict[str, Any]]:
     """The hits as JSON in at most `most` bytes: less around them where needed, then fewer of them."""
     matches: list[dict[str, Any]] = []
     for chars in (SHOWN_CHARS, SHORT_CONTEXT_CHARS, 0):
@@ -114,7 +114,7 @@ def fitted(hits: Sequence[Hit], most: int, around: int = CONTEXT_LINES) -> list[
     return matches[: sum(total <= most for total in accumulate(weight(match) + 1 for match in matches))]
 
 
-def _match(hit: Hit, chars: int, most: int) -> dict[str, Any]:
+def _match(hit: LineHit, chars: int, most: int) -> dict[str, Any]:
     """The hit with so many characters of each of `most` lines around it, or none of them."""
 
     def around(lines: Sequence[str]) -> list[str]:

@@ -24,7 +24,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.kept import KeptAnswers
 from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool
+from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, tool
 
 Body = dict[str, Any]
 
@@ -169,7 +169,7 @@ def _given(arguments: Mapping[str, Any], name: str) -> str:
 def _family(shape: Callable[[Mapping[str, Any]], Body]) -> Family:
     """The family's errors in one tool's shape."""
 
-    def error(failure: Failure, failed: Failed) -> Answer:
+    def error(failure: Failure, failed: FailedCall) -> Answer:
         details = dict(failure.details)
         if failure.code is Code.INVALID_DATA:
             words = f"Invalid arguments: {failure.message}"

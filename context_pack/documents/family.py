@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from context_pack.documents.domain.model import Collection, Outcome
-from context_pack.documents.usecases.search import Hit
+from context_pack.documents.usecases.search import RankedPassage
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.spec import Answer, Failed, Family
+from context_pack.toolkit.spec import Answer, FailedCall, Family
 
 Body = dict[str, Any]
 DIGITS = 6
@@ -15,7 +15,7 @@ MOST_HEADING = 1000
 """Characters; a longer heading is no name of anything."""
 
 
-def document_error(failure: Failure, failed: Failed) -> Answer:
+def document_error(failure: Failure, failed: FailedCall) -> Answer:
     """A failure as plain text."""
     if failure.code is Code.INVALID_DATA and failure.details.get("problems"):
         return Answer("; ".join(one["message"] for one in failure.details["problems"]), is_error=True)
@@ -47,7 +47,7 @@ def outcome_body(outcome: Outcome) -> Body:
     }
 
 
-def hit_body(hit: Hit) -> Body:
+def hit_body(hit: RankedPassage) -> Body:
     """A hit as JSON."""
     found = hit.ranked.found
     return {

@@ -12,14 +12,14 @@ from typing import Protocol
 
 from attrs import frozen
 
-from context_pack.documents.domain.model import Catalogue, Collection, Failed, Survey, Text
+from context_pack.documents.domain.model import Catalogue, Collection, DocumentText, Failed, Survey
 from context_pack.retrieval.ports import Background, Embedder, SearchIndex
 
 Check = Callable[[], None]
 """Called now and then during long work; what it raises ends the work."""
 
 
-class Source(Protocol):
+class CollectionSource(Protocol):
     """One opened collection. Raises `Failure` where the whole of it cannot be had."""
 
     def survey(self, since: str = "", explain: bool = False) -> Survey | None:
@@ -28,7 +28,7 @@ class Source(Protocol):
         With `explain` the survey also tells which files are no documents, and why.
         """
 
-    def read(self, documents: Sequence[str]) -> Iterator[Text | Failed]:
+    def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         """The contents of these documents, each or why it cannot be had, in any order."""
 
 
@@ -44,7 +44,7 @@ class CollectionSources(Protocol):
 
     def open(
         self, collection: Collection, fetch: bool = False, check: Check = lambda: None
-    ) -> AbstractContextManager[Source]:
+    ) -> AbstractContextManager[CollectionSource]:
         """The source of a collection; `fetch` brings what is far away up to date first.
 
         Raises:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, unquote
 
 from context_pack.documents.domain.sections import suffix_of
-from context_pack.documents.usecases.shelf import Shelf
+from context_pack.documents.usecases.shelf import DocumentShelf
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.headings import MARKDOWN
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText, best_first
@@ -16,7 +16,7 @@ TITLE = "Document"
 ABOUT = "A document of a collection, whole."
 
 
-def build(shelf: Shelf) -> ResourceFamily:
+def build(shelf: DocumentShelf) -> ResourceFamily:
     """The resources over a shelf."""
     return ResourceFamily(
         prefix=PREFIX,
@@ -34,7 +34,7 @@ def build(shelf: Shelf) -> ResourceFamily:
     )
 
 
-def _entries(shelf: Shelf) -> Iterator[ResourceEntry]:
+def _entries(shelf: DocumentShelf) -> Iterator[ResourceEntry]:
     """Every document that is indexed; a list always answers."""
     try:
         collections = shelf.chosen(())
@@ -47,7 +47,7 @@ def _entries(shelf: Shelf) -> Iterator[ResourceEntry]:
         return
 
 
-def _read(shelf: Shelf, uri: str) -> ResourceText | None:
+def _read(shelf: DocumentShelf, uri: str) -> ResourceText | None:
     """The document of that URI; None if there is none."""
     alias, _, document = uri.removeprefix(PREFIX).partition("/")
     if not alias or not document:
@@ -67,7 +67,7 @@ def _mime_type(document: str) -> str:
     return "text/markdown" if suffix_of(document) in MARKDOWN else "text/plain"
 
 
-def _documents(shelf: Shelf, others: Mapping[str, str]) -> Iterable[str]:
+def _documents(shelf: DocumentShelf, others: Mapping[str, str]) -> Iterable[str]:
     """The documents of the collection that the other argument names, or of all."""
     try:
         chosen = shelf.chosen([others["collection"]] if others.get("collection") else [])

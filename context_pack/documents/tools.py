@@ -14,8 +14,8 @@ from attrs import frozen
 from context_pack.documents.family import FAMILY, MOST_HEADING, Body, hit_body, named, outcome_body
 from context_pack.documents.usecases import commands
 from context_pack.documents.usecases.freshness import Standing
-from context_pack.documents.usecases.search import Answered, Finder, Found
-from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
+from context_pack.documents.usecases.search import Answered, Finder, SearchAnswers
+from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, DocumentShelf
 from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.retrieval.searching import retry_if_damaged
 from context_pack.toolkit.call import Call
@@ -37,9 +37,9 @@ _HEAD = {**_WHICH, "document": "text"}
 _FOUND = {"embedder": "text", "semantic": "object", "truncated": "flag", **_STATE}
 
 
-def build(shelf: Shelf, finder: Finder) -> tuple[Tool, ...]:
+def build(shelf: DocumentShelf, finder: Finder) -> tuple[Tool, ...]:
     """The nine tools over a shelf."""
-    serve = _Answers(shelf, finder)
+    serve = _DocumentAnswers(shelf, finder)
     long: Body = {"long_answers": True}
     slow: Body = {"long_answers": True, "slow": True, "budget": "maxTokens"}
 
@@ -60,7 +60,7 @@ def build(shelf: Shelf, finder: Finder) -> tuple[Tool, ...]:
         make(
             "search", "Search documents",
             "Search documentation by meaning and keywords. Hits are passages with document, section, lines.",
-            commands.Search, serve.search, shape(results="rows", **_FOUND), **slow,
+            commands.SearchDocuments, serve.search, shape(results="rows", **_FOUND), **slow,
         ),
         make(
             "get_document", "Read a document",
@@ -110,10 +110,10 @@ def build(shelf: Shelf, finder: Finder) -> tuple[Tool, ...]:
 
 
 @frozen(eq=False)
-class _Answers:
+class _DocumentAnswers:
     """Serves the commands."""
 
-    shelf: Shelf
+    shelf: DocumentShelf
     finder: Finder
 
     def collections(self, _: commands.ListCollections, call: Call) -> Answer:
@@ -195,7 +195,7 @@ class _Answers:
         }
         return fitting(call.page_tokens, lambda room: json_answer(fitted([row], room)[0][0]))
 
-    def search(self, command: commands.Search, call: Call) -> Answer:
+    def search(self, command: commands.SearchDocuments, call: Call) -> Answer:
         """`documents_search`."""
         found = self.finder.search(command, call.check)
         tail, rows = _about(found, command.max_tokens), _rows(found.answers[0])
@@ -243,7 +243,7 @@ def _rows(answered: Answered) -> list[Body]:
     return [hit_body(hit) for hit in answered.hits]
 
 
-def _batch(found: Found, lists: Sequence[Sequence[Body]], tail: Body, most: int) -> Answer:
+def _batch(found: SearchAnswers, lists: Sequence[Sequence[Body]], tail: Body, most: int) -> Answer:
     """The answers to several questions in `most` bytes."""
     heads = _heads(found, most)
     order = sorted((rank, number) for number, rows in enumerate(lists) for rank in range(len(rows)))
@@ -258,7 +258,7 @@ def _batch(found: Found, lists: Sequence[Sequence[Body]], tail: Body, most: int)
     return json_answer({"results": results, **tail, **_cut(fewer)})
 
 
-def _heads(found: Found, room: int) -> list[Body]:
+def _heads(found: SearchAnswers, room: int) -> list[Body]:
     """The questions as their answers repeat them; long ones are clipped where they leave too little room."""
     heads = [_head(one, found.embedder, commands.MAX_QUERY) for one in found.answers]
     if 2 * weight(heads) > room:
@@ -277,7 +277,7 @@ def _head(answered: Answered, embedder: str, most: int) -> Body:
     return body
 
 
-def _about(found: Found, max_tokens: int) -> Body:
+def _about(found: SearchAnswers, max_tokens: int) -> Body:
     """What an answer says of the index behind it."""
     warning = (found.warning or "")[: 2 * max_tokens]
     body: Body = {"embedder": found.embedder, **({"stale": True} if found.stale else {})}

@@ -69,7 +69,7 @@ class Unreadable:
 
 
 @frozen
-class Folder:
+class FolderNames:
     """The names in one folder: files that may be read, and folders that may be entered."""
 
     files: frozenset[str] = frozenset()
@@ -106,5 +106,5 @@ class SourceTree(Protocol):
     def is_file(self, path: RelativePath) -> bool:
         """Whether there is a regular file inside the root that the policy allows; cheaper than reading it."""
 
-    def folder(self, path: RelativePath | None) -> Folder:
+    def folder(self, path: RelativePath | None) -> FolderNames:
         """What is in a folder (None is the root); empty for whatever is no folder inside the root."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.spec import Answer, Failed, Family, json_answer
+from context_pack.toolkit.spec import Answer, FailedCall, Family, json_answer
 from context_pack.toolkit.wording import worded_error
 
 SEARCH = "context_search"
@@ -12,7 +12,7 @@ FALLBACK = "Try using grep_codebase for text search"
 _INSIDE = frozenset({Code.INTERNAL, Code.IO_ERROR, Code.LOCK_TIMEOUT, Code.MALFORMED_DISCOVERY})
 
 
-def memory_error(failure: Failure, failed: Failed) -> Answer:
+def memory_error(failure: Failure, failed: FailedCall) -> Answer:
     """A failure as the tools of this family word it."""
     if failed.tool == SEARCH and failure.code in _INSIDE:
         body = {"error": SEARCH_FAILED, "message": failure.message, "fallback": FALLBACK, **failure.details}

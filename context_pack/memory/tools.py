@@ -12,8 +12,8 @@ from typing import Any
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.domain.excerpts import excerpt
 from context_pack.memory.family import FAMILY, SEARCH
-from context_pack.memory.usecases.search import ContextSearch, MemorySearcher, Search, check_query
-from context_pack.retrieval.model import Found
+from context_pack.memory.usecases.search import ContextSearch, FoundInMemory, MemorySearcher, check_query
+from context_pack.retrieval.model import FoundPiece
 from context_pack.retrieval.searching import Ranked, retry_if_damaged
 from context_pack.retrieval.words import tokens
 from context_pack.toolkit.call import Call
@@ -64,7 +64,7 @@ def search_tool(searcher: MemorySearcher) -> Tool:
     )
 
 
-def _searched(command: ContextSearch, search: Search, most: int) -> dict[str, Any]:
+def _searched(command: ContextSearch, search: FoundInMemory, most: int) -> dict[str, Any]:
     words = tokens(command.query)
     room = most - ENVELOPE_BYTES - weight(command.query)
     record: dict[str, Any] = {
@@ -112,7 +112,7 @@ def result(hit: Ranked) -> dict[str, Any]:
     return {**record, **facts, "score": score, "source": found.corpus}
 
 
-def _code(found: Found, score: float) -> dict[str, Any]:
+def _code(found: FoundPiece, score: float) -> dict[str, Any]:
     record: dict[str, Any] = {
         "id": f"{found.key}#L{found.start}-L{found.end}",
         "type": CODE,

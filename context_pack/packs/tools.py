@@ -31,7 +31,7 @@ from context_pack.packs.usecases.write import PackWriter, Pointed, indexed
 from context_pack.toolkit.arguments import arguments_of, clip, parse
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
-from context_pack.toolkit.spec import READS, WRITES, Answer, Failed, Family, Tool, json_answer
+from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer
 from context_pack.toolkit.tokens import estimate_tokens
 
 Payload = dict[str, Any]
@@ -96,7 +96,7 @@ ANSWER_SCHEMA = shape(
 )
 
 
-def pack_error(failure: Failure, failed: Failed) -> Answer:
+def pack_error(failure: Failure, failed: FailedCall) -> Answer:
     """A failure in the shape that both tools share."""
     body = {
         "error": True,

@@ -11,7 +11,16 @@ from collections.abc import Sequence
 from attrs import evolve, frozen
 
 from context_pack.retrieval.fusion import DEPTH, calibrated, fused, relevances, shares
-from context_pack.retrieval.model import Found, Hit, Mode, Progress, Question, Ranked, Ranking, Scope
+from context_pack.retrieval.model import (
+    FoundPiece,
+    Mode,
+    PieceHit,
+    Progress,
+    Question,
+    Ranked,
+    Ranking,
+    Scope,
+)
 from context_pack.retrieval.neighbours import without_repeats
 from context_pack.retrieval.ports import Calibrated, Embedder, Snapshot, Vector
 from context_pack.retrieval.words import tokens
@@ -28,7 +37,7 @@ _NOTHING = 0.03
 
 
 @frozen
-class Asked:
+class AskedQuestion:
     """A question with the embedder that answers it and the vector of its query, if one could be made."""
 
     question: Question
@@ -48,7 +57,7 @@ class _Measured:
     shares: tuple[float, float]
 
 
-def answered(snapshot: Snapshot, asked: Asked) -> Ranking:
+def answered(snapshot: Snapshot, asked: AskedQuestion) -> Ranking:
     """What both legs find, joined, measured and cut to the limit."""
     question, embedder = asked.question, asked.embedder
     mode: Mode = "keyword" if asked.vector is None else "hybrid" if question.hybrid else "vector"
@@ -60,13 +69,13 @@ def answered(snapshot: Snapshot, asked: Asked) -> Ranking:
     return Ranking(hits, total, embedder.id, asked.semantic, mode, asked.warning, more)
 
 
-def _candidates(snapshot: Snapshot, asked: Asked, mode: Mode) -> tuple[list[_Measured], bool]:
+def _candidates(snapshot: Snapshot, asked: AskedQuestion, mode: Mode) -> tuple[list[_Measured], bool]:
     """What either leg found, best first, and whether the words found more than was looked at."""
     question, embedder = asked.question, asked.embedder
     words = tokens(question.query) if mode != "vector" else []
     reach = DEPTH if _is_lexical(embedder) else _REACH
     worded = snapshot.keyword(words, question.scope, reach) if words else ()
-    near: Sequence[Hit] = ()
+    near: Sequence[PieceHit] = ()
     named: Sequence[int] = ()
     if asked.vector is not None:
         depth = DEPTH if mode == "hybrid" else DEPTH + question.limit
@@ -99,7 +108,7 @@ def _candidates(snapshot: Snapshot, asked: Asked, mode: Mode) -> tuple[list[_Mea
 def _shown(snapshot: Snapshot, candidates: Sequence[_Measured], limit: int) -> tuple[Ranked, ...]:
     """The first hits with their text, neighbours without what they repeat of each other."""
     hits: list[Ranked] = []
-    seen: list[Found] = []
+    seen: list[FoundPiece] = []
     for at in range(0, len(candidates), max(limit, 1)):
         some = {one.piece: one for one in candidates[at : at + limit]}
         fresh = snapshot.found(list(some))
@@ -140,7 +149,7 @@ def _is_lexical(embedder: Embedder) -> bool:
     return isinstance(embedder, Calibrated) and embedder.unrelated == 0
 
 
-def _floor(embedder: Embedder, near: Sequence[Hit]) -> float:
+def _floor(embedder: Embedder, near: Sequence[PieceHit]) -> float:
     """Where the cosines of an embedder begin to count against the words of a query."""
     if _is_lexical(embedder):
         # Vectors of the words themselves say what the words say: stretching their small differences over

@@ -30,7 +30,7 @@ class Piece:
 
 
 @frozen
-class Entry:
+class IndexEntry:
     """One document with its pieces: stored, replaced and forgotten as a whole."""
 
     corpus: str
@@ -51,7 +51,7 @@ class Entry:
 
 
 @frozen
-class Known:
+class KnownEntry:
     """What the index remembers of an entry, enough to see whether it changed."""
 
     digest: str
@@ -85,7 +85,7 @@ class Scope:
 
 
 @frozen
-class Hit:
+class PieceHit:
     """A piece and its score in one leg: BM25 (higher is better) or cosine."""
 
     piece: int
@@ -93,7 +93,7 @@ class Hit:
 
 
 @frozen
-class Found:
+class FoundPiece:
     """A piece as it is shown."""
 
     piece: int
@@ -141,7 +141,7 @@ class Question:
 class Ranked:
     """One piece of an answer: its true cosine distance, its relevance, and its shares of the best scores."""
 
-    found: Found
+    found: FoundPiece
     distance: float
     relevance: float
     words: float = 0.0

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from attrs import evolve
 
-from context_pack.retrieval.model import Found
+from context_pack.retrieval.model import FoundPiece
 
 
-def without_repeats(found: Sequence[Found]) -> list[Found | None]:
+def without_repeats(found: Sequence[FoundPiece]) -> list[FoundPiece | None]:
     """The passages without what an earlier neighbour shows; None for one that has nothing new."""
-    shown: dict[tuple[str, str, int], Found] = {}
+    shown: dict[tuple[str, str, int], FoundPiece] = {}
     said: set[tuple[str, str, str]] = set()
-    kept: list[Found | None] = []
+    kept: list[FoundPiece | None] = []
     for one in found:
         place, saying = (one.corpus, one.key, one.index), (one.corpus, one.key, one.text)
         if saying in said:
@@ -32,7 +32,7 @@ def without_repeats(found: Sequence[Found]) -> list[Found | None]:
     return kept
 
 
-def _after(first: Found | None, second: Found) -> Found | None:
+def _after(first: FoundPiece | None, second: FoundPiece) -> FoundPiece | None:
     """The second passage without the end of the first at its beginning."""
     if first is None or first.end < second.start:
         return second
@@ -47,7 +47,7 @@ def _after(first: Found | None, second: Found) -> Found | None:
     return evolve(second, text=body, start=start)
 
 
-def _before(first: Found, second: Found | None) -> Found | None:
+def _before(first: FoundPiece, second: FoundPiece | None) -> FoundPiece | None:
     """The first passage without the beginning of the second at its end."""
     if second is None or first.end < second.start:
         return first
@@ -60,7 +60,7 @@ def _before(first: Found, second: Found | None) -> Found | None:
     return evolve(first, text=body, end=first.start + body.count("\n"))
 
 
-def _shared(first: Found, second: Found) -> int:
+def _shared(first: FoundPiece, second: FoundPiece) -> int:
     """How many characters at the end of the first passage begin the second, on the same lines."""
     end, begin = first.text, second.text
     at = max(0, len(end) - len(begin))

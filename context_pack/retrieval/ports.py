@@ -9,7 +9,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from context_pack.retrieval.model import Entry, Found, Hit, Known, Progress, Scope, Summary
+from context_pack.retrieval.model import (
+    FoundPiece,
+    IndexEntry,
+    KnownEntry,
+    PieceHit,
+    Progress,
+    Scope,
+    Summary,
+)
 
 Stop = Callable[[], bool]
 """Asked between small units of long work: whether to end it."""
@@ -58,7 +66,7 @@ class Calibrated(Protocol):
 class Snapshot(Protocol):
     """One consistent state of an index: no call sees half an entry, whatever others write meanwhile."""
 
-    def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[Hit]:
+    def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
 
     def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
@@ -67,7 +75,7 @@ class Snapshot(Protocol):
     def ideal(self, words: Sequence[str]) -> float:
         """The BM25 score that no piece can pass for these tokens: it puts scores between 0 and 1."""
 
-    def nearest(self, embedder: str, vector: Vector, scope: Scope, limit: int) -> Sequence[Hit]:
+    def nearest(self, embedder: str, vector: Vector, scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
 
     def cosines(self, embedder: str, vector: Vector, pieces: Sequence[int]) -> Mapping[int, float]:
@@ -76,7 +84,7 @@ class Snapshot(Protocol):
     def centroid(self, embedder: str, corpus: str, key: str) -> Vector | None:
         """The normalised mean of an entry's vectors; None when it has none."""
 
-    def found(self, pieces: Sequence[int]) -> Sequence[Found]:
+    def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
         """These pieces, in that order."""
 
     def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
@@ -88,7 +96,7 @@ class Snapshot(Protocol):
     def progress(self, embedder: str, scope: Scope) -> Progress:
         """How far that embedder has come in the scope."""
 
-    def entry(self, corpus: str, key: str) -> Entry | None:
+    def entry(self, corpus: str, key: str) -> IndexEntry | None:
         """One entry with its text and pieces."""
 
     def summaries(self, corpus: str, offset: int = 0, limit: int | None = None) -> Sequence[Summary]:
@@ -111,13 +119,13 @@ class SearchIndex(Protocol):
     def reading(self) -> AbstractContextManager[Snapshot]:
         """The newest state, for as long as the context is open."""
 
-    def known(self, corpus: str) -> Mapping[str, Known]:
+    def known(self, corpus: str) -> Mapping[str, KnownEntry]:
         """What is remembered of each entry of a corpus, by key."""
 
     def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
         """The facts of those entries of a corpus that have some, by key."""
 
-    def replace(self, entries: Iterable[Entry]) -> None:
+    def replace(self, entries: Iterable[IndexEntry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
 
     def touch(self, corpus: str, stamps: Mapping[str, str]) -> None:

@@ -14,7 +14,7 @@ from typing import TypeVar
 from attrs import evolve, field, frozen
 
 from context_pack.kernel.errors import Failure
-from context_pack.retrieval.answering import FLOOR, Asked, answered, nearest_entries, with_warning
+from context_pack.retrieval.answering import FLOOR, AskedQuestion, answered, nearest_entries, with_warning
 from context_pack.retrieval.filling import fill, fill_within
 from context_pack.retrieval.model import Mode, Progress, Question, Ranked, Ranking, Scope
 from context_pack.retrieval.ports import (
@@ -157,7 +157,7 @@ class Searching:
                 return snapshot.progress(self.fast.id, scope)
         return fill(self.index, self.semantic, scope, stop, report, self.beginning)
 
-    def _prepared(self, snapshot: Snapshot, questions: Sequence[Question]) -> list[Asked]:
+    def _prepared(self, snapshot: Snapshot, questions: Sequence[Question]) -> list[AskedQuestion]:
         """Each question with its embedder and its vector."""
         chosen = [self._chosen(snapshot, question.scope) for question in questions]
         vectors: dict[int, Vector] = {}
@@ -177,7 +177,7 @@ class Searching:
         except EmbedderFailed as failed:
             warning = str(failed)
         return [
-            Asked(question, embedder, vectors.get(at), progress, warning)
+            AskedQuestion(question, embedder, vectors.get(at), progress, warning)
             for at, (question, (embedder, progress)) in enumerate(zip(questions, chosen, strict=True))
         ]
 
@@ -201,7 +201,7 @@ class Searching:
         return (self.semantic, None) if progress.done >= progress.total else (self.fast, progress)
 
     def _missing(
-        self, snapshot: Snapshot, asked: Sequence[Asked], answers: Sequence[Ranking]
+        self, snapshot: Snapshot, asked: Sequence[AskedQuestion], answers: Sequence[Ranking]
     ) -> dict[int, str]:
         """What the answers show that has no semantic vector yet, best first, with what to embed for it."""
         if self.semantic is None or all(one.semantic is None for one in asked):
@@ -222,7 +222,7 @@ class Searching:
                 missing.update((piece, text) for piece, text in rest.items() if piece not in missing)
         return missing
 
-    def _completed(self, asked: Sequence[Asked], missing: dict[int, str]) -> tuple[bool, str | None]:
+    def _completed(self, asked: Sequence[AskedQuestion], missing: dict[int, str]) -> tuple[bool, str | None]:
         """Embed within the budget; whether a scope may be complete now, or what hindered it."""
         assert self.semantic is not None
         try:
@@ -253,7 +253,7 @@ class Searching:
         return self.fast, None, warning
 
 
-def _doubtful(asked: Sequence[Asked], answers: Sequence[Ranking]) -> bool:
+def _doubtful(asked: Sequence[AskedQuestion], answers: Sequence[Ranking]) -> bool:
     """Whether the fast embedder found nothing where the semantic one is to answer some day.
 
     Then nobody has asked the semantic one for anything, and a failure of it would look like an empty answer.

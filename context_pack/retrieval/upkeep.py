@@ -16,7 +16,7 @@ from typing import NamedTuple
 from attrs import define, field, frozen
 
 from context_pack.kernel.errors import Failure
-from context_pack.retrieval.model import Entry, Known, Progress
+from context_pack.retrieval.model import IndexEntry, KnownEntry, Progress
 from context_pack.retrieval.ports import Background, SearchIndex, Stop
 
 SMALL_BYTES = 1024 * 1024
@@ -47,20 +47,20 @@ class Gone(NamedTuple):
     key: str
 
 
-Outcome = Entry | Unchanged | Gone
+Outcome = IndexEntry | Unchanged | Gone
 """What became of a file that was read."""
-Spoiled = Callable[[Entry, Exception], Outcome]
+Spoiled = Callable[[IndexEntry, Exception], Outcome]
 """What becomes of an entry on which the index failed inside."""
 
 
 @frozen
-class Plan:
+class IndexPlan:
     """What is to be done: the files there are, those to read, the keys to forget, and what is indexed."""
 
     files: Mapping[str, File] = field(factory=dict)
     changed: Mapping[str, File] = field(factory=dict)
     gone: tuple[str, ...] = ()
-    known: Mapping[str, Known] = field(factory=dict)
+    known: Mapping[str, KnownEntry] = field(factory=dict)
 
     @property
     def is_idle(self) -> bool:
@@ -96,14 +96,16 @@ class Plan:
         return key in self.known and self.known[key].digest == digest
 
 
-def compared(known: Mapping[str, Known], files: Mapping[str, File], failed: Mapping[str, str]) -> Plan:
+def compared(
+    known: Mapping[str, KnownEntry], files: Mapping[str, File], failed: Mapping[str, str]
+) -> IndexPlan:
     """What the index lacks; files that are not indexed because they `failed` with a stamp are left alone."""
     stamps = {**failed, **{key: one.stamp for key, one in known.items()}}
     changed = {
         key: file for key, file in files.items() if stamps.get(key) != file.stamp and file.skipped is None
     }
     gone = tuple(key for key in known if key not in files or files[key].skipped is not None)
-    return Plan(files, changed, gone, known)
+    return IndexPlan(files, changed, gone, known)
 
 
 @define
@@ -112,7 +114,7 @@ class Upkeep:
 
     index: SearchIndex
     corpus: str
-    plan: Plan
+    plan: IndexPlan
     spoiled: Spoiled
     added: int = 0
     updated: int = 0
@@ -137,7 +139,7 @@ class Upkeep:
         weight = 0
         for outcome in outcomes:
             batch.append(outcome)
-            weight += outcome.size if isinstance(outcome, Entry) else 0
+            weight += outcome.size if isinstance(outcome, IndexEntry) else 0
             self.done += 1
             report(self.done, len(self.plan.changed), outcome.key)
             stopped = stop()
@@ -155,10 +157,10 @@ class Upkeep:
             self.index.touch(self.corpus, stamps)
         if gone := [one.key for one in batch if isinstance(one, Gone) and one.key in known]:
             self.index.forget(self.corpus, gone)
-        if entries := [one for one in batch if isinstance(one, Entry)]:
+        if entries := [one for one in batch if isinstance(one, IndexEntry)]:
             self._replace(entries)
 
-    def _replace(self, entries: Sequence[Entry]) -> None:
+    def _replace(self, entries: Sequence[IndexEntry]) -> None:
         """Store these entries; one that cannot be tokenised or embedded costs no other."""
         try:
             self.index.replace(entries)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar, overload
 
 
-class Named(Protocol):
+class HasName(Protocol):
     """What has a name."""
 
     @property
@@ -17,7 +17,7 @@ class Named(Protocol):
         """The name that it is asked for by."""
 
 
-N = TypeVar("N", bound=Named)
+N = TypeVar("N", bound=HasName)
 T = TypeVar("T")
 D = TypeVar("D")
 

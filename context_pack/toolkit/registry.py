@@ -21,7 +21,7 @@ from context_pack.toolkit.call import Call, Cancelled, Overdue
 from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.metrics import Metrics
 from context_pack.toolkit.offers import Prompt, ResourceEntry, ResourceFamily, ResourceText
-from context_pack.toolkit.spec import Answer, Failed, Tool
+from context_pack.toolkit.spec import Answer, FailedCall, Tool
 from context_pack.toolkit.tokens import size
 
 KEPT_COMMANDS = 256
@@ -112,7 +112,7 @@ class Registry:
         start: float | None = None,
     ) -> Answer:
         """A failed call as an answer in the family's shape, counted like any other."""
-        answer = self.tools[name].family.error(failure, Failed(name, call.request_id, arguments))
+        answer = self.tools[name].family.error(failure, FailedCall(name, call.request_id, arguments))
         limited = failure.code is Code.RATE_LIMITED  # a kind of its own to whoever reads the numbers
         return self._told(name, answer, start, failure.code.value if limited else failure.kind.value)
 

@@ -58,7 +58,7 @@ def in_lines(value: Any, depth: int = 3) -> str:
 
 
 @frozen
-class Failed:
+class FailedCall:
     """The circumstances of a failure, for the family that words it."""
 
     tool: str
@@ -69,7 +69,7 @@ class Failed:
 class ErrorShape(Protocol):
     """Words a failure in a family's contract shape."""
 
-    def __call__(self, failure: Failure, failed: Failed) -> Answer: ...
+    def __call__(self, failure: Failure, failed: FailedCall) -> Answer: ...
 
 
 @frozen

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.spec import Answer, Failed, json_answer
+from context_pack.toolkit.spec import Answer, FailedCall, json_answer
 
 INVALID_PARAMETERS = "Invalid parameters"
 ABOUT_A_PATH = frozenset(
@@ -29,12 +29,12 @@ OUR_OWN_FAULT = frozenset({Code.INTERNAL, Code.IO_ERROR})
 SHOWN_PATH_CHARS = 4096
 
 
-def worded_error(failure: Failure, failed: Failed) -> Answer:
+def worded_error(failure: Failure, failed: FailedCall) -> Answer:
     """A failure as an answer in that shape."""
     return json_answer(worded(failure, failed), is_error=True)
 
 
-def worded(failure: Failure, failed: Failed) -> dict[str, Any]:
+def worded(failure: Failure, failed: FailedCall) -> dict[str, Any]:
     """A failure as an object in that shape."""
     details = dict(failure.details)
     if failure.code is Code.INVALID_DATA and ("problems" in details or "field" in details):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from context_pack.documents.domain.model import Failed, Survey, Text
+from context_pack.documents.domain.model import DocumentText, Failed, Survey
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.private import PrivateFolder
@@ -47,7 +47,7 @@ def read(sources: DiskCollections) -> tuple[dict[str, str], dict[str, str]]:
         assert survey is not None
         found = list(source.read(list(survey.files)))
     failed = [*survey.failed, *(one for one in found if isinstance(one, Failed))]
-    texts = {one.document: one.text for one in found if isinstance(one, Text)}
+    texts = {one.document: one.text for one in found if isinstance(one, DocumentText)}
     return texts, {one.document: one.reason for one in failed}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from waiting import until
 
-from context_pack.documents.domain.model import Failed, Survey, Text
+from context_pack.documents.domain.model import DocumentText, Failed, Survey
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.signature import is_young, stamp_of
@@ -52,7 +52,7 @@ def surveyed(source: PackageSource) -> Survey:
 
 def texts(source: PackageSource) -> dict[str, str]:
     found = source.read(list(surveyed(source).files))
-    return {one.document: one.text for one in found if isinstance(one, Text)}
+    return {one.document: one.text for one in found if isinstance(one, DocumentText)}
 
 
 @pytest.mark.clause("DC-11")
@@ -120,7 +120,7 @@ def test_hashes_of_a_package_are_checked(tmp_path: Path) -> None:
     manifest = {"name": "n", "version": "1", "sources": {"files": files}}
     source = packed(tmp_path, member("a.md", b"good"), member("b.md", b"evil"), manifest=manifest)
     found = list(source.read(list(surveyed(source).files)))
-    assert [one.document for one in found if isinstance(one, Text)] == ["a.md"]
+    assert [one.document for one in found if isinstance(one, DocumentText)] == ["a.md"]
     assert [one.reason[:13] for one in found if isinstance(one, Failed)] == ["hash mismatch"]
     assert [one.document for one in surveyed(source).failed] == ["../c.md", "d.md"]
 

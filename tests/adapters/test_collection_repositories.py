@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from private_folders import modes
 
-from context_pack.documents.domain.model import Survey, Text
+from context_pack.documents.domain.model import DocumentText, Survey
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.private import PrivateFolder
@@ -60,7 +60,7 @@ def looked(
     with found.open(found.catalogue().collections["r"], fetch) as source:
         survey = source.survey(since)
         names = [] if survey is None else list(survey.files)
-        return survey, {one.document: one.text for one in source.read(names) if isinstance(one, Text)}
+        return survey, {one.document: one.text for one in source.read(names) if isinstance(one, DocumentText)}
 
 
 @pytest.mark.clause("DC-13")

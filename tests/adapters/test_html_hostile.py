@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
-from context_pack.packs.domain.states import Found, Resolution, State
+from context_pack.packs.domain.states import CodeLocation, Resolution, State
 from context_pack_adapters.html.page import MOST_NAMED, PackView, render_html, render_parts
 
 LINE = st.text(
@@ -59,9 +59,9 @@ def filled(value: Callable[[], str], path: str, source: str) -> tuple[Pack, Call
     def resolve(which: Ref) -> Resolution:
         if which.key == "ref-b":
             return Resolution(State.STALE, reason=value())
-        return at(State.MOVED, Found(RelativePath("moved/" + path), LineRange(3, 4)), f"1\n2\n{source}\n4")(
-            which
-        )
+        return at(
+            State.MOVED, CodeLocation(RelativePath("moved/" + path), LineRange(3, 4)), f"1\n2\n{source}\n4"
+        )(which)
 
     return shown, resolve
 

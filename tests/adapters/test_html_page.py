@@ -10,7 +10,7 @@ from html_pages import FULL, Structure, at, pack, page, ref
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.packs.domain.model import Diagram, Section
-from context_pack.packs.domain.states import Found, State
+from context_pack.packs.domain.states import CodeLocation, State
 from context_pack_adapters.html.page import POLICY
 from context_pack_adapters.html.style import style_sheet
 
@@ -120,7 +120,7 @@ def test_the_contents_lead_to_every_section_ref_and_diagram() -> None:
 @pytest.mark.clause("HTML-16")
 def test_a_ref_names_its_place_as_editors_take_it_and_one_click_marks_it() -> None:
     one = ref("one", "src/a <b>.py", 12, 40)
-    moved = at(State.MOVED, Found(RelativePath("src/new.py"), LineRange(1, 4)))
+    moved = at(State.MOVED, CodeLocation(RelativePath("src/new.py"), LineRange(1, 4)))
     section = Section("flow", "Flow", None, (one,))
     assert '<code class="place">src/a &lt;b&gt;.py:12-40</code>' in page(pack(section), at(State.STALE))
     assert '<code class="place">src/new.py:1-4</code>' in page(pack(section), moved)
@@ -190,7 +190,7 @@ def test_the_warnings_say_what_is_wrong() -> None:
 
 @pytest.mark.clause("HTML-03")
 def test_moved_code_says_where_it_was() -> None:
-    found = Found(RelativePath("lib/app.py"), LineRange(45, 48))
+    found = CodeLocation(RelativePath("lib/app.py"), LineRange(45, 48))
     shown = page(pack(Section("flow", "Flow", None, (ref("loose"),))), at(State.MOVED, found))
     assert '<code>lib/app.py</code> <span class="was">(moved from <code>src/app.py</code>)</span>' in shown
     assert '<code>45-48</code> <span class="was">(moved from <code>42-45</code>)</span>' in shown

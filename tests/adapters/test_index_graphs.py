@@ -12,7 +12,7 @@ import numpy
 import pytest
 from index_entries import ToyEmbedder
 
-from context_pack.retrieval.model import Entry, Hit, Piece, Scope
+from context_pack.retrieval.model import IndexEntry, Piece, PieceHit, Scope
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 pytest.importorskip("hnswlib", reason="needs the extra hnswlib")
@@ -35,10 +35,10 @@ class Noise(ToyEmbedder):
         return (rows / numpy.linalg.norm(rows, axis=1, keepdims=True)).astype(numpy.float32)
 
 
-def entries(first: int = 0, last: int = PIECES // 10) -> Iterator[Entry]:
+def entries(first: int = 0, last: int = PIECES // 10) -> Iterator[IndexEntry]:
     for number in range(first, last):
         pieces = tuple(Piece(f"n{number:05}p{at}") for at in range(10))
-        yield Entry("even" if number % 2 == 0 else "odd", f"e{number}", "d", pieces=pieces)
+        yield IndexEntry("even" if number % 2 == 0 else "odd", f"e{number}", "d", pieces=pieces)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_what_came_or_went_after_the_graph_was_made_counts_at_once(index: Sqlite
     assert texts(index, asked, Scope(), 3)[0][0] == "n00003p4"
     index.forget("odd", ["e3"])
     assert texts(index, asked, Scope(), 3)[0][0] != "n00003p4"
-    index.replace([Entry("odd", "new", "d", pieces=(Piece("n00003p4"), Piece("brand new")))])
+    index.replace([IndexEntry("odd", "new", "d", pieces=(Piece("n00003p4"), Piece("brand new")))])
     assert texts(index, asked, Scope(), 3)[0][0] == "n00003p4"
     assert texts(index, Noise().one("brand new"), Scope(corpora=("odd",)), 3)[0][0] == "brand new"
     assert len(texts(index, asked, Scope(), 5000)) == PIECES - 10 + 2
@@ -105,7 +105,7 @@ def test_a_reader_of_an_older_state_sees_that_state_through_a_newer_graph(index:
     asked = Noise().one("brand new")
     with index.reading() as snapshot:
         before = snapshot.nearest("noise-24/1", asked, Scope(), 5)
-        index.replace([Entry("odd", "new", "d", pieces=(Piece("brand new"),))])
+        index.replace([IndexEntry("odd", "new", "d", pieces=(Piece("brand new"),))])
         index.replace(entries(1000, 1200))
         index.tend(lambda: False)
         assert snapshot.nearest("noise-24/1", asked, Scope(), 5) == before
@@ -163,4 +163,4 @@ def test_no_graph_is_made_for_few_vectors(tmp_path: Path, exact: SqliteIndex) ->
     exact.tend(lambda: False)
     with exact.reading() as snapshot:
         hits = snapshot.nearest("noise-24/1", QUERIES[0], Scope(), 1)
-    assert isinstance(hits[0], Hit)
+    assert isinstance(hits[0], PieceHit)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from index_entries import ToyEmbedder, make_entry
 
-from context_pack.retrieval.model import Entry, Hit, Piece, Scope
+from context_pack.retrieval.model import IndexEntry, Piece, PieceHit, Scope
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.schema import lacking
 from context_pack_adapters.index.sqlite_index import SqliteIndex
@@ -40,7 +40,7 @@ def ask_file(path: Path, sql: str) -> int:
 def test_what_is_stored_at_once_is_committed_in_portions(index: SqliteIndex) -> None:
     seen: list[int] = []
 
-    def entries() -> Iterator[Entry]:
+    def entries() -> Iterator[IndexEntry]:
         for number in range(2500):
             if number % 500 == 0:
                 seen.append(len(index.known("docs")))
@@ -55,7 +55,7 @@ def test_what_is_stored_at_once_is_committed_in_portions(index: SqliteIndex) -> 
 def test_portions_are_bounded_by_their_text_too(index: SqliteIndex) -> None:
     seen: list[int] = []
 
-    def entries() -> Iterator[Entry]:
+    def entries() -> Iterator[IndexEntry]:
         for number in range(4):
             seen.append(len(index.known("docs")))
             yield make_entry(f"e{number}", "word " * 300_000)
@@ -79,7 +79,7 @@ def test_joining_the_parts_of_the_keyword_index_changes_no_answer(index: SqliteI
     assert answers(index) == before
 
 
-def answers(index: SqliteIndex) -> list[list[Hit]]:
+def answers(index: SqliteIndex) -> list[list[PieceHit]]:
     with index.reading() as snapshot:
         words = ("red", "word7", "blue1", "word3")
         return [list(snapshot.keyword([word], Scope(), 100)) for word in words]
@@ -142,7 +142,9 @@ def test_a_library_that_cannot_hold_an_index_is_told_in_words() -> None:
 @pytest.mark.skipif(graph.is_available(), reason="hnswlib is installed")
 def test_without_hnswlib_vectors_are_compared_exactly_at_any_number(tmp_path: Path) -> None:
     with closing(SqliteIndex(tmp_path / "i.sqlite3", ToyEmbedder(), chunker="c", graph_at=1)) as index:
-        index.replace([Entry("a", "k", "d", pieces=tuple(Piece(f"word{number}") for number in range(50)))])
+        index.replace(
+            [IndexEntry("a", "k", "d", pieces=tuple(Piece(f"word{number}") for number in range(50)))]
+        )
         index.tend(lambda: False)
         assert not [name for name in os.listdir(tmp_path) if ".graph-" in name]
         with index.reading() as snapshot:

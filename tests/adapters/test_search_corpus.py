@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from search_corpus import COUNTED, Line, expected, lines_of, plant, settle
 
-from context_pack.code.domain.search import Found, Query, hit_in
+from context_pack.code.domain.search import FoundLines, LineQuery, hit_in
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.search.code_search import ROOM_BYTES, TreeSearch
@@ -101,11 +101,11 @@ def engines(tree: Path, ripgrep: Counting) -> tuple[TreeSearch, TreeSearch]:
     pure = TreeSearch(tree, PathPolicy(), "pure")
     assert (fast.binary is None, pure.binary) == (False, None)
     for engine in (fast, pure):
-        engine.search(Query("warm up"), QuietCall())
+        engine.search(LineQuery("warm up"), QuietCall())
     return fast, pure
 
 
-def judged(found: Found, wanted: list[Line], limit: int) -> None:
+def judged(found: FoundLines, wanted: list[Line], limit: int) -> None:
     """Compare an answer with the second opinion."""
     assert found.total == len(wanted)
     assert found.files == len(COUNTED)
@@ -123,7 +123,7 @@ def test_with_and_without_ripgrep_is_found_what_regex_finds_line_by_line(
 ) -> None:
     wanted = expected(OWN.get(pattern, pattern), fold)
     for limit in (100, 7):
-        query = Query(pattern, None, not fold, limit)
+        query = LineQuery(pattern, None, not fold, limit)
         for engine in engines:
             judged(engine.search(query, QuietCall()), wanted, limit)
 
@@ -152,10 +152,10 @@ def test_ripgrep_is_asked_for_what_means_the_same_to_it_and_for_nothing_else(
     engines: tuple[TreeSearch, TreeSearch], ripgrep: Counting, pattern: str, is_asked: bool
 ) -> None:
     before = ripgrep.runs
-    engines[0].search(Query(pattern), QuietCall())
+    engines[0].search(LineQuery(pattern), QuietCall())
     assert (ripgrep.runs > before) is is_asked
     before = ripgrep.runs
-    engines[1].search(Query(pattern), QuietCall())
+    engines[1].search(LineQuery(pattern), QuietCall())
     assert ripgrep.runs == before
 
 
@@ -176,7 +176,7 @@ def test_ripgrep_is_asked_for_what_means_the_same_to_it_and_for_nothing_else(
     ],
 )
 def test_the_files_that_a_glob_means_are_searched(engines: tuple[TreeSearch, TreeSearch], glob: str) -> None:
-    fast, pure = (engine.search(Query("foo", glob, limit=100), QuietCall()) for engine in engines)
+    fast, pure = (engine.search(LineQuery("foo", glob, limit=100), QuietCall()) for engine in engines)
     assert fast == pure
     assert 0 < pure.files < len(COUNTED)
 
@@ -186,7 +186,7 @@ def test_the_files_that_a_glob_means_are_searched(engines: tuple[TreeSearch, Tre
 def test_a_first_search_answers_as_a_later_one(
     tree: Path, ripgrep: Counting, engines: tuple[TreeSearch, TreeSearch], pattern: str
 ) -> None:
-    query = Query(pattern, limit=100)
+    query = LineQuery(pattern, limit=100)
     answers = [engine.search(query, QuietCall()) for engine in engines]
     for wish, room in product(("rg", "pure"), (ROOM_BYTES, 0, 2_000)):
         engine = TreeSearch(tree, PathPolicy(), wish, str(ripgrep.folder), room=room)
@@ -203,7 +203,7 @@ def test_anchors_match_blank_lines_on_the_first_search_and_on_later_ones(
     settle(tmp_path)
     search = TreeSearch(tmp_path, PathPolicy(), "rg", str(ripgrep.folder))
     for pattern in ("$^", "^$", r"\s*$^", "$^|nothing"):
-        totals = [search.search(Query(pattern), QuietCall()).total for _ in range(3)]
+        totals = [search.search(LineQuery(pattern), QuietCall()).total for _ in range(3)]
         assert totals == [4, 4, 4], pattern
 
 
@@ -215,7 +215,7 @@ def test_without_a_ripgrep_that_works_we_search_ourselves(tree: Path, tmp_path: 
         f"touch {tmp_path}/asked\nprintf 'README.md\\0007\\n'\nexit 2\n"
     )
     broken.chmod(0o755)
-    query, pure = Query("foo|bar"), TreeSearch(tree, PathPolicy(), "pure")
+    query, pure = LineQuery("foo|bar"), TreeSearch(tree, PathPolicy(), "pure")
     failing = TreeSearch(tree, PathPolicy(), "rg", str(tmp_path))
     assert failing.binary == str(broken)
     assert failing.search(query, QuietCall()) == pure.search(query, QuietCall())
@@ -247,7 +247,7 @@ def test_a_file_that_goes_before_ripgrep_opens_it_is_left_out_and_no_more(
     )
     script.chmod(0o755)
     search = TreeSearch(tree, PathPolicy(), "rg", str(folder))
-    query = Query("needle|thread", limit=1)
+    query = LineQuery("needle|thread", limit=1)
     found = search.search(query, QuietCall())
     assert not (tree / "gone").exists()
     assert found.total == found.files >= 2
@@ -259,7 +259,7 @@ def test_a_file_that_goes_before_ripgrep_opens_it_is_left_out_and_no_more(
 def test_the_policy_of_whoever_runs_the_server_holds(tree: Path, ripgrep: Counting) -> None:
     policy = PathPolicy(("*.ts", "nested/deep/**"))
     engines = (TreeSearch(tree, policy, "rg", str(ripgrep.folder)), TreeSearch(tree, policy, "pure"))
-    fast, pure = (engine.search(Query("foo|jwt", limit=100), QuietCall()) for engine in engines)
+    fast, pure = (engine.search(LineQuery("foo|jwt", limit=100), QuietCall()) for engine in engines)
     assert fast == pure
     assert {"code.ts", "nested/deep/back.txt"}.isdisjoint(hit.path for hit in pure.hits)
     assert pure.files == len(COUNTED) - 3

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from search_corpus import settle
 
-from context_pack.code.domain.search import MAX_FILE_BYTES, Found, Query
+from context_pack.code.domain.search import MAX_FILE_BYTES, FoundLines, LineQuery
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
 from context_pack_adapters.search.code_search import ROOM_BYTES, TreeSearch
@@ -26,7 +26,7 @@ ENGINES = [
     pytest.param(("rg", ROOM_BYTES), id="rg", marks=WITH_RG),
     pytest.param(("rg", 0), id="rg without room", marks=WITH_RG),
 ]
-Search = Callable[..., Found]
+Search = Callable[..., FoundLines]
 
 
 @pytest.fixture(params=ENGINES)
@@ -36,7 +36,7 @@ def search(request: pytest.FixtureRequest, tmp_path: Path) -> Search:
     name, room = request.param
     engine = TreeSearch(tmp_path / "root", PathPolicy(), name, room=room)
     assert (engine.binary is None) is (name == "pure")
-    return lambda pattern, **options: engine.search(Query(pattern, **options), QuietCall())
+    return lambda pattern, **options: engine.search(LineQuery(pattern, **options), QuietCall())
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "root"
 
 
-def paths(found: Found) -> list[str]:
+def paths(found: FoundLines) -> list[str]:
     """The files of the hits."""
     return [hit.path for hit in found.hits]
 
@@ -197,7 +197,7 @@ def test_no_swap_during_a_search_shows_what_is_outside(search: Search, root: Pat
 def test_many_threads_may_search_one_changing_tree(search: Search, root: Path) -> None:
     for number in range(60):
         (root / f"{number}.txt").write_text(f"needle {number}\n")
-    wrong: list[Found] = []
+    wrong: list[FoundLines] = []
     end = time.monotonic() + 3.0  # past the time when what was read begins to be relied on
 
     def ask() -> None:
@@ -260,7 +260,11 @@ def test_files_in_memory_are_searched_as_files_on_disk(root: Path, search: Searc
     for path, content in files.items():
         (root / path).parent.mkdir(exist_ok=True)
         (root / path).write_bytes(content.encode() if isinstance(content, str) else content)
-    for query in (Query("needle"), Query("needle", case_sensitive=True), Query("n.*e", "*.txt", limit=1)):
+    for query in (
+        LineQuery("needle"),
+        LineQuery("needle", case_sensitive=True),
+        LineQuery("n.*e", "*.txt", limit=1),
+    ):
         in_memory = MemorySearch(files).search(query, QuietCall())
         assert (
             search(query.pattern, glob=query.glob, case_sensitive=query.case_sensitive, limit=query.limit)

@@ -17,7 +17,7 @@ from hanging import never_hanging
 from search_corpus import settle
 from waiting import is_alive, until
 
-from context_pack.code.domain.search import Query
+from context_pack.code.domain.search import LineQuery
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import Cancelled, QuietCall
@@ -83,7 +83,7 @@ def timed_out(search: TreeSearch, pattern: str) -> float:
     """How long it took to say that the time is over."""
     began = time.monotonic()
     with pytest.raises(Failure) as caught:
-        search.search(Query(pattern), QuietCall())
+        search.search(LineQuery(pattern), QuietCall())
     assert caught.value.code is Code.TIMED_OUT
     assert caught.value.message == "Search timed out"
     assert caught.value.details["pattern"] == pattern
@@ -98,7 +98,7 @@ def test_a_catastrophic_pattern_ends_in_time(pattern: str, tmp_path: Path) -> No
     with never_hanging():
         assert timed_out(search, pattern) >= 0.5
     (tmp_path / "trap.txt").write_text("harmless\n")
-    assert search.search(Query("harmless"), QuietCall()).total == 1
+    assert search.search(LineQuery("harmless"), QuietCall()).total == 1
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ def test_a_search_that_waited_too_long_for_its_turn_is_out_of_time_before_it_beg
 ) -> None:
     search = TreeSearch(planted(tmp_path), PathPolicy(), engine, str(stuck))
     with pytest.raises(Failure) as caught:
-        search.search(Query("foo.*bar.*foo"), QuietCall(waited=3.0))
+        search.search(LineQuery("foo.*bar.*foo"), QuietCall(waited=3.0))
     assert caught.value.code is Code.TIMED_OUT
     assert not (tmp_path / "pid").exists()  # no child was started for it
 
@@ -136,7 +136,7 @@ def test_the_wait_for_a_turn_is_part_of_the_time(tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
     search = TreeSearch(tmp_path, PathPolicy(), "pure", seconds=60.0)
     with pytest.raises(Failure) as caught:
-        search.search(Query("(a|aa)+$"), QuietCall(waited=59.8))
+        search.search(LineQuery("(a|aa)+$"), QuietCall(waited=59.8))
     assert caught.value.code is Code.TIMED_OUT
 
 
@@ -150,7 +150,7 @@ def test_a_pattern_lets_others_run_and_a_withdrawn_call_ends_before_its_time(
     search = TreeSearch(tmp_path, PathPolicy(), "pure")
     call = Watched()
     with withdrawing(call), pytest.raises(Cancelled):
-        search.search(Query(pattern), call)
+        search.search(LineQuery(pattern), call)
     # Nothing is left to burn beside the next test.
     until(lambda: not any(thread.name == "search" for thread in threading.enumerate()))
 
@@ -206,7 +206,7 @@ def test_a_child_is_killed_when_its_call_is_withdrawn(tmp_path: Path, stuck: Pat
 
     threading.Thread(target=withdraw).start()
     with pytest.raises(Cancelled):
-        search.search(Query("foo.*bar.*foo"), call)
+        search.search(LineQuery("foo.*bar.*foo"), call)
     pid = int((tmp_path / "pid").read_text())
     until(lambda: not is_alive(pid))
 

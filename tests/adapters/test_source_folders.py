@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Folder
+from context_pack.kernel.ports import FolderNames
 from context_pack_adapters.stores.source_tree import DiskSourceTree
 
 
@@ -36,7 +36,9 @@ def test_links_inside_the_root_count_as_what_they_lead_to(root: Path) -> None:
     listed = tree(root).folder(None)
     assert "file_link" in listed.files
     assert {"folder_link", "inner"} == listed.folders
-    assert tree(root).folder(RelativePath("folder_link")) == Folder(frozenset({"a.py"}), frozenset({"deep"}))
+    assert tree(root).folder(RelativePath("folder_link")) == FolderNames(
+        frozenset({"a.py"}), frozenset({"deep"})
+    )
     assert tree(root).is_file(RelativePath("file_link"))
     assert tree(root).is_file(RelativePath("folder_link/a.py"))
 
@@ -47,8 +49,8 @@ def test_links_that_lead_out_to_denied_names_or_nowhere_are_not_there(root: Path
     (root / "loop").symlink_to("loop")
     (root / "way").symlink_to(target)
     found = tree(root)
-    assert found.folder(None) == Folder(frozenset(), frozenset({"inner"}))
-    assert found.folder(RelativePath("way")) == Folder()
+    assert found.folder(None) == FolderNames(frozenset(), frozenset({"inner"}))
+    assert found.folder(RelativePath("way")) == FolderNames()
     for name in ("secret.txt", "passwd", "config"):
         assert not found.is_file(RelativePath(f"way/{name}"))
 
@@ -61,7 +63,7 @@ def test_pipes_sockets_and_names_that_no_path_can_spell_are_left_out(root: Path)
     Path(os.fsdecode(os.fsencode(root / "inner") + b"/\xff")).write_text("")
     (root / "inner" / "größe.py").write_text("")
     listed = tree(root).folder(RelativePath("inner"))
-    assert listed == Folder(frozenset({"a.py", "größe.py"}), frozenset({"deep"}))
+    assert listed == FolderNames(frozenset({"a.py", "größe.py"}), frozenset({"deep"}))
     assert not tree(root).is_file(RelativePath("inner/pipe"))
 
 
@@ -69,12 +71,12 @@ def test_pipes_sockets_and_names_that_no_path_can_spell_are_left_out(root: Path)
 def test_globs_over_whole_paths_hide_what_they_cover(root: Path) -> None:
     (root / "private" / "x").mkdir(parents=True)
     (root / "private" / "x" / "a.py").write_text("")
-    assert tree(root).folder(RelativePath("private")) == Folder()
-    assert tree(root).folder(RelativePath("private/x")) == Folder()
+    assert tree(root).folder(RelativePath("private")) == FolderNames()
+    assert tree(root).folder(RelativePath("private/x")) == FolderNames()
 
 
 @pytest.mark.clause("CD-31")
 def test_a_root_that_is_a_link_or_missing_is_listed_or_empty(root: Path, tmp_path: Path) -> None:
     (tmp_path / "alias").symlink_to(root)
     assert tree(tmp_path / "alias").folder(RelativePath("inner")).files == {"a.py"}
-    assert tree(tmp_path / "nothing").folder(None) == Folder()
+    assert tree(tmp_path / "nothing").folder(None) == FolderNames()

@@ -20,7 +20,7 @@ from jsonschema import Draft202012Validator
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.registry import Registry
-from context_pack.toolkit.spec import Answer, Failed
+from context_pack.toolkit.spec import Answer, FailedCall
 from context_pack_adapters.bootstrap import load_registry
 from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import read_settings
@@ -98,7 +98,7 @@ def test_every_error_fits_the_schema_of_its_tool(registry: Registry) -> None:
         for code in Code:
             failure = Failure(code, "it went wrong", {"field": "path", "retryAfterMs": 5, "reason": "ENOSPC"})
             for arguments in wrong:
-                answers.append(registry.tools[name].family.error(failure, Failed(name, 7, arguments)))
+                answers.append(registry.tools[name].family.error(failure, FailedCall(name, 7, arguments)))
         errors = [answer for answer in answers if answer.is_error]
         assert [fault for answer in errors for fault in misfits(registry, name, answer)] == []
         seen += len(errors)

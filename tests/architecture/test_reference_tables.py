@@ -17,7 +17,7 @@ from context_pack.toolkit.arguments import Schema, arg, array, choice, integer, 
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.reference import reference, rule_in_words
 from context_pack.toolkit.registry import Registry
-from context_pack.toolkit.spec import WRITES, Answer, Failed, Family, Tool, tool
+from context_pack.toolkit.spec import WRITES, Answer, FailedCall, Family, Tool, tool
 from context_pack_adapters.bootstrap import load_registry
 from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import read_settings
@@ -110,7 +110,7 @@ def serve(_: Any, __: Any) -> Answer:
     return Answer("done")
 
 
-def refuse(failure: Failure, failed: Failed) -> Answer:
+def refuse(failure: Failure, failed: FailedCall) -> Answer:
     return Answer(str(failure), is_error=True)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from document_trees import lay
 
-from context_pack.documents.domain.model import Failed, Survey, Text
+from context_pack.documents.domain.model import DocumentText, Failed, Survey
 from context_pack.documents.ports import CollectionSources, Turns
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
@@ -48,7 +48,7 @@ def looked(sources: CollectionSources, alias: str = "docs", **options: Any) -> t
         survey = source.survey(**options)
         assert survey is not None
         found = list(source.read(sorted(survey.files)))
-    texts: dict[str, Any] = {one.document: one.text for one in found if isinstance(one, Text)}
+    texts: dict[str, Any] = {one.document: one.text for one in found if isinstance(one, DocumentText)}
     return survey, {**texts, **{one.document: one for one in found if isinstance(one, Failed)}}
 
 

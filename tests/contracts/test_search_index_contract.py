@@ -16,7 +16,16 @@ from hypothesis import strategies as st
 from index_entries import ToyEmbedder, make_entry
 from plain_index import PlainIndex
 
-from context_pack.retrieval.model import Entry, Found, Hit, Known, Piece, Progress, Scope, Summary
+from context_pack.retrieval.model import (
+    FoundPiece,
+    IndexEntry,
+    KnownEntry,
+    Piece,
+    PieceHit,
+    Progress,
+    Scope,
+    Summary,
+)
 from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed, SearchIndex
 from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.index.sqlite_index import SqliteIndex
@@ -45,7 +54,7 @@ class Tended(SqliteIndex):
         if self._changes % 2:
             self.tend(lambda: False)
 
-    def replace(self, entries: Iterable[Entry]) -> None:
+    def replace(self, entries: Iterable[IndexEntry]) -> None:
         super().replace(entries)
         self._changed()
 
@@ -78,7 +87,7 @@ def index(request: pytest.FixtureRequest, tmp_path: Path, fast: ToyEmbedder) -> 
         yield made
 
 
-def shown(index: SearchIndex, hits: Sequence[Hit]) -> list[tuple[str, int]]:
+def shown(index: SearchIndex, hits: Sequence[PieceHit]) -> list[tuple[str, int]]:
     """Hits by name: the key of the entry, and which of its pieces."""
     with index.reading() as snapshot:
         return [(found.key, found.index) for found in snapshot.found([hit.piece for hit in hits])]
@@ -107,7 +116,7 @@ def test_an_entry_comes_back_as_it_was_stored(index: SearchIndex) -> None:
         stamp="s", title="Tü", module="mü", facts={"list": [1, "\udc84"], "none": None},
     )  # fmt: skip
     odd = attrs.evolve(odd, pieces=(attrs.evolve(odd.pieces[0], facts={"at": {"x": 1.5}}), odd.pieces[1]))
-    empty = Entry("docs", "empty", "0" * 64)
+    empty = IndexEntry("docs", "empty", "0" * 64)
     index.replace([FRUIT, odd, empty])
     with index.reading() as snapshot:
         assert snapshot.entry("docs", "fruit") == FRUIT
@@ -115,7 +124,7 @@ def test_an_entry_comes_back_as_it_was_stored(index: SearchIndex) -> None:
         assert snapshot.entry("docs", "empty") == empty
         assert snapshot.entry("other", "fruit") is None
         assert snapshot.entry("docs", "half \ud800") is None
-    assert index.known("docs")[odd.key] == Known(odd.digest, odd.stamp)
+    assert index.known("docs")[odd.key] == KnownEntry(odd.digest, odd.stamp)
 
 
 @pytest.mark.clause("IX-02", "IX-16")
@@ -196,7 +205,7 @@ def test_forgetting_takes_entries_or_a_whole_corpus_with_its_facts(index: Search
 def test_new_stamps_change_nothing_else(index: SearchIndex) -> None:
     index.replace([FRUIT])
     index.touch("docs", {"fruit": "new", "never there": "x"})
-    assert index.known("docs") == {"fruit": Known(FRUIT.digest, "new")}
+    assert index.known("docs") == {"fruit": KnownEntry(FRUIT.digest, "new")}
     with index.reading() as snapshot:
         assert snapshot.entry("docs", "fruit") == attrs.evolve(FRUIT, stamp="new")
 
@@ -222,9 +231,9 @@ def test_summaries_come_in_the_order_of_code_points_and_in_pages(index: SearchIn
 @pytest.mark.clause("IX-09")
 def test_words_rank_by_bm25_with_names_worth_three(index: SearchIndex) -> None:
     index.replace([
-        Entry("c", "a", "d", pieces=(Piece("red red blue", names="green"),)),
-        Entry("c", "b", "d", pieces=(Piece("red", names="red blue"),)),
-        Entry("c", "c", "d", pieces=(Piece("white sky far above us all"),)),
+        IndexEntry("c", "a", "d", pieces=(Piece("red red blue", names="green"),)),
+        IndexEntry("c", "b", "d", pieces=(Piece("red", names="red blue"),)),
+        IndexEntry("c", "c", "d", pieces=(Piece("white sky far above us all"),)),
     ])  # fmt: skip
     with index.reading() as snapshot:
         hits = snapshot.keyword(["red"], Scope(), 10)
@@ -258,9 +267,9 @@ def test_words_rank_by_bm25_with_names_worth_three(index: SearchIndex) -> None:
 
 @pytest.mark.clause("IX-19")
 def test_definitions_are_found_by_the_end_of_their_name_within_a_scope(index: SearchIndex) -> None:
-    def entry(corpus: str, key: str, *headings: str) -> Entry:
+    def entry(corpus: str, key: str, *headings: str) -> IndexEntry:
         pieces = tuple(Piece(heading, heading=heading, names=f"{heading} visitor") for heading in headings)
-        return Entry(corpus, key, "d", pieces=pieces)
+        return IndexEntry(corpus, key, "d", pieces=pieces)
 
     index.replace([
         entry("code", "a", "Visitor", "Visitor.visit", "de.Visitor", "OptionVisitor", "visitor"),
@@ -385,7 +394,9 @@ def test_cosines_are_true_and_the_same_whichever_way_they_are_asked(
 
 @pytest.mark.clause("IX-11")
 def test_equal_cosines_are_ordered_by_piece(index: SearchIndex, fast: ToyEmbedder) -> None:
-    same = Entry("docs", "same", "d", pieces=tuple(Piece("just the same", context="c") for _ in range(40)))
+    same = IndexEntry(
+        "docs", "same", "d", pieces=tuple(Piece("just the same", context="c") for _ in range(40))
+    )
     index.replace([same])
     with index.reading() as snapshot:
         hits = snapshot.nearest(fast.id, fast.one("c just the same"), Scope(), 7)
@@ -451,7 +462,7 @@ def test_a_found_piece_has_everything_that_is_shown(index: SearchIndex) -> None:
     with index.reading() as snapshot:
         (hit,) = snapshot.keyword(["car"], Scope(), 5)
         assert snapshot.found([hit.piece]) == [
-            Found(
+            FoundPiece(
                 hit.piece, "other", "cars", "Cars", 1, 1, "red cars are fast", 1, 1, "part 1", "page", "", {},
                 {"wheels": 4},
             )
@@ -513,7 +524,7 @@ def test_vectors_of_gone_pieces_and_impossible_vectors_are_dropped(index: Search
     index.keep("slow", {second: [float("nan"), 0.0]})
     index.keep("slow", {})
     with index.reading() as snapshot:
-        assert snapshot.nearest("slow", [1.0, 0.0], Scope(), 5) == [Hit(first, 1.0)]
+        assert snapshot.nearest("slow", [1.0, 0.0], Scope(), 5) == [PieceHit(first, 1.0)]
         assert snapshot.progress("slow", Scope()) == Progress(1, 2)
 
 

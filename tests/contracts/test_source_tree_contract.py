@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Folder, Reason, SourceFile, SourceTree, Stamp, Unreadable
+from context_pack.kernel.ports import FolderNames, Reason, SourceFile, SourceTree, Stamp, Unreadable
 from context_pack_adapters.inmemory import MemorySourceTree
 from context_pack_adapters.stores.source_tree import DiskSourceTree
 
@@ -197,15 +197,15 @@ def test_a_folder_lists_its_files_and_folders_without_what_is_denied(tree: Sourc
     assert {"README.md", "app.py", "nul.txt", ".env.example"} <= root.files
     assert root.folders == {"src", ".github", "keys", "extra"}
     assert ".env" not in root.files
-    assert tree.folder(RelativePath("src")) == Folder(frozenset({"app.py"}), frozenset({"a", "a-b"}))
-    assert tree.folder(RelativePath("keys")) == Folder()
-    assert tree.folder(RelativePath("extra")) == Folder()
+    assert tree.folder(RelativePath("src")) == FolderNames(frozenset({"app.py"}), frozenset({"a", "a-b"}))
+    assert tree.folder(RelativePath("keys")) == FolderNames()
+    assert tree.folder(RelativePath("extra")) == FolderNames()
 
 
 @pytest.mark.clause("CD-31")
 @pytest.mark.parametrize("path", ["nothing", "app.py", "src/app.py", "src/app.py/x", "node_modules", ".git"])
 def test_what_is_no_folder_or_denied_lists_nothing(tree: SourceTree, path: str) -> None:
-    assert tree.folder(RelativePath(path)) == Folder()
+    assert tree.folder(RelativePath(path)) == FolderNames()
 
 
 @pytest.mark.clause("CD-31")
@@ -214,4 +214,4 @@ def test_a_name_that_makes_its_path_too_long_is_not_listed(
 ) -> None:
     folder = "/".join(["d" * 200] * 5)
     listed = grow({f"{folder}/a.h": "", f"{folder}/{'x' * 25}.h": ""}).folder(RelativePath(folder))
-    assert listed == Folder(frozenset({"a.h"}))
+    assert listed == FolderNames(frozenset({"a.h"}))

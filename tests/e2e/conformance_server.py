@@ -35,7 +35,7 @@ from context_pack.toolkit.offers import (  # noqa: E402
     ResourceText,
 )
 from context_pack.toolkit.registry import Registry  # noqa: E402
-from context_pack.toolkit.spec import Answer, Failed, Family, Tool, json_answer, tool  # noqa: E402
+from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, tool  # noqa: E402
 from context_pack_adapters.mcp.jobs import Job  # noqa: E402
 from context_pack_adapters.mcp.pump import Limits, serve  # noqa: E402
 from context_pack_adapters.mcp.session import ServerFacts, Session  # noqa: E402
@@ -133,7 +133,7 @@ def fails(_: object, __: Call) -> Answer:
     return Answer("This tool intentionally returns an error for testing", is_error=True)
 
 
-def wrong(failure: Failure, failed: Failed) -> Answer:
+def wrong(failure: Failure, failed: FailedCall) -> Answer:
     """The family's error shape."""
     return json_answer(
         {"error": failure.code.value, "tool": failed.tool, "message": failure.message}, is_error=True

@@ -13,7 +13,7 @@ from context_pack.kernel.ports import Reason
 from context_pack.packs.domain.ladder import unreadable
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Found, Resolution, State
+from context_pack.packs.domain.states import CodeLocation, Resolution, State
 from context_pack_adapters.html.page import PackView, render_html
 
 NOW = datetime(2026, 2, 18, 12, 0, 0, tzinfo=UTC)
@@ -40,7 +40,7 @@ def ref(key: str, path: str = "src/app.py", start: int = 42, end: int = 45, **fi
     return Ref(key, RelativePath(path), LineRange(start, end), **fields)
 
 
-def at(state: State, found: Found | None = None, source: str = SOURCE) -> Callable[[Ref], Resolution]:
+def at(state: State, found: CodeLocation | None = None, source: str = SOURCE) -> Callable[[Ref], Resolution]:
     """A resolver that finds every ref in that state."""
 
     def resolve(one: Ref) -> Resolution:
@@ -48,7 +48,7 @@ def at(state: State, found: Found | None = None, source: str = SOURCE) -> Callab
             return unreadable(Reason.MISSING)
         if state is State.AMBIGUOUS:
             return Resolution(state, reason="ambiguous, lines 3-4, 8-9")
-        place = found or Found(one.path, one.lines)
+        place = found or CodeLocation(one.path, one.lines)
         reason = "changed" if state is State.CHANGED else None
         excerpt = SourceText(source).cut(place.lines.start, place.lines.end)
         return Resolution(state, place, reason, excerpt)

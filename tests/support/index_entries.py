@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 from zlib import crc32
 
-from context_pack.retrieval.model import Entry, Piece
+from context_pack.retrieval.model import IndexEntry, Piece
 from context_pack.retrieval.ports import Kind
 
 
@@ -39,7 +39,7 @@ class ToyEmbedder:
         return self.embed([text], "query")[0]
 
 
-def make_entry(key: str, *texts: str, corpus: str = "docs", **rest: Any) -> Entry:
+def make_entry(key: str, *texts: str, corpus: str = "docs", **rest: Any) -> IndexEntry:
     """An entry with a piece per text, one line each."""
     whole = "\n".join(texts)
     pieces = tuple(
@@ -48,4 +48,4 @@ def make_entry(key: str, *texts: str, corpus: str = "docs", **rest: Any) -> Entr
     )
     given = {"title": key.title(), "size": len(whole), "text": whole, "pieces": pieces, **rest}
     digest = hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
-    return Entry(corpus, key, digest, f"stamp of {key}", **given)
+    return IndexEntry(corpus, key, digest, f"stamp of {key}", **given)

@@ -13,7 +13,7 @@ from typing import Any
 from index_entries import ToyEmbedder, make_entry
 
 from context_pack.kernel.errors import Failure
-from context_pack.retrieval.model import Entry, Scope
+from context_pack.retrieval.model import IndexEntry, Scope
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 
@@ -23,7 +23,7 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def versioned(key: int, version: int) -> Entry:
+def versioned(key: int, version: int) -> IndexEntry:
     """An entry whose every piece says which version it is of, so that a mixture would show."""
     pieces = 2 + (key + version) % 4
     return make_entry(f"k{key}", *(f"key{key} version{version} of {pieces} pieces" for _ in range(pieces)))

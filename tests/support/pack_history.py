@@ -19,7 +19,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.packs.domain.ladder import Abroad, Text, beyond, in_file
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Found, Resolution, State
+from context_pack.packs.domain.states import CodeLocation, Resolution, State
 from context_pack.packs.usecases.resolving import Resolver
 from context_pack_adapters.inmemory import MemorySourceTree
 
@@ -110,7 +110,7 @@ def _count(
 ) -> None:
     tally.states[got.state] += 1
     places = _places(ref, code, around, lines_of)
-    stays = Found(ref.path, ref.lines) in places
+    stays = CodeLocation(ref.path, ref.lines) in places
     once = len(places) == 1 and not stays
     tally.once += once
     right = got.found in places and got.excerpt == "\n".join(code)
@@ -126,7 +126,9 @@ def _count(
         tally.wrong.append(Mistake(ref, "exact", got))
 
 
-def _places(ref: Ref, code: list[str], around: Around, lines_of: Mapping[str, list[str]]) -> list[Found]:
+def _places(
+    ref: Ref, code: list[str], around: Around, lines_of: Mapping[str, list[str]]
+) -> list[CodeLocation]:
     """Where the code stands: in its file, or else in others, if it tells enough or the same is beside it."""
     home = ref.path.value
     at_home = list(_copies(home, code, lines_of.get(home, [])))
@@ -140,10 +142,10 @@ def _places(ref: Ref, code: list[str], around: Around, lines_of: Mapping[str, li
     ]
 
 
-def _copies(path: str, code: list[str], lines: list[str]) -> Iterator[Found]:
+def _copies(path: str, code: list[str], lines: list[str]) -> Iterator[CodeLocation]:
     for at in range(len(lines) - len(code) + 1):
         if lines[at] == code[0] and lines[at : at + len(code)] == code:
-            yield Found(RelativePath(path), LineRange(at + 1, at + len(code)))
+            yield CodeLocation(RelativePath(path), LineRange(at + 1, at + len(code)))
 
 
 def _beside(place: LineRange, around: Around, lines: list[str]) -> bool:

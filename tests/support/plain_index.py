@@ -11,7 +11,7 @@ from typing import Any
 from attrs import evolve
 from plain_snapshot import Name, PlainPassage, PlainSnapshot, PlainState
 
-from context_pack.retrieval.model import Entry, Known, Scope
+from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack_adapters.index.preparing import Prepared, batches, prepare
 from context_pack_adapters.index.schema import NAMES_WEIGHT
@@ -35,17 +35,19 @@ class PlainIndex:
         """The newest state, for as long as the context is open."""
         yield PlainSnapshot(self._state)
 
-    def known(self, corpus: str) -> Mapping[str, Known]:
+    def known(self, corpus: str) -> Mapping[str, KnownEntry]:
         """What is remembered of each entry of a corpus, by key."""
         entries = self._state.entries
-        return {key: Known(e.digest, e.stamp) for (name, key), e in sorted(entries.items()) if name == corpus}
+        return {
+            key: KnownEntry(e.digest, e.stamp) for (name, key), e in sorted(entries.items()) if name == corpus
+        }
 
     def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
         """The facts of those entries of a corpus that have some, by key."""
         entries = self._state.entries
         return {key: e.facts for (name, key), e in sorted(entries.items()) if name == corpus and e.facts}
 
-    def replace(self, entries: Iterable[Entry]) -> None:
+    def replace(self, entries: Iterable[IndexEntry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
         for batch in batches(entries):
             with self._lock:

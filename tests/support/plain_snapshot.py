@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from context_pack.retrieval.model import Entry, Found, Hit, Progress, Scope, Summary
+from context_pack.retrieval.model import FoundPiece, IndexEntry, PieceHit, Progress, Scope, Summary
 from context_pack_adapters.index.keyword_leg import Asked, asked
 from context_pack_adapters.index.schema import K1, B
 from context_pack_adapters.vectors.exact import Matrix, as_vector, cosines, from_blobs, mean
@@ -35,14 +35,14 @@ class PlainPassage:
 class PlainState:
     """All that is stored, at one moment."""
 
-    entries: Mapping[Name, Entry] = field(factory=dict)
+    entries: Mapping[Name, IndexEntry] = field(factory=dict)
     passages: Mapping[int, PlainPassage] = field(factory=dict)
     vectors: Mapping[str, Mapping[int, bytes]] = field(factory=dict)
     facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
     next_piece: int = 1
 
 
-def admits(scope: Scope, entry: Entry) -> bool:
+def admits(scope: Scope, entry: IndexEntry) -> bool:
     """Whether a scope lets an entry be seen."""
     name = (entry.corpus, entry.key)
     return (
@@ -77,7 +77,7 @@ class PlainSnapshot:
 
         return asked(words, counted, lambda word: min((each for each in counts if each > word), default=""))
 
-    def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[Hit]:
+    def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
         query = self._asked(words)
         lengths = [passage.length for passage in self._state.passages.values()]
@@ -91,7 +91,7 @@ class PlainSnapshot:
                 if (tf := passage.weights.get(word, 0.0))
             ]
             if parts:
-                hits.append(Hit(piece, sum(parts)))
+                hits.append(PieceHit(piece, sum(parts)))
         return sorted(hits, key=lambda hit: (-hit.score, hit.piece))[: max(limit, 0)]
 
     def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
@@ -112,7 +112,7 @@ class PlainSnapshot:
         """The BM25 score that no piece can pass for these tokens."""
         return self._asked(words).ideal
 
-    def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[Hit]:
+    def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
         import numpy
 
@@ -123,7 +123,7 @@ class PlainSnapshot:
         matrix = Matrix(len(vector)).appended(
             numpy.array(list(kept), dtype=numpy.int64), from_blobs(list(kept.values()), len(vector))
         )
-        return [Hit(*hit) for hit in matrix.nearest(vector, limit, None)]
+        return [PieceHit(*hit) for hit in matrix.nearest(vector, limit, None)]
 
     def _vectors(self, embedder: str, vector: Any, pieces: Sequence[int]) -> dict[int, bytes]:
         kept = self._state.vectors.get(embedder, {})
@@ -144,15 +144,15 @@ class PlainSnapshot:
         blobs = [kept[piece] for piece in pieces if piece in kept]
         return mean(from_blobs(blobs, len(blobs[0]) // 4)) if blobs else None
 
-    def found(self, pieces: Sequence[int]) -> Sequence[Found]:
+    def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
         """These pieces, in that order; those that are gone are left out."""
         return [self._found(piece) for piece in pieces if piece in self._state.passages]
 
-    def _found(self, number: int) -> Found:
+    def _found(self, number: int) -> FoundPiece:
         passage = self._state.passages[number]
         entry = self._state.entries[passage.name]
         piece = entry.pieces[passage.at]
-        return Found(
+        return FoundPiece(
             number, entry.corpus, entry.key, entry.title, passage.at + 1, len(entry.pieces), piece.text,
             piece.start, piece.end, piece.heading, entry.kind, entry.module, piece.facts, entry.facts,
         )  # fmt: skip
@@ -172,7 +172,7 @@ class PlainSnapshot:
         admitted = self.admitted(scope)
         return Progress(sum(piece in kept for piece in admitted), len(admitted))
 
-    def entry(self, corpus: str, key: str) -> Entry | None:
+    def entry(self, corpus: str, key: str) -> IndexEntry | None:
         """One entry with its text and pieces."""
         return self._state.entries.get((corpus, key))
 

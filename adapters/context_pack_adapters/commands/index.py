@@ -21,9 +21,9 @@ from context_pack_adapters.commands.terminal import counted
 
 if TYPE_CHECKING:
     from context_pack.memory.ports import CodeTree, MemoryPorts
-    from context_pack.retrieval.model import Known, Progress
+    from context_pack.retrieval.model import KnownEntry, Progress
     from context_pack.retrieval.ports import SearchIndex
-    from context_pack.retrieval.upkeep import Plan
+    from context_pack.retrieval.upkeep import IndexPlan
     from context_pack_adapters.commands.meter import Bar
 
 MOST_NAMED = 100
@@ -140,7 +140,7 @@ def _show_plan(tally: Tally, options: Namespace, shell: Shell) -> None:
 class IndexState:
     """What the index remembers of the code: states of files, and facts of those that have some."""
 
-    known: Mapping[str, Known] = field(factory=dict)
+    known: Mapping[str, KnownEntry] = field(factory=dict)
     facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
 
     @classmethod
@@ -149,7 +149,7 @@ class IndexState:
         return cls(index.known(CODE), index.facts(CODE))
 
     @property
-    def retrying(self) -> dict[str, Known]:
+    def retrying(self) -> dict[str, KnownEntry]:
         """The states without those of files that failed: who asks for it by hand has them tried again."""
         return {path: each for path, each in self.known.items() if not self.facts.get(path, {}).get(FAILED)}
 
@@ -205,7 +205,7 @@ def _counted(files: Mapping[str, str]) -> dict[str, int]:
     return dict(Counter(files.values()).most_common())
 
 
-def expected(plan: Plan, before: IndexState, tree: CodeTree) -> Tally:
+def expected(plan: IndexPlan, before: IndexState, tree: CodeTree) -> Tally:
     """What carrying out a plan would do; looks into the files that it would read."""
     skipped = before.told(SKIPPED)
     held = {path: why for path, why in skipped.items() if path not in plan.changed and path not in plan.gone}
@@ -221,7 +221,7 @@ def expected(plan: Plan, before: IndexState, tree: CodeTree) -> Tally:
     )
 
 
-def achieved(plan: Plan, before: IndexState, after: IndexState, tree: CodeTree) -> Tally:
+def achieved(plan: IndexPlan, before: IndexState, after: IndexState, tree: CodeTree) -> Tally:
     """What carrying out a plan did; a file that was read and found unchanged was not indexed."""
     held, held_before = after.told(SKIPPED), before.told(SKIPPED)
     index = tuple(
@@ -242,5 +242,5 @@ def achieved(plan: Plan, before: IndexState, after: IndexState, tree: CodeTree) 
     )
 
 
-def _all_skipped(plan: Plan, more: Mapping[str, str], tree: CodeTree) -> dict[str, str]:
+def _all_skipped(plan: IndexPlan, more: Mapping[str, str], tree: CodeTree) -> dict[str, str]:
     return dict(sorted({**plan.skipped, **more, **tree.left_out()}.items()))

@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 
 from context_pack.kernel.languages import language_of
 from context_pack.packs.domain.model import Ref
-from context_pack.packs.domain.states import Found, Resolution, State
+from context_pack.packs.domain.states import CodeLocation, Resolution, State
 from context_pack_adapters.html.highlight import highlighted
 from context_pack_adapters.html.markup import counted, spans, text
 
@@ -92,7 +92,7 @@ def card(item: Card, level: int) -> str:
 
 def _facts(ref: Ref, resolution: Resolution) -> str:
     """Key, path, lines, both as editors take them (one click marks all of it, to be copied), and reason."""
-    found = resolution.found or Found(ref.path, ref.lines)
+    found = resolution.found or CodeLocation(ref.path, ref.lines)
     rows = [("Ref", f"<code>{text(ref.key)}</code>")] if ref.title is not None else []
     rows.append(("Path", _moved(str(found.path), str(ref.path))))
     rows.append(("Lines", _moved(str(found.lines), str(ref.lines))))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from context_pack.retrieval.model import Entry, Found, Piece, Summary
+from context_pack.retrieval.model import FoundPiece, IndexEntry, Piece, Summary
 from context_pack_adapters.index.connections import Opened
 from context_pack_adapters.index.faults import Damaged, damaged, judging
 from context_pack_adapters.index.values import (
@@ -56,16 +56,16 @@ class Catalogue:
             self._opened.condemn(str(error))
             raise damaged(self._name) from error
 
-    def found(self, pieces: Sequence[int]) -> Sequence[Found]:
+    def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
         """These pieces, in that order; those that are gone are left out."""
-        rows: dict[int, Found] = {}
+        rows: dict[int, FoundPiece] = {}
         with self._guarded() as connection:
             for some in portions(pieces):
                 for row in connection.execute(f"{_FOUND} IN ({marks(some)})", some):
                     rows[row[0]] = _found(row)
         return [rows[piece] for piece in pieces if piece in rows]
 
-    def entry(self, corpus: str, key: str) -> Entry | None:
+    def entry(self, corpus: str, key: str) -> IndexEntry | None:
         """One entry with its text and pieces."""
         with self._guarded() as connection:
             row = connection.execute(
@@ -81,7 +81,7 @@ class Catalogue:
                 " WHERE id BETWEEN ? AND ? AND entry = ? ORDER BY id",
                 (first, first + count - 1, identity),
             )
-            return Entry(
+            return IndexEntry(
                 corpus=corpus,
                 key=key,
                 digest=digest,
@@ -121,9 +121,9 @@ class Catalogue:
             return None if row is None else from_facts(row[0])
 
 
-def _found(row: Sequence[Any]) -> Found:
+def _found(row: Sequence[Any]) -> FoundPiece:
     piece, corpus, key, title, ordinal, total, text, start, end, heading, kind, module, *facts = row
-    return Found(
+    return FoundPiece(
         piece, from_name(corpus), from_name(key), title, ordinal, total, text, start,
         end, heading, kind, module, *map(from_facts, facts),
     )  # fmt: skip

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from context_pack.retrieval.model import Entry, Piece
+from context_pack.retrieval.model import IndexEntry, Piece
 from context_pack.retrieval.ports import Embedder, EmbedderFailed, Vector
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.values import digest_of, embedded, to_facts, to_tokens, tokens_of
@@ -34,7 +34,7 @@ class Passage(NamedTuple):
 class Prepared(NamedTuple):
     """An entry and what is written for each of its pieces."""
 
-    entry: Entry
+    entry: IndexEntry
     facts: str
     passages: list[Passage]
 
@@ -51,9 +51,9 @@ class TokenEmbedder(Protocol):
         """One vector per text, given as the tokens of its lines one after the other."""
 
 
-def batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+def batches(entries: Iterable[IndexEntry]) -> Iterator[list[IndexEntry]]:
     """The entries in portions that are written at once: so many pieces, or what came in a second."""
-    batch: list[Entry] = []
+    batch: list[IndexEntry] = []
     pieces = characters = 0
     begun = time.monotonic()
     for entry in entries:
@@ -70,7 +70,7 @@ def batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
 
 
 def prepare(
-    batch: Sequence[Entry], recall: Recall, embedder: Embedder
+    batch: Sequence[IndexEntry], recall: Recall, embedder: Embedder
 ) -> tuple[list[Prepared], dict[bytes, bytes]]:
     """What is written of entries, and vectors by digest for all of their pieces that could be embedded."""
     bodies: list[list[str]] = []

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from context_pack.retrieval.model import Hit, Progress, Scope
+from context_pack.retrieval.model import PieceHit, Progress, Scope
 from context_pack.retrieval.ports import Embedder, Stop
 from context_pack_adapters.index.catalogue import Catalogue, range_of
 from context_pack_adapters.index.connections import Opened
@@ -53,7 +53,7 @@ class SqliteSnapshot(Catalogue):
         self._shared = shared
         self._state: State | None = None
 
-    def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[Hit]:
+    def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
         with self._guarded() as connection:
             query = self._asked(words)
@@ -61,7 +61,7 @@ class SqliteSnapshot(Catalogue):
             hits = keyword_hits(
                 connection, query, scope, bounded(limit), lambda word: self._shared.counts.scores(*here, word)
             )
-            return [Hit(*hit) for hit in hits]
+            return [PieceHit(*hit) for hit in hits]
 
     def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
         """Pieces whose heading is one of these names, or ends in it after a dot, in their order."""
@@ -84,7 +84,7 @@ class SqliteSnapshot(Catalogue):
         ).fetchone()
         return "" if row is None else str(row[0])
 
-    def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[Hit]:
+    def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
         vector = as_vector(vector)  # here, because what is no vector is the caller's fault, not the file's
         with self._guarded() as connection:
@@ -92,13 +92,13 @@ class SqliteSnapshot(Catalogue):
             if known is None or limit <= 0 or len(vector) != known.dimension:
                 return []
             if (hits := self._by_graph(known, embedder, vector, scope, limit)) is not None:
-                return [Hit(*hit) for hit in hits]
+                return [PieceHit(*hit) for hit in hits]
             few = None if self._shared.vectors.holds(known) else self._few(known, scope)
             if few is not None:
-                return [Hit(*hit) for hit in few.nearest(vector, limit, None)]
+                return [PieceHit(*hit) for hit in few.nearest(vector, limit, None)]
             held = self._shared.vectors.held(self._opened, connection, self._here(), known)
             rows = rows_for(held, connection, scope)
-            return [Hit(*hit) for hit in held.matrix.nearest(vector, limit, rows)]
+            return [PieceHit(*hit) for hit in held.matrix.nearest(vector, limit, rows)]
 
     def _by_graph(
         self, known: EmbedderRow, name: str, vector: Any, scope: Scope, limit: int

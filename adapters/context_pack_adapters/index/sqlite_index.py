@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.retrieval.model import Entry, Known, Scope
+from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.opening import AnyPlace, Place
@@ -70,14 +70,14 @@ class SqliteIndex:
         with self._file.reading() as (opened, connection):
             yield SqliteSnapshot(self._file.name, opened, connection, self._shared)
 
-    def known(self, corpus: str) -> Mapping[str, Known]:
+    def known(self, corpus: str) -> Mapping[str, KnownEntry]:
         """What is remembered of each entry of a corpus, by key."""
 
-        def ask(connection: sqlite3.Connection) -> dict[str, Known]:
+        def ask(connection: sqlite3.Connection) -> dict[str, KnownEntry]:
             rows = connection.execute(
                 "SELECT key, digest, stamp FROM entries WHERE corpus = ? ORDER BY key", (to_name(corpus),)
             )
-            return {from_name(key): Known(digest, stamp) for key, digest, stamp in rows}
+            return {from_name(key): KnownEntry(digest, stamp) for key, digest, stamp in rows}
 
         return self._file.read(ask)
 
@@ -91,7 +91,7 @@ class SqliteIndex:
 
         return self._file.read(ask)
 
-    def replace(self, entries: Iterable[Entry]) -> None:
+    def replace(self, entries: Iterable[IndexEntry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
         for batch in batches(entries):
             prepared, vectors = prepare(batch, self._recall, self._fast)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from context_pack.documents.domain.config import (
     CONFIG_FILE,
     Config,
-    Entry,
+    ConfiguredCollection,
     edited,
     entry_of,
     merged,
@@ -21,16 +21,16 @@ from context_pack.documents.domain.config import (
 )
 from context_pack.documents.domain.manifest import (
     MANIFEST_FILE,
-    Manifest,
+    DocumentManifest,
     looks_like_ours,
     parse_manifest,
     plain,
 )
-from context_pack.documents.domain.model import Catalogue, Collection, Failed, Survey, Text
+from context_pack.documents.domain.model import Catalogue, Collection, DocumentText, Failed, Survey
 from context_pack.documents.domain.naming import collection_id
 from context_pack.documents.domain.reading import LedPolicy, document, failure
-from context_pack.documents.domain.tree import Item, Tree
-from context_pack.documents.domain.where import Kind
+from context_pack.documents.domain.tree import Tree, TreeItem
+from context_pack.documents.domain.where import PlaceKind
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy
@@ -75,11 +75,11 @@ class MemoryCollections:
         """The source of a collection."""
         check()
         where = collection.where
-        if where.kind in (Kind.GIT, Kind.PACKAGE):
+        if where.kind in (PlaceKind.GIT, PlaceKind.PACKAGE):
             raise Failure(Code.NOT_FOUND, f"a {where.kind} cannot be read in memory{', nor fetched' * fetch}")
         folder = _folder(where.place)
-        manifest: Manifest | None = None
-        if where.kind is Kind.MANIFEST:
+        manifest: DocumentManifest | None = None
+        if where.kind is PlaceKind.MANIFEST:
             folder, manifest = folder.rpartition("/")[0], parse_manifest(self._text(folder))
         inner = f"{folder}/{MANIFEST_FILE}".lstrip("/")
         if manifest is None and inner in self._files and looks_like_ours(self._text(inner)):
@@ -111,7 +111,7 @@ class MemoryCollections:
         """There is no user's configuration in memory."""
         raise invalid("there is no such configuration in memory")
 
-    def _collection(self, entry: Entry) -> Collection:
+    def _collection(self, entry: ConfiguredCollection) -> Collection:
         where = entry.where
         name = collection_id(PROJECT, where.kind, _folder(where.place), where.name)
         return Collection(entry.alias, name, where, entry.description)
@@ -130,7 +130,7 @@ class MemorySource:
         self,
         files: Mapping[str, str | bytes],
         prefix: str,
-        manifest: Manifest,
+        manifest: DocumentManifest,
         policy: PathPolicy,
         ignoring: Ignoring,
     ) -> None:
@@ -140,7 +140,7 @@ class MemorySource:
     def survey(self, since: str = "", explain: bool = False) -> Survey | None:  # noqa: ARG002
         """What is below the prefix now."""
         items = {
-            path.removeprefix(self._prefix): Item(_stamp(data), len(data))
+            path.removeprefix(self._prefix): TreeItem(_stamp(data), len(data))
             for path, data in ((path, _bytes(content)) for path, content in self._files.items())
             if path.startswith(self._prefix)
         }
@@ -150,7 +150,7 @@ class MemorySource:
             self._manifest, "", explain
         )
 
-    def read(self, documents: Sequence[str]) -> Iterator[Text | Failed]:
+    def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         """The contents of documents."""
         expected = self._manifest.files or {}
         for path in documents:

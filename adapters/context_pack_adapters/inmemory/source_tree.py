@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import FileNames, Folder, Reason, SourceFile, Stamp, Unreadable
+from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Stamp, Unreadable
 from context_pack.kernel.text import decode
 
 _POLICY = PathPolicy()
@@ -57,7 +57,7 @@ class MemorySourceTree:
         """Whether there is a file that the policy allows."""
         return path.value in self._files and not self._policy.denies(path)
 
-    def folder(self, path: RelativePath | None) -> Folder:
+    def folder(self, path: RelativePath | None) -> FolderNames:
         """What is in a folder; empty for whatever is no folder."""
         prefix = "" if path is None else f"{path.value}/"
         files: set[str] = set()
@@ -67,7 +67,7 @@ class MemorySourceTree:
                 name, slash, _ = key.removeprefix(prefix).partition("/")
                 if self._allows(prefix + name):
                     (folders if slash else files).add(name)
-        return Folder(frozenset(files), frozenset(folders))
+        return FolderNames(frozenset(files), frozenset(folders))
 
     def _allows(self, path: str) -> bool:
         """Whether a key is a path that may be read; what no path can spell may not."""

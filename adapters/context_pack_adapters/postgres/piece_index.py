@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, LiteralString
 
-from context_pack.retrieval.model import Entry, Known, Piece, Scope
+from context_pack.retrieval.model import IndexEntry, KnownEntry, Piece, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, Embedder, Stop
 from context_pack_adapters.index.preparing import Passage, Prepared, batches, prepare
 from context_pack_adapters.index.schema import NAMES_WEIGHT
@@ -78,17 +78,17 @@ class PostgresIndex:
     def _values(self, **values: Any) -> dict[str, Any]:
         return {"project": self._database.project, **values}
 
-    def known(self, corpus: str) -> Mapping[str, Known]:
+    def known(self, corpus: str) -> Mapping[str, KnownEntry]:
         """What is remembered of each entry of a corpus, by key."""
         rows = self._database.rows(sql.KNOWN, {"corpus": to_name(corpus)})
-        return {from_name(key): Known(digest, stamp) for key, digest, stamp in rows}
+        return {from_name(key): KnownEntry(digest, stamp) for key, digest, stamp in rows}
 
     def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
         """The facts of those entries of a corpus that have some, by key."""
         rows = self._database.rows(sql.FACTS, {"corpus": to_name(corpus)})
         return {from_name(key): from_facts(facts) for key, facts in rows}
 
-    def replace(self, entries: Iterable[Entry]) -> None:
+    def replace(self, entries: Iterable[IndexEntry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
         for batch in batches(entries):
             prepared, vectors = prepare(batch, self._recall, self._fast)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import starmap
 from typing import Any, LiteralString
 
-from context_pack.retrieval.model import Entry, Found, Hit, Piece, Progress, Scope, Summary
+from context_pack.retrieval.model import FoundPiece, IndexEntry, Piece, PieceHit, Progress, Scope, Summary
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.keyword_leg import Asked, asked, clean
 from context_pack_adapters.index.values import (
@@ -61,7 +61,7 @@ class PostgresSnapshot:
         statement = (text, {"project": self._project, **values})
         return self._link.together(statement, besides=SECONDS)[0].fetchall()
 
-    def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[Hit]:
+    def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
         query = self._asked(words)
         if not query.weights or limit <= 0 or admits_nothing(scope):
@@ -75,7 +75,7 @@ class PostgresSnapshot:
             limit=bounded(limit),
             **sql.scope_values(scope),
         )
-        return [Hit(piece, score) for piece, score in rows]
+        return [PieceHit(piece, score) for piece, score in rows]
 
     def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
         """Pieces whose heading is one of these names, or ends in it after a dot, in their order."""
@@ -110,7 +110,7 @@ class PostgresSnapshot:
         rows = self._rows(sql.AFTER, word=to_name(word))
         return from_name(rows[0][0]) if rows else ""
 
-    def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[Hit]:
+    def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
         text, dimension = vector_text(vector), self.dimension(embedder)
         if limit <= 0 or len(vector) != dimension or admits_nothing(scope):
@@ -124,7 +124,7 @@ class PostgresSnapshot:
             rows = self._link.together((sql.ITERATIVE, {}), (near, given), besides=SECONDS)[1].fetchall()
         # Computed again, so that a piece has the same cosine whichever way it was found.
         scores = self.cosines(embedder, vector, [piece for piece, _ in rows])
-        return sorted(starmap(Hit, scores.items()), key=lambda hit: (-hit.score, hit.piece))
+        return sorted(starmap(PieceHit, scores.items()), key=lambda hit: (-hit.score, hit.piece))
 
     def cosines(self, embedder: str, vector: Any, pieces: Sequence[int]) -> Mapping[int, float]:
         """The true cosine of each of these pieces that has a vector of that embedder."""
@@ -143,7 +143,7 @@ class PostgresSnapshot:
     def _vectors(self, embedder: str, scope: Scope, pieces: list[int] | None) -> dict[int, bytes]:
         return dict(self._rows(sql.VECTORS, model=embedder, pieces=pieces, **sql.scope_values(scope)))
 
-    def found(self, pieces: Sequence[int]) -> Sequence[Found]:
+    def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
         """These pieces, in that order; those that are gone are left out."""
         rows = {row[0]: _found(row) for row in self._rows(sql.FOUND, pieces=list(pieces))}
         return [rows[piece] for piece in pieces if piece in rows]
@@ -166,7 +166,7 @@ class PostgresSnapshot:
         ((total, done),) = self._rows(sql.COUNT, model=embedder, **sql.scope_values(scope))
         return Progress(done, total)
 
-    def entry(self, corpus: str, key: str) -> Entry | None:
+    def entry(self, corpus: str, key: str) -> IndexEntry | None:
         """One entry with its text and pieces."""
         rows = self._rows(sql.WHOLE, corpus=to_name(corpus), key=to_name(key))
         if not rows:
@@ -175,7 +175,7 @@ class PostgresSnapshot:
         title, size = json.loads(head)
         pieces = tuple(piece_of(body) for (body,) in self._rows(sql.PIECES, entry=identity))
         given = (title, size, from_content(content), from_name(kind), from_name(module))
-        return Entry(corpus, key, digest, stamp, *given, pieces, from_facts(facts))
+        return IndexEntry(corpus, key, digest, stamp, *given, pieces, from_facts(facts))
 
     def summaries(self, corpus: str, offset: int = 0, limit: int | None = None) -> Sequence[Summary]:
         """The entries of a corpus in key order."""
@@ -198,10 +198,10 @@ def _summary(corpus: str, key: bytes, head: str, kind: bytes, module: bytes, fac
     return Summary(corpus, from_name(key), title, size, from_name(kind), from_name(module), from_facts(facts))
 
 
-def _found(row: Row) -> Found:
+def _found(row: Row) -> FoundPiece:
     piece, corpus, key, kind, module, head, ordinal, total, body, entry_facts = row
     one, (title, _) = piece_of(body), json.loads(head)
-    return Found(
+    return FoundPiece(
         piece, from_name(corpus), from_name(key), title, ordinal, total, one.text, one.start, one.end,
         one.heading, from_name(kind), from_name(module), one.facts, from_facts(entry_facts),
     )  # fmt: skip

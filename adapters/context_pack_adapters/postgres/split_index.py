@@ -9,7 +9,7 @@ from typing import Any
 
 from context_pack.documents.domain.naming import is_shared
 from context_pack.kernel.errors import Failure
-from context_pack.retrieval.model import Entry, Known, Scope
+from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
 from context_pack.retrieval.ports import SearchIndex, Snapshot, Stop
 from context_pack_adapters.postgres.split_snapshot import SplitSnapshot, scope_of
 
@@ -42,7 +42,7 @@ class SplitIndex:
 
             yield SplitSnapshot(stack.enter_context(self._local.reading()), team)
 
-    def known(self, corpus: str) -> Mapping[str, Known]:
+    def known(self, corpus: str) -> Mapping[str, KnownEntry]:
         """What is remembered of each entry of a corpus, by key."""
         return self._of(corpus).known(corpus)
 
@@ -50,7 +50,7 @@ class SplitIndex:
         """The facts of those entries of a corpus that have some, by key."""
         return self._of(corpus).facts(corpus)
 
-    def replace(self, entries: Iterable[Entry]) -> None:
+    def replace(self, entries: Iterable[IndexEntry]) -> None:
         """Store these entries, each whole or not at all."""
         for shared, some in groupby(entries, lambda entry: is_shared(entry.corpus)):
             self._wrote = self._wrote or shared

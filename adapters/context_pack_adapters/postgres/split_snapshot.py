@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from attrs import evolve
 
 from context_pack.documents.domain.naming import is_shared
-from context_pack.retrieval.model import Entry, Found, Hit, Progress, Scope, Summary
+from context_pack.retrieval.model import FoundPiece, IndexEntry, PieceHit, Progress, Scope, Summary
 from context_pack.retrieval.ports import Snapshot
 
 
@@ -59,7 +59,7 @@ class SplitSnapshot:
         team = self._team() if far else None
         return [(self._local, 1, near), *([] if team is None else [(team, -1, far)])]
 
-    def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[Hit]:
+    def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The best pieces by BM25 for these tokens, best first."""
         self._asked = self._parts(scope)
         return _best(self._asked, lambda part: part.snapshot.keyword(words, part.scope, limit), limit)
@@ -75,7 +75,7 @@ class SplitSnapshot:
         asked = [part.snapshot for part in self._asked] or [self._local]
         return max(snapshot.ideal(words) for snapshot in asked)
 
-    def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[Hit]:
+    def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The nearest pieces by cosine."""
         parts = self._parts(scope)
         return _best(parts, lambda part: part.snapshot.nearest(embedder, vector, part.scope, limit), limit)
@@ -93,7 +93,7 @@ class SplitSnapshot:
         snapshot = self._of(corpus)
         return None if snapshot is None else snapshot.centroid(embedder, corpus, key)
 
-    def found(self, pieces: Sequence[int]) -> Sequence[Found]:
+    def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
         """These pieces, in that order."""
         rows = {
             sign * one.piece: evolve(one, piece=sign * one.piece)
@@ -120,7 +120,7 @@ class SplitSnapshot:
         all_of = [part.snapshot.progress(embedder, part.scope) for part in self._parts(scope)]
         return Progress(sum(one.done for one in all_of), sum(one.total for one in all_of))
 
-    def entry(self, corpus: str, key: str) -> Entry | None:
+    def entry(self, corpus: str, key: str) -> IndexEntry | None:
         """One entry with its text and pieces."""
         snapshot = self._of(corpus)
         return None if snapshot is None else snapshot.entry(corpus, key)
@@ -141,6 +141,6 @@ class SplitSnapshot:
         return None if snapshot is None else snapshot.corpus_facts(corpus)
 
 
-def _best(parts: Sequence[Part], ask: Callable[[Part], Sequence[Hit]], limit: int) -> Sequence[Hit]:
-    hits = [Hit(part.sign * hit.piece, hit.score) for part in parts for hit in ask(part)]
+def _best(parts: Sequence[Part], ask: Callable[[Part], Sequence[PieceHit]], limit: int) -> Sequence[PieceHit]:
+    hits = [PieceHit(part.sign * hit.piece, hit.score) for part in parts for hit in ask(part)]
     return hits if len(parts) == 1 else sorted(hits, key=lambda hit: -hit.score)[: max(limit, 0)]

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from context_pack.code.domain.search import SECONDS, Found, Query
+from context_pack.code.domain.search import SECONDS, FoundLines, LineQuery
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import Call
 
@@ -55,7 +55,7 @@ class TreeSearch:
 
         return find_binary(os.environ.get("PATH", "") if self._search_path is None else self._search_path)
 
-    def search(self, query: Query, call: Call) -> Found:
+    def search(self, query: LineQuery, call: Call) -> FoundLines:
         """The lines that match.
 
         Raises:

@@ -13,7 +13,7 @@ from typing import Any
 
 import regex
 
-from context_pack.code.domain.search import Found, Hit, hit_in
+from context_pack.code.domain.search import FoundLines, LineHit, hit_in
 from context_pack.code.domain.search_pattern import LINEAR, SQUARE, Pattern
 from context_pack_adapters.search.deadline import Deadline, TimedOut
 
@@ -30,7 +30,7 @@ class Collector:
         self._matcher = Matcher(pattern, deadline)
         self._limit = limit
         self._deadline = deadline
-        self._hits: list[Hit] = []
+        self._hits: list[LineHit] = []
         self._total = self._files = 0
 
     @property
@@ -58,9 +58,9 @@ class Collector:
             number, at = number + text.count("\n", at, begin), begin
             self._hits.append(hit_in(path, lines, number, start - begin))
 
-    def found(self) -> Found:
+    def found(self) -> FoundLines:
         """What was found."""
-        return Found(tuple(self._hits), self._total, self._files)
+        return FoundLines(tuple(self._hits), self._total, self._files)
 
 
 class Matcher:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from context_pack.code.domain.search import MAX_FILE_BYTES, SECONDS, Found, Query
+from context_pack.code.domain.search import MAX_FILE_BYTES, SECONDS, FoundLines, LineQuery
 from context_pack.code.domain.search_pattern import compiled
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.toolkit.call import Call
@@ -24,7 +24,7 @@ class MemorySearch:
         self._files = files
         self._policy = policy or PathPolicy()
 
-    def search(self, query: Query, call: Call) -> Found:
+    def search(self, query: LineQuery, call: Call) -> FoundLines:
         """The lines that match.
 
         Raises:
@@ -33,7 +33,7 @@ class MemorySearch:
         """
         pattern, wanted = compiled(query.pattern, query.case_sensitive), wanted_by(query.glob)
 
-        def work(deadline: Deadline) -> Found:
+        def work(deadline: Deadline) -> FoundLines:
             collector = Collector(pattern, query.limit, deadline)
             for path in filter(self._counts, filter(wanted, sorted(self._files))):
                 content = self._files[path]

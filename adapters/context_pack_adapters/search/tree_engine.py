@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 
-from context_pack.code.domain.search import Found, Query
+from context_pack.code.domain.search import FoundLines, LineQuery
 from context_pack.code.domain.search_pattern import Pattern, compiled
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
 from context_pack_adapters.disk.walking import ways_to
@@ -41,7 +41,7 @@ class TreeEngine:
         self._listing = Listing(root, policy, EXCLUDED_FOLDERS, ways_to(root, own))
         self._texts = Texts(root, room)
 
-    def asked(self, query: Query) -> Callable[[Deadline], Found]:
+    def asked(self, query: LineQuery) -> Callable[[Deadline], FoundLines]:
         """The search that answers a query, yet to be done.
 
         Raises:
@@ -50,7 +50,7 @@ class TreeEngine:
         pattern, wanted = compiled(query.pattern, query.case_sensitive), wanted_by(query.glob)
         return partial(self._found, query, pattern, wanted)
 
-    def _found(self, query: Query, pattern: Pattern, wanted: Wanted, deadline: Deadline) -> Found:
+    def _found(self, query: LineQuery, pattern: Pattern, wanted: Wanted, deadline: Deadline) -> FoundLines:
         snapshot = self._listing.now(deadline)
         self._texts.tidy(snapshot.paths)
         paths = snapshot.paths if query.glob is None else tuple(filter(wanted, snapshot.paths))

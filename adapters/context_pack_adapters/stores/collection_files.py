@@ -17,8 +17,8 @@ from itertools import islice
 
 from attrs import evolve
 
-from context_pack.documents.domain.manifest import Manifest
-from context_pack.documents.domain.model import Failed, Survey, Text
+from context_pack.documents.domain.manifest import DocumentManifest
+from context_pack.documents.domain.model import DocumentText, Failed, Survey
 from context_pack.documents.domain.reading import (
     IGNORED,
     MAX_DOCUMENT_BYTES,
@@ -58,7 +58,7 @@ class FolderSource:
     def __init__(
         self,
         folder: AnyPlace,
-        manifest: Manifest,
+        manifest: DocumentManifest,
         policy: PathPolicy,
         above: Sequence[tuple[Place, str]] = (),
         except_for: Container[str] = (),
@@ -76,7 +76,7 @@ class FolderSource:
         skipped = tuple(islice(self._skipped(files, failed), MOST_SKIPPED)) if explain else ()
         return Survey(self._manifest.about, files, tuple(failed), skipped=skipped)
 
-    def read(self, documents: Sequence[str]) -> Iterator[Text | Failed]:
+    def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         """The contents of documents."""
         expected = self._manifest.files or {}
         for path in documents:

@@ -19,14 +19,14 @@ from typing import IO
 from context_pack.documents.domain.manifest import (
     MANIFEST_FILE,
     MAX_BYTES,
-    Manifest,
+    DocumentManifest,
     looks_like_ours,
     parse_manifest,
     plain,
 )
-from context_pack.documents.domain.model import Failed, Survey, Text
+from context_pack.documents.domain.model import DocumentText, Failed, Survey
 from context_pack.documents.domain.reading import MAX_DOCUMENT_BYTES, document, ruled
-from context_pack.documents.domain.tree import Item, Tree
+from context_pack.documents.domain.tree import Tree, TreeItem
 from context_pack.documents.domain.where import Where
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
@@ -129,7 +129,7 @@ class GitSource:
         self._where = where
         self._policy = policy
         self._blobs: dict[str, str] = {}
-        self._manifest: Manifest | None = None
+        self._manifest: DocumentManifest | None = None
 
     def survey(self, since: str = "", explain: bool = False) -> Survey | None:
         """What the commit holds; None if it is the one of that signature."""
@@ -149,7 +149,7 @@ class GitSource:
             self._manifest, signature, explain
         )
 
-    def read(self, documents: Sequence[str]) -> Iterator[Text | Failed]:
+    def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         """The contents of documents."""
         if self._manifest is None:
             self.survey()
@@ -161,9 +161,9 @@ class GitSource:
         for path, data in zip(known, self._contents([self._blobs[path] for path in known]), strict=True):
             yield document(path, data, self._blobs[path], expected.get(path))
 
-    def _listed(self, commit: str) -> tuple[dict[str, Item], dict[str, str]]:
+    def _listed(self, commit: str) -> tuple[dict[str, TreeItem], dict[str, str]]:
         """Every entry of the commit, and the object each plain file is."""
-        items: dict[str, Item] = {}
+        items: dict[str, TreeItem] = {}
         blobs: dict[str, str] = {}
         listing = self._store.git.run("ls-tree", "-r", "-l", "-z", "--full-tree", commit)
         for row in listing.split(b"\0")[:-1]:
@@ -175,12 +175,12 @@ class GitSource:
             if len(items) >= MAX_ENTRIES:
                 raise _failed(f"the repository has more than {MAX_ENTRIES} files")
             problem = "a link in a repository is not followed" if mode == "120000" else None
-            items[path] = Item(blob, int(size), problem)
+            items[path] = TreeItem(blob, int(size), problem)
             if problem is None:
                 blobs[path] = blob
         return items, blobs
 
-    def _read_manifest(self, items: Mapping[str, Item]) -> tuple[str, Manifest]:
+    def _read_manifest(self, items: Mapping[str, TreeItem]) -> tuple[str, DocumentManifest]:
         """The folder of the manifest, and what it says; without one, all of the repository is a folder."""
         named = self._where.manifest
         text = self._text(named or MANIFEST_FILE, MAX_BYTES)

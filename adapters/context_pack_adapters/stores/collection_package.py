@@ -17,11 +17,11 @@ from typing import Any
 
 from attrs import frozen
 
-from context_pack.documents.domain.manifest import MANIFEST_FILE, Manifest, parse_manifest
+from context_pack.documents.domain.manifest import MANIFEST_FILE, DocumentManifest, parse_manifest
 from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
-from context_pack.documents.domain.model import Failed, Survey, Text
+from context_pack.documents.domain.model import DocumentText, Failed, Survey
 from context_pack.documents.domain.reading import MAX_DOCUMENT_BYTES, WORDS, document, ruled
-from context_pack.documents.domain.tree import Item, Tree
+from context_pack.documents.domain.tree import Tree, TreeItem
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
@@ -48,10 +48,10 @@ class _Contents:
     """What one pass over a package found."""
 
     root: str
-    manifest: Manifest
+    manifest: DocumentManifest
     ordinals: dict[str, int]
     """Where the last entry of each path stands; later entries win, as when unpacking."""
-    items: dict[str, Item]
+    items: dict[str, TreeItem]
     texts: dict[str, str]
     outside: tuple[Failed, ...]
 
@@ -90,7 +90,7 @@ class PackageSource:
         survey = tree.survey(found.manifest, signature, explain)
         return Survey(survey.about, survey.files, (*found.outside, *survey.failed), signature, survey.skipped)
 
-    def read(self, documents: Sequence[str]) -> Iterator[Text | Failed]:
+    def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         """The contents of documents, in the order of the package."""
         signature = self._signature()
         found = self._contents(signature)
@@ -131,7 +131,7 @@ class PackageSource:
 
     def _look(self, signature: str) -> _Contents:
         """One pass over every entry."""
-        items: dict[str, Item] = {}
+        items: dict[str, TreeItem] = {}
         ordinals: dict[str, int] = {}
         texts: dict[str, str] = {}
         outside: list[Failed] = []
@@ -146,7 +146,7 @@ class PackageSource:
                     if len(outside) < MOST_OUTSIDE:
                         outside.append(Failed(entry.name[:200], f"outside the package: {failure.message}"))
                     continue
-                items[path] = Item(signature, entry.size, entry.problem)
+                items[path] = TreeItem(signature, entry.size, entry.problem)
                 ordinals[path] = ordinal
                 texts.pop(path, None)
                 if entry.problem is None and entry.size <= _most_kept(path):

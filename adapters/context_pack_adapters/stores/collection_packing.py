@@ -9,11 +9,13 @@ import tarfile
 
 from context_pack.documents.domain.manifest import MANIFEST_FILE
 from context_pack.documents.domain.model import About, Failed, Survey
-from context_pack.documents.ports import Source
+from context_pack.documents.ports import CollectionSource
 from context_pack.kernel.digest import sha256_hex
 
 
-def package_of(about: About, source: Source, survey: Survey) -> tuple[bytes, int, tuple[Failed, ...]]:
+def package_of(
+    about: About, source: CollectionSource, survey: Survey
+) -> tuple[bytes, int, tuple[Failed, ...]]:
     """A package of the documents of a source and their manifest; how many there are, and which failed."""
     bodies: dict[str, bytes] = {}
     failed: list[Failed] = []

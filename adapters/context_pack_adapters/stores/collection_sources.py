@@ -15,7 +15,7 @@ from pathlib import Path
 from context_pack.documents.domain.config import (
     CONFIG_FILE,
     Config,
-    Entry,
+    ConfiguredCollection,
     changed,
     edited,
     entry_of,
@@ -23,7 +23,7 @@ from context_pack.documents.domain.config import (
 )
 from context_pack.documents.domain.manifest import (
     MANIFEST_FILE,
-    Manifest,
+    DocumentManifest,
     looks_like_ours,
     parse_manifest,
     plain,
@@ -33,8 +33,8 @@ from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.domain.naming import collection_id, shared_id
 from context_pack.documents.domain.permits import with_permit
 from context_pack.documents.domain.reading import LedPolicy
-from context_pack.documents.domain.where import Kind, Where
-from context_pack.documents.ports import Source
+from context_pack.documents.domain.where import PlaceKind, Where
+from context_pack.documents.ports import CollectionSource
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
@@ -106,10 +106,10 @@ class DiskCollections:
     @contextmanager
     def open(
         self, collection: Collection, fetch: bool = False, check: Callable[[], None] = lambda: None
-    ) -> Iterator[Source]:
+    ) -> Iterator[CollectionSource]:
         """The source of a collection."""
         where = collection.where
-        if where.kind is Kind.GIT:
+        if where.kind is PlaceKind.GIT:
             from context_pack_adapters.stores.collection_git import GitSource, GitStore
 
             trusted = collection.user_wide or self._places.permit(where, self.allowed())
@@ -133,11 +133,11 @@ class DiskCollections:
         inside = Place.of(place, self._source_root)
         return inside if inside.top == self._source_root else Place(os.path.realpath(place))
 
-    def _local(self, place: Place, where: Where, check: Callable[[], None]) -> Source:
+    def _local(self, place: Place, where: Where, check: Callable[[], None]) -> CollectionSource:
         """The source at a place on this disk."""
         self._check_place(place)
         is_folder = Folder(place).exists()
-        if where.kind is Kind.PACKAGE and not is_folder:
+        if where.kind is PlaceKind.PACKAGE and not is_folder:
             from context_pack_adapters.stores.collection_package import PackageSource
 
             return PackageSource(place, self._policy, check, useless=self._useless)
@@ -173,10 +173,10 @@ class DiskCollections:
             raise invalid("there is no user-wide configuration here")
         file.edit(change)
 
-    def _collection(self, entry: Entry, user_wide: bool) -> Collection:
+    def _collection(self, entry: ConfiguredCollection, user_wide: bool) -> Collection:
         """The configured entry with its place made absolute and its id."""
         where = entry.where
-        if where.kind is not Kind.GIT:
+        if where.kind is not PlaceKind.GIT:
             where = Where(where.kind, self._resolved(where.place, user_wide))
         spelled = "\n".join((where.place, where.ref, where.manifest))
         name = collection_id(os.path.realpath(self._source_root), where.kind, spelled, where.name)
@@ -199,9 +199,9 @@ class DiskCollections:
         if denied or (inside and names and self._policy.denies(RelativePath("/".join(names)))):
             raise Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
 
-    def _folder(self, place: Place, where: Where, is_folder: bool) -> tuple[Place, Manifest]:
+    def _folder(self, place: Place, where: Where, is_folder: bool) -> tuple[Place, DocumentManifest]:
         """The folder that the documents are in, and what its manifest says."""
-        if where.kind is Kind.MANIFEST and not is_folder:
+        if where.kind is PlaceKind.MANIFEST and not is_folder:
             folder, name = place.split()
             text = self._manifest_text(folder, name)
             if text is None:

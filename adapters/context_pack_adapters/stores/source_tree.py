@@ -10,7 +10,7 @@ from itertools import groupby, islice
 from pathlib import Path
 
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
-from context_pack.kernel.ports import FileNames, Folder, Reason, SourceFile, Stamp, Unreadable
+from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Stamp, Unreadable
 from context_pack.kernel.text import decode
 from context_pack_adapters.disk.ignore import Gate
 from context_pack_adapters.disk.opening import Handle, leave, read_file, scan, status_of
@@ -123,18 +123,18 @@ class DiskSourceTree:
         """Whether there is a regular file inside the root that the policy allows."""
         return self._rooted.is_file(path)
 
-    def folder(self, path: RelativePath | None) -> Folder:
+    def folder(self, path: RelativePath | None) -> FolderNames:
         """What is in a folder; empty for whatever is no folder inside the root."""
         prefix = "" if path is None else f"{path.value}/"
         files: set[str] = set()
         folders: set[str] = set()
         with self._rooted.folder(path) as handle:
             if isinstance(handle, Reason):
-                return Folder()
+                return FolderNames()
             try:
                 entries = scan(handle)[:MOST_ENTRIES]
             except OSError:
-                return Folder()
+                return FolderNames()
             for entry in entries:
                 name = entry.name
                 if self._gate.closed(name, prefix + name, False):
@@ -145,7 +145,7 @@ class DiskSourceTree:
                     files.add(name)
                 elif entry.is_symlink():
                     self._link(prefix + name, name, files, folders)
-        return Folder(frozenset(files), frozenset(folders))
+        return FolderNames(frozenset(files), frozenset(folders))
 
     def _link(self, path: str, name: str, files: set[str], folders: set[str]) -> None:
         """A link counts as what it leads to, if that may be read."""

@@ -11,16 +11,16 @@ from typing import Any
 
 from context_pack.cases import UseCases
 from context_pack.documents.domain.model import Outcome
-from context_pack.documents.domain.sections import Section
+from context_pack.documents.domain.sections import DocumentSection
 from context_pack.documents.usecases import commands
-from context_pack.documents.usecases.search import Found
+from context_pack.documents.usecases.search import SearchAnswers
 from context_pack.documents.usecases.shelf import Described
 from context_pack.documents.usecases.sync import never, quiet
 from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import Page
 from context_pack.retrieval.headings import Heading
-from context_pack.retrieval.model import Entry, Summary
+from context_pack.retrieval.model import IndexEntry, Summary
 from context_pack.retrieval.ports import Stop
 from context_pack.retrieval.upkeep import Report
 from context_pack_adapters.workspace.spelling import given, listed, spelled
@@ -48,7 +48,7 @@ class Documents:
         shown = tuple(listed.documents)
         return Page(shown, listed.total, wanted.offset + len(shown) < listed.total)
 
-    def get(self, collection: str, document: str) -> Entry:
+    def get(self, collection: str, document: str) -> IndexEntry:
         """One document with its text and its pieces."""
         found = self.shelf.find(collection)
         self.shelf.bring([found])
@@ -61,7 +61,7 @@ class Documents:
 
     def section(
         self, collection: str, document: str, section: str, *, include_subsections: bool = True
-    ) -> Section:
+    ) -> DocumentSection:
         """One section of a document by its heading."""
         return self.shelf.section(self.get(collection, document), section, include_subsections)
 
@@ -73,10 +73,10 @@ class Documents:
         limit: int = 10,
         max_distance: float | None = None,
         hybrid: bool = True,
-    ) -> Found:
+    ) -> SearchAnswers:
         """The passages that answer a question, the best first."""
         command = spelled(
-            commands.Search,
+            commands.SearchDocuments,
             query=query,
             collections=listed(collections),
             limit=limit,
@@ -92,7 +92,7 @@ class Documents:
         limit: int = 5,
         max_distance: float | None = None,
         hybrid: bool = True,
-    ) -> Found:
+    ) -> SearchAnswers:
         """The answers to several questions; a question is a text, or `{query, collections}`."""
         asked = [{"query": query} if isinstance(query, str) else dict(query) for query in queries]
         command = spelled(
@@ -108,7 +108,7 @@ class Documents:
         chunk: str | None = None,
         limit: int = 5,
         same_document: bool = False,
-    ) -> Found:
+    ) -> SearchAnswers:
         """What is like a document or a text, within the document's collection."""
         command = spelled(
             commands.FindRelated,

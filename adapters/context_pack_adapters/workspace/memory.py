@@ -8,7 +8,7 @@ from context_pack.cases import UseCases
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.ports import Recorded
 from context_pack.memory.usecases.record import ContextRecord
-from context_pack.memory.usecases.search import DEFAULT_LIMIT, ContextSearch, Search
+from context_pack.memory.usecases.search import DEFAULT_LIMIT, ContextSearch, FoundInMemory
 
 
 class Memory:
@@ -56,6 +56,6 @@ class Memory:
         type: str = "all",  # noqa: A002
         module: str | None = None,
         limit: int = DEFAULT_LIMIT,
-    ) -> Search:
+    ) -> FoundInMemory:
         """The best matches; what has changed is indexed first, however much that is."""
         return self._searcher.search(ContextSearch(query, type, module, limit))

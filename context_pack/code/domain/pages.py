@@ -20,7 +20,7 @@ class Span:
     end: int
 
 
-class Page(NamedTuple):
+class FilePage(NamedTuple):
     """Lines of a file, which they are (None for all), and what is left of the room.
 
     `rest` is the line to go on with, None at the end; `cut` says that the only line has lost its end.
@@ -33,12 +33,12 @@ class Page(NamedTuple):
     cut: bool = False
 
 
-def paged(content: str, span: Span | None, lines: int, room: int) -> Page:
+def paged(content: str, span: Span | None, lines: int, room: int) -> FilePage:
     """As many of the lines as there is room for, at least the beginning of the first."""
     most = JSON_GROWTH * len(content)
     used = most if most <= room else weight(content)  # what is sure to fit is not weighed
     if used <= room:
-        return Page(content, span, room - used)
+        return FilePage(content, span, room - used)
     first, last = (1, lines) if span is None else (span.start, span.end)
     pieces = content.removesuffix("\n").split("\n")
     shown = 0
@@ -50,4 +50,4 @@ def paged(content: str, span: Span | None, lines: int, room: int) -> Page:
         shown += 1
     text = "".join(f"{piece}\n" for piece in pieces[:shown]) or beginning(pieces[0], max(room, 0))
     end = first + max(shown, 1) - 1
-    return Page(text, Span(first, end), 0, end + 1 if end < last else None, cut=not shown)
+    return FilePage(text, Span(first, end), 0, end + 1 if end < last else None, cut=not shown)

@@ -26,7 +26,7 @@ _LEAD = 100
 
 
 @frozen
-class Query:
+class LineQuery:
     """One search: a pattern, which files by glob, and how many lines to bring back."""
 
     pattern: str
@@ -36,7 +36,7 @@ class Query:
 
 
 @frozen
-class Hit:
+class LineHit:
     """One matching line as it is shown, with the lines around it."""
 
     path: str
@@ -48,17 +48,17 @@ class Hit:
 
 
 @frozen
-class Found:
+class FoundLines:
     """The first hits by path and line, how many lines match in all, and how many files were searched."""
 
-    hits: tuple[Hit, ...]
+    hits: tuple[LineHit, ...]
     total: int
     files: int
 
 
-def hit_in(path: str, lines: Sequence[str], index: int, start: int) -> Hit:
+def hit_in(path: str, lines: Sequence[str], index: int, start: int) -> LineHit:
     """The hit in `lines[index]` whose match starts at character `start`, both counted from 0."""
-    return Hit(
+    return LineHit(
         path,
         index + 1,
         start + 1,

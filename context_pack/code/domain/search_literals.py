@@ -17,11 +17,11 @@ Needs = tuple[str, ...]
 
 def needs_of(tokens: Sequence[Token]) -> Needs:
     """The best set of literals of which every match holds one; empty if there is none worth looking for."""
-    best = _Reader(tokens).choice()
+    best = _LiteralReader(tokens).choice()
     return best if best and min(map(len, best)) >= SHORTEST else ()
 
 
-class _Reader:
+class _LiteralReader:
     """One pass over the tokens, group by group."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:

@@ -11,8 +11,8 @@ from context_pack.code.domain.search import (
     DEFAULT_HITS,
     MAX_HITS,
     MAX_PATTERN_CHARS,
-    Found,
-    Query,
+    FoundLines,
+    LineQuery,
 )
 from context_pack.code.ports import CodeSearch
 from context_pack.toolkit.arguments import arg, boolean, integer, text
@@ -47,7 +47,7 @@ class GrepCodebase:
 class Searched:
     """What was found, and how long it took."""
 
-    found: Found
+    found: FoundLines
     milliseconds: int
 
 
@@ -66,6 +66,6 @@ class CodeSearcher:
             Cancelled: the caller has withdrawn the call.
         """
         start = self.monotonic()
-        query = Query(command.pattern, command.file_pattern, command.case_sensitive, command.limit)
+        query = LineQuery(command.pattern, command.file_pattern, command.case_sensitive, command.limit)
         found = self.search_engine.search(query, call)
         return Searched(found, round((self.monotonic() - start) * 1000))

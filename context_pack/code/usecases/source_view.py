@@ -15,12 +15,12 @@ from context_pack.code.domain.imports.tree import TooManyPlaces, within
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import Folder, SourceFile, SourceTree
+from context_pack.kernel.ports import FolderNames, SourceFile, SourceTree
 from context_pack.kernel.syntax import Parsed, Syntax
 
 MOST_LOOKS = 500_000
 """How often one call may look into a folder: a second or two; 10,000 ordinary imports take a tenth of it."""
-_NOTHING = Folder()
+_NOTHING = FolderNames()
 
 
 @define
@@ -33,7 +33,7 @@ class SourceView:
     check: Callable[[], None] = lambda: None
     """Raises when nobody wants the answer any more; asked before each look."""
     _looks: int = field(default=0, init=False)
-    _folders: dict[str, Folder] = field(factory=dict, init=False)
+    _folders: dict[str, FolderNames] = field(factory=dict, init=False)
     _texts: dict[str, str | None] = field(factory=dict, init=False)
 
     def files(self, folder: str) -> frozenset[str]:
@@ -58,7 +58,7 @@ class SourceView:
         found = self.syntax.parse(language_of(path), text)
         return found if isinstance(found, Parsed) else found.partly
 
-    def _listed(self, folder: str) -> Folder:
+    def _listed(self, folder: str) -> FolderNames:
         self._looks += 1
         if self._looks > MOST_LOOKS:
             raise TooManyPlaces
@@ -67,7 +67,7 @@ class SourceView:
             found = self._folders[folder] = self._list(folder)
         return found
 
-    def _list(self, folder: str) -> Folder:
+    def _list(self, folder: str) -> FolderNames:
         self.check()
         if not self._is_there(folder):
             return _NOTHING

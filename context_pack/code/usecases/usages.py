@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from attrs import frozen
 
 from context_pack.code.domain.outline import innermost
-from context_pack.code.domain.search import Query, shown
+from context_pack.code.domain.search import LineQuery, shown
 from context_pack.code.ports import CodeSearch
 from context_pack.code.usecases.read_file import MAX_BYTES, within_root
 from context_pack.kernel.languages import language_of
@@ -134,12 +134,12 @@ def _fits(usage: Usage, written: str) -> bool:
     return usage.inside.split(".")[-len(wanted) :] == wanted or len(wanted) == 1
 
 
-def _query(name: str, place: str, is_file: bool) -> Query:
+def _query(name: str, place: str, is_file: bool) -> LineQuery:
     """The text search for lines that have the name, in a file, a folder or everywhere."""
     before, after = (r"\b" if re.match(r"\w", char) else "" for char in (name[0], name[-1]))
     plain = _GLOB_SIGNS.sub(r"\\\1", place)
     glob = plain if is_file else f"{plain}/**" if place else None
-    return Query(f"{before}{re.escape(name)}{after}", glob, case_sensitive=True, limit=MOST_LINES)
+    return LineQuery(f"{before}{re.escape(name)}{after}", glob, case_sensitive=True, limit=MOST_LINES)
 
 
 def _is_inside(path: str, place: str) -> bool:

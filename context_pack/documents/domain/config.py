@@ -25,7 +25,7 @@ MAX_ALIAS_CHARS = 200
 
 
 @frozen
-class Entry:
+class ConfiguredCollection:
     """One configured collection."""
 
     alias: str
@@ -40,7 +40,7 @@ class Entry:
 class Config:
     """The usable entries of one file, and what is wrong with the others."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ConfiguredCollection, ...] = ()
     problems: tuple[str, ...] = ()
     allowed: Mapping[str, bool] = field(factory=dict)
     """The repositories that may be fetched for projects, with whether credentials may be used."""
@@ -57,7 +57,7 @@ def parse_config(text: str, name: str = CONFIG_FILE) -> Config:
     collections = value.get("collections", {}) if isinstance(value, dict) else None
     if not isinstance(collections, dict):
         return Config(problems=(f'{name}: it must hold {{"collections": {{"<alias>": {{"url": "…"}}}}}}',))
-    entries: list[Entry] = []
+    entries: list[ConfiguredCollection] = []
     problems: list[str] = []
     for alias, body in collections.items():
         try:
@@ -68,7 +68,7 @@ def parse_config(text: str, name: str = CONFIG_FILE) -> Config:
     return Config(tuple(entries), (*problems, *(f"{name}: {words}" for words in wrong)), allowed)
 
 
-def entry_of(alias: str, body: Any) -> Entry:
+def entry_of(alias: str, body: Any) -> ConfiguredCollection:
     """The collection that an alias and what stands under it configure.
 
     Raises:
@@ -83,7 +83,7 @@ def entry_of(alias: str, body: Any) -> Entry:
     shared = body.get("shared", False)
     if not isinstance(shared, bool):
         raise invalid("'shared' must be true or false", "shared")
-    return Entry(alias, body["url"], parse_where(body["url"]), description, shared)
+    return ConfiguredCollection(alias, body["url"], parse_where(body["url"]), description, shared)
 
 
 def check_alias(alias: str) -> None:
@@ -97,7 +97,7 @@ def check_alias(alias: str) -> None:
         raise invalid(f"the name of a collection {words}", "alias")
 
 
-def merged(project: Config, user: Config) -> dict[str, tuple[Entry, bool]]:
+def merged(project: Config, user: Config) -> dict[str, tuple[ConfiguredCollection, bool]]:
     """Every alias with its entry and whether it is the user's; the project's win."""
     found = {entry.alias: (entry, False) for entry in project.entries}
     for entry in user.entries:

@@ -32,7 +32,7 @@ _HASH = re.compile(r"(?:sha256:)?([0-9a-f]{64})", re.IGNORECASE)
 
 
 @frozen
-class Manifest:
+class DocumentManifest:
     """A parsed manifest: globs, or named files with the digest each must have, and entries that fail."""
 
     about: About = field(factory=About)
@@ -47,9 +47,9 @@ class Manifest:
         return self.files.__contains__ if self.files is not None else matcher(self.globs).wants
 
 
-def plain(name: str) -> Manifest:
+def plain(name: str) -> DocumentManifest:
     """The manifest of a folder that has none."""
-    return Manifest(About(name), PLAIN_GLOBS)
+    return DocumentManifest(About(name), PLAIN_GLOBS)
 
 
 def looks_like_ours(text: str) -> bool:
@@ -62,7 +62,7 @@ def looks_like_ours(text: str) -> bool:
     return isinstance(value, dict) and isinstance(value.get("sources"), dict)
 
 
-def parse_manifest(text: str) -> Manifest:
+def parse_manifest(text: str) -> DocumentManifest:
     """The manifest that the JSON text spells.
 
     Raises:
@@ -88,9 +88,9 @@ def parse_manifest(text: str) -> Manifest:
         failed = tuple(
             Failed(glob[:MOST_SHOWN], "a glob cannot lead outside the collection") for glob in told
         )
-        return Manifest(about, tuple(glob for glob in globs if not outside[glob]), failed=failed)
+        return DocumentManifest(about, tuple(glob for glob in globs if not outside[glob]), failed=failed)
     files, wrong = _files(sources["files"])
-    return Manifest(about, files=files, failed=wrong)
+    return DocumentManifest(about, files=files, failed=wrong)
 
 
 def _loaded(text: str) -> Any:

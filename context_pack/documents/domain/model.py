@@ -12,7 +12,7 @@ from typing import Any
 from attrs import field, frozen
 
 from context_pack.documents.domain.where import Where
-from context_pack.retrieval.upkeep import File, Plan
+from context_pack.retrieval.upkeep import File, IndexPlan
 
 
 @frozen
@@ -72,7 +72,7 @@ class Survey:
 
 
 @frozen
-class Text:
+class DocumentText:
     """The content of one document, with the state it was read in."""
 
     document: str
@@ -99,7 +99,7 @@ class Changes:
     """What the index of a collection lacks; no survey where the source is as it was."""
 
     survey: Survey | None = None
-    plan: Plan = field(factory=Plan)
+    plan: IndexPlan = field(factory=IndexPlan)
     failed: Mapping[str, tuple[str, str]] = field(factory=dict)
     """Documents that failed before and have not changed since: stamp and reason."""
     facts: Mapping[str, Any] = field(factory=dict)

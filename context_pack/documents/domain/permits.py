@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from context_pack.documents.domain.where import Kind, parse_where
+from context_pack.documents.domain.where import PlaceKind, parse_where
 from context_pack.kernel.errors import Failure, invalid
 
 ALLOWED = "allowed"
@@ -37,7 +37,7 @@ def address_in(url: str) -> str:
     """
     text = url.strip()
     where = parse_where(text if text.lower().startswith("git+") else f"git+{text}")
-    if where.kind is not Kind.GIT or where.place.partition(":")[0] not in PROTOCOLS:
+    if where.kind is not PlaceKind.GIT or where.place.partition(":")[0] not in PROTOCOLS:
         raise invalid("only repositories behind https:// or ssh:// are allowed by address", "url")
     return address_of(where.place)
 

@@ -6,7 +6,7 @@ import re
 
 from attrs import frozen
 
-from context_pack.documents.domain.model import Failed, Text
+from context_pack.documents.domain.model import DocumentText, Failed
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
@@ -70,7 +70,7 @@ def ruled(signature: str, policy: PathPolicy) -> str:
     return signature if not policy.extra else f"{sha256_hex(repr(policy.extra))[:16]}:{signature}"
 
 
-def document(path: str, data: bytes, stamp: str, expected: str | None) -> Text | Failed:
+def document(path: str, data: bytes, stamp: str, expected: str | None) -> DocumentText | Failed:
     """The document that the bytes are; `expected` is the digest that a manifest demands.
 
     A lone carriage return is the end of a line, and becomes the usual one.
@@ -81,4 +81,4 @@ def document(path: str, data: bytes, stamp: str, expected: str | None) -> Text |
     text = decode(data)
     if isinstance(text, Reason):
         return Failed(path, WORDS[text])
-    return Text(path, _LONE_CR.sub("\n", text), digest, marked(stamp, expected))
+    return DocumentText(path, _LONE_CR.sub("\n", text), digest, marked(stamp, expected))

@@ -16,7 +16,7 @@ MOST_DEPTH = 6
 
 
 @frozen
-class Section:
+class DocumentSection:
     """One section: its heading, and its text verbatim at lines `start` to `end`."""
 
     heading: str
@@ -43,7 +43,7 @@ def wanted_heading(section: str) -> str:
     return section.strip().lstrip("#").strip()
 
 
-def find_section(document: str, text: str, section: str, subsections: bool) -> Section | None:
+def find_section(document: str, text: str, section: str, subsections: bool) -> DocumentSection | None:
     """The section whose heading is the given text, or else the first whose heading holds it."""
     wanted = wanted_heading(section).casefold()
     found = document_headings(document, text)
@@ -63,7 +63,7 @@ def find_section(document: str, text: str, section: str, subsections: bool) -> S
     else:
         end = after - 1
         content = text[start : _line_start(text, after)]
-    return Section(heading.text, heading.level, _without_end(content), heading.line, end)
+    return DocumentSection(heading.text, heading.level, _without_end(content), heading.line, end)
 
 
 def _line_start(text: str, line: int) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from context_pack.documents.domain.manifest import MANIFEST_FILE, Manifest
+from context_pack.documents.domain.manifest import MANIFEST_FILE, DocumentManifest
 from context_pack.documents.domain.model import Failed, Survey
 from context_pack.documents.domain.reading import (
     IGNORED,
@@ -24,7 +24,7 @@ from context_pack.kernel.ports import Reason
 from context_pack.retrieval.upkeep import File
 
 
-class Item(NamedTuple):
+class TreeItem(NamedTuple):
     """One entry: its signature and size, or why it can be no document."""
 
     stamp: str
@@ -35,12 +35,14 @@ class Item(NamedTuple):
 class Tree:
     """The entries below one folder of a package or repository, by path from that folder."""
 
-    def __init__(self, items: Mapping[str, Item], ignores: Callable[[str], bool], policy: PathPolicy) -> None:
+    def __init__(
+        self, items: Mapping[str, TreeItem], ignores: Callable[[str], bool], policy: PathPolicy
+    ) -> None:
         self._items = items
         self._ignores = ignores
         self._policy = policy
 
-    def survey(self, manifest: Manifest, signature: str, explain: bool) -> Survey:
+    def survey(self, manifest: DocumentManifest, signature: str, explain: bool) -> Survey:
         """The documents that the manifest means, and what is wrong with the others."""
         files: dict[str, File] = {}
         failed, skipped = list(manifest.failed), []
@@ -58,7 +60,7 @@ class Tree:
                 files[path] = File(marked(item.stamp, (manifest.files or {}).get(path)), item.size)
         return Survey(manifest.about, files, tuple(failed), signature, tuple(skipped))
 
-    def _problem(self, path: str, item: Item) -> str | None:
+    def _problem(self, path: str, item: TreeItem) -> str | None:
         """Why an entry can be no document."""
         try:
             if self._policy.denies(RelativePath(path)):
@@ -72,6 +74,6 @@ class Tree:
         return item.problem
 
 
-def _told(problem: str, manifest: Manifest) -> bool:
+def _told(problem: str, manifest: DocumentManifest) -> bool:
     """Whether a problem is a failure; what a glob means although it is hidden is just no document."""
     return manifest.files is not None or problem not in (IGNORED, WORDS[Reason.DENIED])

@@ -39,7 +39,7 @@ def _bare(login: re.Match[str]) -> str:
     return f"{login['protocol']}://{user}"
 
 
-class Kind(StrEnum):
+class PlaceKind(StrEnum):
     """What stands at a place."""
 
     FOLDER = "folder"
@@ -52,7 +52,7 @@ class Kind(StrEnum):
 class Where:
     """A parsed place: a path as written, or the address of a repository with what is wanted of it."""
 
-    kind: Kind
+    kind: PlaceKind
     place: str = field(repr=without_login)
     ref: str = ""
     manifest: str = ""
@@ -65,13 +65,13 @@ class Where:
     @property
     def is_local(self) -> bool:
         """Whether edits can be seen by looking at the disk."""
-        return self.kind is not Kind.GIT
+        return self.kind is not PlaceKind.GIT
 
     @property
     def name(self) -> str:
         """The last part of the place that says something, for people."""
         parts = [part for part in re.split(r"[/\\]", self.shown) if part not in ("", ".", "..")]
-        if self.kind is Kind.MANIFEST and len(parts) > 1:
+        if self.kind is PlaceKind.MANIFEST and len(parts) > 1:
             parts.pop()
         last = parts[-1] if parts else "documents"
         for ending in (*PACKAGE_ENDINGS, ".git", ".json"):
@@ -106,11 +106,11 @@ def parse_where(url: str) -> Where:
     return Where(_kind(decoded), decoded)
 
 
-def _kind(path: str) -> Kind:
+def _kind(path: str) -> PlaceKind:
     name = path.rstrip("/").lower()
     if name.endswith(".json"):
-        return Kind.MANIFEST
-    return Kind.PACKAGE if name.endswith(PACKAGE_ENDINGS) else Kind.FOLDER
+        return PlaceKind.MANIFEST
+    return PlaceKind.PACKAGE if name.endswith(PACKAGE_ENDINGS) else PlaceKind.FOLDER
 
 
 def _repository(address: str) -> Where:
@@ -130,7 +130,7 @@ def _repository(address: str) -> Where:
     user, _, host = rest[2].partition("/")[0].rpartition("@")
     if rest[1].lower() != "file" and ("@" in user or _HOST.fullmatch(host) is None):
         raise _wrong("in a user name and a password, / ? # and @ are written %2F %3F %23 and %40")
-    return Where(Kind.GIT, f"{rest[1].lower()}://{rest[2]}", ref, _manifest(query, later))
+    return Where(PlaceKind.GIT, f"{rest[1].lower()}://{rest[2]}", ref, _manifest(query, later))
 
 
 def _manifest(*queries: str) -> str:

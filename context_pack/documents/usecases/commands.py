@@ -24,7 +24,7 @@ class ListCollections:
 
 
 @frozen
-class Search:
+class SearchDocuments:
     """One question."""
 
     query: str = arg(text(0, MAX_QUERY, blank=False), "What to find")
@@ -72,7 +72,7 @@ class GetSection:
 
 
 @frozen
-class Query:
+class BatchQuestion:
     """One of several questions; what is wrong with it fails it alone, so nothing is refused here."""
 
     query: str = arg(text(0, 100_000), "1-4000 characters")
@@ -83,7 +83,7 @@ class Query:
 class SearchBatch:
     """Several questions."""
 
-    queries: tuple[Query, ...] = arg(array(Query, 1, 10), "1-10 queries")
+    queries: tuple[BatchQuestion, ...] = arg(array(BatchQuestion, 1, 10), "1-10 queries")
     limit: int = arg(SEARCH_LIMIT, "Hits each", default=5)
     max_distance: float | None = arg(DISTANCE, "Largest distance", name="maxDistance", default=None)
     hybrid: bool = arg(boolean(), "Match keywords too", name="hybridSearch", default=True)

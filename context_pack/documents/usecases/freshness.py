@@ -29,7 +29,7 @@ class Standing:
     warnings: tuple[str, ...] = ()
 
 
-class Freshness:
+class IndexKeeper:
     """Keeps the index of local collections as the disk is."""
 
     def __init__(self, ports: DocumentPorts, syncing: Syncing, monotonic: Callable[[], float]) -> None:

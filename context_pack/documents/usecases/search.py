@@ -8,9 +8,15 @@ from attrs import evolve, frozen
 
 from context_pack.documents.domain.model import Collection
 from context_pack.documents.ports import Check
-from context_pack.documents.usecases.commands import MAX_QUERY, FindRelated, Query, Search, SearchBatch
+from context_pack.documents.usecases.commands import (
+    MAX_QUERY,
+    BatchQuestion,
+    FindRelated,
+    SearchBatch,
+    SearchDocuments,
+)
 from context_pack.documents.usecases.freshness import Standing
-from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, Shelf
+from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, DocumentShelf
 from context_pack.documents.usecases.sync import TASK
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.retrieval.model import Progress, Scope
@@ -23,7 +29,7 @@ AHEAD = 3
 
 
 @frozen
-class Hit:
+class RankedPassage:
     """A ranked passage and the collection it is in."""
 
     collection: Collection
@@ -35,14 +41,14 @@ class Answered:
     """What was found for one question, or why nothing could be."""
 
     query: str
-    hits: tuple[Hit, ...] = ()
+    hits: tuple[RankedPassage, ...] = ()
     error: str | None = None
     embedder: str = ""
     """What measured the distances; empty where nothing was asked."""
 
 
 @frozen
-class Found:
+class SearchAnswers:
     """Answers, and what an answer says of the index behind them."""
 
     answers: tuple[Answered, ...]
@@ -55,7 +61,7 @@ class Found:
 class Finder:
     """Searches the collections of a shelf."""
 
-    def __init__(self, shelf: Shelf, monotonic: Callable[[], float]) -> None:
+    def __init__(self, shelf: DocumentShelf, monotonic: Callable[[], float]) -> None:
         ports = shelf.ports
         self._shelf = shelf
         self._searching = Searching(
@@ -66,11 +72,11 @@ class Finder:
             budget=budget_beside(ports.background),
         )
 
-    def search(self, command: Search, check: Check = lambda: None) -> Found:
+    def search(self, command: SearchDocuments, check: Check = lambda: None) -> SearchAnswers:
         """The passages that answer one question."""
         return self._answered([(command.query, self._shelf.chosen(command.collections))], command, check)
 
-    def batch(self, command: SearchBatch, check: Check = lambda: None) -> Found:
+    def batch(self, command: SearchBatch, check: Check = lambda: None) -> SearchAnswers:
         """The passages that answer each question; a bad one fails alone."""
         asked: list[tuple[str, list[Collection] | Failure]] = []
         for query in command.queries:
@@ -80,7 +86,9 @@ class Finder:
                 asked.append((query.query, failure))
         return self._answered(asked, command, check)
 
-    def related(self, command: FindRelated, check: Check = lambda: None) -> tuple[Collection, str, Found]:
+    def related(
+        self, command: FindRelated, check: Check = lambda: None
+    ) -> tuple[Collection, str, SearchAnswers]:
         """What is like a document or a text, within the document's collection.
 
         Raises:
@@ -110,9 +118,9 @@ class Finder:
     def _answered(
         self,
         asked: Sequence[tuple[str, list[Collection] | Failure]],
-        command: Search | SearchBatch,
+        command: SearchDocuments | SearchBatch,
         check: Check,
-    ) -> Found:
+    ) -> SearchAnswers:
         """Ask together what can be asked; what failed before is told in its place."""
         good = [(query, where) for query, where in asked if not isinstance(where, Failure)]
         standing = self._shelf.bring(
@@ -142,7 +150,9 @@ class Finder:
                 answers.append(Answered(query, hits, embedder=ranking.embedder))
         return self._found(tuple(answers), rankings, standing)
 
-    def _found(self, answers: tuple[Answered, ...], rankings: Sequence[Ranking], standing: Standing) -> Found:
+    def _found(
+        self, answers: tuple[Answered, ...], rankings: Sequence[Ranking], standing: Standing
+    ) -> SearchAnswers:
         """The answers with what is to be said of the index, and every warning in one line."""
         ports = self._shelf.ports
         progress = next((one.semantic for one in rankings if one.semantic is not None), None)
@@ -152,10 +162,10 @@ class Finder:
             words.insert(1, NOTHING_CONFIGURED)
         embedder = rankings[0].embedder if rankings else ports.fast.id
         warning = "; ".join(dict.fromkeys(filter(None, words))) or None
-        return Found(answers, embedder, standing.stale, progress, warning)
+        return SearchAnswers(answers, embedder, standing.stale, progress, warning)
 
 
-def _checked(query: Query) -> str:
+def _checked(query: BatchQuestion) -> str:
     """The words of a question.
 
     Raises:
@@ -181,6 +191,6 @@ def _by_section(hits: Sequence[Ranked]) -> list[Ranked]:
     return ordered
 
 
-def _hits(ranked: Sequence[Ranked], collections: Sequence[Collection]) -> tuple[Hit, ...]:
+def _hits(ranked: Sequence[Ranked], collections: Sequence[Collection]) -> tuple[RankedPassage, ...]:
     by_id = {collection.id: collection for collection in collections}
-    return tuple(Hit(by_id[one.found.corpus], one) for one in ranked)
+    return tuple(RankedPassage(by_id[one.found.corpus], one) for one in ranked)

@@ -9,18 +9,18 @@ from attrs import frozen
 from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.domain.naming import not_found
 from context_pack.documents.domain.sections import (
-    Section,
+    DocumentSection,
     document_headings,
     find_section,
     wanted_heading,
 )
 from context_pack.documents.domain.where import without_login
 from context_pack.documents.ports import DocumentPorts
-from context_pack.documents.usecases.freshness import Freshness
+from context_pack.documents.usecases.freshness import IndexKeeper
 from context_pack.documents.usecases.sync import Syncing
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.retrieval.headings import Heading
-from context_pack.retrieval.model import Entry, Summary
+from context_pack.retrieval.model import IndexEntry, Summary
 
 NOTHING_CONFIGURED = (
     "no collections are configured: add one with 'context-pack docs add NAME PLACE' "
@@ -46,13 +46,13 @@ class Listed:
     total: int
 
 
-class Shelf:
+class DocumentShelf:
     """Collections and documents, each as the disk is now."""
 
     def __init__(self, ports: DocumentPorts, monotonic: Callable[[], float]) -> None:
         self.ports = ports
         self.syncing = Syncing(ports)
-        self.freshness = Freshness(ports, self.syncing, monotonic)
+        self.freshness = IndexKeeper(ports, self.syncing, monotonic)
         self.bring = self.freshness.bring
 
     def catalogue(self) -> Catalogue:
@@ -100,7 +100,9 @@ class Shelf:
             total = snapshot.counts().get(collection.id, 0)
             return Listed(snapshot.summaries(collection.id, offset, limit), total)
 
-    def document(self, collection: Collection, name: str, called: str = "", stale: bool = False) -> Entry:
+    def document(
+        self, collection: Collection, name: str, called: str = "", stale: bool = False
+    ) -> IndexEntry:
         """One document with its text; `called` is what the caller calls the collection.
 
         A `stale` index may not have it yet, which is then said too.
@@ -119,12 +121,12 @@ class Shelf:
             sentence += " The collection is still being indexed: try again in a moment."
         raise _missing(sentence, name, known, "documents in it yet" if stale else "documents in it")
 
-    def outline(self, entry: Entry, max_depth: int) -> list[Heading]:
+    def outline(self, entry: IndexEntry, max_depth: int) -> list[Heading]:
         """The headings of a document down to a level."""
         found = document_headings(entry.key, entry.text)
         return [heading for heading in found if heading.level <= max_depth]
 
-    def section(self, entry: Entry, wanted: str, subsections: bool) -> Section:
+    def section(self, entry: IndexEntry, wanted: str, subsections: bool) -> DocumentSection:
         """One section of a document.
 
         Raises:

@@ -12,15 +12,15 @@ from typing import Any
 
 from attrs import evolve, frozen
 
-from context_pack.documents.domain.model import Changes, Collection, Failed, Outcome, Survey, Text
+from context_pack.documents.domain.model import Changes, Collection, DocumentText, Failed, Outcome, Survey
 from context_pack.documents.domain.sections import suffix_of
-from context_pack.documents.ports import Check, DocumentPorts, Source
+from context_pack.documents.ports import Check, CollectionSource, DocumentPorts
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.chunking import chunks
-from context_pack.retrieval.model import Entry
+from context_pack.retrieval.model import IndexEntry
 from context_pack.retrieval.ports import Stop
-from context_pack.retrieval.upkeep import Gone, Plan, Report, Unchanged, Upkeep, compared
+from context_pack.retrieval.upkeep import Gone, IndexPlan, Report, Unchanged, Upkeep, compared
 from context_pack.retrieval.upkeep import Outcome as Read
 
 TASK = "documents"
@@ -37,11 +37,13 @@ def never() -> bool:
     return False
 
 
-def entry_of(corpus: str, found: Text) -> Entry:
+def entry_of(corpus: str, found: DocumentText) -> IndexEntry:
     """The document as the index stores it."""
     title, pieces = chunks(found.text, suffix=suffix_of(found.document), key=found.document)
     size = len(found.text)
-    return Entry(corpus, found.document, found.digest, found.stamp, title, size, found.text, pieces=pieces)
+    return IndexEntry(
+        corpus, found.document, found.digest, found.stamp, title, size, found.text, pieces=pieces
+    )
 
 
 @frozen
@@ -49,7 +51,7 @@ class Syncing:
     """Brings collections up to date."""
 
     ports: DocumentPorts
-    make: Callable[[str, Text], Entry] = entry_of
+    make: Callable[[str, DocumentText], IndexEntry] = entry_of
 
     def sync(
         self,
@@ -108,7 +110,7 @@ class Syncing:
             return evolve(changes, survey=survey, plan=evolve(plan, changed=changed))
 
     def changes(
-        self, collection: Collection, source: Source, again: bool = False, explain: bool = False
+        self, collection: Collection, source: CollectionSource, again: bool = False, explain: bool = False
     ) -> Changes:
         """What the index lacks; `again` tries what failed before, whether or not it has changed."""
         facts = self.facts(collection.id)
@@ -132,7 +134,7 @@ class Syncing:
     def carry_out(
         self,
         collection: Collection,
-        source: Source,
+        source: CollectionSource,
         changes: Changes,
         report: Report = quiet,
         stop: Stop = never,
@@ -189,11 +191,11 @@ class _Reading:
     """What becomes of the changed documents of a collection; those that fail are noted, stamp and reason."""
 
     corpus: str
-    plan: Plan
-    make: Callable[[str, Text], Entry]
+    plan: IndexPlan
+    make: Callable[[str, DocumentText], IndexEntry]
     failed: dict[str, tuple[str, str]]
 
-    def outcomes(self, source: Source, check: Check) -> Iterator[Read]:
+    def outcomes(self, source: CollectionSource, check: Check) -> Iterator[Read]:
         """Read every changed document."""
         for found in source.read(list(self.plan.changed)) if self.plan.changed else ():
             check()
@@ -208,7 +210,7 @@ class _Reading:
                     made = self._fail(found.document, f"it cannot be taken apart ({type(error).__name__})")
                 yield made
 
-    def spoiled(self, entry: Entry, error: Exception) -> Read:
+    def spoiled(self, entry: IndexEntry, error: Exception) -> Read:
         """A document that cannot be tokenised or embedded."""
         return self._fail(entry.key, f"it cannot be indexed ({type(error).__name__})")
 

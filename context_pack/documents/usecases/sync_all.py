@@ -9,15 +9,15 @@ from attrs import evolve
 from context_pack.documents.domain.model import Collection, Outcome
 from context_pack.documents.domain.naming import is_shared
 from context_pack.documents.ports import Check
-from context_pack.documents.usecases.shelf import Shelf
+from context_pack.documents.usecases.shelf import DocumentShelf
 from context_pack.documents.usecases.sync import never, quiet
-from context_pack.retrieval.model import Known
+from context_pack.retrieval.model import KnownEntry
 from context_pack.retrieval.ports import Stop
 from context_pack.retrieval.upkeep import Report
 
 
 def sync_all(
-    shelf: Shelf,
+    shelf: DocumentShelf,
     collections: Iterable[Collection],
     *,
     fetch: bool = True,
@@ -45,7 +45,7 @@ def sync_all(
     return outcomes
 
 
-def under_every_name(shelf: Shelf, outcomes: Iterable[Outcome]) -> list[Outcome]:
+def under_every_name(shelf: DocumentShelf, outcomes: Iterable[Outcome]) -> list[Outcome]:
     """The outcomes of all collections, with those that have several names under each of them."""
     known = shelf.catalogue().collections
     named = list(outcomes)
@@ -54,7 +54,7 @@ def under_every_name(shelf: Shelf, outcomes: Iterable[Outcome]) -> list[Outcome]
     return [*every, *(one for one in named if one.collection not in known)]
 
 
-def _counted(outcome: Outcome, before: Mapping[str, Known], after: Mapping[str, Known]) -> Outcome:
+def _counted(outcome: Outcome, before: Mapping[str, KnownEntry], after: Mapping[str, KnownEntry]) -> Outcome:
     """The outcome with what became of the index since."""
     return evolve(
         outcome,
@@ -64,7 +64,7 @@ def _counted(outcome: Outcome, before: Mapping[str, Known], after: Mapping[str, 
     )
 
 
-def forget_unnamed(shelf: Shelf) -> None:
+def forget_unnamed(shelf: DocumentShelf) -> None:
     """Drop what the index has of this project's collections that are configured no more."""
     catalogue = shelf.catalogue()
     if catalogue.problems or not catalogue.project:

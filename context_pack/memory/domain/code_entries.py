@@ -19,19 +19,19 @@ from context_pack.kernel.syntax import NotParsed, Parsed
 from context_pack.memory.domain.entries import CODE, FAILED, NO_CODE, PLAIN, SKIPPED, SNIPPETS
 from context_pack.memory.domain.snippets import MOST_LINES, Snippet, snippets_of
 from context_pack.memory.domain.wholes import OF, PART
-from context_pack.retrieval.model import Entry, Piece
+from context_pack.retrieval.model import IndexEntry, Piece
 
 LEAST_LINES = 4
 
 
-def code_entry(path: str, text: str, digest: str, stamp: str, parsed: Parsed | NotParsed) -> Entry:
+def code_entry(path: str, text: str, digest: str, stamp: str, parsed: Parsed | NotParsed) -> IndexEntry:
     """A source file in snippets, each verbatim at its lines.
 
     One that failed has no digest, so that whoever looks at it again tries again.
     """
     lines, language = split_lines(text), language_of(path)
     snippets = snippets_of(lines[:MOST_LINES] if language in NO_CODE else lines, parsed)
-    return Entry(
+    return IndexEntry(
         CODE,
         path,
         "" if isinstance(parsed, NotParsed) and parsed.failed else digest,
@@ -45,9 +45,9 @@ def code_entry(path: str, text: str, digest: str, stamp: str, parsed: Parsed | N
     )
 
 
-def skipped_entry(path: str, stamp: str, why: NotParsed) -> Entry:
+def skipped_entry(path: str, stamp: str, why: NotParsed) -> IndexEntry:
     """A file that has nothing to find, kept without pieces so that it is not read again before it changes."""
-    return Entry(CODE, path, "", stamp, facts=_facts(SKIPPED, why))
+    return IndexEntry(CODE, path, "", stamp, facts=_facts(SKIPPED, why))
 
 
 def _facts(outcome: str, why: NotParsed) -> dict[str, Any]:

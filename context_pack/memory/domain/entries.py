@@ -14,7 +14,7 @@ from context_pack.kernel.lines import split_lines
 from context_pack.memory.domain import code_place
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.domain.session import Session, summary
-from context_pack.retrieval.model import Entry, Piece
+from context_pack.retrieval.model import IndexEntry, Piece
 
 DISCOVERY, SESSION, PACK, CODE = "discovery", "session", "pack", "code"
 CORPORA = (DISCOVERY, SESSION, PACK, CODE)
@@ -31,7 +31,7 @@ NO_CODE = frozenset({"markdown", "rst", "latex", "html", "yaml", "toml", "ini", 
 """Texts of which only the beginning is indexed; the rest is for `documents_search` and `grep_codebase`."""
 
 
-def discovery_entry(discovery: Discovery) -> Entry:
+def discovery_entry(discovery: Discovery) -> IndexEntry:
     """A discovery; its type and module can be filtered by."""
     facts: dict[str, Any] = {
         "type": discovery.type.value,
@@ -55,22 +55,24 @@ def discovery_entry(discovery: Discovery) -> Entry:
     )
 
 
-def session_entry(session: Session) -> Entry:
+def session_entry(session: Session) -> IndexEntry:
     """A session, by its summary."""
     facts = {"session": session.id, "date": format_instant(session.started, whole_seconds=True)}
     return _note(SESSION, session.id, summary(session), "session", facts)
 
 
-def pack_entry(key: str, title: str, text: str, module: str, facts: dict[str, Any]) -> Entry:
+def pack_entry(key: str, title: str, text: str, module: str, facts: dict[str, Any]) -> IndexEntry:
     """A section or a ref of a pack."""
     return _note(PACK, key, text, title, facts, module=module)
 
 
 def _note(
     corpus: str, key: str, text: str, names: str, facts: dict[str, Any], kind: str = "", module: str = ""
-) -> Entry:
+) -> IndexEntry:
     """An entry of one piece."""
     lines = len(split_lines(text))
     piece = Piece(text, 1, max(1, lines), context=names, names=names)
     digest = sha256_hex(canonical_json([text, names, facts, kind, module]))
-    return Entry(corpus, key, digest, kind=kind, module=module, size=len(text), pieces=(piece,), facts=facts)
+    return IndexEntry(
+        corpus, key, digest, kind=kind, module=module, size=len(text), pieces=(piece,), facts=facts
+    )

@@ -20,7 +20,7 @@ from attrs import evolve, frozen
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.roles import is_test
 from context_pack.memory.domain.entries import CODE, NO_CODE
-from context_pack.retrieval.model import Found, Ranked
+from context_pack.retrieval.model import FoundPiece, Ranked
 from context_pack.retrieval.words import split_identifier, tokens
 
 MEANING = 0.7  # 0.022 against the 0.2 of documents: the share of the vectors in the score of code
@@ -60,7 +60,7 @@ LEAST_PREFIX = 4
 
 
 @frozen
-class Asked:
+class QuestionWords:
     """What a question says about code: its words, and the names in it."""
 
     words: frozenset[str]
@@ -71,7 +71,7 @@ class Asked:
     about_versions: bool
 
     @classmethod
-    def of(cls, query: str) -> Asked:
+    def of(cls, query: str) -> QuestionWords:
         """What this question says."""
         text = query.strip()
         is_symbol = bool(_SYMBOL.fullmatch(text)) and (not text.islower() or "_" in text)
@@ -92,7 +92,7 @@ def ranked(
     """The hits with their relevance, the best first; `weight` is that of the vectors for what is no code."""
     if not hits:
         return []
-    asked = Asked.of(query)
+    asked = QuestionWords.of(query)
     meaning = MEANING_OF_MANY if asked.is_long else MEANING
     scores = [_score(hit, meaning if hit.found.corpus == CODE else weight) for hit in hits]
     best = max(scores) or 1.0
@@ -110,7 +110,7 @@ def _score(hit: Ranked, weight: float) -> float:
     return (1 - weight) * hit.words + weight * hit.meaning
 
 
-def _relevance(asked: Asked, hit: Ranked, change: float) -> float:
+def _relevance(asked: QuestionWords, hit: Ranked, change: float) -> float:
     """How relevant a hit is, after its score has changed by so much."""
     least = 0.0
     if hit.found.corpus == CODE and _name_of(hit.found) in asked.names:
@@ -140,7 +140,7 @@ def shown(hits: Iterable[tuple[float, Ranked]]) -> Iterator[Ranked]:
 class _Files:
     """What the files of all hits have in common with a question; asked in the order of the scores."""
 
-    def __init__(self, asked: Asked, scores: Sequence[tuple[Found, float]]) -> None:
+    def __init__(self, asked: QuestionWords, scores: Sequence[tuple[FoundPiece, float]]) -> None:
         self._asked = asked
         self._sums: dict[str, float] = defaultdict(float)
         self._firsts: dict[tuple[str, str], int] = {}
@@ -157,7 +157,7 @@ class _Files:
         self._seen: set[str] = set()
         self._met: dict[str, frozenset[str]] = {}
 
-    def gain(self, found: Found) -> float:
+    def gain(self, found: FoundPiece) -> float:
         """What a hit gains by its name, and the first hit of a file by its file."""
         gained = self._named(found)
         if found.key not in self._seen:
@@ -167,7 +167,7 @@ class _Files:
                 gained += self._said(found.key)
         return gained
 
-    def _named(self, found: Found) -> float:
+    def _named(self, found: FoundPiece) -> float:
         """What a definition gains by being called what the question says; of its pieces the first alone."""
         name, asked = _name_of(found), self._asked
         spelled = name in asked.names and found.start == self._firsts[found.key, found.heading]
@@ -197,7 +197,7 @@ class _Files:
             met = self._met[word] = frozenset(other for other in self._asked.words if _meet(word, other))
         return met
 
-    def share(self, found: Found) -> float:
+    def share(self, found: FoundPiece) -> float:
         """How much of its score a piece of code keeps."""
         share = 1.0 if found.heading else NAMELESS
         if found.kind in NO_CODE:
@@ -217,7 +217,7 @@ def _roles(key: str) -> tuple[float, float]:
     return TEST if is_test(RelativePath(key)) else 1.0, ASIDE if _ASIDE.search(key) else 1.0
 
 
-def _name_of(found: Found) -> str:
+def _name_of(found: FoundPiece) -> str:
     return found.heading.rpartition(".")[2]
 
 

@@ -11,14 +11,14 @@ from itertools import pairwise
 from attrs import evolve
 
 from context_pack.memory.domain.entries import CODE
-from context_pack.retrieval.model import Found, Ranked
+from context_pack.retrieval.model import FoundPiece, Ranked
 
 MOST_LINES = 150
 """A longer definition is shown in the part that was found."""
 PART, OF = "part", "of"
 
 
-def parts_of(found: Found) -> tuple[int, ...]:
+def parts_of(found: FoundPiece) -> tuple[int, ...]:
     """The pieces of the definition that a hit is a part of; nothing for a hit that is whole."""
     if found.corpus != CODE or OF not in found.facts:
         return ()
@@ -27,7 +27,7 @@ def parts_of(found: Found) -> tuple[int, ...]:
 
 
 def whole(
-    hits: Iterable[tuple[float, Ranked]], limit: int, pieces: Mapping[int, Found]
+    hits: Iterable[tuple[float, Ranked]], limit: int, pieces: Mapping[int, FoundPiece]
 ) -> list[tuple[float, Ranked]]:
     """The first so many hits, parts of a definition as all of it where that is short enough, and once."""
     shown: list[tuple[float, Ranked]] = []
@@ -46,7 +46,7 @@ def whole(
     return shown
 
 
-def _is_one(found: Found, parts: Sequence[Found]) -> bool:
+def _is_one(found: FoundPiece, parts: Sequence[FoundPiece]) -> bool:
     """Whether these are the parts that a hit belongs to, all of them and few enough lines."""
     return (
         len(parts) > 1
@@ -56,7 +56,7 @@ def _is_one(found: Found, parts: Sequence[Found]) -> bool:
     )
 
 
-def _joined(found: Found, parts: Sequence[Found]) -> Found:
+def _joined(found: FoundPiece, parts: Sequence[FoundPiece]) -> FoundPiece:
     """All parts as one, with the blank lines between them."""
     text = parts[0].text
     for before, part in pairwise(parts):

@@ -15,9 +15,9 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.syntax import NotParsed, Syntax
 from context_pack.memory.domain.entries import CODE, FAILED, PLAIN, SKIPPED
 from context_pack.memory.ports import CodeTree, GoOn, MemoryPorts, always
-from context_pack.retrieval.model import Entry, Known, Progress
+from context_pack.retrieval.model import IndexEntry, KnownEntry, Progress
 from context_pack.retrieval.ports import SearchIndex, Stop
-from context_pack.retrieval.upkeep import Outcome, Plan, Unchanged, Upkeep, compared
+from context_pack.retrieval.upkeep import IndexPlan, Outcome, Unchanged, Upkeep, compared
 
 MOST_NAMED = 5
 
@@ -45,13 +45,13 @@ class CodeIndexer:
         """The indexer of a project's memory."""
         return cls(ports.tree, ports.index, ports.syntax)
 
-    def plan(self, known: Mapping[str, Known] | None = None) -> Plan:
+    def plan(self, known: Mapping[str, KnownEntry] | None = None) -> IndexPlan:
         """What differs between the tree and the index, or what is said to be known of it."""
         plan = self.plan_within(always, known)
         assert plan is not None, "who may take all the time sees the whole tree"
         return plan
 
-    def plan_within(self, go_on: GoOn, known: Mapping[str, Known] | None = None) -> Plan | None:
+    def plan_within(self, go_on: GoOn, known: Mapping[str, KnownEntry] | None = None) -> IndexPlan | None:
         """The same, or None when the tree could not be looked at while `go_on` said yes."""
         known = self.index.known(CODE) if known is None else known
         files = self.tree.survey(go_on)
@@ -66,7 +66,7 @@ class CodeIndexer:
         }
 
     def carry_out(
-        self, plan: Plan, stop: Stop = lambda: False, report: Callable[[Progress], None] = lambda _: None
+        self, plan: IndexPlan, stop: Stop = lambda: False, report: Callable[[Progress], None] = lambda _: None
     ) -> Progress:
         """Index what the plan names, until it is done or `stop` says so; how far it came."""
         before, total = plan.progress.done, plan.progress.total
@@ -76,7 +76,7 @@ class CodeIndexer:
         )
         return Progress(before + upkeep.done, total)
 
-    def _outcomes(self, plan: Plan) -> Iterator[Outcome]:
+    def _outcomes(self, plan: IndexPlan) -> Iterator[Outcome]:
         """What became of each changed file, in order; texts are parsed ahead."""
         # Here and not above: most processes that could index never have to.
         from context_pack.memory.domain.code_entries import code_entry
@@ -99,7 +99,7 @@ class CodeIndexer:
                 yield code_entry(file.path, file.text, file.digest, file.stamp, why)
         yield from (file for file in read if not isinstance(file, _Text))
 
-    def _read(self, path: str, stamp: str, plan: Plan) -> Outcome | _Text:
+    def _read(self, path: str, stamp: str, plan: IndexPlan) -> Outcome | _Text:
         """A file's text, or what became of a file that needs no parsing."""
         from context_pack.memory.domain.code_entries import code_digest, skipped_entry
 
@@ -115,7 +115,7 @@ class CodeIndexer:
         return _Text(path, file.text, digest, file.stamp)
 
 
-def _spoiled(entry: Entry, error: Exception) -> Entry:
+def _spoiled(entry: IndexEntry, error: Exception) -> IndexEntry:
     """A file that cannot be tokenised or embedded is kept without pieces."""
     from context_pack.memory.domain.code_entries import skipped_entry
 

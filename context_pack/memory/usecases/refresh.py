@@ -25,7 +25,7 @@ from context_pack.memory.domain.entries import (
 )
 from context_pack.memory.ports import GoOn, MemoryPorts, PackNote, PackNotes
 from context_pack.memory.usecases.indexing import CodeIndexer, failed_in_words
-from context_pack.retrieval.model import Entry, Progress
+from context_pack.retrieval.model import IndexEntry, Progress
 from context_pack.retrieval.ports import Background
 
 Tell = Callable[[int, int], None]
@@ -108,7 +108,7 @@ class Refresher:
         else:
             self._replace(PACK, entries)
 
-    def _replace(self, corpus: str, entries: Iterable[Entry]) -> None:
+    def _replace(self, corpus: str, entries: Iterable[IndexEntry]) -> None:
         """Make a corpus hold exactly these entries; the same ones cost nothing."""
         known, fresh = self.ports.index.known(corpus), {entry.key: entry for entry in entries}
         changed = [
@@ -163,7 +163,7 @@ class Refresher:
         return go_on
 
 
-def _pack_entry(note: PackNote) -> Entry:
+def _pack_entry(note: PackNote) -> IndexEntry:
     """A section or ref of a pack as an entry; a ref belongs to the module of its file."""
     facts = {
         "pack": note.pack,

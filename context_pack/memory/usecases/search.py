@@ -12,7 +12,7 @@ from context_pack.memory.domain.code_place import from_record
 from context_pack.memory.domain.code_place import shown as code_shown
 from context_pack.memory.domain.discovery import DiscoveryType
 from context_pack.memory.domain.entries import CORPORA, DISCOVERY
-from context_pack.memory.domain.ranking import AGAIN, AGAIN_OF_MANY, Asked, ranked, shown
+from context_pack.memory.domain.ranking import AGAIN, AGAIN_OF_MANY, QuestionWords, ranked, shown
 from context_pack.memory.domain.successors import after_successors
 from context_pack.memory.domain.wholes import parts_of, whole
 from context_pack.memory.ports import CodePlaces, MemoryPorts
@@ -59,7 +59,7 @@ def check_query(query: object) -> None:
 
 
 @frozen
-class Search:
+class FoundInMemory:
     """What was found, of how much (or of more), how it was found and how complete the index is."""
 
     hits: tuple[Ranked, ...]
@@ -86,7 +86,7 @@ class MemorySearcher:
         command: ContextSearch,
         check: Callable[[], None] = lambda: None,
         tell: Tell = lambda _, __: None,
-    ) -> Search:
+    ) -> FoundInMemory:
         """The best matches, after a look at what has changed; `tell` hears how far a first index is.
 
         Raises:
@@ -99,7 +99,7 @@ class MemorySearcher:
         check()
         if refreshed.indexing is None and self._is_empty():
             raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
-        names = tuple(sorted(Asked.of(command.query).names))
+        names = tuple(sorted(QuestionWords.of(command.query).names))
         question = Question(command.query, scope_of(command), max(command.limit, WEIGHED), names=names)
         (ranking,) = self.ports.searching.ask([question])
         floor = self._floor(ranking)
@@ -112,7 +112,7 @@ class MemorySearcher:
         if ranking.warning and not hits and self._has(question.scope):
             raise _failed(ranking.warning, refreshed.indexing)
         embed_rest(self.ports.background, TASK, ranking.semantic)
-        return Search(
+        return FoundInMemory(
             hits,
             len(worth),
             round((self.monotonic() - start) * 1000),

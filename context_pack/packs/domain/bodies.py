@@ -82,7 +82,7 @@ START = Spot()
 
 
 @frozen
-class Piece:
+class BodyPart:
     """A part of a body as Markdown; `next` is None at its end, `note` says which part it is."""
 
     text: str
@@ -90,15 +90,15 @@ class Piece:
     note: str | None = None
 
 
-def whole(body: Body, spot: Spot = START) -> Piece:
+def whole(body: Body, spot: Spot = START) -> BodyPart:
     """Everything from a spot on."""
     if spot is START or spot == START:
-        return Piece(body.entire)
+        return BodyPart(body.entire)
     lines = _from(body, spot)
-    return Piece(_shown(body, spot, lines, AMPLE), None, _note(body, spot, len(lines), None))
+    return BodyPart(_shown(body, spot, lines, AMPLE), None, _note(body, spot, len(lines), None))
 
 
-def piece(body: Body, spot: Spot, room: int) -> Piece:
+def piece(body: Body, spot: Spot, room: int) -> BodyPart:
     """As many whole lines as fit into `room` bytes; of a line that is longer than that, its beginning.
 
     At least one character is shown, so that reading on always gets somewhere.
@@ -108,7 +108,7 @@ def piece(body: Body, spot: Spot, room: int) -> Piece:
     if count > 0:
         count -= count < len(lines) and count > 1 and body.opens(spot.line + count - 1)
         text, note = _shown(body, spot, lines[:count], room), _note(body, spot, count, None)
-        return Piece(text, Spot(spot.line + count) if count < len(lines) else None, note)
+        return BodyPart(text, Spot(spot.line + count) if count < len(lines) else None, note)
     line = lines[0]
     width = max(1, _most(lambda number: _fits(body, spot, [line[:number]], room, cut=True), len(line)))
     text = _shown(body, spot, [line[:width]], room, cut=True)
@@ -116,7 +116,7 @@ def piece(body: Body, spot: Spot, room: int) -> Piece:
     if width >= len(line):
         # A line cut exactly at its end goes on with the next one, if there is one.
         following = Spot(spot.line + 1) if len(lines) > 1 else None
-    return Piece(text, following, _note(body, spot, 1, width))
+    return BodyPart(text, following, _note(body, spot, 1, width))
 
 
 def _from(body: Body, spot: Spot) -> list[str]:

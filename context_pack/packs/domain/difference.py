@@ -19,7 +19,7 @@ Bare = Callable[[str], str]
 """A text without its comments."""
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """What of the code changed."""
 
     WHITE_SPACE = "only white space"
@@ -35,7 +35,7 @@ class Difference:
 
     changed: int
     lines: int
-    kind: Kind
+    kind: ChangeKind
     diff: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -67,14 +67,14 @@ def difference(old: Side, new: Side, bare: Bare) -> Difference:
     return Difference(changed, max(len(before), len(after)), _kind(old, new, bare), (*head, *hunks))
 
 
-def _kind(old: Side, new: Side, bare: Bare) -> Kind:
+def _kind(old: Side, new: Side, bare: Bare) -> ChangeKind:
     if _squeezed(old.text) == _squeezed(new.text):
-        return Kind.WHITE_SPACE
+        return ChangeKind.WHITE_SPACE
     if _squeezed(bare(old.text)) == _squeezed(bare(new.text)):
-        return Kind.COMMENTS
+        return ChangeKind.COMMENTS
     if old.signature is None or new.signature is None or _squeezed(old.signature) == _squeezed(new.signature):
-        return Kind.BODY
-    return Kind.SIGNATURE if _headless(old, bare) == _headless(new, bare) else Kind.BOTH
+        return ChangeKind.BODY
+    return ChangeKind.SIGNATURE if _headless(old, bare) == _headless(new, bare) else ChangeKind.BOTH
 
 
 def _headless(side: Side, bare: Bare) -> str:

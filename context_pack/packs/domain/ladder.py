@@ -26,7 +26,7 @@ from context_pack.packs.domain.likeness import alike, best_block, longest
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.places import MOST_PLACES, copies, identical
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import CHANGED_SINCE, WORDS, Found, Resolution, State
+from context_pack.packs.domain.states import CHANGED_SINCE, WORDS, CodeLocation, Resolution, State
 from context_pack.packs.domain.surroundings import by_context, stands_beside
 
 LEAST_ALIKE = 0.35
@@ -169,7 +169,7 @@ def at(
     state: State, path: RelativePath, lines: LineRange, excerpt: str, reason: str | None = None
 ) -> Resolution:
     """Code that was found."""
-    return Resolution(state, Found(path, lines), reason, excerpt)
+    return Resolution(state, CodeLocation(path, lines), reason, excerpt)
 
 
 def _changed(text: Text, lines: LineRange) -> Resolution:

@@ -18,7 +18,7 @@ from attrs import evolve, field, frozen
 from context_pack.kernel.containing import contained
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ttl import ends_soon, human, remaining_seconds
-from context_pack.packs.domain.bodies import START, Body, Piece, Spot, Style
+from context_pack.packs.domain.bodies import START, Body, BodyPart, Spot, Style
 from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
 from context_pack.packs.domain.difference import Difference
@@ -36,14 +36,14 @@ _CLOSING = re.compile(r"(?:(?<= )|^)(#+)$")
 
 
 @frozen
-class Block:
+class ItemBlock:
     """An item ready to be shown: its head, what must be known before its body, and the body."""
 
     heads: list[Line]
     notes: list[Line] = field(factory=list)
     body: Body | None = None
 
-    def text(self, body: Piece | None) -> str:
+    def text(self, body: BodyPart | None) -> str:
         """The block with this much of its body; prose stands right under its heading."""
         if body is None:
             return GAP.join([joined(self.heads), *map(str, self.notes)])
@@ -52,7 +52,7 @@ class Block:
         notes = [*map(str, self.notes), *([] if body.note is None else [body.note])]
         return GAP.join([joined(self.heads), *notes, body.text])
 
-    def shrunk(self, most: int) -> Block:
+    def shrunk(self, most: int) -> ItemBlock:
         """The block with its head and notes in at most so many bytes."""
         lines = shrunk([*self.heads, *self.notes], most)
         return evolve(self, heads=lines[: len(self.heads)], notes=lines[len(self.heads) :])
@@ -160,14 +160,14 @@ def legend_of(pack: Pack, now: datetime, scopes: Scopes = NOTHING_KNOWN, refs: s
     return [line for line in lines if line.text or not line.lead.endswith(": ")]
 
 
-def block_of(item: Item, spot: Spot, opening: bool, resolution: Resolution | None, mode: Mode) -> Block:
+def block_of(item: Item, spot: Spot, opening: bool, resolution: Resolution | None, mode: Mode) -> ItemBlock:
     """An item from a spot on; one that opens a page repeats the headings it stands under.
 
     `resolution` is there for a ref.
     """
     again = spot is not START and spot != START
     if item.part is None:
-        return Block(
+        return ItemBlock(
             [_section_head(item.section, again)], body=_unless_past(_description(item.section), spot)
         )
     above = [_section_head(item.section, True), Line("")] if opening else []
@@ -175,14 +175,16 @@ def block_of(item: Item, spot: Spot, opening: bool, resolution: Resolution | Non
         resumed = again or not item.opens
         above.append(item.chapter._replace(tail=CONTINUED if resumed else ""))
     if isinstance(item.part, Diagram):
-        return Block([*above, *_diagram_head(item.part, again)], body=_unless_past(_diagram(item.part), spot))
+        return ItemBlock(
+            [*above, *_diagram_head(item.part, again)], body=_unless_past(_diagram(item.part), spot)
+        )
     state = resolution or Resolution(State.STALE)
     if item.changed is not None:
         ref = [_ref_line(item.part, item.section, True)] if opening else []
-        return Block([*above, *ref, Line(WHAT_CHANGED)], body=_unless_past(item.changed.body, spot))
+        return ItemBlock([*above, *ref, Line(WHAT_CHANGED)], body=_unless_past(item.changed.body, spot))
     shown = {Mode.FULL: state.code, Mode.DIFF: state.diff}.get(mode)
     body = _unless_past(shown, spot)
-    return Block([*above, *_ref_head(item.part, item.section, state, again)], _ref_notes(state), body)
+    return ItemBlock([*above, *_ref_head(item.part, item.section, state, again)], _ref_notes(state), body)
 
 
 def _unless_past(body: Body | None, spot: Spot) -> Body | None:

@@ -100,14 +100,14 @@ def part_of(
     `fences` are those of the lines they are from, and one more; `halves` says which of them are no whole
     lines; an info string that is longer than `info_bytes` is not repeated.
     """
-    part = _Part(texts, fences, halves, info_bytes)
+    part = _TextPass(texts, fences, halves, info_bytes)
     for index in range(len(texts)):
         part.take(index)
     return contained("\n".join(part.lines))
 
 
 @define
-class _Part:
+class _TextPass:
     """One pass over the texts; `shown` is the fence that is open in what was written so far."""
 
     texts: Sequence[str]

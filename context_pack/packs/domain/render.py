@@ -17,7 +17,7 @@ from context_pack.packs.domain import layout
 from context_pack.packs.domain.bodies import START, Spot, piece, whole
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
-from context_pack.packs.domain.layout import Block, Item
+from context_pack.packs.domain.layout import Item, ItemBlock
 from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes
 from context_pack.packs.domain.states import Resolution
@@ -137,7 +137,7 @@ class _Pages:
         after = Position(index + 1) if part.next is None else Position(index, part.next)
         return self._ended(text + block.text(part), after)
 
-    def _block(self, index: int, position: Position) -> tuple[Block, Spot]:
+    def _block(self, index: int, position: Position) -> tuple[ItemBlock, Spot]:
         """An item of a page that begins at `position`, and the spot from which it is shown."""
         item, opening = self.items[index], index == position.item
         spot = position.spot if opening else START

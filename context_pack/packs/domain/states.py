@@ -55,7 +55,7 @@ WORDS: Mapping[Reason, str] = {
 
 
 @frozen
-class Found:
+class CodeLocation:
     """Where the code of a ref stands now."""
 
     path: RelativePath
@@ -67,7 +67,7 @@ class Resolution:
     """A ref's state, where its code is (if anywhere), why not (if not), and the code."""
 
     state: State
-    found: Found | None = None
+    found: CodeLocation | None = None
     reason: str | None = None
     excerpt: str | None = field(default=None, eq=False, repr=False)
     signature: str | None = field(default=None, eq=False, repr=False)
@@ -160,7 +160,7 @@ def repair_record(checked: Checked) -> dict[str, Any]:
     return {"section": checked.section.key, "ref": checked.ref.key, **after, "from": before}
 
 
-def _found(found: Found | None) -> dict[str, Any] | None:
+def _found(found: CodeLocation | None) -> dict[str, Any] | None:
     return None if found is None else {"path": str(found.path), "lines": lines_record(found.lines)}
 
 

@@ -28,7 +28,7 @@ from context_pack.packs.domain.revision import FIRST
 from context_pack.packs.ports import Excerpt, Excerpts, ExcerptStore, NoExcerptStore, PackSettings, PackStore
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.keeping import digests_of
-from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
+from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
 from context_pack.toolkit.arguments import arg, integer, text
 from context_pack.toolkit.tokens import estimate_tokens
 
@@ -86,7 +86,7 @@ class PackDrafter:
     clock: Clock
     passages: Excerpts
     settings: PackSettings = field(factory=PackSettings)
-    memory: Memory = field(factory=Memory, eq=False, repr=False)
+    memory: RefMemory = field(factory=RefMemory, eq=False, repr=False)
     syntax: Syntax = field(factory=NoSyntax, repr=False)
     excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
 

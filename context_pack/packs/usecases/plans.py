@@ -29,7 +29,7 @@ _SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @frozen
-class Plan:
+class ChangePlan:
     """A change of a pack, given the time and the anchored ref, and the part of the pack that it is about.
 
     `point` makes the ref that is to be anchored, if there is one; it may ask where a definition is.
@@ -42,7 +42,7 @@ class Plan:
     point: Callable[[Find], Ref] | None = None
 
 
-def planned(operation: object) -> Plan:
+def planned(operation: object) -> ChangePlan:
     """The plan of an operation.
 
     Raises:
@@ -54,7 +54,7 @@ def planned(operation: object) -> Plan:
     return plan(operation)
 
 
-def _upsert_section(operation: commands.UpsertSection) -> Plan:
+def _upsert_section(operation: commands.UpsertSection) -> ChangePlan:
     key, title = _section_key(operation), _title(operation.section_title, "section_title")
     text = operation.section_description
     if text is not None:
@@ -66,25 +66,25 @@ def _upsert_section(operation: commands.UpsertSection) -> Plan:
     scope = operation.section_scope
     if scope is not None:
         scope = values.scope(scope, "section_scope") if values.string(scope, "section_scope").strip() else ""
-    return Plan(
+    return ChangePlan(
         lambda pack, *_: changes.put_section(pack, key, title, text, order, scope),
         part=lambda pack: pack.section(key),
     )
 
 
-def _delete_section(operation: commands.DeleteSection) -> Plan:
+def _delete_section(operation: commands.DeleteSection) -> ChangePlan:
     key = _section_key(operation)
-    return Plan(lambda pack, *_: changes.drop_section(pack, key))
+    return ChangePlan(lambda pack, *_: changes.drop_section(pack, key))
 
 
-def _upsert_ref(operation: commands.UpsertRef) -> Plan:
+def _upsert_ref(operation: commands.UpsertRef) -> ChangePlan:
     section_key, key = _section_key(operation), values.key(operation.ref_key, "ref_key")
     title = optional_line(operation.ref_title, "ref_title", values.TITLE_CHARS)
     why = optional_line(operation.ref_why, "ref_why", values.WHY_CHARS)
     group = optional_line(operation.group, "group", values.GROUP_CHARS)
     place = _place(operation)
     kept = [name for name, text in (("title", title), ("why", why), ("group", group)) if text is None]
-    return Plan(
+    return ChangePlan(
         lambda pack, _, ref: changes.put_ref(pack, section_key, ref, kept),
         part=lambda pack: changes.section_of(pack, section_key).ref(key),
         point=lambda find: Ref(key, *place(find), title, why, group),
@@ -111,12 +111,12 @@ def _wanted(value: T | None, field: str) -> T:
     return value
 
 
-def _delete_ref(operation: commands.DeleteRef) -> Plan:
+def _delete_ref(operation: commands.DeleteRef) -> ChangePlan:
     section_key, key = _section_key(operation), values.key(operation.ref_key, "ref_key")
-    return Plan(lambda pack, *_: changes.drop_ref(pack, section_key, key))
+    return ChangePlan(lambda pack, *_: changes.drop_ref(pack, section_key, key))
 
 
-def _upsert_diagram(operation: commands.UpsertDiagram) -> Plan:
+def _upsert_diagram(operation: commands.UpsertDiagram) -> ChangePlan:
     section_key = _section_key(operation)
     mermaid = values.required_block(operation.mermaid, "mermaid")
     values.bounded(mermaid, "mermaid", values.MERMAID_CHARS)
@@ -127,42 +127,42 @@ def _upsert_diagram(operation: commands.UpsertDiagram) -> Plan:
         optional_line(operation.diagram_why, "diagram_why", values.WHY_CHARS),
     )
     kept = ["why"] if operation.diagram_why is None else []
-    return Plan(
+    return ChangePlan(
         lambda pack, *_: changes.put_diagram(pack, section_key, diagram, kept),
         part=lambda pack: changes.section_of(pack, section_key).diagram(diagram.key),
     )
 
 
-def _delete_diagram(operation: commands.DeleteDiagram) -> Plan:
+def _delete_diagram(operation: commands.DeleteDiagram) -> ChangePlan:
     section_key, key = _section_key(operation), values.key(operation.diagram_key, "diagram_key")
-    return Plan(lambda pack, *_: changes.drop_diagram(pack, section_key, key))
+    return ChangePlan(lambda pack, *_: changes.drop_diagram(pack, section_key, key))
 
 
-def _set_meta(operation: commands.SetMeta) -> Plan:
+def _set_meta(operation: commands.SetMeta) -> ChangePlan:
     if operation.title is None and operation.brief is None and operation.tags is None:
         raise invalid("'title', 'brief' or 'tags' is required; give what should change", "title")
     title = optional_line(operation.title, "title", values.TITLE_CHARS)
     brief = optional_line(operation.brief, "brief", values.BRIEF_CHARS)
     tags = None if operation.tags is None else tags_of(operation.tags)
-    return Plan(lambda pack, *_: changes.set_meta(pack, title, brief, tags))
+    return ChangePlan(lambda pack, *_: changes.set_meta(pack, title, brief, tags))
 
 
-def _touch_ttl(operation: commands.TouchTtl) -> Plan:
+def _touch_ttl(operation: commands.TouchTtl) -> ChangePlan:
     minutes, more = operation.ttl_minutes, operation.extend_minutes
     if minutes is not None and more is not None:
         raise invalid("give either 'ttl_minutes' or 'extend_minutes', not both", "extend_minutes")
     if minutes is not None:
         expiry(_SOME_DAY, minutes)
-        return Plan(lambda pack, now, _: evolve(pack, expires_at=expiry(now, minutes)), touches=True)
+        return ChangePlan(lambda pack, now, _: evolve(pack, expires_at=expiry(now, minutes)), touches=True)
     if more is None:
         raise touch_required()
     extended(_SOME_DAY, more, _SOME_DAY)
-    return Plan(
+    return ChangePlan(
         lambda pack, now, _: evolve(pack, expires_at=extended(pack.expires_at, more, now)), touches=True
     )
 
 
-_PLANS: dict[type, Callable[[Any], Plan]] = {
+_PLANS: dict[type, Callable[[Any], ChangePlan]] = {
     commands.UpsertSection: _upsert_section,
     commands.DeleteSection: _delete_section,
     commands.UpsertRef: _upsert_ref,

@@ -37,7 +37,7 @@ from context_pack.packs.usecases.commands import (
 )
 from context_pack.packs.usecases.history import Compared, compared
 from context_pack.packs.usecases.naming import located
-from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
+from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
 from context_pack.toolkit.tokens import fitting
 
 WITHOUT_END = 10**12
@@ -52,7 +52,7 @@ class PackReader:
     tree: SourceTree
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
-    memory: Memory = field(factory=Memory, eq=False, repr=False)
+    memory: RefMemory = field(factory=RefMemory, eq=False, repr=False)
     syntax: Syntax = field(factory=NoSyntax, repr=False)
     excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
     watch: ScopeWatch = field(factory=NoScopes)

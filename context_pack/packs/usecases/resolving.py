@@ -51,7 +51,7 @@ class Kept(NamedTuple):
     resolution: Resolution
 
 
-class Memory:
+class RefMemory:
     """What files said about refs, kept from call to call; when it is full, it begins anew.
 
     Worth it by `benches/side_by_side/render.py`: with it, "again" and "one edited" are within 3 times reading
@@ -94,7 +94,7 @@ class Sources(Protocol):
         """How large a file may be."""
 
     @property
-    def memory(self) -> Memory:
+    def memory(self) -> RefMemory:
         """What earlier calls found out."""
 
     @property
@@ -119,7 +119,7 @@ class Resolver:
     tree: SourceTree
     max_bytes: int
     check: Check = unwatched
-    memory: Memory = field(factory=Memory)
+    memory: RefMemory = field(factory=RefMemory)
     syntax: Syntax = field(factory=NoSyntax)
     monotonic: Callable[[], float] = lambda: 0.0
     expected: Sequence[Ref] = ()

@@ -17,7 +17,7 @@ from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings,
 from context_pack.packs.usecases.commands import Accept, Addressed, Named, Repair
 from context_pack.packs.usecases.keeping import digests_of, forget
 from context_pack.packs.usecases.naming import check_seen, located
-from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
+from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
 from context_pack.toolkit.arguments import clip
 
 
@@ -50,7 +50,7 @@ class PackVerifier:
     tree: SourceTree
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
-    memory: Memory = field(factory=Memory, eq=False, repr=False)
+    memory: RefMemory = field(factory=RefMemory, eq=False, repr=False)
     syntax: Syntax = field(factory=NoSyntax, repr=False)
     excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
 

@@ -33,8 +33,8 @@ from context_pack.packs.usecases.commands import (
 )
 from context_pack.packs.usecases.keeping import digests_of, forget
 from context_pack.packs.usecases.naming import check_seen, handle_of, id_of, located
-from context_pack.packs.usecases.plans import Find, Part, Plan, optional_line, planned, tags_of
-from context_pack.packs.usecases.resolving import Check, Memory, Resolver, unwatched
+from context_pack.packs.usecases.plans import ChangePlan, Find, Part, optional_line, planned, tags_of
+from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
 
 
 @frozen
@@ -46,7 +46,7 @@ class Pointed:
 
 
 @frozen
-class Written:
+class WrittenPack:
     """A pack after a change, and the parts that the change was about, as they now are."""
 
     pack: Pack
@@ -63,7 +63,7 @@ class PackWriter:
     tree: SourceTree
     clock: Clock
     settings: PackSettings = field(factory=PackSettings)
-    memory: Memory = field(factory=Memory, eq=False, repr=False)
+    memory: RefMemory = field(factory=RefMemory, eq=False, repr=False)
     syntax: Syntax = field(factory=NoSyntax, repr=False)
     excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
 
@@ -93,11 +93,13 @@ class PackWriter:
 
         return self.store.create(make, name, check)
 
-    def apply(self, target: Addressed, operation: Operation, check: Check = unwatched) -> Written:
+    def apply(self, target: Addressed, operation: Operation, check: Check = unwatched) -> WrittenPack:
         """Carry out one operation."""
         return self._change(target, [operation], check, batch=False)
 
-    def batch(self, target: Addressed, operations: Sequence[Operation], check: Check = unwatched) -> Written:
+    def batch(
+        self, target: Addressed, operations: Sequence[Operation], check: Check = unwatched
+    ) -> WrittenPack:
         """Carry out several operations as one change: all or nothing, one revision.
 
         Raises:
@@ -175,12 +177,12 @@ class PackWriter:
 
     def _change(
         self, target: Addressed, operations: Sequence[Operation], check: Check, *, batch: bool
-    ) -> Written:
+    ) -> WrittenPack:
         """Plan, read the files, then one read-modify-write: revision, then state, then content."""
         handle = handle_of(target)
         if not 1 <= len(operations) <= MOST_OPERATIONS:
             raise invalid(f"'operations' must have 1 to {MOST_OPERATIONS} items", "operations")
-        plans: list[Plan] = []
+        plans: list[ChangePlan] = []
         for index, operation in enumerate(operations):
             with indexed(index if batch else None):
                 plans.append(planned(operation))
@@ -210,7 +212,7 @@ class PackWriter:
         pack = self.store.update(id_of(self.store, handle), change, check)
         forget(self.store, self.excerpts, named - digests_of(pack))
         parts = tuple(_part(plan, pack) for plan in plans)
-        return Written(pack, parts, tuple(_pointed(part, resolver) for part in parts))
+        return WrittenPack(pack, parts, tuple(_pointed(part, resolver) for part in parts))
 
 
 def _finder(resolver: Resolver) -> Find:
@@ -223,7 +225,7 @@ def _pointed(part: Part | None, resolver: Resolver) -> Pointed | None:
     return Pointed(resolver(part), pointing.warning_of(part, resolver))
 
 
-def _part(plan: Plan, pack: Pack) -> Part | None:
+def _part(plan: ChangePlan, pack: Pack) -> Part | None:
     """What the plan was about; None when a later operation of the batch has removed it."""
     try:
         return plan.part(pack)

@@ -25,7 +25,7 @@ from context_pack.code.usecases.read_file import (
 )
 from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import PathPolicy, RelativePath
-from context_pack.kernel.ports import Folder
+from context_pack.kernel.ports import FolderNames
 from context_pack.kernel.syntax import NoSyntax, NotParsed, Syntax
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry
@@ -461,7 +461,7 @@ def test_a_withdrawn_call_stops_while_imports_are_looked_for() -> None:
     listed: list[str] = []
 
     class Listing(MemorySourceTree):
-        def folder(self, path: RelativePath | None) -> Folder:
+        def folder(self, path: RelativePath | None) -> FolderNames:
             listed.append("" if path is None else path.value)
             return super().folder(path)
 
@@ -481,7 +481,7 @@ def test_a_folder_that_is_not_there_is_not_asked_for() -> None:
     asked: list[str] = []
 
     class Asked(MemorySourceTree):
-        def folder(self, path: RelativePath | None) -> Folder:
+        def folder(self, path: RelativePath | None) -> FolderNames:
             asked.append("" if path is None else path.value)
             return super().folder(path)
 

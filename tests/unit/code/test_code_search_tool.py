@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from context_pack.code.domain.search import Found, Hit, Query, hit_in, shown
+from context_pack.code.domain.search import FoundLines, LineHit, LineQuery, hit_in, shown
 from context_pack.code.search_tools import GREP_SCHEMA, grep_tool
 from context_pack.code.usecases.grep import CodeSearcher
 from context_pack.kernel.errors import Code, Failure
@@ -37,10 +37,10 @@ FILES: dict[str, str | bytes] = {
 class Fixed:
     """A search that finds what it is told to."""
 
-    def __init__(self, found: Found | Exception) -> None:
+    def __init__(self, found: FoundLines | Exception) -> None:
         self.found = found
 
-    def search(self, query: Query, call: Call) -> Found:
+    def search(self, query: LineQuery, call: Call) -> FoundLines:
         if isinstance(self.found, Exception):
             raise self.found
         return self.found
@@ -198,7 +198,9 @@ def wide(count: int, text: str, context: str) -> Fixed:
     """A search with many hits of the given lines."""
     around = (context, context)
     return Fixed(
-        Found(tuple(Hit(f"f{n:03}.py", n + 1, 1, text, around, around) for n in range(count)), count, count)
+        FoundLines(
+            tuple(LineHit(f"f{n:03}.py", n + 1, 1, text, around, around) for n in range(count)), count, count
+        )
     )
 
 
@@ -274,16 +276,18 @@ def test_lines_around_a_match_are_cut_too_and_end_with_the_file() -> None:
 @pytest.mark.clause("CD-53")
 def test_without_lines_around_them_matches_come_by_file_and_cost_little() -> None:
     hits = tuple(
-        Hit(f"src/package/module_{number // 4}.py", number + 1, 5, f"    result_{number} = compute({number})")
+        LineHit(
+            f"src/package/module_{number // 4}.py", number + 1, 5, f"    result_{number} = compute({number})"
+        )
         for number in range(16)
     )
-    found = payload({"pattern": "compute", "context": 0}, Fixed(Found(hits, 16, 9)))
+    found = payload({"pattern": "compute", "context": 0}, Fixed(FoundLines(hits, 16, 9)))
     assert found["matches"][0]["lines"][1] == "2:     result_1 = compute(1)"
     assert [match["file"][-4] for match in found["matches"]] == list("0123")
     plain = "".join(f"{hit.path}:{hit.line}:{hit.text}\n" for hit in hits)
-    text = call({"pattern": "compute", "context": 0}, Fixed(Found(hits, 16, 9))).text
+    text = call({"pattern": "compute", "context": 0}, Fixed(FoundLines(hits, 16, 9))).text
     assert len(text) <= 2 * len(plain)
-    few = payload({"pattern": "compute", "context": 0, "max_tokens": 200}, Fixed(Found(hits, 16, 9)))
+    few = payload({"pattern": "compute", "context": 0, "max_tokens": 200}, Fixed(FoundLines(hits, 16, 9)))
     shown = sum(len(match["lines"]) for match in few["matches"])
     assert 0 < shown < 16
     assert (few["truncated"], next(iter(few))) == (True, "message")
@@ -292,6 +296,6 @@ def test_without_lines_around_them_matches_come_by_file_and_cost_little() -> Non
 
 @pytest.mark.clause("CD-53")
 def test_one_line_around_a_match_is_the_nearest() -> None:
-    hit = Hit("a.py", 3, 1, "x", ("far", "near"), ("near", "far"))
-    (match,) = payload({"pattern": "x", "context": 1}, Fixed(Found((hit,), 1, 1)))["matches"]
+    hit = LineHit("a.py", 3, 1, "x", ("far", "near"), ("near", "far"))
+    (match,) = payload({"pattern": "x", "context": 1}, Fixed(FoundLines((hit,), 1, 1)))["matches"]
     assert match["context"] == {"before": ["near"], "after": ["near"]}

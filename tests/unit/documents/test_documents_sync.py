@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from context_pack.documents.domain.model import Collection, Failed, Survey, Text
+from context_pack.documents.domain.model import Collection, DocumentText, Failed, Survey
 from context_pack.documents.ports import DocumentPorts
 from context_pack.documents.usecases import commands
 from context_pack.documents.usecases.search import Finder
-from context_pack.documents.usecases.shelf import Shelf
+from context_pack.documents.usecases.shelf import DocumentShelf
 from context_pack.documents.usecases.sync import Syncing, entry_of
 from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.kernel.errors import Failure
-from context_pack.retrieval.model import Entry
+from context_pack.retrieval.model import IndexEntry
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.inmemory.collections import MemoryCollections, MemorySource
@@ -77,7 +77,7 @@ class _WatchedSource:
     def survey(self, since: str = "", explain: bool = False) -> Survey | None:
         return self._source.survey(since, explain)
 
-    def read(self, documents: Sequence[str]) -> Iterator[Text | Failed]:
+    def read(self, documents: Sequence[str]) -> Iterator[DocumentText | Failed]:
         for found in self._source.read(documents):
             self._owner.read.append(found.document)
             unreadable = found.document in self._owner.unreadable
@@ -93,7 +93,7 @@ class Setting:
         self.sources, self.clock, fast = Watched(self.files), Clock(), HashedEmbedder()
         self.index = MemoryIndex(fast)
         ports = DocumentPorts(self.sources, ThreadTurns(), self.index, fast, background=worker)
-        self.shelf = Shelf(ports, self.clock)
+        self.shelf = DocumentShelf(ports, self.clock)
 
     @property
     def collection(self) -> Collection:
@@ -214,12 +214,12 @@ def test_two_names_of_one_source_are_searched_once() -> None:
     both = {"collections": {"one": {"url": "docs"}, "two": {"url": "./docs/"}}}
     setting = Setting({"docs/a.md": "# Zebra", "context.json": json.dumps(both)})
     finder = Finder(setting.shelf, setting.clock)
-    found = finder.search(commands.Search(query="zebra"))
+    found = finder.search(commands.SearchDocuments(query="zebra"))
     assert [hit.collection.alias for hit in found.answers[0].hits] == ["one"]
-    only = finder.search(commands.Search(query="zebra", collections=("two",)))
+    only = finder.search(commands.SearchDocuments(query="zebra", collections=("two",)))
     assert [hit.collection.alias for hit in only.answers[0].hits] == ["two"]
     with pytest.raises(Failure):
-        finder.search(commands.Search(query="zebra", collections=("three",)))
+        finder.search(commands.SearchDocuments(query="zebra", collections=("three",)))
 
 
 @pytest.mark.clause("DC-48")
@@ -246,12 +246,12 @@ def test_a_large_sync_is_left_to_the_worker_and_counted_all_the_same() -> None:
         """A worker that has done its work when it is looked at."""
 
         def start(self, task: str) -> bool:
-            alone = Shelf(evolve(setting.shelf.ports, background=None), setting.clock)
+            alone = DocumentShelf(evolve(setting.shelf.ports, background=None), setting.clock)
             sync_all(alone, [setting.collection])
             return super().start(task)
 
     worker = Diligent()
-    shelf = Shelf(evolve(setting.shelf.ports, background=worker), setting.clock)
+    shelf = DocumentShelf(evolve(setting.shelf.ports, background=worker), setting.clock)
     (done,) = sync_all(shelf, [setting.collection])
     assert worker.asked == ["documents"]
     assert (done.added, done.updated, done.removed) == (150, 0, 0)
@@ -264,7 +264,7 @@ def test_a_large_sync_is_left_to_the_worker_and_counted_all_the_same() -> None:
 def test_a_text_that_cannot_be_taken_apart_fails_alone() -> None:
     setting = Setting({"docs/a.md": "# A", "docs/odd.md": "# Odd"})
 
-    def make(corpus: str, found: Text) -> Entry:
+    def make(corpus: str, found: DocumentText) -> IndexEntry:
         if found.document == "odd.md":
             raise RecursionError
         return entry_of(corpus, found)
@@ -327,6 +327,6 @@ def test_what_another_process_adds_during_a_look_is_not_taken_for_gone() -> None
             with MemoryCollections.open(self, collection, *args, **more) as source:
                 yield Raced(self, source)
 
-    shelf = Shelf(evolve(setting.shelf.ports, sources=Racing(setting.files)), setting.clock)
+    shelf = DocumentShelf(evolve(setting.shelf.ports, sources=Racing(setting.files)), setting.clock)
     shelf.bring([setting.collection])
     assert list(setting.texts()) == ["a.md", "b.md"]

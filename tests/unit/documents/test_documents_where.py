@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from context_pack.documents.domain.config import entry_of
-from context_pack.documents.domain.where import Kind, Where, parse_where
+from context_pack.documents.domain.where import PlaceKind, Where, parse_where
 from context_pack.kernel.errors import Failure
 
 
@@ -13,26 +13,26 @@ from context_pack.kernel.errors import Failure
 @pytest.mark.parametrize(
     "url, expected",
     [
-        ("./docs", Where(Kind.FOLDER, "./docs")),
-        (" docs/ ", Where(Kind.FOLDER, "docs/")),
-        ("pkg/manifest.json", Where(Kind.MANIFEST, "pkg/manifest.json")),
-        ("out/Guide.TGZ", Where(Kind.PACKAGE, "out/Guide.TGZ")),
-        ("out/guide.tar.gz", Where(Kind.PACKAGE, "out/guide.tar.gz")),
-        ("file:///srv/my%20docs", Where(Kind.FOLDER, "/srv/my docs")),
-        ("file://localhost/srv/a.tar.gz", Where(Kind.PACKAGE, "/srv/a.tar.gz")),
-        ("git+file:///srv/repo", Where(Kind.GIT, "file:///srv/repo")),
-        ("git+https://host/a/b.git#v1.2", Where(Kind.GIT, "https://host/a/b.git", "v1.2")),
+        ("./docs", Where(PlaceKind.FOLDER, "./docs")),
+        (" docs/ ", Where(PlaceKind.FOLDER, "docs/")),
+        ("pkg/manifest.json", Where(PlaceKind.MANIFEST, "pkg/manifest.json")),
+        ("out/Guide.TGZ", Where(PlaceKind.PACKAGE, "out/Guide.TGZ")),
+        ("out/guide.tar.gz", Where(PlaceKind.PACKAGE, "out/guide.tar.gz")),
+        ("file:///srv/my%20docs", Where(PlaceKind.FOLDER, "/srv/my docs")),
+        ("file://localhost/srv/a.tar.gz", Where(PlaceKind.PACKAGE, "/srv/a.tar.gz")),
+        ("git+file:///srv/repo", Where(PlaceKind.GIT, "file:///srv/repo")),
+        ("git+https://host/a/b.git#v1.2", Where(PlaceKind.GIT, "https://host/a/b.git", "v1.2")),
         (
             "git+ssh://git@host/a/b.git#main?manifest=docs/manifest.json",
-            Where(Kind.GIT, "ssh://git@host/a/b.git", "main", "docs/manifest.json"),
+            Where(PlaceKind.GIT, "ssh://git@host/a/b.git", "main", "docs/manifest.json"),
         ),
         (
             "git+https://me:secret@[::1]:8443/a",
-            Where(Kind.GIT, "https://me:secret@[::1]:8443/a"),
+            Where(PlaceKind.GIT, "https://me:secret@[::1]:8443/a"),
         ),
         (
             "git+https://host/a?manifest=./m.json#feature/x",
-            Where(Kind.GIT, "https://host/a", "feature/x", "m.json"),
+            Where(PlaceKind.GIT, "https://host/a", "feature/x", "m.json"),
         ),
     ],
 )

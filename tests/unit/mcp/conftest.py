@@ -20,7 +20,7 @@ from context_pack.toolkit.arguments import text as string
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.offers import Prompt, PromptArgument, ResourceEntry, ResourceFamily, ResourceText
 from context_pack.toolkit.registry import Registry
-from context_pack.toolkit.spec import WRITES, Answer, Failed, Family, Tool, json_answer, tool
+from context_pack.toolkit.spec import WRITES, Answer, FailedCall, Family, Tool, json_answer, tool
 from context_pack_adapters.mcp.eras import CAPABILITIES_KEY, VERSION_KEY
 from context_pack_adapters.mcp.session import Job, Offered, ServerFacts, Session
 
@@ -47,7 +47,7 @@ class Note:
     line: str = arg(string(), "what to write", default="")
 
 
-def refused(failure: Failure, failed: Failed) -> Answer:
+def refused(failure: Failure, failed: FailedCall) -> Answer:
     """The family's error shape."""
     shape = {"error": failure.code.value, "message": failure.message, "request_id": failed.request_id}
     return json_answer(shape, is_error=True)

@@ -16,7 +16,7 @@ from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 from context_pack.memory.ports import CodeFile, CodeTree, GoOn, always
 from context_pack.memory.usecases.indexing import MOST_NAMED, CodeIndexer
 from context_pack.retrieval.filling import fill, fill_within
-from context_pack.retrieval.model import Entry, Piece, Scope
+from context_pack.retrieval.model import IndexEntry, Piece, Scope
 from context_pack.retrieval.ports import EmbedderFailed, Kind
 from context_pack.retrieval.upkeep import File
 from context_pack.toolkit.call import QuietCall
@@ -200,7 +200,9 @@ def test_a_warning_names_a_few_of_many() -> None:
 def test_a_text_that_a_better_embedder_cannot_take_costs_its_own_vector_only() -> None:
     index, embedder = MemoryIndex(HashedEmbedder()), Choking()
     pieces = [Piece(text) for text in ("zebra", "POISON", "gnu", "camel")]
-    index.replace([Entry("code", f"{at}.py", str(at), pieces=(piece,)) for at, piece in enumerate(pieces)])
+    index.replace(
+        [IndexEntry("code", f"{at}.py", str(at), pieces=(piece,)) for at, piece in enumerate(pieces)]
+    )
     assert fill(index, embedder, Scope(), lambda: False, lambda _: None).done == 3
     left = index.lacking(embedder.id, Scope(), 10)
     assert list(left.values()) == ["POISON"]
@@ -213,7 +215,7 @@ def test_an_embedder_that_says_that_it_failed_ends_the_work() -> None:
             raise EmbedderFailed("down")
 
     index = MemoryIndex(HashedEmbedder())
-    index.replace([Entry("code", "a.py", "1", pieces=(Piece("zebra"),))])
+    index.replace([IndexEntry("code", "a.py", "1", pieces=(Piece("zebra"),))])
     embedder = Down()
     embedder.id = "down/1"
     with pytest.raises(EmbedderFailed):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from context_pack.memory.domain.entries import CODE, DISCOVERY
-from context_pack.memory.domain.ranking import Asked, ranked, shown
-from context_pack.retrieval.model import Found, Ranked
+from context_pack.memory.domain.ranking import QuestionWords, ranked, shown
+from context_pack.retrieval.model import FoundPiece, Ranked
 
 
 def hit(
     key: str, heading: str = "thing", *, share: float = 0.5, lines: int = 10, corpus: str = CODE
 ) -> Ranked:
-    found = Found(1, corpus, key, key, 1, 1, "text", 1, lines, heading, "python" if "." in key else "")
+    found = FoundPiece(1, corpus, key, key, 1, 1, "text", 1, lines, heading, "python" if "." in key else "")
     return Ranked(found, 1 - share, share, share, share)
 
 
@@ -35,7 +35,7 @@ def order(query: str, *hits: Ranked) -> list[str]:
 def test_a_question_is_a_symbol_or_a_sentence_with_names(
     query: str, names: set[str], is_symbol: bool
 ) -> None:
-    asked = Asked.of(query)
+    asked = QuestionWords.of(query)
     assert (set(asked.names), asked.is_symbol) == (names, is_symbol)
 
 

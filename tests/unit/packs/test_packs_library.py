@@ -10,7 +10,7 @@ import pytest
 from context_pack import open_memory_workspace
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import FileNames, Folder, SourceFile, Stamp, Unreadable
+from context_pack.kernel.ports import FileNames, FolderNames, SourceFile, Stamp, Unreadable
 from context_pack.packs.domain.model import Pack, Status
 from context_pack.packs.domain.states import State
 from context_pack.packs.usecases.commands import (
@@ -67,7 +67,7 @@ class CountedTree:
         """As the tree says."""
         return self.tree.is_file(path)
 
-    def folder(self, path: RelativePath | None) -> Folder:
+    def folder(self, path: RelativePath | None) -> FolderNames:
         """As the tree says."""
         return self.tree.folder(path)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import FileNames, Folder, SourceFile, Stamp, Unreadable
+from context_pack.kernel.ports import FileNames, FolderNames, SourceFile, Stamp, Unreadable
 from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.states import Resolution, State
 from context_pack.packs.ports import PackSettings
@@ -26,7 +26,7 @@ from context_pack.packs.usecases.commands import (
     UpsertSection,
 )
 from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.resolving import Kept, Memory
+from context_pack.packs.usecases.resolving import Kept, RefMemory
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter
 from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
@@ -65,7 +65,7 @@ class WatchedTree(MemorySourceTree):
         """As the twin says."""
         return super().names()
 
-    def folder(self, path: RelativePath | None) -> Folder:
+    def folder(self, path: RelativePath | None) -> FolderNames:
         """As the twin says."""
         return super().folder(path)
 
@@ -90,7 +90,7 @@ class Shop:
             f"src/{name}.py": "".join(f"{name} {number}\n" for number in range(1, 31)) for name in "ab"
         }
         self.tree = WatchedTree(self.files)
-        parts = (desk.store, self.tree, desk.clock, desk.settings, Memory())
+        parts = (desk.store, self.tree, desk.clock, desk.settings, RefMemory())
         self.reader, self.writer, self.verifier = PackReader(*parts), PackWriter(*parts), PackVerifier(*parts)
         pack = self.writer.create(Create(ttl_minutes=600))
         pack = self.apply(pack, UpsertSection(section_key="main", section_title="Main"))
@@ -197,7 +197,7 @@ def test_modes_and_budgets_have_pages_of_their_own(shop: Shop) -> None:
 
 @pytest.mark.clause("PK-66")
 def test_what_is_kept_is_bounded() -> None:
-    memory = Memory(most_chars=100_000)
+    memory = RefMemory(most_chars=100_000)
     refs = [Ref("ref", RelativePath("a.py"), LineRange(number, number)) for number in range(1, 200)]
     for ref in refs:
         memory.keep(ref, Kept(1, Resolution(State.STALE, excerpt="x" * 1000)))

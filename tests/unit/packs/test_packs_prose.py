@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from context_pack.kernel.containing import contained
-from context_pack.packs.domain.bodies import START, Body, Piece, Style, piece
+from context_pack.packs.domain.bodies import START, Body, BodyPart, Style, piece
 from context_pack.packs.domain.budget import size
 from context_pack.packs.domain.prose import fences_of
 
@@ -20,7 +20,7 @@ MARK = re.compile(r"(?:code|text)_\d+")
 CURSOR = re.compile(r'cursor "([^"]+)"')
 
 
-def pieces(description: str, room: int) -> Iterator[Piece]:
+def pieces(description: str, room: int) -> Iterator[BodyPart]:
     """The parts of a description that fit into so many bytes each."""
     body, spot = Body(Style.PROSE, contained(description).split("\n")), START
     for _ in range(20_000):

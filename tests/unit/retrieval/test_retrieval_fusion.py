@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from context_pack.retrieval.fusion import calibrated, fused, relevances, shares
-from context_pack.retrieval.model import Found
+from context_pack.retrieval.model import FoundPiece
 from context_pack.retrieval.neighbours import without_repeats
 
 PIECES = st.integers(1, 30)
@@ -64,8 +64,8 @@ def test_relevance_is_absolute_so_that_a_weak_first_hit_stays_weak() -> None:
     assert calibrated(1.0, 0.6) == 1.0
 
 
-def found(index: int, text: str, start: int, end: int, key: str = "a.md") -> Found:
-    return Found(index, "docs", key, "A", index, 9, text, start, end)
+def found(index: int, text: str, start: int, end: int, key: str = "a.md") -> FoundPiece:
+    return FoundPiece(index, "docs", key, "A", index, 9, text, start, end)
 
 
 @pytest.mark.clause("RT-26")

@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from context_pack.retrieval.chunking import chunks
-from context_pack.retrieval.model import Entry, Progress, Scope
+from context_pack.retrieval.model import IndexEntry, Progress, Scope
 from context_pack.retrieval.ports import OTHER_VECTORS, EmbedderFailed, Kind
 from context_pack.retrieval.searching import Question, Ranking, Searching
 from context_pack_adapters.embed.hashed import HashedEmbedder
@@ -57,8 +57,8 @@ class Themes:
         return sum(count for kind, count in self.calls if kind != "query")
 
 
-def entry(key: str, text: str, corpus: str = "docs") -> Entry:
-    return Entry(
+def entry(key: str, text: str, corpus: str = "docs") -> IndexEntry:
+    return IndexEntry(
         corpus, key, digest=key, title=key, pieces=chunks(text, suffix=".md", title=key, key=key).pieces
     )
 

@@ -6,22 +6,31 @@ from collections.abc import Iterator
 
 import pytest
 
-from context_pack.retrieval.model import Entry, Known, Piece, Progress
-from context_pack.retrieval.upkeep import BATCH_FILES, File, Gone, Outcome, Plan, Unchanged, Upkeep, compared
+from context_pack.retrieval.model import IndexEntry, KnownEntry, Piece, Progress
+from context_pack.retrieval.upkeep import (
+    BATCH_FILES,
+    File,
+    Gone,
+    IndexPlan,
+    Outcome,
+    Unchanged,
+    Upkeep,
+    compared,
+)
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.memory import MemoryIndex
 
 
-def entry(key: str, digest: str = "new") -> Entry:
-    return Entry("c", key, digest, "2", pieces=(Piece(f"text of {key}"),))
+def entry(key: str, digest: str = "new") -> IndexEntry:
+    return IndexEntry("c", key, digest, "2", pieces=(Piece(f"text of {key}"),))
 
 
-def spoiled(entry: Entry, error: Exception) -> Outcome:
+def spoiled(entry: IndexEntry, error: Exception) -> Outcome:
     raise AssertionError(entry.key) from error
 
 
 def test_files_differ_by_stamp_and_those_that_are_skipped_or_away_are_gone() -> None:
-    known = {key: Known("digest", "1") for key in ("same", "other", "away", "data")}
+    known = {key: KnownEntry("digest", "1") for key in ("same", "other", "away", "data")}
     files = {"same": File("1", 5), "other": File("2", 7), "data": File("1", 9, "data"), "new": File("1", 11)}
     plan = compared(known, files | {"bad": File("3", 1)}, {"bad": "3", "same": "9"})
     assert list(plan.changed) == ["other", "new"]
@@ -37,7 +46,11 @@ def test_each_outcome_is_stored_in_its_way_and_only_entries_are_counted() -> Non
     plan = compared(index.known("c"), files, {})
     run = Upkeep(index, "c", plan, spoiled)
     assert run.carry_out([entry("a"), Unchanged("b", "3"), Gone("c"), entry("e"), Gone("f")])
-    assert index.known("c") == {"a": Known("new", "2"), "b": Known("old", "3"), "e": Known("new", "2")}
+    assert index.known("c") == {
+        "a": KnownEntry("new", "2"),
+        "b": KnownEntry("old", "3"),
+        "e": KnownEntry("new", "2"),
+    }
     assert (run.added, run.updated, run.done) == (1, 1, 5)
 
 
@@ -45,7 +58,7 @@ def test_each_outcome_is_stored_in_its_way_and_only_entries_are_counted() -> Non
 def test_a_run_that_is_stopped_or_killed_has_stored_what_came_before() -> None:
     index = MemoryIndex(HashedEmbedder())
     names = [f"{number:03}" for number in range(2 * BATCH_FILES)]
-    plan = Plan(changed={name: File("1", 1) for name in names})
+    plan = IndexPlan(changed={name: File("1", 1) for name in names})
     seen: list[str] = []
     run = Upkeep(index, "c", plan, spoiled)
     assert not run.carry_out(map(entry, names), lambda: len(seen) >= 5, lambda _, __, key: seen.append(key))

@@ -16,7 +16,7 @@ from context_pack.toolkit.call import Call, Cancelled, QuietCall
 from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
 from context_pack.toolkit.registry import KEPT_COMMANDS, KEPT_KEY_CHARS, Finished, Registry, UnknownTool
-from context_pack.toolkit.spec import READS, WRITES, Answer, Failed, Family, Tool, json_answer, tool
+from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer, tool
 
 
 @frozen
@@ -37,7 +37,7 @@ class Drop:
     force: bool = arg(boolean(), "Even so.", default=False)
 
 
-def worded(failure: Failure, failed: Failed) -> Answer:
+def worded(failure: Failure, failed: FailedCall) -> Answer:
     """A family's own error shape."""
     return json_answer(
         {

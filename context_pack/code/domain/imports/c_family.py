@@ -14,7 +14,7 @@ from attrs import frozen
 
 from context_pack.code.domain.imports.cmake import include_folders
 from context_pack.code.domain.imports.tree import (
-    Found,
+    ImportCollector,
     Imports,
     TreeView,
     ancestors,
@@ -39,7 +39,7 @@ class Include:
 
 def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     """The files that the quoted names lead to."""
-    found = Found()
+    found = ImportCollector()
     here = folder_of(path)
     usual = [here, *(within(folder, inner) for folder in ancestors(here) for inner in HEADER_FOLDERS)]
     usual = list(dict.fromkeys(usual))

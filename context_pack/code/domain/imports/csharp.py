@@ -13,7 +13,14 @@ from collections.abc import Iterator, Sequence
 from attrs import define
 
 from context_pack.code.domain.imports.namespaces import Origin, folders_of, origin
-from context_pack.code.domain.imports.tree import Found, Imports, TreeView, ancestors, folder_of, within
+from context_pack.code.domain.imports.tree import (
+    ImportCollector,
+    Imports,
+    TreeView,
+    ancestors,
+    folder_of,
+    within,
+)
 from context_pack.kernel.syntax import Parsed
 
 MOST_LOOKED_INTO = 200
@@ -27,7 +34,7 @@ def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     """The files that the usings of the file at `path` lead to."""
     namespace = _parts(parsed.package)
     projects = _Projects(view, tuple(dict.fromkeys(_origins(namespace, folder_of(path), view))))
-    found = Found()
+    found = ImportCollector()
     for name, how in dict.fromkeys((_parts(using.specifier), using.how) for using in parsed.imports):
         if len(name) > MOST_PARTS:
             found.add(".".join(name), None)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from context_pack.code.domain.imports.tree import (
-    Found,
+    ImportCollector,
     Imports,
     TreeView,
     ancestors,
@@ -37,7 +37,7 @@ def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     modules: dict[str, list[str]] = {}
     for module, folder in sorted(set(_modules(here, view))):
         modules.setdefault(module, []).append(folder)
-    found = Found()
+    found = ImportCollector()
     for name in _names_in(parsed):
         found.add(name, next(_packages(name, here, modules, view), None))
     return found.imports()

@@ -12,7 +12,7 @@ import re
 from itertools import chain
 
 from context_pack.code.domain.imports.tree import (
-    Found,
+    ImportCollector,
     Imports,
     TreeView,
     first_file,
@@ -88,7 +88,7 @@ def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     here, typed = folder_of(path), path.endswith(TYPED)
     mapping: PathMapping | None = None
     packages = Workspaces(here, view)
-    found = Found()
+    found = ImportCollector()
     for name in names(parsed):
         if _is_relative(name):
             found.add(name, _from(here, name, typed, view))

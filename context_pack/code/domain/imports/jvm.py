@@ -14,7 +14,7 @@ from attrs import define, field, frozen
 
 from context_pack.code.domain.imports.namespaces import Origin, origin
 from context_pack.code.domain.imports.tree import (
-    Found,
+    ImportCollector,
     Imports,
     TreeView,
     ancestors,
@@ -50,7 +50,7 @@ class Wanted:
 def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     """The files that the imports of the file at `path` lead to."""
     sources = _Sources(view, origin(folder_of(path), _parts(parsed.package)))
-    found = Found()
+    found = ImportCollector()
     for each in dict.fromkeys(map(_wanted, parsed.imports)):
         found.add(each.written, sources.files(each))
     return found.imports()

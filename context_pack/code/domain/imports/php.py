@@ -16,7 +16,7 @@ from attrs import frozen
 
 from context_pack.code.domain.imports.namespaces import Origin, origin
 from context_pack.code.domain.imports.tree import (
-    Found,
+    ImportCollector,
     Imports,
     TreeView,
     first_file,
@@ -40,7 +40,7 @@ _TAKEN = re.compile(
 def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     """The files that the names lead to."""
     here = folder_of(path)
-    found = Found()
+    found = ImportCollector()
     for each in parsed.imports:
         if each.how in ("file", "built") and (places := _places(each, here)) is not None:
             found.add(each.specifier, first_file(view, places))

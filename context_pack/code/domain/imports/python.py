@@ -14,7 +14,7 @@ from attrs import define, field, frozen
 
 from context_pack.code.domain.imports.python_library import STANDARD_LIBRARY
 from context_pack.code.domain.imports.tree import (
-    Found,
+    ImportCollector,
     Imports,
     TreeView,
     Unparsable,
@@ -59,7 +59,7 @@ def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     if parsed.error_line is not None:
         raise Unparsable(parsed.error_line)
     finder = _Finder(view, folder_of(path))
-    found = Found()
+    found = ImportCollector()
     for statement in statements(parsed):
         if statement.names is None:
             found.add(statement.module, finder.module(statement.module))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from context_pack.code.domain.imports.tree import (
-    Found,
+    ImportCollector,
     Imports,
     TreeView,
     ancestors,
@@ -25,7 +25,7 @@ LOAD_FOLDERS = ("lib", "spec", "test")
 
 def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     """The files that the names lead to."""
-    found = Found()
+    found = ImportCollector()
     for require in parsed.imports:
         found.add(require.specifier, first_file(view, _places(require, folder_of(path))))
     return found.imports()

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from attrs import frozen
 
 from context_pack.code.domain.imports.rust_crates import Neighbourhood
-from context_pack.code.domain.imports.tree import Found, Imports, TreeView, folder_of, join, within
+from context_pack.code.domain.imports.tree import ImportCollector, Imports, TreeView, folder_of, join, within
 from context_pack.kernel.syntax import Import, Parsed
 
 MOST_NESTED = 64
@@ -98,7 +98,7 @@ def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     items = _items(parsed)
     around = Neighbourhood.of(path, view)
     declared = {(item.inside, item.name) for item in items if isinstance(item, Module)}
-    found = Found()
+    found = ImportCollector()
     for item in items:
         if isinstance(item, Module):
             found.add(item.name, _declared(item, path, around))

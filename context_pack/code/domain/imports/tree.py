@@ -52,7 +52,7 @@ class Imports:
 
 
 @define
-class Found:
+class ImportCollector:
     """Collects what a resolver finds, each thing once."""
 
     _paths: dict[str, None] = field(factory=dict, init=False)
