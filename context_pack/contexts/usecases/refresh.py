@@ -51,6 +51,7 @@ from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.syntax import Syntax
 
+Values = Mapping[str, Any]
 DIGEST_DIGITS = 16
 FOLDERS_BETWEEN_SAVES = 200
 _PLAIN_SCOPE = re.compile(r"[^\s#:\"']+")
@@ -250,12 +251,7 @@ class _Round:
         return self._write(folder, data, changes, dated, plan)
 
     def _write(
-        self,
-        folder: ProjectFolder,
-        data: bytes,
-        changes: Mapping[str, Any],
-        dated: Mapping[str, Any],
-        plan: _Plan,
+        self, folder: ProjectFolder, data: bytes, changes: Values, dated: Values, plan: _Plan
     ) -> FolderOutcome:
         after = self.tools.format.revise(data, {**dated, **changes})
         whole = after is not None
