@@ -266,3 +266,19 @@ def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path: Path) -> None:
         assert os.read(reader, 10) == b"x"
     finally:
         os.close(reader)
+
+
+@pytest.mark.clause("ST-32")
+def test_a_person_s_file_below_the_working_directory_is_not_written_through_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "decoy").mkdir()
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / "out").symlink_to(tmp_path / "decoy")
+    monkeypatch.chdir(tmp_path / "project")
+    for replace in (True, False):
+        with pytest.raises(OSError):
+            write_named(str(tmp_path / "project" / "out" / "a.txt"), b"x", replace=replace)
+    assert not list((tmp_path / "decoy").iterdir())
+    monkeypatch.chdir(tmp_path)
+    assert write_named(str(tmp_path / "decoy" / "a.txt"), b"x", replace=False)

@@ -1,6 +1,7 @@
 """Files that a person names on the command line: read whole, written whole in one step.
 
-Such a path may lie anywhere and go through links: that is the person's choice. Raises plain OSError.
+Such a path may lie anywhere and go through links: that is the person's choice. Only what is written below the
+working directory, which may be a project of somebody else, goes through none. Raises plain OSError.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def write_named(path: str, data: bytes, replace: bool) -> bool:
 
     A pipe or a device is written into, where replacing is allowed; a link is replaced, and not its target.
     """
-    place, name = Place.of(path).split()
+    place, name = Place.of(path, os.getcwd()).split()
     if not replace:
         return Folder(place).create(name, data)
     if _takes_bytes(path):
