@@ -13,8 +13,8 @@ from markdown_it import MarkdownIt
 
 from context_pack.kernel.containing import contained
 from context_pack.packs.domain.bodies import START, Body, BodyPart, Style, piece
-from context_pack.packs.domain.budget import size
 from context_pack.packs.domain.prose import fences_of
+from context_pack.toolkit.tokens import size
 
 MARK = re.compile(r"(?:code|text)_\d+")
 CURSOR = re.compile(r'cursor "([^"]+)"')
