@@ -369,6 +369,7 @@ def _summary(pack: Listed, now: datetime) -> Payload:
         "expires_at": format_instant(pack.expires_at),
         "ttl_remaining_seconds": remaining,
         "ttl_remaining_human": human(remaining),
+        **({} if pack.author is None else {"author": pack.author}),
     }
 
 

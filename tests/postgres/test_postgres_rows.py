@@ -8,6 +8,7 @@ from typing import LiteralString
 
 import psycopg
 import pytest
+from attrs import evolve
 from postgres_server import Server
 from sample_packs import full_pack
 
@@ -19,6 +20,7 @@ from context_pack_adapters.postgres.discovery_store import PostgresDiscoveryStor
 from context_pack_adapters.postgres.pack_store import PostgresPackStore
 from context_pack_adapters.stores import pack_format
 from context_pack_adapters.stores.discovery_files import encoded
+from context_pack_adapters.system import SystemIds
 
 BREAK = """
     UPDATE context_pack.cp_packs SET body = %s, stamp = gen_random_uuid() WHERE id = %s AND project = %s"""
@@ -70,3 +72,27 @@ def test_a_malformed_body_is_told_by_its_id_and_hides_no_other(
         assert told.value.code is Code.MALFORMED_PACK
         assert [one["file"] for one in told.value.details["files"]] == [f"{bad.id}.md"]
     assert store.get(good.id) == good
+
+
+@pytest.mark.clause("TM-15")
+def test_who_changed_a_pack_or_a_discovery_last_is_known_to_others(
+    new_database: Callable[[], Database],
+) -> None:
+    database, now = new_database(), datetime.now(UTC)
+    ada, ben, reader = (
+        PostgresPackStore(database, SystemIds(), author=name) for name in ("ada", "ben", None)
+    )
+    pack = ada.create(lambda key: full_pack(key, now), None)
+    assert pack.author == reader.get(pack.id).author == "ada"
+    assert [one.author for one in reader.all()] == ["ada"]
+    ben.update(pack.id, lambda known: known)
+    assert reader.get(pack.id).author == "ada", "nothing was changed"
+    changed = ben.update(pack.id, lambda known: evolve(known, revision=known.revision + 1))
+    assert changed.author == reader.get(pack.id).author == "ben"
+    content = "Badgers are never fed"
+    said = Discovery(
+        id=id_of(content), type="rule", content=content, session=uuid_of(bytes(16)), date=now, last_seen=now
+    )
+    PostgresDiscoveryStore(database, author="ada").record(said)
+    (found,) = PostgresDiscoveryStore(database).all()
+    assert (found, found.author) == (said, "ada")

@@ -145,6 +145,8 @@ def _as_json(discovery: Discovery, state: CodeState | None = None) -> dict[str, 
     about: dict[str, Any] = {} if discovery.module is None else {"module": discovery.module}
     if discovery.superseded_by is not None:
         about["supersededBy"] = discovery.superseded_by
+    if discovery.author is not None:
+        about["author"] = discovery.author
     if discovery.code is not None:
         about["code"] = code_shown(discovery.code, state)
     return {

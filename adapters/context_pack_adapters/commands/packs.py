@@ -60,7 +60,10 @@ def list_packs(options: Namespace, shell: Shell) -> None:
     if options.json:
         shell.terminal.json({"count": len(packs), "packs": packs})
     elif packs:
-        rows = [(pack["id"], pack["status"], pack["revision"], _life(pack), _called(pack)) for pack in packs]
+        rows = [
+            (pack["id"], pack["status"], pack["revision"], _life(pack), _called(pack) + _by(pack))
+            for pack in packs
+        ]
         shell.terminal.table(rows, "ID", "STATUS", "REVISION", "TTL", "NAME AND TITLE")
     else:
         shell.terminal.line("No context packs found.")
@@ -88,6 +91,11 @@ def _list_expired(options: Namespace, shell: Shell) -> None:
         shell.terminal.note("Bring one back: context-pack packs restore ID|NAME --ttl 7d")
     else:
         shell.terminal.line("No expired packs found.")
+
+
+def _by(pack: Mapping[str, Any]) -> str:
+    """Who changed a pack last, if that is known."""
+    return f" (by {pack['author']})" if "author" in pack else ""
 
 
 def _life(pack: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from context_pack_adapters.stores.events import WRITING, Tell, nobody
 
 _LIST: LiteralString = "SELECT id, stamp FROM context_pack.cp_discoveries WHERE project = %(project)s"
 _SOME: LiteralString = """
-    SELECT id, stamp, body FROM context_pack.cp_discoveries
+    SELECT id, stamp, body, author FROM context_pack.cp_discoveries
     WHERE project = %(project)s AND id = ANY(%(ids)s)"""
 _LOCK: LiteralString = f"{_SOME} FOR UPDATE"
 _IS_DONE: LiteralString = """
@@ -109,9 +109,9 @@ class PostgresDiscoveryStore:
         known = {key: seen for key, seen in list(self._seen.items()) if seen[0] == listed.get(key)}
         wanted = list(listed.keys() - known.keys())
         broken: dict[str, str] = {}
-        for key, stamp, body in self._database.rows(_SOME, {"ids": wanted}) if wanted else ():
+        for key, stamp, body, author in self._database.rows(_SOME, {"ids": wanted}) if wanted else ():
             try:
-                known[key] = (stamp, decoded(body.encode("utf-8"), key))
+                known[key] = (stamp, evolve(decoded(body.encode("utf-8"), key), author=author))
             except Failure as failure:
                 broken[key] = str(failure.details["reason"])
         self._seen = known

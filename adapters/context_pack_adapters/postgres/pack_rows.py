@@ -23,7 +23,7 @@ _TOO_OLD: LiteralString = """
       UPDATE context_pack.cp_history SET body = NULL
       WHERE project = %(project)s AND id = %(id)s AND revision <= %(revision)s - %(revisions)s
         AND body IS NOT NULL)"""
-_BODY: LiteralString = "id, stamp, CASE WHEN stamp = ANY(%(known)s::uuid[]) THEN NULL ELSE body END"
+_BODY: LiteralString = "id, stamp, CASE WHEN stamp = ANY(%(known)s::uuid[]) THEN NULL ELSE body END, author"
 GET: LiteralString = f"SELECT {_BODY} FROM context_pack.cp_packs WHERE {_LIVE} AND id = %(id)s"
 FIND: LiteralString = f"SELECT {_BODY} FROM context_pack.cp_packs WHERE {_LIVE} AND name = %(name)s"
 LIST: LiteralString = f"SELECT id, stamp FROM context_pack.cp_packs WHERE {_LIVE}"
@@ -67,10 +67,10 @@ PURGE: LiteralString = f"""
         AND name IS DISTINCT FROM %(name)s
       LIMIT 100 FOR UPDATE SKIP LOCKED)"""
 EXPIRED: LiteralString = f"""
-    SELECT id, stamp, body FROM context_pack.cp_packs
+    SELECT id, stamp, body, author FROM context_pack.cp_packs
     WHERE {_OVER} AND expires_at > coalesce(%(now)s::timestamptz, clock_timestamp()) - %(kept)s"""
 LOCK_EXPIRED: LiteralString = f"""
-    SELECT id, stamp, body FROM context_pack.cp_packs
+    SELECT id, stamp, body, author FROM context_pack.cp_packs
     WHERE {_OVER} AND (id = %(id)s OR name = %(id)s OR former_name = %(id)s)
     ORDER BY expires_at DESC LIMIT 1 FOR UPDATE"""
 RESTORE: LiteralString = f"""

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, LiteralString, NamedTuple
 from uuid import UUID, uuid4
 
+from attrs import evolve
 from psycopg.errors import UniqueViolation
 
 from context_pack.kernel.errors import Code, Failure
@@ -102,7 +103,7 @@ class PostgresPackStore:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
         self._tell(WRITING)
         for _ in range(_MOST_DRAWS):
-            made = make(pack_id(self._ids.token(PACK_ID_BYTES)))
+            made = evolve(make(pack_id(self._ids.token(PACK_ID_BYTES))), author=self._author)
             if self._inserted(made, name, waiting):
                 return self._told(What.MADE, made)
         raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
@@ -116,13 +117,13 @@ class PostgresPackStore:
             changed = change(pack)
             if (changed.id, changed.name) != (pack.id, pack.name):
                 raise Failure(Code.INTERNAL, "a change gave the pack another id or name; report this bug")
-            results.append(changed)
+            results.append(pack if changed == pack else evolve(changed, author=self._author))
             if changed != pack:
                 values = self._row(changed, stamp)
                 written, _ = link.together((sql.CHANGE, values), ("COMMIT", {}))
                 if not written.rowcount:
                     raise not_found("id", pack_id)
-                self._seen[pack_id] = _Seen(stamp, changed)
+                self._seen[pack_id] = _Seen(stamp, results[-1])
 
         self._under_lock(pack_id, work, waiting)
         return self._told(What.CHANGED, results[-1])
@@ -147,7 +148,7 @@ class PostgresPackStore:
     def expired(self, trashed: bool = True) -> Sequence[Pack]:
         """Every pack whose time is over and which can be restored, or those of the last week."""
         rows = self._database.rows(sql.EXPIRED, self._values(kept=sql.KEPT if trashed else sql.LISTED))
-        found = (_decoded(body, key) for key, _, body in rows)
+        found = (_decoded(body, key, author) for key, _, body, author in rows)
         return [pack for pack in found if isinstance(pack, Pack)]
 
     def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
@@ -156,7 +157,7 @@ class PostgresPackStore:
         results: list[Pack] = []
 
         def work(pack: Pack, stamp: UUID, link: Link) -> None:
-            results.append(change(pack))
+            results.append(evolve(change(pack), author=self._author))
             values = {**self._row(results[-1], stamp), "name": pack.name}
             try:
                 link.together((sql.FREE_NAME, values), (sql.RESTORE, values), ("COMMIT", {}))
@@ -253,11 +254,11 @@ class PostgresPackStore:
 
     def _value(self, row: Row, seen: _Seen | None) -> Pack | Broken:
         """What a row holds; its body was not sent if it is the one that was seen."""
-        key, stamp, body = row
+        key, stamp, body, author = row
         if body is None:
             assert seen is not None
             return seen.value
-        self._seen[key] = found = _Seen(stamp, _decoded(body, key))
+        self._seen[key] = found = _Seen(stamp, _decoded(body, key, author))
         return found.value
 
     def _told(self, what: What, pack: Pack) -> Pack:
@@ -269,9 +270,9 @@ def _stamp(seen: _Seen | None) -> list[UUID]:
     return [] if seen is None else [seen.stamp]
 
 
-def _decoded(body: str, key: str) -> Pack | Broken:
+def _decoded(body: str, key: str, author: str | None) -> Pack | Broken:
     try:
-        return pack_format.decode(body.encode("utf-8"), key)
+        return evolve(pack_format.decode(body.encode("utf-8"), key), author=author)
     except Failure as failure:
         details: Mapping[str, object] = failure.details
         return Broken(failure.code, failure.message, details)

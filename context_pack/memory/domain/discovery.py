@@ -116,6 +116,8 @@ class Discovery:
     last_seen: datetime
     times: int = 1
     superseded_by: str | None = None
+    author: str | None = field(default=None, eq=False)
+    """Who recorded or changed it last, where a team's store knows it; not part of the discovery."""
     code: CodePlace | None = None
 
     def corrected(self, said: Discovery) -> Discovery:

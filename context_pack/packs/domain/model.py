@@ -186,6 +186,7 @@ class PackSummary(NamedTuple):
     created_at: datetime
     updated_at: datetime
     expires_at: datetime
+    author: str | None = None
 
     @property
     def heading(self) -> str:
@@ -209,6 +210,8 @@ class Pack:
     updated_at: datetime = field(converter=_moment)
     expires_at: datetime = field(converter=_moment)
     extra: Mapping[str, Any] = _extra()
+    author: str | None = field(default=None, eq=False)
+    """Who made this revision, where a team's store knows it; not part of the pack."""
 
     def section(self, key: str) -> Section | None:
         """The section with that key."""
