@@ -5,7 +5,7 @@ python benches/side_by_side/team.py [--quick]
 A real Postgres of its own behind a proxy that makes the way 20 ms long. Printed are round trips (counted by
 the proxy, and as time over 20 ms) of each operation with 1,000 packs (100 with --quick), how much longer a
 `context_search` without changes takes than over files, and how soon news arrive. Then, without the proxy, an
-index of 100,000 chunks (2,000 with --quick) with vectors of 384 numbers, in the database and in the local
+index of 100,000 chunks (1,200 with --quick) with vectors of 384 numbers, in the database and in the local
 file: the times of searches by words and by vectors in everything and in 1 % of it, and how many of the ten
 nearest the database finds.
 """
@@ -253,7 +253,7 @@ def exact_nearest(vectors: Any, entries: list[IndexEntry], rounds: int) -> list[
 def main() -> None:
     """Run everything once."""
     quick = "--quick" in sys.argv
-    packs, count = (100, 2_000) if quick else (1000, 100_000)
+    packs, count = (100, 1_200) if quick else (1000, 100_000)
     with tempfile.TemporaryDirectory() as folder, contextmanager(serve)() as server:
         os.environ["CONTEXT_PACK_CACHE"] = str(Path(folder) / "cache")
         prepare(Address(server.url), PROJECT)
