@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from context_pack.toolkit.registry import Finished, Registry
     from context_pack_adapters.disk_ports import DiskPorts
     from context_pack_adapters.index.background import ChildBackground
-    from context_pack_adapters.mcp.session import Session
+    from context_pack_adapters.mcp.session import ProtocolSession
     from context_pack_adapters.stores.context_watch import FoldersWatch
     from context_pack_adapters.stores.events import Event
     from context_pack_adapters.stores.pack_news import News, NewsSource
@@ -162,19 +162,19 @@ class Connection:
         self._lock = Lock()
         self._news: NewsSource | None = None
         self._sources: PackSources | None = None
-        self._session: Session | None = None
+        self._session: ProtocolSession | None = None
         self._worker: ChildBackground | None = None
         self._ports: DiskPorts | None = None
         self.registry: Registry | None = None
         self._notes: deque[Callable[[SessionFiles], None]] = deque()
 
-    def open(self, send: Callable[[bytes], None]) -> Session:
+    def open(self, send: Callable[[bytes], None]) -> ProtocolSession:
         """The session of this connection."""
         import time
 
         from context_pack import __version__
         from context_pack_adapters import about
-        from context_pack_adapters.mcp.session import Offered, ServerFacts, Session
+        from context_pack_adapters.mcp.session import Offered, ProtocolSession, ServerFacts
 
         root, because = self._settings.source_root, self._settings.source_because
         facts = ServerFacts(
@@ -185,7 +185,7 @@ class Connection:
             about.INSTRUCTIONS,
             {"context-pack/sourceRoot": root, "context-pack/sourceRootBecause": because},
         )
-        self._session = Session(
+        self._session = ProtocolSession(
             facts,
             self.load,
             send,

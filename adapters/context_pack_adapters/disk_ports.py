@@ -134,11 +134,11 @@ class DiskPorts(Ports):
     @cached_property
     def search(self) -> CodeSearch:
         """Searches the source root."""
-        from context_pack_adapters.search.code_search import TreeSearch
+        from context_pack_adapters.search.code_search import FileTreeSearch
 
         settings = self.settings
         copies = (Path(settings.root, "excerpts"),)  # of code that is there itself
-        return TreeSearch(Path(settings.source_root), self.policy, settings.grep, own=copies)
+        return FileTreeSearch(Path(settings.source_root), self.policy, settings.grep, own=copies)
 
     @cached_property
     def team(self) -> Team:

@@ -97,7 +97,7 @@ class Settings(NamedTuple):
 
 def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
     """The settings that `environ` spells for a process working in `cwd`."""
-    reader = _Reader(environ)
+    reader = _VariableReader(environ)
     given = reader.read("CONTEXT_PACK_SOURCE_ROOT", parse_place, "").strip()
     storage = reader.read("CONTEXT_PACK_ROOT", parse_place, "").strip()
     project = project_of(os.path.normpath(cwd), storage or DEFAULT_ROOT)
@@ -145,14 +145,14 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
     )
 
 
-class Project(NamedTuple):
+class FoundProject(NamedTuple):
     """The folder of a project, and why it was taken for one."""
 
     folder: str
     because: str
 
 
-def project_of(folder: str, storage: str) -> Project:
+def project_of(folder: str, storage: str) -> FoundProject:
     """The nearest folder from `folder` up that holds `storage`, else the repository's root, else itself.
 
     Nothing above the repository counts, and without one nothing from the home folder on: what somebody keeps
@@ -161,10 +161,10 @@ def project_of(folder: str, storage: str) -> Project:
     above = list(_above(folder))
     for place in above if not os.path.isabs(storage) else ():
         if os.path.isdir(os.path.join(place, storage)):
-            return Project(place, "it holds our files" if place != folder else "the working directory")
+            return FoundProject(place, "it holds our files" if place != folder else "the working directory")
     if above and os.path.lexists(os.path.join(above[-1], REPOSITORY)):
-        return Project(above[-1], "the root of the repository")
-    return Project(folder, "the working directory")
+        return FoundProject(above[-1], "the root of the repository")
+    return FoundProject(folder, "the working directory")
 
 
 def _above(folder: str) -> Iterator[str]:
@@ -231,7 +231,7 @@ def parse_own_folder(text: str) -> str | None:
 
 def given_cache(environ: Mapping[str, str]) -> str:
     """The folder for what is derived or private, as the environment gives it; empty if it gives none."""
-    return _Reader(environ).read("CONTEXT_PACK_CACHE", parse_own_folder, "")
+    return _VariableReader(environ).read("CONTEXT_PACK_CACHE", parse_own_folder, "")
 
 
 def parse_tools(text: str) -> tuple[str, ...] | None:
@@ -349,7 +349,7 @@ def parse_whole(text: str) -> int | None:
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None
 
 
-class _Reader:
+class _VariableReader:
     """Reads variables one by one and keeps what was wrong with them."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:

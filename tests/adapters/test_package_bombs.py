@@ -22,7 +22,7 @@ from stdio_client import environment
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.stores.collection_package import PackageSource
-from context_pack_adapters.stores.tar_stream import Budget, Entry, NoArchive, Spent, TarStream
+from context_pack_adapters.stores.tar_stream import Budget, NoArchive, Spent, TarEntry, TarStream
 
 MANIFEST = json.dumps({"name": "n", "version": "1", "sources": {"glob": ["**/*.md"]}}).encode()
 MOST_MEMORY = 100 * 1024 * 1024
@@ -191,7 +191,7 @@ def packed(members: list[tuple[tarfile.TarInfo, bytes]], form: int) -> bytes:
     return out.getvalue()
 
 
-def listed(data: bytes) -> Iterator[tuple[Entry, bytes]]:
+def listed(data: bytes) -> Iterator[tuple[TarEntry, bytes]]:
     stream = TarStream(io.BytesIO(data), Budget())
     for each in stream:
         yield each, stream.read()

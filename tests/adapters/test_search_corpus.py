@@ -13,7 +13,7 @@ from search_corpus import COUNTED, Line, expected, lines_of, plant, settle
 from context_pack.code.domain.search import FoundLines, LineQuery, hit_in
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.search.code_search import ROOM_BYTES, TreeSearch
+from context_pack_adapters.search.code_search import ROOM_BYTES, FileTreeSearch
 from context_pack_adapters.search.ripgrep import find_binary
 
 RG = find_binary(sysconfig.get_path("scripts"))
@@ -95,10 +95,10 @@ def ripgrep(tmp_path_factory: pytest.TempPathFactory) -> Counting:
 
 
 @pytest.fixture(scope="module")
-def engines(tree: Path, ripgrep: Counting) -> tuple[TreeSearch, TreeSearch]:
+def engines(tree: Path, ripgrep: Counting) -> tuple[FileTreeSearch, FileTreeSearch]:
     """With ripgrep and without, warm: what is known of the files is from an earlier search."""
-    fast = TreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder))
-    pure = TreeSearch(tree, PathPolicy(), "pure")
+    fast = FileTreeSearch(tree, PathPolicy(), "rg", str(ripgrep.folder))
+    pure = FileTreeSearch(tree, PathPolicy(), "pure")
     assert (fast.binary is None, pure.binary) == (False, None)
     for engine in (fast, pure):
         engine.search(LineQuery("warm up"), QuietCall())
@@ -119,7 +119,7 @@ def judged(found: FoundLines, wanted: list[Line], limit: int) -> None:
 @pytest.mark.parametrize("fold", [True, False])
 @pytest.mark.parametrize("pattern", [*PATTERNS, *OWN])
 def test_with_and_without_ripgrep_is_found_what_regex_finds_line_by_line(
-    engines: tuple[TreeSearch, TreeSearch], pattern: str, fold: bool
+    engines: tuple[FileTreeSearch, FileTreeSearch], pattern: str, fold: bool
 ) -> None:
     wanted = expected(OWN.get(pattern, pattern), fold)
     for limit in (100, 7):
@@ -149,7 +149,7 @@ def test_the_corpus_has_the_size_it_should() -> None:
     ],
 )
 def test_ripgrep_is_asked_for_what_means_the_same_to_it_and_for_nothing_else(
-    engines: tuple[TreeSearch, TreeSearch], ripgrep: Counting, pattern: str, is_asked: bool
+    engines: tuple[FileTreeSearch, FileTreeSearch], ripgrep: Counting, pattern: str, is_asked: bool
 ) -> None:
     before = ripgrep.runs
     engines[0].search(LineQuery(pattern), QuietCall())
@@ -175,7 +175,9 @@ def test_ripgrep_is_asked_for_what_means_the_same_to_it_and_for_nothing_else(
         "{nested,sub}/**/*.{txt,log}",
     ],
 )
-def test_the_files_that_a_glob_means_are_searched(engines: tuple[TreeSearch, TreeSearch], glob: str) -> None:
+def test_the_files_that_a_glob_means_are_searched(
+    engines: tuple[FileTreeSearch, FileTreeSearch], glob: str
+) -> None:
     fast, pure = (engine.search(LineQuery("foo", glob, limit=100), QuietCall()) for engine in engines)
     assert fast == pure
     assert 0 < pure.files < len(COUNTED)
@@ -184,12 +186,12 @@ def test_the_files_that_a_glob_means_are_searched(engines: tuple[TreeSearch, Tre
 @pytest.mark.clause("CD-65")
 @pytest.mark.parametrize("pattern", ["foo", r"\w+ \w+ \w+", "^.*$", "foo|bar", "$^", r"\s+$"])
 def test_a_first_search_answers_as_a_later_one(
-    tree: Path, ripgrep: Counting, engines: tuple[TreeSearch, TreeSearch], pattern: str
+    tree: Path, ripgrep: Counting, engines: tuple[FileTreeSearch, FileTreeSearch], pattern: str
 ) -> None:
     query = LineQuery(pattern, limit=100)
     answers = [engine.search(query, QuietCall()) for engine in engines]
     for wish, room in product(("rg", "pure"), (ROOM_BYTES, 0, 2_000)):
-        engine = TreeSearch(tree, PathPolicy(), wish, str(ripgrep.folder), room=room)
+        engine = FileTreeSearch(tree, PathPolicy(), wish, str(ripgrep.folder), room=room)
         answers += [engine.search(query, QuietCall()) for _ in range(2)]
     assert all(answer == answers[0] for answer in answers)
 
@@ -201,7 +203,7 @@ def test_anchors_match_blank_lines_on_the_first_search_and_on_later_ones(
     (tmp_path / "windows.txt").write_bytes(b"x\r\n\r\ny\r\n\r\n")
     (tmp_path / "unix.txt").write_bytes(b"x\n\ny\n\n")
     settle(tmp_path)
-    search = TreeSearch(tmp_path, PathPolicy(), "rg", str(ripgrep.folder))
+    search = FileTreeSearch(tmp_path, PathPolicy(), "rg", str(ripgrep.folder))
     for pattern in ("$^", "^$", r"\s*$^", "$^|nothing"):
         totals = [search.search(LineQuery(pattern), QuietCall()).total for _ in range(3)]
         assert totals == [4, 4, 4], pattern
@@ -215,8 +217,8 @@ def test_without_a_ripgrep_that_works_we_search_ourselves(tree: Path, tmp_path: 
         f"touch {tmp_path}/asked\nprintf 'README.md\\0007\\n'\nexit 2\n"
     )
     broken.chmod(0o755)
-    query, pure = LineQuery("foo|bar"), TreeSearch(tree, PathPolicy(), "pure")
-    failing = TreeSearch(tree, PathPolicy(), "rg", str(tmp_path))
+    query, pure = LineQuery("foo|bar"), FileTreeSearch(tree, PathPolicy(), "pure")
+    failing = FileTreeSearch(tree, PathPolicy(), "rg", str(tmp_path))
     assert failing.binary == str(broken)
     assert failing.search(query, QuietCall()) == pure.search(query, QuietCall())
     assert (tmp_path / "asked").exists()
@@ -228,7 +230,7 @@ def test_without_a_ripgrep_that_works_we_search_ourselves(tree: Path, tmp_path: 
 def test_what_is_called_rg_and_is_another_program_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "rg").write_text("#!/bin/sh\necho another program\n")
     (tmp_path / "rg").chmod(0o755)
-    assert TreeSearch(tmp_path, PathPolicy(), "auto", str(tmp_path)).binary != str(tmp_path / "rg")
+    assert FileTreeSearch(tmp_path, PathPolicy(), "auto", str(tmp_path)).binary != str(tmp_path / "rg")
 
 
 @pytest.mark.clause("CD-66")
@@ -246,7 +248,7 @@ def test_a_file_that_goes_before_ripgrep_opens_it_is_left_out_and_no_more(
         f'#!/bin/sh\ncase "$*" in *--version*) ;; *) rm -f "{tree}/gone" ;; esac\nexec "{RG}" "$@"\n'
     )
     script.chmod(0o755)
-    search = TreeSearch(tree, PathPolicy(), "rg", str(folder))
+    search = FileTreeSearch(tree, PathPolicy(), "rg", str(folder))
     query = LineQuery("needle|thread", limit=1)
     found = search.search(query, QuietCall())
     assert not (tree / "gone").exists()
@@ -258,7 +260,7 @@ def test_a_file_that_goes_before_ripgrep_opens_it_is_left_out_and_no_more(
 @pytest.mark.clause("CD-58")
 def test_the_policy_of_whoever_runs_the_server_holds(tree: Path, ripgrep: Counting) -> None:
     policy = PathPolicy(("*.ts", "nested/deep/**"))
-    engines = (TreeSearch(tree, policy, "rg", str(ripgrep.folder)), TreeSearch(tree, policy, "pure"))
+    engines = (FileTreeSearch(tree, policy, "rg", str(ripgrep.folder)), FileTreeSearch(tree, policy, "pure"))
     fast, pure = (engine.search(LineQuery("foo|jwt", limit=100), QuietCall()) for engine in engines)
     assert fast == pure
     assert {"code.ts", "nested/deep/back.txt"}.isdisjoint(hit.path for hit in pure.hits)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from context_pack.code.domain.search_pattern import Pattern, compiled, is_plain
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.search.deadline import Deadline
-from context_pack_adapters.search.matching import Matcher
+from context_pack_adapters.search.matching import LineMatcher
 from context_pack_adapters.search.ripgrep import counting, find_binary
 from context_pack_adapters.search.texts import described
 
@@ -55,7 +55,7 @@ def by_ripgrep(pattern: Pattern, folder: Path, texts: list[str]) -> list[int]:
 
 def by_regex(pattern: Pattern, text: str) -> int:
     """The same, counted as every search does."""
-    return len(Matcher(pattern, Deadline(60)).in_text(described(text.encode()).text or ""))
+    return len(LineMatcher(pattern, Deadline(60)).in_text(described(text.encode()).text or ""))
 
 
 @pytest.mark.slow
@@ -108,7 +108,7 @@ def test_ripgrep_and_regex_agree_on_every_plain_character(
     chars = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF and chr(code) != "\n"]
     plain = [char for char in chars if is_plain(char.encode())]
     assert len(plain) > 30_000
-    matcher = Matcher(pattern, Deadline(60))
+    matcher = LineMatcher(pattern, Deadline(60))
     lines = "".join(f"{char}\n" for char in plain)
     places = {lines.count("\n", 0, start) for start in matcher.in_text(lines)[:50]}
     (tmp_path / "lines").write_bytes(lines.encode())

@@ -15,7 +15,7 @@ from search_corpus import settle
 from context_pack.code.domain.search import MAX_FILE_BYTES, FoundLines, LineQuery
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import QuietCall
-from context_pack_adapters.search.code_search import ROOM_BYTES, TreeSearch
+from context_pack_adapters.search.code_search import ROOM_BYTES, FileTreeSearch
 from context_pack_adapters.search.memory import MemorySearch
 from context_pack_adapters.search.ripgrep import find_binary
 from context_pack_adapters.search.texts import described
@@ -34,7 +34,7 @@ def search(request: pytest.FixtureRequest, tmp_path: Path) -> Search:
     """A search of the test's folder, the same from call to call."""
     (tmp_path / "root").mkdir()
     name, room = request.param
-    engine = TreeSearch(tmp_path / "root", PathPolicy(), name, room=room)
+    engine = FileTreeSearch(tmp_path / "root", PathPolicy(), name, room=room)
     assert (engine.binary is None) is (name == "pure")
     return lambda pattern, **options: engine.search(LineQuery(pattern, **options), QuietCall())
 

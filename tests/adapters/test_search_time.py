@@ -21,7 +21,7 @@ from context_pack.code.domain.search import LineQuery
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack.toolkit.call import Cancelled, QuietCall
-from context_pack_adapters.search.code_search import TreeSearch
+from context_pack_adapters.search.code_search import FileTreeSearch
 from context_pack_adapters.search.deadline import Deadline, TimedOut, in_time
 from context_pack_adapters.search.ripgrep import output_of, running
 
@@ -79,7 +79,7 @@ def busy_cores() -> Iterator[None]:
             child.wait()
 
 
-def timed_out(search: TreeSearch, pattern: str) -> float:
+def timed_out(search: FileTreeSearch, pattern: str) -> float:
     """How long it took to say that the time is over."""
     began = time.monotonic()
     with pytest.raises(Failure) as caught:
@@ -94,7 +94,7 @@ def timed_out(search: TreeSearch, pattern: str) -> float:
 @pytest.mark.parametrize("pattern", CATASTROPHES)
 def test_a_catastrophic_pattern_ends_in_time(pattern: str, tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
-    search = TreeSearch(tmp_path, PathPolicy(), "pure", seconds=0.5)
+    search = FileTreeSearch(tmp_path, PathPolicy(), "pure", seconds=0.5)
     with never_hanging():
         assert timed_out(search, pattern) >= 0.5
     (tmp_path / "trap.txt").write_text("harmless\n")
@@ -105,7 +105,7 @@ def test_a_catastrophic_pattern_ends_in_time(pattern: str, tmp_path: Path) -> No
 @pytest.mark.clause("CD-68")
 def test_three_seconds_are_three_seconds_when_every_core_is_busy(tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
-    search = TreeSearch(tmp_path, PathPolicy(), "pure")
+    search = FileTreeSearch(tmp_path, PathPolicy(), "pure")
     with busy_cores(), never_hanging():
         assert timed_out(search, "(a|aa)+$") >= 3.0
 
@@ -114,7 +114,7 @@ def test_three_seconds_are_three_seconds_when_every_core_is_busy(tmp_path: Path)
 def test_many_texts_end_in_time_too(tmp_path: Path) -> None:
     for number in range(400):
         (tmp_path / f"{number}.txt").write_text("a" * 24 + "!\n")
-    search = TreeSearch(tmp_path, PathPolicy(), "pure", seconds=0.3)
+    search = FileTreeSearch(tmp_path, PathPolicy(), "pure", seconds=0.3)
     with never_hanging():
         assert timed_out(search, r"(a|aa)+\1$") >= 0.3
 
@@ -124,7 +124,7 @@ def test_many_texts_end_in_time_too(tmp_path: Path) -> None:
 def test_a_search_that_waited_too_long_for_its_turn_is_out_of_time_before_it_begins(
     engine: str, tmp_path: Path, stuck: Path
 ) -> None:
-    search = TreeSearch(planted(tmp_path), PathPolicy(), engine, str(stuck))
+    search = FileTreeSearch(planted(tmp_path), PathPolicy(), engine, str(stuck))
     with pytest.raises(Failure) as caught:
         search.search(LineQuery("foo.*bar.*foo"), QuietCall(waited=3.0))
     assert caught.value.code is Code.TIMED_OUT
@@ -134,7 +134,7 @@ def test_a_search_that_waited_too_long_for_its_turn_is_out_of_time_before_it_beg
 @pytest.mark.clause("CD-68")
 def test_the_wait_for_a_turn_is_part_of_the_time(tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
-    search = TreeSearch(tmp_path, PathPolicy(), "pure", seconds=60.0)
+    search = FileTreeSearch(tmp_path, PathPolicy(), "pure", seconds=60.0)
     with pytest.raises(Failure) as caught:
         search.search(LineQuery("(a|aa)+$"), QuietCall(waited=59.8))
     assert caught.value.code is Code.TIMED_OUT
@@ -147,7 +147,7 @@ def test_a_pattern_lets_others_run_and_a_withdrawn_call_ends_before_its_time(
 ) -> None:
     """Did the pattern hold the interpreter, nobody could withdraw the call before its time is over."""
     (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
-    search = TreeSearch(tmp_path, PathPolicy(), "pure")
+    search = FileTreeSearch(tmp_path, PathPolicy(), "pure")
     call = Watched()
     with withdrawing(call), pytest.raises(Cancelled):
         search.search(LineQuery(pattern), call)
@@ -158,7 +158,7 @@ def test_a_pattern_lets_others_run_and_a_withdrawn_call_ends_before_its_time(
 @pytest.mark.clause("CD-68")
 def test_threads_that_were_left_behind_end_by_themselves(tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
-    search = TreeSearch(tmp_path, PathPolicy(), "pure", seconds=0.1)
+    search = FileTreeSearch(tmp_path, PathPolicy(), "pure", seconds=0.1)
     for _ in range(3):
         timed_out(search, "(a|aa)+$")
     until(lambda: not any(thread.name == "search" for thread in threading.enumerate()))
@@ -188,7 +188,7 @@ def planted(root: Path) -> Path:
 
 @pytest.mark.clause("CD-68", "CD-69")
 def test_a_child_that_hangs_is_killed_at_the_deadline(tmp_path: Path, stuck: Path) -> None:
-    search = TreeSearch(planted(tmp_path), PathPolicy(), "rg", str(stuck), seconds=0.5)
+    search = FileTreeSearch(planted(tmp_path), PathPolicy(), "rg", str(stuck), seconds=0.5)
     with never_hanging():
         assert timed_out(search, "foo.*bar.*foo") >= 0.5
     pid = int((tmp_path / "pid").read_text())
@@ -197,7 +197,7 @@ def test_a_child_that_hangs_is_killed_at_the_deadline(tmp_path: Path, stuck: Pat
 
 @pytest.mark.clause("CD-69")
 def test_a_child_is_killed_when_its_call_is_withdrawn(tmp_path: Path, stuck: Path) -> None:
-    search = TreeSearch(planted(tmp_path), PathPolicy(), "rg", str(stuck), seconds=60)
+    search = FileTreeSearch(planted(tmp_path), PathPolicy(), "rg", str(stuck), seconds=60)
     call = Watched()
 
     def withdraw() -> None:

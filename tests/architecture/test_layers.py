@@ -121,6 +121,15 @@ def test_modules_are_short_well_named_and_say_what_they_are(checkout: Path, unde
     assert complaints == []
 
 
+def test_no_two_classes_have_the_same_name(checkout: Path) -> None:
+    places: dict[str, list[str]] = {}
+    for path in (path for under in SOURCE_ROOTS for path in modules(checkout, under)):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(path.relative_to(checkout).as_posix())
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
 def test_test_files_have_unique_names_and_no_packages(checkout: Path) -> None:
     files = [path for path in modules(checkout, "tests") if path.stem != "conftest"]
     names = [path.name for path in files]

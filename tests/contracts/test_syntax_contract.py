@@ -10,7 +10,7 @@ from hanging import never_hanging
 from context_pack.kernel.syntax import DefinitionKind, NoSyntax, NotParsed, Parsed, Spans, Syntax
 from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
 from context_pack_adapters.syntax.kept_syntax import KeptSyntax
-from context_pack_adapters.syntax.sources import SOURCES, Source
+from context_pack_adapters.syntax.sources import SOURCES, GrammarSource
 from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
 
 SMALL = {
@@ -115,10 +115,10 @@ def test_of_what_is_mostly_errors_the_rest_is_told(syntax: Syntax) -> None:
 
 @pytest.mark.clause("CD-98")
 @pytest.mark.parametrize(
-    "source", [Source("no_such_grammar", "language", "go"), Source("json", "loads", "go")]
+    "source", [GrammarSource("no_such_grammar", "language", "go"), GrammarSource("json", "loads", "go")]
 )
 def test_a_grammar_that_cannot_be_loaded_costs_its_language_only(
-    monkeypatch: pytest.MonkeyPatch, source: Source
+    monkeypatch: pytest.MonkeyPatch, source: GrammarSource
 ) -> None:
     monkeypatch.setitem(SOURCES, "broken", source)
     answer = TreeSitterSyntax().parse("broken", "x")

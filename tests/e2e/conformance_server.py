@@ -38,7 +38,7 @@ from context_pack.toolkit.registry import Registry  # noqa: E402
 from context_pack.toolkit.spec import Answer, FailedCall, Family, Tool, json_answer, tool  # noqa: E402
 from context_pack_adapters.mcp.jobs import Job  # noqa: E402
 from context_pack_adapters.mcp.pump import Limits, serve  # noqa: E402
-from context_pack_adapters.mcp.session import ServerFacts, Session  # noqa: E402
+from context_pack_adapters.mcp.session import ProtocolSession, ServerFacts  # noqa: E402
 from context_pack_adapters.mcp.wire import Refusal  # noqa: E402
 
 FACTS = ServerFacts(
@@ -292,7 +292,9 @@ def alarm(place: str, error: BaseException) -> None:
 def main() -> None:
     """Serve stdio until the conversation ends."""
     limits = Limits(10 * 1024 * 1024, 20_000, lambda line: alarm("pump", RuntimeError(line)))
-    code = serve(lambda send: Session(FACTS, registry, send, alarm=alarm, monotonic=time.monotonic), limits)
+    code = serve(
+        lambda send: ProtocolSession(FACTS, registry, send, alarm=alarm, monotonic=time.monotonic), limits
+    )
     os._exit(code)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
-from context_pack_adapters.commands.shell import Usage
+from context_pack_adapters.commands.shell import WrongUsage
 from context_pack_adapters.commands.tools import read_arguments
 
 PROPERTIES = {"name": {"type": "string"}, "tags": {"type": "array"}, "ttl_minutes": {"type": "integer"}}
@@ -96,7 +96,7 @@ def test_a_value_is_json_where_it_reads_as_json_and_text_where_text_is_wanted(
     ],
 )
 def test_arguments_that_make_no_sense_are_wrong_usage(words: list[str]) -> None:
-    with pytest.raises(Usage):
+    with pytest.raises(WrongUsage):
         read_arguments(words, PROPERTIES)
 
 

@@ -24,7 +24,7 @@ from context_pack.app import build
 from context_pack.toolkit.registry import Registry
 from context_pack_adapters.bootstrap import memory_ports
 from context_pack_adapters.mcp.framing import Decoder, Fault
-from context_pack_adapters.mcp.session import ServerFacts, Session
+from context_pack_adapters.mcp.session import ProtocolSession, ServerFacts
 
 STREAMS = 3000
 LIVE_STREAMS = int(os.environ.get("HOSTILE_STREAMS", "120"))
@@ -187,7 +187,7 @@ class Peer:
         self.said: list[Any] = []
         self.alarms: list[tuple[str, BaseException]] = []
         self._decoder = Decoder(LIMIT)
-        self.session = Session(
+        self.session = ProtocolSession(
             FACTS, load, self._take, alarm=lambda place, error: self.alarms.append((place, error))
         )
 

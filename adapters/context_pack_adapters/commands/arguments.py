@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.commands.shell import Shell, WrongUsage
 
 Argument = Callable[[Any], object]
 """Adds itself to a parser."""
@@ -85,7 +85,7 @@ class Parser(argparse.ArgumentParser):
             Usage: always.
         """
         shown = message.replace("\\x00", "").replace(_MARK, "")
-        raise Usage(f"{shown}\nTry '{self.prog} --help'.")
+        raise WrongUsage(f"{shown}\nTry '{self.prog} --help'.")
 
     def _check_known(self, word: str) -> None:
         """Refuse an option that the command has not, before anything else is said of the arguments."""
@@ -132,7 +132,7 @@ def before_command(words: Sequence[str], groups: Collection[str]) -> tuple[list[
         options.append(word)
         if word in PLACES:
             if not left:
-                raise Usage(f"argument {word}: expected one argument\nTry 'context-pack --help'.")
+                raise WrongUsage(f"argument {word}: expected one argument\nTry 'context-pack --help'.")
             options.append(left.pop(0))
     return options, [*others, *left]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.commands.arguments import argument, command, flag
-from context_pack_adapters.commands.shell import Shell, Usage, body_of, nearest
+from context_pack_adapters.commands.shell import Shell, WrongUsage, body_of, nearest
 
 if TYPE_CHECKING:
     from context_pack.bundles.domain.model import Bundle, Diagnostic, Unloadable
@@ -154,7 +154,7 @@ def _chosen(found: Sequence[Found], wanted: Sequence[str]) -> Sequence[Found]:
     known = {place.id: (place, bundle) for place, bundle in found}
     for name in wanted:
         if name not in known:
-            raise Usage(f"there is no bundle {name!r}{nearest(name, list(known))}")
+            raise WrongUsage(f"there is no bundle {name!r}{nearest(name, list(known))}")
     return [known[name] for name in dict.fromkeys(wanted)] if wanted else found
 
 
@@ -282,13 +282,13 @@ def graph(options: Namespace, shell: Shell) -> None:
     text = _serve(shell, options.bundle, draw)
     if len(text) > MOST_CHARS:
         hint = "name fewer entities, or a smaller --depth"
-        raise Usage(f"the diagram has {len(text)} characters and a pack holds {MOST_CHARS}; {hint}")
+        raise WrongUsage(f"the diagram has {len(text)} characters and a pack holds {MOST_CHARS}; {hint}")
     shell.terminal.raw(text)
 
 
 def _check_depth(depth: int) -> None:
     if depth < 0:
-        raise Usage("--depth must not be negative")
+        raise WrongUsage("--depth must not be negative")
 
 
 @command(
@@ -345,4 +345,4 @@ def _parsed(file: str) -> object:
     try:
         return parse(data, name, MAX_DEPTH + ENVELOPE_DEPTH)
     except Malformed as malformed:
-        raise Usage(f"{file}: {malformed}") from None
+        raise WrongUsage(f"{file}: {malformed}") from None

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from context_pack_adapters.commands.arguments import argument, command, flag
-from context_pack_adapters.commands.shell import Shell, Usage, body_of, refusal_in_words
+from context_pack_adapters.commands.shell import Shell, WrongUsage, body_of, refusal_in_words
 from context_pack_adapters.commands.terminal import Part, Terminal, counted
 from context_pack_adapters.commands.tool_commands import from_tool
 
@@ -81,13 +81,13 @@ def wanted_lines(written: str | None) -> dict[str, int]:
         return {}
     match = _LINES.fullmatch(written.strip())
     if match is None or not (match[1] or match[3]):
-        raise Usage(f"--lines {written!r} is no range; write it as 40-60, 40-, -60 or 40")
+        raise WrongUsage(f"--lines {written!r} is no range; write it as 40-60, 40-, -60 or 40")
     start, end = match[1], match[3] if match[2] else match[1]
     wanted = {name: int(value) for name, value in (("startLine", start), ("endLine", end)) if value}
     if 0 in wanted.values():
-        raise Usage(f"--lines {written!r}: the first line of a file is 1")
+        raise WrongUsage(f"--lines {written!r}: the first line of a file is 1")
     if wanted.get("startLine", 1) > wanted.get("endLine", sys.maxsize):
-        raise Usage(f"--lines {written!r} ends before it begins; write it as {end}-{start}")
+        raise WrongUsage(f"--lines {written!r} ends before it begins; write it as {end}-{start}")
     return wanted
 
 

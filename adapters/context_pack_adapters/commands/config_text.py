@@ -17,7 +17,7 @@ _SCALAR = re.compile(r"[^\s,\]}]+")
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
-class Unreadable(ValueError):
+class UnreadableConfig(ValueError):
     """The text is not what its client would read."""
 
 
@@ -155,16 +155,16 @@ def _skip(text: str, at: int) -> int:
 def _members(text: str, at: int) -> tuple[list[Member], int]:
     """The members of the object that begins there, and where its brace closes."""
     if text[at : at + 1] != "{":
-        raise Unreadable("an object was expected")
+        raise UnreadableConfig("an object was expected")
     members: list[Member] = []
     at = _skip(text, at + 1)
     while text[at : at + 1] != "}":
         key = _STRING.match(text, at)
         if key is None:
-            raise Unreadable("a name was expected")
+            raise UnreadableConfig("a name was expected")
         colon = _skip(text, key.end())
         if text[colon : colon + 1] != ":":
-            raise Unreadable("a colon was expected")
+            raise UnreadableConfig("a colon was expected")
         value = _skip(text, colon + 1)
         end = _value_end(text, value)
         members.append(Member(json.loads(key[0]), at, value, end))
@@ -172,7 +172,7 @@ def _members(text: str, at: int) -> tuple[list[Member], int]:
         if text[at : at + 1] == ",":
             at = _skip(text, at + 1)
         elif text[at : at + 1] != "}":
-            raise Unreadable("a comma was expected")
+            raise UnreadableConfig("a comma was expected")
     return members, at
 
 
@@ -188,5 +188,5 @@ def _value_end(text: str, at: int) -> int:
         return at + 1
     found = _STRING.match(text, at) if opening == '"' else _SCALAR.match(text, at)
     if found is None:
-        raise Unreadable("a value was expected")
+        raise UnreadableConfig("a value was expected")
     return found.end()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.commands.arguments import argument, command, flag
-from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.commands.shell import Shell, WrongUsage
 from context_pack_adapters.settings import resolve_source_root, working_directory
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def refresh(options: Namespace, shell: Shell) -> int:
       context-pack contexts refresh --fingerprint stat
     """
     if options.scope is not None and options.agents:
-        raise Usage("--agents is about the whole project; leave out the scope")
+        raise WrongUsage("--agents is about the whole project; leave out the scope")
     return _carry_out(options, shell, scope=options.scope)
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from context_pack_adapters.commands.arguments import command, flag
 from context_pack_adapters.commands.painting import show_pack
-from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.commands.shell import Shell, WrongUsage
 
 if TYPE_CHECKING:
     from context_pack.packs.domain.model import Pack
     from context_pack.packs.usecases.commands import Operation
-    from context_pack_adapters.commands.survey import Place, Survey
+    from context_pack_adapters.commands.survey import FirstLook, SurveyedLines
 
 TTL_MINUTES = 24 * 60
 MOST_NODES = 12
@@ -47,7 +47,9 @@ def demo(options: Namespace, shell: Shell) -> None:
       context-pack demo --keep                        and then: context-pack packs list
     """
     if not os.path.isdir(shell.settings.source_root):
-        raise Usage(f"{shell.settings.source_root} is not a folder; --source-root says where the project is")
+        raise WrongUsage(
+            f"{shell.settings.source_root} is not a folder; --source-root says where the project is"
+        )
     if options.keep:
         pack, document = _build(shell)
         show_pack(document, shell.terminal)
@@ -79,7 +81,7 @@ def _build(shell: Shell) -> tuple[Pack, str]:
         return pack, workspace.packs.document(pack)
 
 
-def _operations(found: Survey, name: str) -> Iterator[Operation]:
+def _operations(found: FirstLook, name: str) -> Iterator[Operation]:
     """The pack's content, from what a first look found."""
     from context_pack.packs.usecases.commands import UpsertDiagram, UpsertSection
 
@@ -104,7 +106,7 @@ def _operations(found: Survey, name: str) -> Iterator[Operation]:
         yield _ref("code", "definition", found.definition, title, "From the file that defines most")
 
 
-def _ref(section: str, key: str, place: Place, title: str, why: str) -> Operation:
+def _ref(section: str, key: str, place: SurveyedLines, title: str, why: str) -> Operation:
     """A ref to a place."""
     from context_pack.packs.usecases.commands import UpsertRef
 
@@ -119,7 +121,7 @@ def _ref(section: str, key: str, place: Place, title: str, why: str) -> Operatio
     )
 
 
-def _layout(found: Survey, name: str) -> str:
+def _layout(found: FirstLook, name: str) -> str:
     """The top of the folder as a Mermaid diagram."""
     shown = found.top[:MOST_NODES]
     lines = ["flowchart LR", f'  root["{_label(name)}"]']

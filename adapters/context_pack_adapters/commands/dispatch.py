@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.commands.arguments import EVERYWHERE, Command, Parser, before_command, near_option
-from context_pack_adapters.commands.shell import Shell, Usage, nearest
+from context_pack_adapters.commands.shell import Shell, WrongUsage, nearest
 from context_pack_adapters.commands.terminal import Terminal, standard_terminal
 from context_pack_adapters.logs import Log
 from context_pack_adapters.settings import Settings, read_settings, resolve_source_root, working_directory
@@ -24,7 +24,7 @@ from context_pack_adapters.settings import Settings, read_settings, resolve_sour
 DONE, FAILED, WRONG_USAGE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """Where a command lives (module:name) and what it is for."""
 
     home: str
@@ -37,65 +37,69 @@ class Entry(NamedTuple):
         return found
 
 
-COMMANDS: Mapping[str, Entry] = {
-    "serve": Entry("server:serve", "be the MCP server on stdin and stdout (the same as no arguments)"),
-    "setup": Entry("setup:setup", "write this server into the configuration of your agents"),
-    "demo": Entry("demo:demo", "build a small pack over the current folder and print it"),
-    "call": Entry("tools:call", "run any tool and print its answer"),
-    "tools": Entry("tools:tools", "list the tools, or explain one"),
-    "read": Entry("code:read", "print a file with line numbers, and what it imports"),
-    "outline": Entry("code:outline", "list the definitions of a file or folder"),
-    "grep": Entry("code:grep", "search the project's text files for a regular expression"),
-    "search": Entry("finding:search", "search code, discoveries, sessions and packs by meaning"),
-    "packs list": Entry("packs:list_packs", "list the context packs"),
-    "packs create": Entry("packs_build:create", "make an empty pack"),
-    "packs add": Entry("packs_build:add", "add lines of a file, or a definition, to a pack"),
-    "packs draft": Entry("packs:draft", "make a pack that answers a question"),
-    "packs show": Entry("packs:show", "render a pack with its code"),
-    "packs verify": Entry("packs:verify", "check that every ref still finds its code"),
-    "packs repair": Entry("packs:repair", "rewrite the refs whose code has moved"),
-    "packs restore": Entry("packs:restore", "bring back a pack whose time is over"),
-    "packs diff": Entry("packs_history:diff", "say what changed between two revisions"),
-    "packs delete": Entry("packs:delete", "delete packs"),
-    "packs export": Entry("packs_export:export", "write a rendered pack to a file"),
-    "bundles list": Entry("bundles:list_bundles", "list the bundles"),
-    "bundles check": Entry("bundles:check", "check files, schemas, ids and references of bundles"),
-    "bundles export": Entry("bundles:export", "export entities with what they depend on"),
-    "bundles graph": Entry("bundles:graph", "draw an export as a Mermaid diagram"),
-    "bundles stale": Entry("bundles:stale", "compare an earlier export with the bundle as it is now"),
-    "contexts init": Entry("contexts:init", "make the directory contexts that are missing"),
-    "contexts refresh": Entry("contexts:refresh", "bring directory contexts up to date"),
-    "contexts status": Entry("contexts:status", "tell which contexts are fresh, stale or missing"),
-    "contexts validate": Entry("contexts:validate", "check that every .context.yaml is valid"),
-    "contexts show": Entry("contexts:show", "print the context of a folder"),
-    "contexts watch": Entry(
+COMMANDS: Mapping[str, CommandEntry] = {
+    "serve": CommandEntry("server:serve", "be the MCP server on stdin and stdout (the same as no arguments)"),
+    "setup": CommandEntry("setup:setup", "write this server into the configuration of your agents"),
+    "demo": CommandEntry("demo:demo", "build a small pack over the current folder and print it"),
+    "call": CommandEntry("tools:call", "run any tool and print its answer"),
+    "tools": CommandEntry("tools:tools", "list the tools, or explain one"),
+    "read": CommandEntry("code:read", "print a file with line numbers, and what it imports"),
+    "outline": CommandEntry("code:outline", "list the definitions of a file or folder"),
+    "grep": CommandEntry("code:grep", "search the project's text files for a regular expression"),
+    "search": CommandEntry("finding:search", "search code, discoveries, sessions and packs by meaning"),
+    "packs list": CommandEntry("packs:list_packs", "list the context packs"),
+    "packs create": CommandEntry("packs_build:create", "make an empty pack"),
+    "packs add": CommandEntry("packs_build:add", "add lines of a file, or a definition, to a pack"),
+    "packs draft": CommandEntry("packs:draft", "make a pack that answers a question"),
+    "packs show": CommandEntry("packs:show", "render a pack with its code"),
+    "packs verify": CommandEntry("packs:verify", "check that every ref still finds its code"),
+    "packs repair": CommandEntry("packs:repair", "rewrite the refs whose code has moved"),
+    "packs restore": CommandEntry("packs:restore", "bring back a pack whose time is over"),
+    "packs diff": CommandEntry("packs_history:diff", "say what changed between two revisions"),
+    "packs delete": CommandEntry("packs:delete", "delete packs"),
+    "packs export": CommandEntry("packs_export:export", "write a rendered pack to a file"),
+    "bundles list": CommandEntry("bundles:list_bundles", "list the bundles"),
+    "bundles check": CommandEntry("bundles:check", "check files, schemas, ids and references of bundles"),
+    "bundles export": CommandEntry("bundles:export", "export entities with what they depend on"),
+    "bundles graph": CommandEntry("bundles:graph", "draw an export as a Mermaid diagram"),
+    "bundles stale": CommandEntry("bundles:stale", "compare an earlier export with the bundle as it is now"),
+    "contexts init": CommandEntry("contexts:init", "make the directory contexts that are missing"),
+    "contexts refresh": CommandEntry("contexts:refresh", "bring directory contexts up to date"),
+    "contexts status": CommandEntry("contexts:status", "tell which contexts are fresh, stale or missing"),
+    "contexts validate": CommandEntry("contexts:validate", "check that every .context.yaml is valid"),
+    "contexts show": CommandEntry("contexts:show", "print the context of a folder"),
+    "contexts watch": CommandEntry(
         "contexts_watch:watch", "tell when contexts become stale, or refresh them at once"
     ),
-    "memory add": Entry("memory:add", "record a discovery about the project"),
-    "memory list": Entry("memory:list_discoveries", "list the discoveries"),
-    "memory search": Entry("finding:search_memory", "search the discoveries"),
-    "memory import": Entry(
+    "memory add": CommandEntry("memory:add", "record a discovery about the project"),
+    "memory list": CommandEntry("memory:list_discoveries", "list the discoveries"),
+    "memory search": CommandEntry("finding:search_memory", "search the discoveries"),
+    "memory import": CommandEntry(
         "memory_import:import_notes", "record what Markdown notes and decision records say"
     ),
-    "memory forget": Entry("memory:forget", "forget discoveries"),
-    "index": Entry("index:index", "index the code for context_search now"),
-    "docs add": Entry("docs:add", "add a collection of documents to context.json"),
-    "docs allow": Entry("docs:allow", "let a repository be fetched that a project names"),
-    "docs remove": Entry("docs:remove", "remove a collection of documents"),
-    "docs list": Entry("docs:list_collections", "list the collections of documents"),
-    "docs sync": Entry("docs_content:sync", "bring collections up to date, or say what would be done"),
-    "docs search": Entry("docs_content:search", "search the documents by meaning and by words"),
-    "docs pack": Entry("docs_content:pack", "make a package of documents"),
-    "team init": Entry("team:init", "prepare a Postgres database for packs and discoveries of a team"),
-    "team status": Entry("team:status", "tell whether that database can be reached, and what it holds"),
-    "team push": Entry("team:push", "copy packs and discoveries of this checkout to it"),
-    "team pull": Entry("team:pull", "copy packs and discoveries from it to this checkout"),
-    "stats": Entry("server:stats", "what the tools have done in past connections"),
-    "completion": Entry("completion:completion", "print a script that completes commands in your shell"),
-    "doctor": Entry("doctor:doctor", "what is configured, what is missing, how to mend it"),
+    "memory forget": CommandEntry("memory:forget", "forget discoveries"),
+    "index": CommandEntry("index:index", "index the code for context_search now"),
+    "docs add": CommandEntry("docs:add", "add a collection of documents to context.json"),
+    "docs allow": CommandEntry("docs:allow", "let a repository be fetched that a project names"),
+    "docs remove": CommandEntry("docs:remove", "remove a collection of documents"),
+    "docs list": CommandEntry("docs:list_collections", "list the collections of documents"),
+    "docs sync": CommandEntry("docs_content:sync", "bring collections up to date, or say what would be done"),
+    "docs search": CommandEntry("docs_content:search", "search the documents by meaning and by words"),
+    "docs pack": CommandEntry("docs_content:pack", "make a package of documents"),
+    "team init": CommandEntry("team:init", "prepare a Postgres database for packs and discoveries of a team"),
+    "team status": CommandEntry(
+        "team:status", "tell whether that database can be reached, and what it holds"
+    ),
+    "team push": CommandEntry("team:push", "copy packs and discoveries of this checkout to it"),
+    "team pull": CommandEntry("team:pull", "copy packs and discoveries from it to this checkout"),
+    "stats": CommandEntry("server:stats", "what the tools have done in past connections"),
+    "completion": CommandEntry(
+        "completion:completion", "print a script that completes commands in your shell"
+    ),
+    "doctor": CommandEntry("doctor:doctor", "what is configured, what is missing, how to mend it"),
 }
-HIDDEN: Mapping[str, Entry] = {
-    "task": Entry("task:task", "long work that a server has done in a process of its own"),
+HIDDEN: Mapping[str, CommandEntry] = {
+    "task": CommandEntry("task:task", "long work that a server has done in a process of its own"),
 }
 """Commands that people need not know of."""
 
@@ -133,7 +137,7 @@ def run(argv: Sequence[str]) -> int:
     try:
         code = _answer(argv, terminal)
         terminal.flush()
-    except Usage as wrong:
+    except WrongUsage as wrong:
         terminal.complain(str(wrong))
         return WRONG_USAGE
     except KeyboardInterrupt:
@@ -156,7 +160,7 @@ def _answer(argv: Sequence[str], terminal: Terminal) -> int:
     options, words = before_command(argv, groups())
     if not words:
         if "--json" in options:
-            raise Usage("which command?\nTry 'context-pack --help'.")
+            raise WrongUsage("which command?\nTry 'context-pack --help'.")
         words = ["serve"]
     first = words[0]
     if first in {"-V", "--version", "version"}:
@@ -171,7 +175,7 @@ def _answer(argv: Sequence[str], terminal: Terminal) -> int:
         words = [*words[1:], "--help"]
     if words[0] in groups() and (len(words) == 1 or words[1] in {"-h", "--help"}):
         if len(words) == 1:
-            raise Usage(f"which of these?\n{group_text(words[0]).rstrip()}")
+            raise WrongUsage(f"which of these?\n{group_text(words[0]).rstrip()}")
         terminal.raw(group_text(words[0]))
         return DONE
     name, arguments = find_command(words)
@@ -198,13 +202,13 @@ def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
     word = words[1] if group else first
     if word.startswith("-"):
         hint = near_option(word, ["--help", "--version", *EVERYWHERE])
-        raise Usage(f"unknown option {word!r}{hint}\nTry 'context-pack --help'.")
+        raise WrongUsage(f"unknown option {word!r}{hint}\nTry 'context-pack --help'.")
     if group:
         known = [name.split()[1] for name in COMMANDS if name.startswith(f"{group} ")]
         hint = nearest(word, known)
-        raise Usage(f"unknown command '{group} {word}'{hint}\n{group_text(group).rstrip()}")
+        raise WrongUsage(f"unknown command '{group} {word}'{hint}\n{group_text(group).rstrip()}")
     hint = nearest(word, [*COMMANDS, *groups()])
-    raise Usage(f"unknown command {word!r}{hint}\nTry 'context-pack --help'.")
+    raise WrongUsage(f"unknown command {word!r}{hint}\nTry 'context-pack --help'.")
 
 
 def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
@@ -216,7 +220,7 @@ def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
         return int(end.code or 0)
     settings = _settings_for(options)
     if options.source_root and name != "doctor" and not os.path.isdir(settings.source_root):
-        raise Usage(f"{settings.source_root} is not a folder; --source-root says where the project is")
+        raise WrongUsage(f"{settings.source_root} is not a folder; --source-root says where the project is")
     log = Log(settings.log_level if settings.log_level_given else "warn")
     for complaint in settings.complaints:
         log.write("warn", complaint)
@@ -225,7 +229,7 @@ def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
         return command.run(options, shell) or DONE
     except Failure as failure:
         shell.complain_of({"": failure})
-    except (Usage, OSError, ImportError):
+    except (WrongUsage, OSError, ImportError):
         raise
     except Exception as error:
         log.alarm(name, error)

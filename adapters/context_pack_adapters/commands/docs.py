@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.docs_content import NO_COLLECTIONS, open_documents, plan_body, show_plan
-from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.commands.shell import Shell, WrongUsage
 from context_pack_adapters.settings import working_directory
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ def add(options: Namespace, shell: Shell) -> int:
     collection = sources.resolve(options.name, url, options.user)
     known = documents.shelf.catalogue().collections.get(options.name)
     if known is not None and known.user_wide == options.user and not options.replace:
-        raise Usage(f"there is a collection {options.name!r} already; --replace puts this one in its place")
+        raise WrongUsage(
+            f"there is a collection {options.name!r} already; --replace puts this one in its place"
+        )
     body: dict[str, Any] = {"collection": collection.alias, "collectionId": collection.id}
     if collection.where.is_local:
         body = plan_body(collection, documents.shelf.syncing.look(collection))
@@ -111,7 +113,7 @@ def allow(options: Namespace, shell: Shell) -> int | None:
     from context_pack.documents.domain.permits import address_in
 
     if options.list == (options.url is not None):
-        raise Usage("give the URL of a repository, or --list")
+        raise WrongUsage("give the URL of a repository, or --list")
     documents = shell.ports().documents
     assert documents is not None
     allowed = documents.sources.allowed()
@@ -163,7 +165,7 @@ def remove(options: Namespace, shell: Shell) -> None:
     for collection in chosen:
         if collection.user_wide != options.user:
             where = "user-wide: give --user" if collection.user_wide else "of this project: leave out --user"
-            raise Usage(f"{collection.alias!r} is configured {where}")
+            raise WrongUsage(f"{collection.alias!r} is configured {where}")
     removed = [{"collection": one.alias, "documents": counts.get(one.alias, 0)} for one in chosen]
     if not options.dry_run:
         for collection in chosen:

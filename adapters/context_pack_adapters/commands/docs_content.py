@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.commands.arguments import argument, command, flag
-from context_pack_adapters.commands.shell import Shell, Usage, body_of
+from context_pack_adapters.commands.shell import Shell, WrongUsage, body_of
 from context_pack_adapters.settings import working_directory
 
 if TYPE_CHECKING:
@@ -226,9 +226,9 @@ def pack(options: Namespace, shell: Shell) -> int:
         )
         target = Path(working_directory(), options.output or f"{about.name}-{about.version}.tar.gz")
         if not target.parent.is_dir():
-            raise Usage(f"the folder for {target.name} does not exist; make it first")
+            raise WrongUsage(f"the folder for {target.name} does not exist; make it first")
         if os.path.lexists(target) and not options.force:  # before anything is packed
-            raise Usage(f"{target.name} is there already; --force replaces it")
+            raise WrongUsage(f"{target.name} is there already; --force replaces it")
         data, packed, failed = package_of(about, source, survey)
         if not options.dry_run:
             write(str(target), data, replace=options.force)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.memory import TYPES, open_memory
-from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.commands.shell import Shell, WrongUsage
 
 if TYPE_CHECKING:
     from context_pack_adapters.disk.opening import Place
@@ -61,7 +61,7 @@ def _markdown(path: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
 
     if not os.path.isdir(path):
         if not os.path.exists(path):
-            raise Usage(f"{path}: there is no such file or folder")
+            raise WrongUsage(f"{path}: there is no such file or folder")
         yield path, lambda: read_named(path, MOST_BYTES)
         return
     for inside in _names(path):

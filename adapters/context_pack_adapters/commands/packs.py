@@ -11,7 +11,7 @@ from context_pack_adapters.commands.arguments import argument, command, flag, on
 from context_pack_adapters.commands.github import annotated
 from context_pack_adapters.commands.pack_calls import ask, each_pack, every_pack, mutate, readable_packs
 from context_pack_adapters.commands.painting import show_pack
-from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.commands.shell import Shell, WrongUsage
 from context_pack_adapters.commands.terminal import counted
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def list_packs(options: Namespace, shell: Shell) -> None:
     """
     if options.expired:
         if options.status is not None or options.query is not None:
-            raise Usage("--expired goes with no filter")
+            raise WrongUsage("--expired goes with no filter")
         _list_expired(options, shell)
         return
     with shell.workspace() as workspace:
@@ -132,7 +132,7 @@ def minutes(text: str) -> int:
     """A time such as 90, 12h or 7d, in minutes."""
     number, unit = (text[:-1], text[-1:]) if text[-1:] in UNITS else (text, "m")
     if not (number.isascii() and number.isdigit()) or len(number) > 9:
-        raise Usage("--ttl is a number of minutes, or of hours or days as in 12h and 7d")
+        raise WrongUsage("--ttl is a number of minutes, or of hours or days as in 12h and 7d")
     return int(number) * UNITS[unit]
 
 
@@ -223,7 +223,7 @@ def verify(options: Namespace, shell: Shell) -> int:
       context-pack packs verify --github           annotations at the lines, in a workflow
     """
     if options.all and options.packs:
-        raise Usage("give either packs or --all")
+        raise WrongUsage("give either packs or --all")
     holding = HOLDS_STRICTLY if options.strict else HOLDS
     with shell.workspace() as workspace:
 
@@ -306,7 +306,7 @@ def repair(options: Namespace, shell: Shell) -> int:
       context-pack packs repair --all              every draft
     """
     if bool(options.packs) == options.all:
-        raise Usage("say which packs, or --all")
+        raise WrongUsage("say which packs, or --all")
     with shell.workspace() as workspace:
         handles, broken = readable_packs(shell, workspace, "draft") if options.all else (options.packs, {})
         done = each_pack(handles, lambda handle: mutate(workspace, handle, "repair"), broken)
@@ -337,7 +337,7 @@ def delete(options: Namespace, shell: Shell) -> int:
       context-pack packs delete auth --revision 7     only if it is still at this revision
     """
     if options.revision is not None and len(options.packs) > 1:
-        raise Usage("--revision goes with one pack")
+        raise WrongUsage("--revision goes with one pack")
     with shell.workspace() as workspace:
 
         def remove(handle: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.packs import minutes
-from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.commands.shell import Shell, WrongUsage
 
 if TYPE_CHECKING:
     from context_pack import Pack
@@ -65,7 +65,7 @@ def add(options: Namespace, shell: Shell) -> None:
     """
     found = PLACE.fullmatch(options.place)
     if found is None:
-        raise Usage(f"{options.place!r} is no place; write FILE:10-40 or FILE#Symbol")
+        raise WrongUsage(f"{options.place!r} is no place; write FILE:10-40 or FILE#Symbol")
     start = None if found["start"] is None else int(found["start"])
     key = options.key or ref_key(options.place)
     with shell.workspace() as workspace:

@@ -8,7 +8,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from context_pack_adapters.commands.arguments import argument, command, flag, one_of
-from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.commands.shell import Shell, WrongUsage
 
 if TYPE_CHECKING:
     from context_pack.packs.domain.model import Pack
@@ -76,7 +76,7 @@ def destination(output: str, name: str) -> str:
     if not output or os.path.isdir(output):
         return os.path.join(output, name)
     if not os.path.basename(output):
-        raise Usage(f"there is no folder {output}; make it first, or name a file")
+        raise WrongUsage(f"there is no folder {output}; make it first, or name a file")
     return output
 
 
@@ -94,4 +94,4 @@ def write(path: str, data: bytes, *, replace: bool) -> None:
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from None
     if not written:
-        raise Usage(f"{path} exists; --force replaces it")
+        raise WrongUsage(f"{path} exists; --force replaces it")

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.pack_calls import ask
-from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.commands.shell import Shell, WrongUsage
 
 
 @command(
@@ -25,7 +25,7 @@ def diff(options: Namespace, shell: Shell) -> None:
       context-pack packs diff auth 3 7
     """
     if len(options.revisions) > 2:
-        raise Usage("give at most two revisions")
+        raise WrongUsage("give at most two revisions")
     old, new = (*options.revisions, None, None)[:2]
     with shell.workspace() as workspace:
         found = ask(workspace, action="diff", id=options.pack, from_revision=old, to_revision=new)

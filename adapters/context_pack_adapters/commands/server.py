@@ -6,7 +6,7 @@ import os
 from argparse import Namespace
 
 from context_pack_adapters.commands.arguments import argument, command, flag
-from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.commands.shell import Shell, WrongUsage
 from context_pack_adapters.commands.terminal import counted
 
 
@@ -35,7 +35,7 @@ def serve(options: Namespace, shell: Shell) -> None:
     if options.tools is not None:
         tools = parse_tools(options.tools)
         if tools is None:
-            raise Usage(f"--tools takes auto, all or some of: {', '.join(sorted(TOOL_FAMILIES))}")
+            raise WrongUsage(f"--tools takes auto, all or some of: {', '.join(sorted(TOOL_FAMILIES))}")
         settings = settings._replace(tools=tools)
     os._exit(serve(settings))  # a busy thread must not hold the process
 

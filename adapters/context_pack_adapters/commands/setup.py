@@ -9,8 +9,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from context_pack_adapters.commands.arguments import argument, command, flag, one_of
-from context_pack_adapters.commands.config_text import Unreadable, drop_json, drop_toml, put_json, put_toml
-from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.commands.config_text import (
+    UnreadableConfig,
+    drop_json,
+    drop_toml,
+    put_json,
+    put_toml,
+)
+from context_pack_adapters.commands.shell import Shell, WrongUsage
 from context_pack_adapters.disk.folder import Folder
 
 NAME = "context-pack"
@@ -101,7 +107,7 @@ def setup(options: Namespace, shell: Shell) -> int:
     """
     unknown = [name for name in options.clients if name not in CLIENTS]
     if unknown:
-        raise Usage(f"unknown client {unknown[0]!r}; there are {', '.join(CLIENTS)}")
+        raise WrongUsage(f"unknown client {unknown[0]!r}; there are {', '.join(CLIENTS)}")
     chosen = options.clients or [name for name, client in CLIENTS.items() if _is_here(client)]
     if not chosen:
         shell.terminal.complain(f"no client was found; name one of: {', '.join(CLIENTS)}")
@@ -143,7 +149,7 @@ def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
             shell.terminal.line(
                 f"{client.title}: {'removed from' if options.remove else 'written to'} {path}"
             )
-    except Unreadable as fault:
+    except UnreadableConfig as fault:
         shell.terminal.complain(f"{client.title}: {path} cannot be changed: {fault}; see --print")
         return False
     except OSError as error:
@@ -183,7 +189,7 @@ def _read(path: str) -> str | None:
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
-        raise Unreadable("it is not UTF-8") from None
+        raise UnreadableConfig("it is not UTF-8") from None
 
 
 def _write(path: str, before: str | None, after: str) -> None:

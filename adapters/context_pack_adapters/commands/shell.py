@@ -33,7 +33,7 @@ ADVICE: Mapping[Code, tuple[str, str]] = {
 _KINDS = {Code.MALFORMED_PACK: "pack", Code.MALFORMED_DISCOVERY: "discovery"}
 
 
-class Usage(Exception):
+class WrongUsage(Exception):
     """The command was called in a way it does not understand; the text says what would be right."""
 
 

@@ -33,7 +33,7 @@ ENTRIES = (
 """Names of entry points, the likeliest first."""
 
 
-class Place(NamedTuple):
+class SurveyedLines(NamedTuple):
     """Some lines of a file, and what they are called."""
 
     path: str
@@ -42,24 +42,24 @@ class Place(NamedTuple):
     name: str
 
 
-class Survey(NamedTuple):
+class FirstLook(NamedTuple):
     """What a first look found; any of it may be missing."""
 
-    readme: Place | None
-    entry: Place | None
-    definition: Place | None
+    readme: SurveyedLines | None
+    entry: SurveyedLines | None
+    definition: SurveyedLines | None
     top: Sequence[str]
     files: int
 
 
-def survey(tree: SourceTree, syntax: Syntax) -> Survey:
+def survey(tree: SourceTree, syntax: Syntax) -> FirstLook:
     """Look at a project."""
     names = _names(tree)
     readme = next((name for name in names if "/" not in name and name.lower().startswith("readme")), None)
     ranks = {name: rank for rank, name in enumerate(ENTRIES)}
     entries = sorted((name for name in names if _base(name) in ranks), key=lambda name: _rank(name, ranks))
     entry = next(filter(None, (_opening(tree, name, "entry point") for name in entries)), None)
-    return Survey(
+    return FirstLook(
         readme=_opening(tree, readme, "read me", LONGEST_README) if readme is not None else None,
         entry=entry,
         definition=_definition(tree, syntax, names, entry),
@@ -100,18 +100,20 @@ def _text(tree: SourceTree, name: str) -> str:
     return found.text if isinstance(found, SourceFile) else ""
 
 
-def _opening(tree: SourceTree, name: str, called: str, most: int = LONGEST) -> Place | None:
+def _opening(tree: SourceTree, name: str, called: str, most: int = LONGEST) -> SurveyedLines | None:
     """The first lines of a file, without blank ones at their end."""
     lines = split_lines(_text(tree, name))[:most]
     while lines and not lines[-1].strip():
         lines.pop()
-    return Place(name, 1, len(lines), called) if lines else None
+    return SurveyedLines(name, 1, len(lines), called) if lines else None
 
 
-def _definition(tree: SourceTree, syntax: Syntax, names: Sequence[str], entry: Place | None) -> Place | None:
+def _definition(
+    tree: SourceTree, syntax: Syntax, names: Sequence[str], entry: SurveyedLines | None
+) -> SurveyedLines | None:
     """The longest definition that fits, in the file that defines most, rather not in the entry point's."""
     code = [name for name in names if syntax.knows(language_of(name)) and not _is_test(name)]
-    best: tuple[int, list[Place]] = (0, [])
+    best: tuple[int, list[SurveyedLines]] = (0, [])
     for name in code[:MOST_READ]:
         places = list(_definitions(name, _text(tree, name), syntax))
         weight = len(places) * (1 if entry is not None and name == entry.path else 2)
@@ -124,10 +126,10 @@ def _definition(tree: SourceTree, syntax: Syntax, names: Sequence[str], entry: P
     return chosen._replace(end=min(chosen.end, chosen.start + LONGEST - 1))
 
 
-def _definitions(name: str, text: str, syntax: Syntax) -> Iterator[Place]:
+def _definitions(name: str, text: str, syntax: Syntax) -> Iterator[SurveyedLines]:
     """Every definition at the top of a file, but for constants."""
     parsed = syntax.parse(language_of(name), text)
     if not isinstance(parsed, NotParsed):
         for each in parsed.definitions:
             if not each.depth and each.kind is not DefinitionKind.CONSTANT:
-                yield Place(name, each.start, each.end, each.name)
+                yield SurveyedLines(name, each.start, each.end, each.name)

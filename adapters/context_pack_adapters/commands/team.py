@@ -7,7 +7,7 @@ from argparse import Namespace
 from typing import TYPE_CHECKING
 
 from context_pack_adapters.commands.arguments import argument, command, flag
-from context_pack_adapters.commands.shell import Shell, Usage
+from context_pack_adapters.commands.shell import Shell, WrongUsage
 
 if TYPE_CHECKING:
     from context_pack_adapters.postgres.opening import Team
@@ -21,7 +21,7 @@ def open_team(shell: Shell) -> Team:
     from context_pack_adapters.postgres.opening import Team
 
     if not shell.settings.store:
-        raise Usage(NO_STORE)
+        raise WrongUsage(NO_STORE)
     return Team(shell.settings, os.environ)
 
 
@@ -112,11 +112,11 @@ def _copied(shell: Shell, as_json: bool, up: bool) -> int:
     from attrs import asdict
 
     from context_pack_adapters.disk_ports import DiskPorts, file_packs
-    from context_pack_adapters.postgres.copying import Side, copy_discoveries, copy_packs, told
+    from context_pack_adapters.postgres.copying import CopySide, copy_discoveries, copy_packs, told
 
     team, files = open_team(shell), DiskPorts(shell.settings._replace(store=""))
-    here = Side(files.packs, lambda ids: file_packs(shell.settings, ids), files.memory.discoveries)
-    there = Side(team.packs, team.packs_with, team.discoveries)
+    here = CopySide(files.packs, lambda ids: file_packs(shell.settings, ids), files.memory.discoveries)
+    there = CopySide(team.packs, team.packs_with, team.discoveries)
     source, target = (here, there) if up else (there, here)
     packs = copy_packs(source.packs, target.packs_with)
     discoveries = copy_discoveries(source.discoveries, target.discoveries)

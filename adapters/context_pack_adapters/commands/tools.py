@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.commands.arguments import argument, command, flag
-from context_pack_adapters.commands.shell import Shell, Usage, nearest
+from context_pack_adapters.commands.shell import Shell, WrongUsage, nearest
 
 if TYPE_CHECKING:
     from context_pack.toolkit.spec import Answer, Tool
@@ -40,7 +40,7 @@ def tools(options: Namespace, shell: Shell) -> None:
     if options.name is not None:
         tool = registry.tools.get(options.name)
         if tool is None:
-            raise Usage(f"unknown tool {options.name!r}{nearest(options.name, list(registry.tools))}")
+            raise WrongUsage(f"unknown tool {options.name!r}{nearest(options.name, list(registry.tools))}")
         shell.terminal.json(describe(tool)) if options.json else _explain(tool, shell)
     elif options.json:
         shell.terminal.json(registry.describe())
@@ -114,7 +114,7 @@ def call(options: Namespace, shell: Shell) -> int:
     tool = registry.tools.get(options.tool)
     if tool is None:
         hint = nearest(options.tool, list(registry.tools))
-        raise Usage(f"unknown tool {options.tool!r}{hint}\nTools: {', '.join(registry.tools)}.")
+        raise WrongUsage(f"unknown tool {options.tool!r}{hint}\nTools: {', '.join(registry.tools)}.")
     arguments = read_arguments(options.arguments, tool.input_schema()["properties"])
     caller = QuietCall()
     answer = registry.call(options.tool, arguments, caller)
@@ -138,10 +138,10 @@ def read_arguments(words: Sequence[str], properties: Mapping[str, Mapping[str, A
     for word in words:
         match = _WORD.fullmatch(word)
         if match is None:
-            raise Usage(f"{word!r} is neither key=value nor, alone, a JSON object")
+            raise WrongUsage(f"{word!r} is neither key=value nor, alone, a JSON object")
         name, value = match.groups()
         if name in arguments:
-            raise Usage(f"{name!r} is given twice")
+            raise WrongUsage(f"{name!r} is given twice")
         arguments[name] = _value(value, properties.get(name, {}).get("type"))
     return arguments
 
@@ -171,9 +171,9 @@ def _object(body: bytes, where: str) -> dict[str, Any]:
     try:
         value = decode(body)
     except ParseFault as fault:
-        raise Usage(f"{where} is not JSON: {fault}") from None
+        raise WrongUsage(f"{where} is not JSON: {fault}") from None
     if not isinstance(value, dict):
-        raise Usage(f'{where} must be a JSON object, like \'{{"name": "auth"}}\'')
+        raise WrongUsage(f'{where} must be a JSON object, like \'{{"name": "auth"}}\'')
     return value
 
 

@@ -29,7 +29,7 @@ _MOST_READS = 8
 """After this many full buffers, thousands of events, it is quicker to look at the folder itself."""
 
 
-class Event(NamedTuple):
+class InotifyEvent(NamedTuple):
     """What happened, and to which entry ("" for the folder itself)."""
 
     mask: int
@@ -71,13 +71,13 @@ class Inotify:
         except OSError:
             return -1
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[InotifyEvent]:
         """The events that wait, oldest first; never blocks.
 
         Somebody who changes files faster than they are told of would keep it busy for ever: past a number of
         events the last one is an overflow, as if the queue had run over.
         """
-        found: list[Event] = []
+        found: list[InotifyEvent] = []
         for _ in range(_MOST_READS):
             try:
                 data = os.read(self.descriptor, _BUFFER_BYTES)
@@ -87,9 +87,9 @@ class Inotify:
             while at < len(data):
                 _, mask, _, length = _EVENT.unpack_from(data, at)
                 at += _EVENT.size
-                found.append(Event(mask, os.fsdecode(data[at : at + length].rstrip(b"\0"))))
+                found.append(InotifyEvent(mask, os.fsdecode(data[at : at + length].rstrip(b"\0"))))
                 at += length
-        found.append(Event(OVERFLOW, ""))
+        found.append(InotifyEvent(OVERFLOW, ""))
         return found
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from context_pack_adapters.disk.folder import Folder
-from context_pack_adapters.disk.inotify import ATTRIB, LOST, Event, Inotify, has_inotify
+from context_pack_adapters.disk.inotify import ATTRIB, LOST, Inotify, InotifyEvent, has_inotify
 from context_pack_adapters.disk.opening import AnyPlace, Place, scan
 from context_pack_adapters.disk.signature import Signature, signature
 
@@ -79,7 +79,7 @@ class FolderWatch:
 
     def _gather(self, events: Inotify) -> set[str] | None:
         """The names of this burst of events; None when only a look at the folder can tell them."""
-        burst: list[Event] = []
+        burst: list[InotifyEvent] = []
         for _ in range(MOST_ROUNDS):
             burst += events.events()
             if not select.select([events.descriptor], [], [], SETTLE_SECONDS)[0]:

@@ -34,7 +34,7 @@ ACTIVATIONS: dict[str, Literal["gelu", "relu"]] = {
 }
 
 
-class Config(NamedTuple):
+class ModelConfig(NamedTuple):
     """What config.json says, as far as it matters."""
 
     kind: Literal["bert", "roberta"]
@@ -76,7 +76,7 @@ def model_in(path: str) -> Model:
     return Model(tokenizer, Encoder(weights, shape))
 
 
-def read_config(path: str) -> Config:
+def read_config(path: str) -> ModelConfig:
     """The shape of the folder's encoder.
 
     Raises:
@@ -98,7 +98,7 @@ def read_config(path: str) -> Config:
     if dimension % heads or not isinstance(epsilon, float):
         raise EmbedderFailed(f"{CONFIG} contradicts itself")
     first = _whole(found, "pad_token_id", default=1, least=0) + 1 if kind == "roberta" else 0
-    return Config(kind, dimension, layers, heads, epsilon, activation, first)
+    return ModelConfig(kind, dimension, layers, heads, epsilon, activation, first)
 
 
 def read_pooling(path: str) -> Literal["cls", "mean"]:
@@ -133,7 +133,7 @@ def fingerprint(path: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def _tokenizer(path: str, config: Config) -> BytePairs | WordPieces:
+def _tokenizer(path: str, config: ModelConfig) -> BytePairs | WordPieces:
     description = _read_json(path, TOKENIZER)
     if config.kind == "roberta":
         from context_pack_adapters.embed.byte_pairs import BytePairs

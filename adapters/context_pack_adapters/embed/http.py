@@ -104,7 +104,7 @@ class HttpEmbedder:
         wait, repeats = FIRST_WAIT, patience.repeats
         if self._monotonic() - self._late < patience.rest:
             raise EmbedderFailed(f"{self._place()} did not answer in time a moment ago")
-        while isinstance(outcome := self._post_within(texts, patience.timeout), Refusal):
+        while isinstance(outcome := self._post_within(texts, patience.timeout), EndpointRefusal):
             pause = wait if outcome.wait is None else outcome.wait
             if outcome.late and patience.rest:
                 self._late = self._monotonic()
@@ -115,9 +115,9 @@ class HttpEmbedder:
             wait, repeats = min(wait * 2, patience.longest_wait), repeats - 1
         return outcome
 
-    def _post_within(self, texts: list[str], timeout: float) -> bytes | Refusal:
+    def _post_within(self, texts: list[str], timeout: float) -> bytes | EndpointRefusal:
         """One request that is over in time: an endpoint that sends a byte now and then would never end."""
-        future: Future[bytes | Refusal] = Future()
+        future: Future[bytes | EndpointRefusal] = Future()
 
         def post() -> None:
             try:
@@ -131,7 +131,7 @@ class HttpEmbedder:
         except FutureTimeout:
             return _late(timeout)
 
-    def _post(self, texts: list[str], timeout: float) -> bytes | Refusal:
+    def _post(self, texts: list[str], timeout: float) -> bytes | EndpointRefusal:
         """One request: the body of a 200, or why there is none."""
         from http.client import HTTPException
         from urllib.error import HTTPError
@@ -158,18 +158,22 @@ class HttpEmbedder:
                 return _late(timeout)
             said = getattr(reason, "strerror", None) or reason
             # A ValueError is a URL that is none: asking again changes nothing.
-            return Refusal(f"cannot be asked: {self._clean(said)}", passing=not isinstance(error, ValueError))
+            return EndpointRefusal(
+                f"cannot be asked: {self._clean(said)}", passing=not isinstance(error, ValueError)
+            )
         if len(content) > LARGEST_ANSWER:
-            return Refusal("answered with more than 64 MB", passing=False)
+            return EndpointRefusal("answered with more than 64 MB", passing=False)
         return content
 
-    def _refusal(self, error: Any) -> Refusal:
+    def _refusal(self, error: Any) -> EndpointRefusal:
         """What a status other than 200 means."""
         status: int = error.code
         if status in (401, 403):
-            return Refusal(f"refused the key ({status}): set CONTEXT_PACK_EMBEDDER_KEY", passing=False)
+            return EndpointRefusal(
+                f"refused the key ({status}): set CONTEXT_PACK_EMBEDDER_KEY", passing=False
+            )
         if 300 <= status < 400:
-            return Refusal(
+            return EndpointRefusal(
                 f"redirects ({status}): set CONTEXT_PACK_EMBEDDER to where it leads", passing=False
             )
         try:
@@ -178,7 +182,7 @@ class HttpEmbedder:
             said = ""
         words = f"answered with status {status}" + (f": {said}" if said else "")
         passing = status in (408, 409, 425, 429) or status >= 500
-        return Refusal(words, passing, _seconds(error.headers.get("Retry-After")))
+        return EndpointRefusal(words, passing, _seconds(error.headers.get("Retry-After")))
 
     def _place(self) -> str:
         """The endpoint as it may be shown: a path may hold secrets."""
@@ -191,7 +195,7 @@ class HttpEmbedder:
         return (line.replace(self._key, "…") if self._key else line)[:200]
 
 
-class Refusal(NamedTuple):
+class EndpointRefusal(NamedTuple):
     """Why there is no answer, whether asking again may help, and when; `late` if none came in time."""
 
     words: str
@@ -200,8 +204,8 @@ class Refusal(NamedTuple):
     late: bool = False
 
 
-def _late(timeout: float) -> Refusal:
-    return Refusal(f"did not answer in {timeout:g} s", passing=True, late=True)
+def _late(timeout: float) -> EndpointRefusal:
+    return EndpointRefusal(f"did not answer in {timeout:g} s", passing=True, late=True)
 
 
 def _content(answer: Any, deadline: float, monotonic: Callable[[], float]) -> bytes:

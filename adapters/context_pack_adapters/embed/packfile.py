@@ -44,7 +44,7 @@ class GroupedRows:
         return groups.reshape(len(rows), -1)
 
 
-class Pack(NamedTuple):
+class ModelPack(NamedTuple):
     """What a pack holds; `words` is the large table, `tensors` the rest as float32."""
 
     meta: dict[str, Any]
@@ -54,7 +54,7 @@ class Pack(NamedTuple):
     tensors: dict[str, NDArray[np.float32]]
 
 
-def read_pack(path: str, digest: str, words: str = "word_emb") -> Pack:
+def read_pack(path: str, digest: str, words: str = "word_emb") -> ModelPack:
     """The pack at `path`, if it is the one with that SHA-256.
 
     Raises:
@@ -70,7 +70,7 @@ def read_pack(path: str, digest: str, words: str = "word_emb") -> Pack:
     return parse_pack(content, words)
 
 
-def parse_pack(content: bytes, words: str) -> Pack:
+def parse_pack(content: bytes, words: str) -> ModelPack:
     """The parts of a pack's bytes."""
     import numpy as np
 
@@ -102,4 +102,4 @@ def parse_pack(content: bytes, words: str) -> Pack:
             tensors[entry["name"]] = groups.reshape(entry["shape"])
     if rows is None:
         raise EmbedderFailed("the model file has no table of words")
-    return Pack(header["meta"], header["arch"], tokenizer, rows, tensors)
+    return ModelPack(header["meta"], header["arch"], tokenizer, rows, tensors)

@@ -1,6 +1,6 @@
 """Reading entries and pieces as they were stored: rows of the file become the values of the core.
 
-`Catalogue` is the half of a snapshot that ranks nothing.
+`CatalogueReader` is the half of a snapshot that ranks nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from context_pack.retrieval.model import FoundPiece, IndexEntry, Piece, Summary
-from context_pack_adapters.index.connections import Opened
+from context_pack_adapters.index.connections import CheckedIndex
 from context_pack_adapters.index.faults import Damaged, damaged, judging
 from context_pack_adapters.index.values import (
     bounded,
@@ -38,10 +38,10 @@ def range_of(connection: sqlite3.Connection, corpus: str, key: str) -> tuple[int
     return (0, -1) if row is None else (int(row[0]), int(row[1]))
 
 
-class Catalogue:
+class CatalogueReader:
     """What one connection reads in one state; used by one thread."""
 
-    def __init__(self, name: str, opened: Opened, connection: sqlite3.Connection) -> None:
+    def __init__(self, name: str, opened: CheckedIndex, connection: sqlite3.Connection) -> None:
         self._name = name
         self._opened = opened
         self._connection = connection

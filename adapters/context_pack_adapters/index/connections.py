@@ -97,7 +97,7 @@ def identity_of(path: str) -> Identity:
     return (status.st_dev, status.st_ino)
 
 
-class Opened:
+class CheckedIndex:
     """An index file that was checked and found good."""
 
     def __init__(self, path: str, timeout: float) -> None:

@@ -21,7 +21,7 @@ from context_pack.kernel.errors import Failure
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.disk.private import FILE_MODE, PrivateFolder
-from context_pack_adapters.index.connections import BUSY_SECONDS, LOGS, Opened, connect
+from context_pack_adapters.index.connections import BUSY_SECONDS, LOGS, CheckedIndex, connect
 from context_pack_adapters.index.faults import Damaged, damaged, judging, locked
 from context_pack_adapters.index.schema import (
     CHECKED_BYTES,
@@ -48,7 +48,7 @@ class IndexFile:
         self._maker = maker
         self._timeout = timeout
         self._opening, self._writing = Lock(), Lock()
-        self._opened: Opened | None = None
+        self._opened: CheckedIndex | None = None
         self._notices: list[str] = []
 
     def tell(self, notice: str) -> None:
@@ -70,7 +70,7 @@ class IndexFile:
             opened.retire()
 
     @contextmanager
-    def reading(self) -> Iterator[tuple[Opened, sqlite3.Connection]]:
+    def reading(self) -> Iterator[tuple[CheckedIndex, sqlite3.Connection]]:
         """A connection that sees the newest state until the block ends; who finds damage condemns it."""
         opened, connection = self._begin_reading()
         try:
@@ -93,7 +93,7 @@ class IndexFile:
                 opened.give_back(connection)
         raise AssertionError("unreachable")
 
-    def _begin_reading(self) -> tuple[Opened, sqlite3.Connection]:
+    def _begin_reading(self) -> tuple[CheckedIndex, sqlite3.Connection]:
         for _ in range(ATTEMPTS):
             opened = self._current()
             try:
@@ -133,7 +133,7 @@ class IndexFile:
         finally:
             self._writing.release()
 
-    def _current(self) -> Opened:
+    def _current(self) -> CheckedIndex:
         """What is open if it is still what the name means, else what the name means now."""
         opened = self._opened
         if opened is not None and opened.is_current():
@@ -146,7 +146,7 @@ class IndexFile:
             self._opened = self._open(self._opened)
             return self._opened
 
-    def _open(self, before: Opened | None) -> Opened:
+    def _open(self, before: CheckedIndex | None) -> CheckedIndex:
         with translated(self.name):
             self._folder.make()
             try:
@@ -155,7 +155,7 @@ class IndexFile:
             except Failure as failure:
                 raise locked(self.name) if "lock" in failure.details else failure from failure
 
-    def _open_alone(self, before: Opened | None) -> Opened:
+    def _open_alone(self, before: CheckedIndex | None) -> CheckedIndex:
         if before is not None and before.fault and before.is_named():
             self._set_aside(f"was damaged ({before.fault})")
         elif before is not None and before.lost_its_log() and os.path.exists(self._path):
@@ -169,7 +169,7 @@ class IndexFile:
                 continue
             try:
                 with judging(self.name):
-                    opened = Opened(self._path, self._timeout)
+                    opened = CheckedIndex(self._path, self._timeout)
                     opened.give_back(opened.borrow())
                     opened.remember()
                     return opened

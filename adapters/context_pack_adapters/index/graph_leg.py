@@ -17,7 +17,7 @@ from context_pack.retrieval.model import Scope
 from context_pack.retrieval.ports import Kind
 from context_pack_adapters.disk.locking import attempt_lock
 from context_pack_adapters.disk.private import FILE_MODE
-from context_pack_adapters.index.schema import State, state_of, vector_table
+from context_pack_adapters.index.schema import StoredState, state_of, vector_table
 from context_pack_adapters.index.vector_leg import EmbedderRow, VectorLeg, ranges_of, rows_for, vectors_of
 from context_pack_adapters.vectors import graph as graphs
 from context_pack_adapters.vectors.exact import GATHER_ROWS, as_vector, best, from_blobs, rows_within
@@ -51,7 +51,7 @@ class GraphLeg:
         return f"{self._path}.graph-{embedder.id}"
 
     def is_worth(
-        self, generation: object, connection: sqlite3.Connection, state: State, embedder: EmbedderRow
+        self, generation: object, connection: sqlite3.Connection, state: StoredState, embedder: EmbedderRow
     ) -> bool:
         """Whether there are so many vectors that a graph is worth it, and hnswlib to make one."""
         if not graphs.is_available():
@@ -83,7 +83,7 @@ class GraphLeg:
         graph: graphs.Graph,
         generation: object,
         connection: sqlite3.Connection,
-        state: State,
+        state: StoredState,
         embedder: EmbedderRow,
         vector: Any,
         scope: Scope,

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.short_forms import related, stand_in
 from context_pack.retrieval.words import tokens
-from context_pack_adapters.index.schema import K1, WEIGHTS, State
+from context_pack_adapters.index.schema import K1, WEIGHTS, StoredState
 from context_pack_adapters.index.values import admits_nothing, match_filter, match_word, to_tokens
 from context_pack_adapters.index.vector_leg import ranges_of
 
@@ -70,7 +70,7 @@ class WordCounts:
         self._room = SCORES_REMEMBERED
 
     def counted(
-        self, generation: object, state: State, connection: sqlite3.Connection, words: Iterable[str]
+        self, generation: object, state: StoredState, connection: sqlite3.Connection, words: Iterable[str]
     ) -> tuple[int, dict[str, int]]:
         """How many pieces there are, and how many have each of these words that stands anywhere."""
         with self._lock:
@@ -90,7 +90,9 @@ class WordCounts:
                     result[word] = count
             return self._total, result
 
-    def scores(self, generation: object, state: State, connection: sqlite3.Connection, word: str) -> Scores:
+    def scores(
+        self, generation: object, state: StoredState, connection: sqlite3.Connection, word: str
+    ) -> Scores:
         """What FTS5 gives to each piece for a word that `counted` was asked for."""
         with self._lock:
             kept = self._scores.get(word) if self._of == (generation, state.revision) else None
@@ -121,7 +123,7 @@ def fts5_rarity(total: int, having: int) -> float:
     return max(log(odds), 1e-6) if odds > 0 else 1e-6
 
 
-class Asked(NamedTuple):
+class KeywordQuery(NamedTuple):
     """What is looked up for a query: the weights and rarities of words, and the best score there is."""
 
     weights: dict[str, float]
@@ -131,7 +133,7 @@ class Asked(NamedTuple):
     """How many there are, with or without such words."""
 
 
-def asked(words: Sequence[str], counted: Counted, after: Callable[[str], str]) -> Asked:
+def asked(words: Sequence[str], counted: Counted, after: Callable[[str], str]) -> KeywordQuery:
     """The words of a query that stand anywhere, and other forms of them; of too many the weightiest.
 
     A word that stands nowhere counts in the best score like the usual one of those that do, so that a query
@@ -157,7 +159,7 @@ def asked(words: Sequence[str], counted: Counted, after: Callable[[str], str]) -
         for word, times in said.items()
         if word in heaviest or (word not in counts and word not in wholes)
     )
-    return Asked({word: weights[word] for word in heaviest}, rarities, reachable * (K1 + 1), total)
+    return KeywordQuery({word: weights[word] for word in heaviest}, rarities, reachable * (K1 + 1), total)
 
 
 def clean(words: Sequence[str]) -> list[str]:
@@ -166,7 +168,11 @@ def clean(words: Sequence[str]) -> list[str]:
 
 
 def keyword_hits(
-    connection: sqlite3.Connection, query: Asked, scope: Scope, limit: int, scores: Callable[[str], Scores]
+    connection: sqlite3.Connection,
+    query: KeywordQuery,
+    scope: Scope,
+    limit: int,
+    scores: Callable[[str], Scores],
 ) -> list[tuple[int, float]]:
     """The best pieces for these words within a scope, best first, ties by piece."""
     within = _within(connection, scope, query.pieces)
@@ -191,7 +197,7 @@ def keyword_hits(
     return [(int(piece), float(score)) for piece, score in rows]
 
 
-def _best(query: Asked, limit: int, scores: Callable[[str], Scores]) -> list[tuple[int, float]]:
+def _best(query: KeywordQuery, limit: int, scores: Callable[[str], Scores]) -> list[tuple[int, float]]:
     """The best pieces of all for these words, by what is known of each word."""
     sums: dict[int, float] = {}
     for word, times in query.weights.items():

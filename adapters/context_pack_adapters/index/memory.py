@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TypeVar
 
 from context_pack.retrieval.ports import Embedder
-from context_pack_adapters.index.connections import Opened
+from context_pack_adapters.index.connections import CheckedIndex
 from context_pack_adapters.index.faults import judging
 from context_pack_adapters.index.file import IndexFile
 from context_pack_adapters.index.schema import PAGE_BYTES, Maker, check_library, create
@@ -27,7 +27,7 @@ class MemoryFile(IndexFile):
         self.name = "the index in memory"
         self._opening, self._writing = Lock(), Lock()
         self._notices = []
-        self._opened = Opened(self.name, 0.0)
+        self._opened = CheckedIndex(self.name, 0.0)
         self._maker = maker
         self._database: sqlite3.Connection | None = None
         self._copies: list[sqlite3.Connection] = []
@@ -48,7 +48,7 @@ class MemoryFile(IndexFile):
         return self._database
 
     @contextmanager
-    def reading(self) -> Iterator[tuple[Opened, sqlite3.Connection]]:
+    def reading(self) -> Iterator[tuple[CheckedIndex, sqlite3.Connection]]:
         """A copy of the newest state; one that is still the newest serves the next reader."""
         assert self._opened is not None
         with self._writing:

@@ -78,7 +78,7 @@ class Maker(NamedTuple):
     chunker: str
 
 
-class State(NamedTuple):
+class StoredState(NamedTuple):
     """Where an index stands: `revision` counts its changes, `removals` the pieces that went.
 
     `birth` is the first piece's id, which no two files share.
@@ -206,14 +206,14 @@ def check_structure(connection: sqlite3.Connection) -> None:
         raise Damaged("its structure is broken")
 
 
-def state_of(connection: sqlite3.Connection) -> State:
+def state_of(connection: sqlite3.Connection) -> StoredState:
     """Where the index stands, as this connection sees it."""
     row = connection.execute(
         "SELECT revision, removals, next_piece, birth FROM state WHERE one = 1"
     ).fetchone()
     if row is None or not all(isinstance(number, int) for number in row):
         raise Damaged("its state does not decode")
-    return State(*row)
+    return StoredState(*row)
 
 
 def vector_table(embedder: int) -> str:

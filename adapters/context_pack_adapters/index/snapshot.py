@@ -8,11 +8,17 @@ from typing import Any, NamedTuple
 
 from context_pack.retrieval.model import PieceHit, Progress, Scope
 from context_pack.retrieval.ports import Embedder, Stop
-from context_pack_adapters.index.catalogue import Catalogue, range_of
-from context_pack_adapters.index.connections import Opened
+from context_pack_adapters.index.catalogue import CatalogueReader, range_of
+from context_pack_adapters.index.connections import CheckedIndex
 from context_pack_adapters.index.graph_leg import GraphLeg
-from context_pack_adapters.index.keyword_leg import Asked, WordCounts, asked, keyword_hits, named_pieces
-from context_pack_adapters.index.schema import State, state_of, vector_table
+from context_pack_adapters.index.keyword_leg import (
+    KeywordQuery,
+    WordCounts,
+    asked,
+    keyword_hits,
+    named_pieces,
+)
+from context_pack_adapters.index.schema import StoredState, state_of, vector_table
 from context_pack_adapters.index.values import (
     admits_nothing,
     bounded,
@@ -45,13 +51,15 @@ class Shared(NamedTuple):
     progress: dict[tuple[str, Scope], tuple[object, int, Progress]]
 
 
-class SqliteSnapshot(Catalogue):
+class SqliteSnapshot(CatalogueReader):
     """A state as one connection sees it; used by one thread, inside `reading()`."""
 
-    def __init__(self, name: str, opened: Opened, connection: sqlite3.Connection, shared: Shared) -> None:
+    def __init__(
+        self, name: str, opened: CheckedIndex, connection: sqlite3.Connection, shared: Shared
+    ) -> None:
         super().__init__(name, opened, connection)
         self._shared = shared
-        self._state: State | None = None
+        self._state: StoredState | None = None
 
     def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
@@ -73,7 +81,7 @@ class SqliteSnapshot(Catalogue):
         with self._guarded():
             return self._asked(words).ideal
 
-    def _asked(self, words: Sequence[str]) -> Asked:
+    def _asked(self, words: Sequence[str]) -> KeywordQuery:
         here = (self._opened, self._here(), self._connection)
         return asked(words, lambda some: self._shared.counts.counted(*here, some), self._after)
 
@@ -138,7 +146,7 @@ class SqliteSnapshot(Catalogue):
             matrix = matrix.appended(pieces, from_blobs([blob for _, blob in rows], known.dimension))
         return matrix
 
-    def _here(self) -> State:
+    def _here(self) -> StoredState:
         if self._state is None:
             self._state = state_of(self._connection)
         return self._state

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attrs import evolve, field, frozen
 
 from context_pack.retrieval.model import Scope
-from context_pack_adapters.index.schema import State, vector_table
+from context_pack_adapters.index.schema import StoredState, vector_table
 from context_pack_adapters.index.values import admits_nothing, condition, marks, portions
 from context_pack_adapters.vectors.exact import Matrix, from_blobs, rows_within
 
@@ -41,7 +41,7 @@ class Held:
     """The vectors of one embedder as of one state."""
 
     generation: object
-    state: State
+    state: StoredState
     after: int
     last: int
     matrix: Matrix
@@ -63,7 +63,7 @@ class VectorLeg:
         self,
         generation: object,
         connection: sqlite3.Connection,
-        state: State,
+        state: StoredState,
         embedder: EmbedderRow,
         after: int = 0,
     ) -> Held:
@@ -71,7 +71,7 @@ class VectorLeg:
         with self._lock:
             held = self._held.get(embedder.id)
             if held is None or held.generation is not generation:
-                blank = State(-1, state.removals, 0, 0)
+                blank = StoredState(-1, state.removals, 0, 0)
                 held = Held(generation, blank, after, after, Matrix(embedder.dimension))
             if held.state.revision == state.revision:
                 return held
@@ -104,7 +104,9 @@ def vectors_of(
     }
 
 
-def _brought_to(held: Held, connection: sqlite3.Connection, state: State, embedder: EmbedderRow) -> Held:
+def _brought_to(
+    held: Held, connection: sqlite3.Connection, state: StoredState, embedder: EmbedderRow
+) -> Held:
     table = vector_table(embedder.id)
     (last,) = connection.execute(f"SELECT MAX(seq) FROM {table}").fetchone()
     last = max(int(last or 0), held.after)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from context_pack_adapters.mcp.wire import joined
 
 
-class Batch:
+class ReplyBatch:
     """Collects the replies of a batch in the order of its requests; sends nothing if there are none."""
 
     def __init__(self, send: Callable[[bytes], None]) -> None:

@@ -20,7 +20,7 @@ from context_pack_adapters.mcp.eras import SEVERITY
 from context_pack_adapters.mcp.exchange import Exchange
 from context_pack_adapters.mcp.jsonrpc import Id
 from context_pack_adapters.mcp.limits import OTHER_PAGE, page_tokens_of
-from context_pack_adapters.mcp.progress import Progress
+from context_pack_adapters.mcp.progress import ProgressNotes
 from context_pack_adapters.mcp.wire import Refusal, error, failed, internal, notification
 from context_pack_adapters.serving import serving
 
@@ -116,7 +116,7 @@ class Job:
         self._later: list[Callable[[], None]] = []
         self._received = desk.monotonic()
         token = exchange.token
-        self._progress = None if token is None else Progress(token, desk.send, desk.monotonic)
+        self._progress = None if token is None else ProgressNotes(token, desk.send, desk.monotonic)
         desk.in_flight.add(self)
 
     @property

@@ -88,7 +88,7 @@ read_value = _decoder.raw_decode
 """The value at the start of a text, and where it ends; raises as `decode` does, or ValueError."""
 
 
-class Line(bytes):
+class ParsedBody(bytes):
     """A body that was read on the way, with its value: nothing is read twice."""
 
     value: Any
@@ -101,7 +101,7 @@ def decode(body: bytes) -> Any:
         ParseFault: not UTF-8, not JSON, a duplicate key, a number that is not finite or has too many digits,
             or nested deeper than MAX_DEPTH.
     """
-    if type(body) is Line:
+    if type(body) is ParsedBody:
         return body.value
     if body.count(b"{") + body.count(b"[") > MAX_DEPTH:  # Fewer brackets cannot be nested too deep.
         _check_depth(body)

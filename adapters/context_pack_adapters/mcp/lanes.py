@@ -39,7 +39,7 @@ HALL = "hall"
 """Where a job waits whose lane is not known yet."""
 
 
-class Job(Protocol):
+class LaneJob(Protocol):
     """A piece of work that sends its own reply and never raises."""
 
     @property
@@ -79,7 +79,7 @@ class _Mutation:
 class _Entry(NamedTuple):
     """A queued job, the mutation it follows, and the mutation it is."""
 
-    job: Job
+    job: LaneJob
     follows: _Mutation | None
     mutation: _Mutation | None
 
@@ -100,7 +100,7 @@ class _Lane:
         self._threads = 0
         self._active = 0
         self._lost = 0
-        self._at_work: dict[Job, float] = {}  # since when
+        self._at_work: dict[LaneJob, float] = {}  # since when
         self._headway = 0
         self._last_headway = -1
         self._moved = 0.0
@@ -151,7 +151,7 @@ class _Lane:
             for _ in range(min(len(self.queue), most - self._active)):
                 self._join()
 
-    def write_off(self, job: Job) -> None:
+    def write_off(self, job: LaneJob) -> None:
         """Do without the thread that is stuck with a job: it ends when it comes back, others may join."""
         with self._lock:
             if job in self._at_work and self._lost < MOST_LOST:
@@ -199,7 +199,7 @@ class _Lane:
             self._active -= 1
             return None
 
-    def _came_back(self, job: Job) -> bool:
+    def _came_back(self, job: LaneJob) -> bool:
         """Note that a job is finished; False for one whose thread was written off."""
         with self._lock:
             self._headway += 1
@@ -215,7 +215,7 @@ class Lanes:
     def __init__(self, on_room: Callable[[], None]) -> None:
         self._on_room = on_room
         self._state = threading.Condition()
-        self._open: set[Job] = set()  # changed by single steps that no other thread can come between
+        self._open: set[LaneJob] = set()  # changed by single steps that no other thread can come between
         self._was_full = False
         self._lock = threading.Lock()
         self._hall = _Lane(HALL, 1, 1, self._lock, self._show_in)
@@ -265,7 +265,7 @@ class Lanes:
         for lane in self._all:
             lane.nudge(now)
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: LaneJob) -> None:
         """Run the job as soon as its lane allows; only the reader thread submits."""
         self._open.add(job)
         self._due = min(self._due, time.monotonic() + job.seconds)
@@ -290,7 +290,7 @@ class Lanes:
             with self._state:
                 self._in_hall -= 1
 
-    def _queue(self, job: Job) -> None:
+    def _queue(self, job: LaneJob) -> None:
         """Queue the job in its lane."""
         mutation = follows = None
         if job.lane == "write":
@@ -303,7 +303,7 @@ class Lanes:
                 mutation.done.set()
             self._refuse(job)
 
-    def _lane(self, job: Job) -> _Lane:
+    def _lane(self, job: LaneJob) -> _Lane:
         """The lane of a job, made when the first one comes."""
         lane = self._lanes.get((job.lane, job.family))
         if lane is None:
@@ -312,7 +312,7 @@ class Lanes:
             self._all = (*self._all, lane)
         return lane
 
-    def _refuse(self, job: Job) -> None:
+    def _refuse(self, job: LaneJob) -> None:
         job.refuse("EAGAIN", NO_THREAD)
         self._finish(job)
 
@@ -342,7 +342,7 @@ class Lanes:
         last = max(related, key=attrgetter("serial"), default=None)
         return None if last is None or last.stuck or last.done.is_set() else last
 
-    def _finish(self, job: Job) -> None:
+    def _finish(self, job: LaneJob) -> None:
         self._open.discard(job)
         left = len(self._open)
         if not left:

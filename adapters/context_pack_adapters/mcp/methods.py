@@ -19,7 +19,7 @@ from context_pack_adapters.mcp.jobs import FETCHING, Desk, Job
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
 from context_pack_adapters.mcp.limits import page_tokens_of
 from context_pack_adapters.mcp.results import Results
-from context_pack_adapters.mcp.shelf import Shelf
+from context_pack_adapters.mcp.shelf import OnDemand
 from context_pack_adapters.mcp.subscriptions import Listener, Subscriptions, wanted
 from context_pack_adapters.mcp.wire import Refusal, answer_fields, error, failed, fields_of, reply
 
@@ -41,7 +41,7 @@ class Methods:
         self,
         facts: ServerFacts,
         offered: Offered,
-        shelf: Shelf,
+        shelf: OnDemand,
         desk: Desk,
         subscriptions: Subscriptions,
         tells: Callable[[str], bool],

@@ -17,7 +17,7 @@ NUDGE = 0.001
 """How far a reminder moves a bar that has nothing new to say: every value must be greater than the last."""
 
 
-class Progress:
+class ProgressNotes:
     """Sends `notifications/progress` on one token."""
 
     def __init__(self, token: Id, send: Callable[[bytes], None], monotonic: Callable[[], float]) -> None:

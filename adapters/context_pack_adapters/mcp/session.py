@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from context_pack_adapters.mcp.batch import Batch
+from context_pack_adapters.mcp.batch import ReplyBatch
 from context_pack_adapters.mcp.eras import MAX_INSTRUCTIONS_BYTES, Offered, ServerFacts, envelope_of
 from context_pack_adapters.mcp.exchange import Exchange, Sink
 from context_pack_adapters.mcp.jobs import CALL_SECONDS, Desk, Job
@@ -31,7 +31,7 @@ from context_pack_adapters.mcp.jsonrpc import (
     decode,
 )
 from context_pack_adapters.mcp.methods import Families, Methods
-from context_pack_adapters.mcp.shelf import Published, Shelf
+from context_pack_adapters.mcp.shelf import OnDemand, Published
 from context_pack_adapters.mcp.subscriptions import Subscriptions
 from context_pack_adapters.mcp.wire import Refusal, error, internal, reply, shown
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from context_pack.toolkit.registry import Registry
     from context_pack_adapters.mcp.framing import Fault
 
-__all__ = ["Job", "Offered", "ServerFacts", "Session"]
+__all__ = ["Job", "Offered", "ProtocolSession", "ServerFacts"]
 
 MAX_BATCH = 100_000
 """Members of one batch; more would keep the reader from everything else for seconds."""
@@ -68,7 +68,7 @@ def _no_clock() -> float:
     return 0.0
 
 
-class Session:
+class ProtocolSession:
     """One connection's protocol state.
 
     `load` makes the registry and may be slow; `published` may know its lists beforehand; `send` takes one
@@ -104,7 +104,7 @@ class Session:
         self._closing = False
         self._send = send
         self._alone: Sink = self._reply_alone
-        self._shelf = Shelf(load, page_size, published)
+        self._shelf = OnDemand(load, page_size, published)
         self._desk = Desk(send, monotonic, alarm, call_seconds, page_tokens)
         self._subscriptions = Subscriptions(send, on_watch)
         self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions, tells, families)
@@ -172,7 +172,7 @@ class Session:
         if len(members) > MAX_BATCH:
             self._refuse(INVALID_REQUEST, f"Invalid request: a batch has at most {MAX_BATCH} members")
             return ()
-        batch = Batch(self._send)
+        batch = ReplyBatch(self._send)
         jobs = [self._receive_one(member, batch.member()) for member in members]
         batch.close()
         return [job for job in jobs if job is not None]

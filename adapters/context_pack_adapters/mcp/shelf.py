@@ -23,7 +23,7 @@ Published = Callable[[], Mapping[str, Sequence[Item]] | None]
 """Gives the lists of a registry that need not be loaded for it; None where they are not known."""
 
 
-class Shelf:
+class OnDemand:
     """Loads on demand; a load that failed is tried again by the next one who asks."""
 
     def __init__(self, load: Callable[[], Registry], page_size: int | None, published: Published) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from json.decoder import JSONDecoder
 from typing import Any, Final, NoReturn
 
-from context_pack_adapters.mcp.jsonrpc import Line, ParseFault, read_value
+from context_pack_adapters.mcp.jsonrpc import ParsedBody, ParseFault, read_value
 from context_pack_adapters.mcp.limits import MAX_DEPTH
 
 SHORT_LINE: Final = 64 * 1024
@@ -38,7 +38,7 @@ def one_value(line: bytes) -> bytes | None:
     return _with_value(line, value) if end == len(text) else None
 
 
-def _with_value(line: bytes, value: Any) -> Line:
-    read = Line(line)
+def _with_value(line: bytes, value: Any) -> ParsedBody:
+    read = ParsedBody(line)
     read.value = value
     return read

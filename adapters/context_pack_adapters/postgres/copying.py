@@ -24,7 +24,7 @@ class Copied:
     conflicts: dict[str, str] = field(factory=dict)
 
 
-class Side(NamedTuple):
+class CopySide(NamedTuple):
     """The stores of one side; `packs_with` opens its packs with ids of another source."""
 
     packs: PackStore

@@ -50,13 +50,13 @@ class PostgresNews:
         self._database = database
         self._tell = tell
         self._lock = threading.Lock()
-        self._attention: _Attention | None = None
+        self._attention: _NewsListener | None = None
 
     def listen(self, wanted: bool) -> None:
         """Begin or end listening; asking twice is the same as once, and nobody waits for the database."""
         with self._lock:
             if wanted and self._attention is None:
-                self._attention = _Attention(self._database, self._tell)
+                self._attention = _NewsListener(self._database, self._tell)
                 self._attention.start()
                 return
             ended, self._attention = (None, self._attention) if wanted else (self._attention, None)
@@ -69,7 +69,7 @@ class PostgresNews:
             self._tell(News(handles_of(pack.id, pack.name), listed=True))
 
 
-class _Attention(threading.Thread):
+class _NewsListener(threading.Thread):
     """One listening connection, and what it knows of the packs."""
 
     def __init__(self, database: Database, tell: Tell) -> None:

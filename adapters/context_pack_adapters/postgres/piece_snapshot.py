@@ -9,7 +9,7 @@ from typing import Any, LiteralString
 
 from context_pack.retrieval.model import FoundPiece, IndexEntry, Piece, PieceHit, Progress, Scope, Summary
 from context_pack.retrieval.words import tokens
-from context_pack_adapters.index.keyword_leg import Asked, asked, clean
+from context_pack_adapters.index.keyword_leg import KeywordQuery, asked, clean
 from context_pack_adapters.index.values import (
     admits_nothing,
     bounded,
@@ -89,7 +89,7 @@ class PostgresSnapshot:
         """The BM25 score that no piece can pass for these tokens."""
         return self._asked(words).ideal
 
-    def _asked(self, words: Sequence[str]) -> Asked:
+    def _asked(self, words: Sequence[str]) -> KeywordQuery:
         return asked(words, self._counted, self._after)
 
     def _total(self) -> tuple[int, float]:

@@ -21,7 +21,7 @@ _COUNTS: LiteralString = """
 
 
 @frozen
-class Status:
+class DatabaseStatus:
     """A look at the database."""
 
     project: str
@@ -35,7 +35,7 @@ class Status:
     vectors: int
 
 
-def look(database: Database) -> Status:
+def look(database: Database) -> DatabaseStatus:
     """Ask the database.
 
     Raises:
@@ -48,4 +48,6 @@ def look(database: Database) -> Status:
         database.rows(_NOTHING, {})
         times.append(time.perf_counter() - begun)
     latency = round(median(times) * 1000, 2)
-    return Status(database.project, VERSION, server, login, superuser, latency, packs, discoveries, vectors)
+    return DatabaseStatus(
+        database.project, VERSION, server, login, superuser, latency, packs, discoveries, vectors
+    )

@@ -21,7 +21,7 @@ ROOM_BYTES = 128 * 1024 * 1024
 """How many bytes of texts are kept."""
 
 
-class TreeSearch:
+class FileTreeSearch:
     """Searches the files under `root`; safe to share between threads.
 
     With the engine `pure` ripgrep does not help; with `rg` and `auto` it does where there is one, which is

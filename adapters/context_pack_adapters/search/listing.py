@@ -31,7 +31,7 @@ def unchanged(places: Iterable[str], seen: Iterable[Signature | None], deadline:
 
 
 @frozen(eq=False)
-class Snapshot:
+class ListedFiles:
     """The files that counted at one time, in plain string order, and what tells whether they still do."""
 
     paths: tuple[str, ...]
@@ -52,10 +52,10 @@ class Listing:
         self._root = root
         self._policy = policy
         self._excluded, self._except_for = excluded, except_for
-        self._last: Snapshot | None = None
+        self._last: ListedFiles | None = None
         self._lock = Lock()
 
-    def now(self, deadline: Deadline) -> Snapshot:
+    def now(self, deadline: Deadline) -> ListedFiles:
         """The files that count now; the same object while nothing has changed."""
         if not self._lock.acquire(timeout=deadline.left()):
             raise TimedOut
@@ -66,7 +66,7 @@ class Listing:
         finally:
             self._lock.release()
 
-    def _walked(self, deadline: Deadline) -> Snapshot:
+    def _walked(self, deadline: Deadline) -> ListedFiles:
         began, top = time.time_ns(), os.path.join(self._root, "")
         paths: list[str] = []
         signatures: dict[str, Signature | None] = {}
@@ -102,4 +102,4 @@ class Listing:
             entered=entered,
             shut=shut,
         )
-        return Snapshot(tuple(sorted(paths)), signatures)
+        return ListedFiles(tuple(sorted(paths)), signatures)

@@ -27,7 +27,7 @@ class Collector:
     """The answer of one search while it grows, file by file in the order of the paths."""
 
     def __init__(self, pattern: Pattern, limit: int, deadline: Deadline) -> None:
-        self._matcher = Matcher(pattern, deadline)
+        self._matcher = LineMatcher(pattern, deadline)
         self._limit = limit
         self._deadline = deadline
         self._hits: list[LineHit] = []
@@ -63,7 +63,7 @@ class Collector:
         return FoundLines(tuple(self._hits), self._total, self._files)
 
 
-class Matcher:
+class LineMatcher:
     """A pattern at work in one search; not shared between threads."""
 
     def __init__(self, pattern: Pattern, deadline: Deadline) -> None:

@@ -26,7 +26,7 @@ from context_pack_adapters.search.deadline import Deadline
 from context_pack_adapters.search.listing import unchanged
 
 
-class Known(NamedTuple):
+class KnownText(NamedTuple):
     """A file as it was read; without a signature that can be believed later if it had just changed."""
 
     signature: Signature | None = None
@@ -42,15 +42,15 @@ class Texts:
 
     def __init__(self, root: str, room: int) -> None:
         self._root = root
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, KnownText] = {}
         self._room = room
         self._lock = threading.Lock()
 
     def plain(self, paths: Iterable[str]) -> list[str]:
         """The files that were plain when they were read, but for one that ripgrep takes for its input."""
-        return [path for path in paths if self._known.get(path, Known()).is_plain and path != "-"]
+        return [path for path in paths if self._known.get(path, KnownText()).is_plain and path != "-"]
 
-    def current(self, paths: Sequence[str], deadline: Deadline) -> list[Known | None]:
+    def current(self, paths: Sequence[str], deadline: Deadline) -> list[KnownText | None]:
         """What is known of each file; None where nothing is, or it is not so any more."""
         top = os.path.join(self._root, "")
         files = [self._known.get(path) for path in paths]
@@ -67,7 +67,7 @@ class Texts:
                     read(path)
 
     @contextmanager
-    def reading(self, deadline: Deadline) -> Iterator[Callable[[str], Known]]:
+    def reading(self, deadline: Deadline) -> Iterator[Callable[[str], KnownText]]:
         """A way to read files, one after the other; a file's folder is kept open for its neighbours.
 
         What comes back has the text even if there is no room to keep it.
@@ -75,7 +75,7 @@ class Texts:
         way: list[str] | None = None
         folder: Handle = ""
 
-        def read(path: str) -> Known:
+        def read(path: str) -> KnownText:
             nonlocal way, folder
             deadline.left()
             *parts, name = path.split("/")
@@ -90,9 +90,9 @@ class Texts:
                     data, status = read_file(folder, name, MAX_FILE_BYTES)
                     known = described(data, settled_signature(status, before))
                 except TooLarge:
-                    known = Known(settled_signature(status_of(folder, name), before))
+                    known = KnownText(settled_signature(status_of(folder, name), before))
             self._keep(path, known)
-            return known or Known()
+            return known or KnownText()
 
         try:
             yield read
@@ -106,7 +106,7 @@ class Texts:
             for path in set(self._known).difference(paths):
                 self._keep(path, None)
 
-    def _keep(self, path: str, known: Known | None) -> None:
+    def _keep(self, path: str, known: KnownText | None) -> None:
         """Know this of a file from now on, or nothing; its text only as far as there is room."""
         with self._lock:
             before = self._known.pop(path, None)
@@ -121,14 +121,14 @@ class Texts:
                 self._known[path] = known
 
 
-def described(data: bytes, seen: Signature | None = None) -> Known:
+def described(data: bytes, seen: Signature | None = None) -> KnownText:
     """What a file with these bytes is, with its text as it is searched."""
     text = decode(data)
     if isinstance(text, Reason):
-        return Known(seen)
+        return KnownText(seen)
     if "\r" in text:
         text = text.replace("\r\n", "\n")
         text = f"{text[:-1]}\n" if text.endswith("\r") else text
     if text and not text.endswith("\n"):
         text += "\n"
-    return Known(seen, True, is_plain(data), text)
+    return KnownText(seen, True, is_plain(data), text)

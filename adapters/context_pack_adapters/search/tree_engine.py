@@ -16,9 +16,9 @@ from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy
 from context_pack_adapters.disk.walking import ways_to
 from context_pack_adapters.search.deadline import Deadline
 from context_pack_adapters.search.globs import Wanted, wanted_by
-from context_pack_adapters.search.listing import Listing, Snapshot
+from context_pack_adapters.search.listing import ListedFiles, Listing
 from context_pack_adapters.search.matching import Collector
-from context_pack_adapters.search.texts import Known, Texts
+from context_pack_adapters.search.texts import KnownText, Texts
 
 
 class TreeEngine:
@@ -73,8 +73,8 @@ class TreeEngine:
         return collector.found()
 
     def _counted(
-        self, binary: str, pattern: Pattern, snapshot: Snapshot, paths: Sequence[str], deadline: Deadline
-    ) -> tuple[list[Known | None], dict[str, int]]:
+        self, binary: str, pattern: Pattern, snapshot: ListedFiles, paths: Sequence[str], deadline: Deadline
+    ) -> tuple[list[KnownText | None], dict[str, int]]:
         """What is known of the files, and how many lines match in those that ripgrep has counted."""
         from context_pack_adapters.search.ripgrep import counting
 

@@ -39,7 +39,7 @@ MAX_FILE_BYTES = 64 * 1024
 MOST_FILES_NAMED = 100
 
 
-class _Seen(NamedTuple):
+class _SeenDiscovery(NamedTuple):
     """What is remembered of one file."""
 
     signature: Signature
@@ -53,7 +53,7 @@ class DiscoveryFiles:
         self._folder = Folder(root).below("memory", "discoveries")
         self._lock_timeout = lock_timeout
         self._tell = tell
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _SeenDiscovery] = {}
 
     def record(self, discovery: Discovery) -> Recorded:
         """Keep a discovery, or record again the one that says the same."""
@@ -158,7 +158,7 @@ class DiscoveryFiles:
         value = decoded(data, discovery_id)
         settled = settled_signature(status, before)
         if settled is not None:
-            self._seen[discovery_id] = _Seen(settled, value)
+            self._seen[discovery_id] = _SeenDiscovery(settled, value)
         return value
 
     def _write(self, discovery: Discovery) -> None:

@@ -60,7 +60,7 @@ class PacksFound(Generic[P]):
     broken: Mapping[str, Broken]
 
 
-class _Seen(NamedTuple):
+class _SeenPack(NamedTuple):
     """What is remembered of one file; no signature means that it must be read again."""
 
     signature: Signature | None
@@ -78,7 +78,7 @@ class PackFiles:
         self._folder = folder
         self._begin_watch = watch
         self.was_looked_at = False
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _SeenPack] = {}
         self._packs: dict[str, Listed] = {}
         self._broken: dict[str, Broken] = {}
         self._named: dict[str | None, set[str]] = {}
@@ -117,7 +117,7 @@ class PackFiles:
 
     def remember(self, pack: Pack, data: bytes) -> None:
         """Keep what was just written: its file is read again before it is believed, but not parsed again."""
-        self._seen[pack.id + SUFFIX] = _Seen(None, hashlib.sha256(data).digest(), pack)
+        self._seen[pack.id + SUFFIX] = _SeenPack(None, hashlib.sha256(data).digest(), pack)
 
     def forget(self, pack_id: str) -> None:
         """Drop what is remembered of a file that was removed."""
@@ -185,7 +185,7 @@ class PackFiles:
             self._packs[pack_id] = value
             self._named.setdefault(value.name, set()).add(pack_id)
 
-    def _sweep(self, whole: bool) -> dict[str, _Seen]:
+    def _sweep(self, whole: bool) -> dict[str, _SeenPack]:
         """Every pack file, by its signature where that can be believed."""
         try:
             self._folder.place.identity()  # a project without packs, the usual one, costs no opening
@@ -194,9 +194,9 @@ class PackFiles:
         except FileNotFoundError:
             return {}
 
-    def _sweep_in(self, folder: Handle, whole: bool) -> dict[str, _Seen]:
+    def _sweep_in(self, folder: Handle, whole: bool) -> dict[str, _SeenPack]:
         known = self._seen
-        found: dict[str, _Seen] = {}
+        found: dict[str, _SeenPack] = {}
         doubtful = set(known)
         left_behind = False
         for entry in scan(folder):
@@ -227,7 +227,7 @@ class PackFiles:
         assert not isinstance(value, PackSummary)
         return value
 
-    def _load(self, folder: Handle, name: str, whole: bool = False) -> _Seen | None:
+    def _load(self, folder: Handle, name: str, whole: bool = False) -> _SeenPack | None:
         """Read a file, and parse it, perhaps only to a summary, unless its bytes are the remembered ones."""
         before = time.time_ns()
         try:
@@ -236,9 +236,9 @@ class PackFiles:
             self._seen.pop(name, None)
             return None
         except NotRegular:
-            return _Seen(None, b"", _broken(pack_format.broken("it is not a regular file")))
+            return _SeenPack(None, b"", _broken(pack_format.broken("it is not a regular file")))
         except TooLarge:
-            return _Seen(None, b"", _broken(pack_format.broken("it is larger than any pack")))
+            return _SeenPack(None, b"", _broken(pack_format.broken("it is larger than any pack")))
         except OSError as error:
             raise io_failure(error, name) from error
         digest = hashlib.sha256(data).digest()
@@ -246,7 +246,7 @@ class PackFiles:
         value = None if known is None or known.digest != digest else known.value
         if value is None or (whole and isinstance(value, PackSummary)):
             value = _parsed(data, name, whole)
-        seen = _Seen(settled_signature(status, before), digest, value)
+        seen = _SeenPack(settled_signature(status, before), digest, value)
         self._seen[name] = seen
         return seen
 

@@ -77,7 +77,7 @@ class PackNews:
         """
         with self._lock:
             if wanted and self._watch is None:
-                self._watch = _Attention(self._folder, self._clock, self._tell).begin()
+                self._watch = _FolderWatch(self._folder, self._clock, self._tell).begin()
                 return
             ended, self._watch = (None, self._watch) if wanted else (self._watch, None)
         if ended is not None:
@@ -90,7 +90,7 @@ class PackNews:
 
 
 @frozen
-class _Known:
+class _KnownFile:
     """What is remembered of a pack that is there; `sure` when its file was read."""
 
     name: str | None = None
@@ -102,21 +102,21 @@ class _Known:
         return self.expires_at is not None and is_expired(self.expires_at, now)
 
 
-class _Attention:
+class _FolderWatch:
     """What one watch knows of the packs; everything but `begin` happens in the thread of the watch."""
 
     def __init__(self, folder: Folder, clock: Clock, tell: Tell) -> None:
         self._folder = folder
         self._clock = clock
         self._tell = tell
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _KnownFile] = {}
         self._unread: list[str] = []
         self._begun = clock.now()
 
     def begin(self) -> FolderWatch:
         """Watch from now on; what is there now is not news."""
         watch = FolderWatch(self._folder.place, self._changed, self._due)
-        self._known = dict.fromkeys(self._present(), _Known())
+        self._known = dict.fromkeys(self._present(), _KnownFile())
         self._unread = list(self._known)
         watch.start()
         return watch
@@ -163,7 +163,7 @@ class _Attention:
         elif found is not None:
             self._known[pack_id] = found
 
-    def _read(self, pack_id: str) -> _Known | None:
+    def _read(self, pack_id: str) -> _KnownFile | None:
         """What the file of a pack says; None if there is none."""
         # Imported here, in the thread of the watch: whoever subscribes does not wait for it.
         from context_pack_adapters.stores import pack_format
@@ -174,8 +174,8 @@ class _Attention:
         except FileNotFoundError:
             return None
         except (OSError, Failure):
-            return _Known()
-        return _Known(pack.name, pack.expires_at, sure=True)
+            return _KnownFile()
+        return _KnownFile(pack.name, pack.expires_at, sure=True)
 
     def _present(self) -> list[str]:
         try:

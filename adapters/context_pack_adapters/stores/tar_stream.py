@@ -88,7 +88,7 @@ class Budget:
             raise Spent("it has too many headers")
 
 
-class Entry(NamedTuple):
+class TarEntry(NamedTuple):
     """One entry: its name, its size, and why it is no plain file."""
 
     name: str
@@ -118,7 +118,7 @@ class TarStream:
         self._left -= len(data)
         return data
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[TarEntry]:
         path: str | None = None
         size: int | None = None
         sparse = False
@@ -153,7 +153,7 @@ class TarStream:
         self._stream.skip(-size % BLOCK)
         return body
 
-    def _entry(self, block: bytes, kind: bytes, path: str | None, size: int | None, sparse: bool) -> Entry:
+    def _entry(self, block: bytes, kind: bytes, path: str | None, size: int | None, sparse: bool) -> TarEntry:
         self._budget.entry()
         name = _name(block) if path is None else path
         stored = _number(block[124:136]) if size is None else size
@@ -165,7 +165,7 @@ class TarStream:
         self._size = 0 if kind in _WITHOUT_CONTENT else stored
         self._budget.declared(self._size)
         self._left = self._size + -self._size % BLOCK
-        return Entry(name, self._size, kind == _FOLDER, _problem(kind, sparse))
+        return TarEntry(name, self._size, kind == _FOLDER, _problem(kind, sparse))
 
     def _skip_sparse_map(self, more: bytes) -> None:
         while more not in (b"", b"\0"):

@@ -15,7 +15,7 @@ from typing import cast
 from attrs import frozen
 from tree_sitter import Language, Parser, Query, QueryCursor, Range
 
-from context_pack_adapters.syntax.sources import SOURCES, Source
+from context_pack_adapters.syntax.sources import SOURCES, GrammarSource
 
 SLICE_MICROS = 250_000
 """How long a parser works before it lets others go on; it is asked again, and goes on where it was."""
@@ -92,7 +92,7 @@ def _count(query: Query) -> int:
     return cast(int, query.pattern_count)
 
 
-def _query_text(source: Source) -> str:
+def _query_text(source: GrammarSource) -> str:
     """The patterns of a grammar, its own first."""
     names = (name for name in (source.queries, source.shared) if name)
     return "\n".join(

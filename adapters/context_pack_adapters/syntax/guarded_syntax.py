@@ -25,7 +25,7 @@ from typing import IO, Any
 from attrs import define, field
 
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
-from context_pack_adapters.syntax.parser_process import Request, answer_of
+from context_pack_adapters.syntax.parser_process import ParseRequest, answer_of
 from context_pack_adapters.syntax.records import from_record
 from context_pack_adapters.syntax.sources import knows
 from context_pack_adapters.system import python_command, python_environment
@@ -73,12 +73,12 @@ class GuardedSyntax:
 
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text."""
-        answer: Parsed | NotParsed = self._ask(Request("parse", language, text))
+        answer: Parsed | NotParsed = self._ask(ParseRequest("parse", language, text))
         return answer
 
     def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[Parsed | NotParsed]:
         """The definitions and imports of each text; the next ones are parsed while one batch is used."""
-        requests = (Request("parse", language, text) for language, text in texts)
+        requests = (ParseRequest("parse", language, text) for language, text in texts)
         before: _Batch | None = None
         while some := list(islice(requests, TEXTS_AT_ONCE)):
             with self._lock:
@@ -93,12 +93,12 @@ class GuardedSyntax:
 
     def spans(self, language: str, text: str) -> Spans | NotParsed:
         """Where the comments and strings of a text are."""
-        answer: Spans | NotParsed = self._ask(Request("spans", language, text))
+        answer: Spans | NotParsed = self._ask(ParseRequest("spans", language, text))
         return answer
 
     def occurrences(self, language: str, text: str, name: str) -> Sequence[int] | NotParsed:
         """Where an identifier stands that is `name`."""
-        answer: Sequence[int] | NotParsed = self._ask(Request("occurrences", language, text, name))
+        answer: Sequence[int] | NotParsed = self._ask(ParseRequest("occurrences", language, text, name))
         return answer
 
     def close(self) -> None:
@@ -106,13 +106,13 @@ class GuardedSyntax:
         with self._lock:
             self._process.end()
 
-    def _ask(self, request: Request) -> Any:
+    def _ask(self, request: ParseRequest) -> Any:
         with self._lock:
             batch = self._send([request])
             self._receive(batch)
         return batch.answers[0]
 
-    def _send(self, requests: list[Request]) -> _Batch:
+    def _send(self, requests: list[ParseRequest]) -> _Batch:
         """Send requests, once the answers to those before have been received: no pipe fills up unread."""
         if self._sent is not None:
             self._receive(self._sent)
@@ -163,11 +163,11 @@ class GuardedSyntax:
 class _Batch:
     """Requests that were sent together, and the answers that have come so far, in their order."""
 
-    requests: list[Request]
+    requests: list[ParseRequest]
     answers: list[Any] = field(factory=list)
 
     @property
-    def waiting(self) -> list[Request]:
+    def waiting(self) -> list[ParseRequest]:
         """The requests without an answer."""
         return self.requests[len(self.answers) :]
 
@@ -202,7 +202,7 @@ class _Process:
             self.end()
             return False
 
-    def send(self, requests: Sequence[Request]) -> None:
+    def send(self, requests: Sequence[ParseRequest]) -> None:
         """Send requests; it reads all of them before it answers the first. One that has ended gets none."""
         assert self._popen is not None
         pipe = self._popen.stdin

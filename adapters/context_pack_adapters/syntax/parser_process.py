@@ -23,7 +23,7 @@ SECONDS_EACH = 10.0
 MOST_BYTES = 2 * 1024**3
 
 
-class Request(NamedTuple):
+class ParseRequest(NamedTuple):
     """One call of a `Syntax`."""
 
     call: str
@@ -48,7 +48,7 @@ def serve() -> None:
         if not line:
             return
         requests = [
-            Request(call, language, asked.read(size).decode("utf-8", "surrogatepass"), name)
+            ParseRequest(call, language, asked.read(size).decode("utf-8", "surrogatepass"), name)
             for call, language, size, name in json.loads(line)
         ]
         for request in requests:
@@ -58,7 +58,7 @@ def serve() -> None:
             _send(answered, answer)
 
 
-def answer_of(syntax: Syntax, request: Request) -> Answer:
+def answer_of(syntax: Syntax, request: ParseRequest) -> Answer:
     """The answer to a request."""
     call, language, text, name = request
     try:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from context_pack_adapters.syntax.components import COMPONENTS
 
 
-class Source(NamedTuple):
+class GrammarSource(NamedTuple):
     """Where a grammar comes from: module, function, query file and the one it adds to."""
 
     module: str
@@ -17,24 +17,24 @@ class Source(NamedTuple):
 
 
 SOURCES = {
-    "python": Source("tree_sitter_python", "language", "python"),
-    "javascript": Source("tree_sitter_javascript", "language", "javascript", "ecmascript"),
-    "typescript": Source("tree_sitter_typescript", "language_typescript", "typescript", "ecmascript"),
-    "tsx": Source("tree_sitter_typescript", "language_tsx", "typescript", "ecmascript"),
-    "go": Source("tree_sitter_go", "language", "go"),
-    "rust": Source("tree_sitter_rust", "language", "rust"),
-    "java": Source("tree_sitter_java", "language", "java"),
-    "kotlin": Source("tree_sitter_kotlin", "language", "kotlin"),
-    "c": Source("tree_sitter_c", "language", "c"),
-    "cpp": Source("tree_sitter_cpp", "language", "cpp", "c"),
-    "objectivec": Source("tree_sitter_objc", "language", "objectivec", "c"),
-    "csharp": Source("tree_sitter_c_sharp", "language", "csharp"),
-    "ruby": Source("tree_sitter_ruby", "language", "ruby"),
-    "php": Source("tree_sitter_php", "language_php", "php"),
-    "swift": Source("tree_sitter_swift", "language", "swift"),
-    "bash": Source("tree_sitter_bash", "language", "bash"),
-    "scala": Source("tree_sitter_scala", "language", "scala"),
-    "lua": Source("tree_sitter_lua", "language", "lua"),
+    "python": GrammarSource("tree_sitter_python", "language", "python"),
+    "javascript": GrammarSource("tree_sitter_javascript", "language", "javascript", "ecmascript"),
+    "typescript": GrammarSource("tree_sitter_typescript", "language_typescript", "typescript", "ecmascript"),
+    "tsx": GrammarSource("tree_sitter_typescript", "language_tsx", "typescript", "ecmascript"),
+    "go": GrammarSource("tree_sitter_go", "language", "go"),
+    "rust": GrammarSource("tree_sitter_rust", "language", "rust"),
+    "java": GrammarSource("tree_sitter_java", "language", "java"),
+    "kotlin": GrammarSource("tree_sitter_kotlin", "language", "kotlin"),
+    "c": GrammarSource("tree_sitter_c", "language", "c"),
+    "cpp": GrammarSource("tree_sitter_cpp", "language", "cpp", "c"),
+    "objectivec": GrammarSource("tree_sitter_objc", "language", "objectivec", "c"),
+    "csharp": GrammarSource("tree_sitter_c_sharp", "language", "csharp"),
+    "ruby": GrammarSource("tree_sitter_ruby", "language", "ruby"),
+    "php": GrammarSource("tree_sitter_php", "language_php", "php"),
+    "swift": GrammarSource("tree_sitter_swift", "language", "swift"),
+    "bash": GrammarSource("tree_sitter_bash", "language", "bash"),
+    "scala": GrammarSource("tree_sitter_scala", "language", "scala"),
+    "lua": GrammarSource("tree_sitter_lua", "language", "lua"),
 }
 _ALIASES = {"jsx": "javascript", "zsh": "bash"}
 

@@ -37,7 +37,7 @@ _ROUNDING = 1e-5
 _HASH_BYTES = 1 << 20
 
 
-class Card(NamedTuple):
+class GraphCard(NamedTuple):
     """What a graph file is."""
 
     origin: int
@@ -56,7 +56,7 @@ class Card(NamedTuple):
 class Graph:
     """A graph that is searched and never changed."""
 
-    def __init__(self, index: Any, card: Card) -> None:
+    def __init__(self, index: Any, card: GraphCard) -> None:
         import numpy
 
         self._index = index
@@ -127,7 +127,7 @@ def build(
     effort = _effort(index, size, questions, true, least)
     temporary = f"{path}.{os.urandom(8).hex()}.tmp"
     try:
-        card = Card(origin, embedder, dimension, SPACE, size, last, effort, "")
+        card = GraphCard(origin, embedder, dimension, SPACE, size, last, effort, "")
         if effort:
             os.close(_created(temporary))  # hnswlib keeps the mode
             index.save_index(temporary)
@@ -186,11 +186,11 @@ def _effort(index: Any, size: int, questions: Floats, true: _Nearest, least: flo
     return 0
 
 
-def read_card(path: str) -> Card | None:
+def read_card(path: str) -> GraphCard | None:
     """The card of a graph file; None when there is none that makes sense."""
     try:
         with open(card_path(path), encoding="utf-8") as file:
-            card = Card(**json.load(file))
+            card = GraphCard(**json.load(file))
     except (OSError, ValueError, TypeError):
         return None
     whole = (card.dimension, card.size, card.last, card.effort)
@@ -227,7 +227,7 @@ def remove(path: str) -> None:
             os.unlink(name)
 
 
-def _loaded(path: str, card: Card) -> Any | None:
+def _loaded(path: str, card: GraphCard) -> Any | None:
     import hnswlib
 
     if not is_sound(path, card.dimension, card.size, LINKS):

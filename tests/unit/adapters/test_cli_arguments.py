@@ -6,7 +6,7 @@ import pytest
 
 from context_pack_adapters.commands.arguments import Parser, before_command, near_option
 from context_pack_adapters.commands.dispatch import COMMANDS, groups, parser_for
-from context_pack_adapters.commands.shell import Usage
+from context_pack_adapters.commands.shell import WrongUsage
 
 
 def parser(name: str) -> Parser:
@@ -40,27 +40,27 @@ def test_options_before_two_dashes_are_options() -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("word", ["--sorce-root", "--sorce-root=x", "--source-rot", "--SOURCE-ROOT"])
 def test_every_command_names_the_option_that_was_meant(name: str, word: str) -> None:
-    with pytest.raises(Usage, match="did you mean '--source-root'") as refused:
+    with pytest.raises(WrongUsage, match="did you mean '--source-root'") as refused:
         parser(name).read([word])
     assert f"context-pack {name} --help" in str(refused.value)
 
 
 @pytest.mark.clause("CLI-02")
 def test_an_unknown_option_is_told_before_what_is_missing() -> None:
-    with pytest.raises(Usage, match="did you mean '--compact'"):
+    with pytest.raises(WrongUsage, match="did you mean '--compact'"):
         parser("packs show").read(["--compct"])
 
 
 @pytest.mark.clause("CLI-02")
 def test_an_option_like_no_other_is_refused_with_those_there_are() -> None:
     known = "there are -h, --help, --all, --strict, --github, --json, --root, --source-root"
-    with pytest.raises(Usage, match=known):
+    with pytest.raises(WrongUsage, match=known):
         parser("packs verify").read(["--xyzzy"])
 
 
 @pytest.mark.clause("CLI-02", "CLI-05")
 def test_a_name_taken_for_an_option_is_told_where_it_goes() -> None:
-    with pytest.raises(Usage, match="A name that begins with '-' goes after '--'"):
+    with pytest.raises(WrongUsage, match="A name that begins with '-' goes after '--'"):
         parser("packs show").read(["-rf"])
 
 
@@ -101,5 +101,5 @@ def test_options_for_every_command_may_stand_before_it(
 
 @pytest.mark.clause("CLI-02", "CLI-04")
 def test_an_option_before_the_command_needs_its_value() -> None:
-    with pytest.raises(Usage, match="--source-root: expected one argument"):
+    with pytest.raises(WrongUsage, match="--source-root: expected one argument"):
         before_command(["--json", "--source-root"], groups())

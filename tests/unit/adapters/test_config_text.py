@@ -7,7 +7,13 @@ import tomllib
 
 import pytest
 
-from context_pack_adapters.commands.config_text import Unreadable, drop_json, drop_toml, put_json, put_toml
+from context_pack_adapters.commands.config_text import (
+    UnreadableConfig,
+    drop_json,
+    drop_toml,
+    put_json,
+    put_toml,
+)
 
 PATH = ("mcpServers", "ours")
 VALUE = {"command": "/bin/x", "args": []}
@@ -45,7 +51,7 @@ def test_json_is_made_where_there_is_none() -> None:
 @pytest.mark.clause("CLI-60")
 @pytest.mark.parametrize("text", ["[]", "{", '{"a" 1}', '{"mcpServers": 5}', "nonsense", '{"a": 1 "b": 2}'])
 def test_what_is_no_configuration_is_refused(text: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableConfig):
         put_json(text, PATH, VALUE)
 
 

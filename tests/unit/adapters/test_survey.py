@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from context_pack.kernel.paths import PathPolicy
-from context_pack_adapters.commands.survey import LONGEST, LONGEST_README, Place, Survey, survey
+from context_pack_adapters.commands.survey import LONGEST, LONGEST_README, FirstLook, SurveyedLines, survey
 from context_pack_adapters.stores.source_tree import DiskSourceTree
 from context_pack_adapters.syntax import shared_syntax
 
@@ -19,18 +19,18 @@ def write(root: Path, name: str, content: str) -> None:
     path.write_text(content)
 
 
-def see(root: Path) -> Survey:
+def see(root: Path) -> FirstLook:
     return survey(DiskSourceTree(root, PathPolicy()), shared_syntax())
 
 
 @pytest.mark.clause("CLI-31")
 def test_an_empty_folder_has_nothing_to_show(tmp_path: Path) -> None:
-    assert see(tmp_path) == Survey(None, None, None, [], 0)
+    assert see(tmp_path) == FirstLook(None, None, None, [], 0)
 
 
 @pytest.mark.clause("CLI-31")
 def test_a_folder_that_is_not_there_has_nothing_to_show(tmp_path: Path) -> None:
-    assert see(tmp_path / "absent") == Survey(None, None, None, [], 0)
+    assert see(tmp_path / "absent") == FirstLook(None, None, None, [], 0)
 
 
 @pytest.mark.clause("CLI-31")
@@ -39,10 +39,10 @@ def test_a_first_look_finds_the_readme_the_entry_point_and_a_definition(tmp_path
     write(tmp_path, "shop/__main__.py", "from shop import till\n\ntill.open()\n")
     write(tmp_path, "shop/till.py", "X = 1\n\n\nclass Till:\n    def x():\n        ...\n\n\ndef f(): ...\n")
     write(tmp_path, "tests/main.py", "print('not this one')\n")
-    assert see(tmp_path) == Survey(
-        readme=Place("README.md", 1, 3, "read me"),
-        entry=Place("shop/__main__.py", 1, 3, "entry point"),
-        definition=Place("shop/till.py", 4, 6, "Till"),
+    assert see(tmp_path) == FirstLook(
+        readme=SurveyedLines("README.md", 1, 3, "read me"),
+        entry=SurveyedLines("shop/__main__.py", 1, 3, "entry point"),
+        definition=SurveyedLines("shop/till.py", 4, 6, "Till"),
         top=["README.md", "shop/", "tests/"],
         files=4,
     )
@@ -52,13 +52,19 @@ def test_a_first_look_finds_the_readme_the_entry_point_and_a_definition(tmp_path
 @pytest.mark.parametrize(
     "name, code, found",
     [
-        ("a.ts", "export async function load(x) {\n  go()\n}\n\nlet y = 1\n", Place("a.ts", 1, 3, "load")),
-        ("a.rs", "use x;\n\npub(crate) fn run() {\n}\n", Place("a.rs", 3, 4, "run")),
-        ("a.go", "package a\n\nfunc (s *Shop) Open() {\n\ts.x()\n}\n", Place("a.go", 3, 5, "Open")),
-        ("a.java", "public final class Till {\n  int x;\n}\n", Place("a.java", 1, 3, "Till")),
+        (
+            "a.ts",
+            "export async function load(x) {\n  go()\n}\n\nlet y = 1\n",
+            SurveyedLines("a.ts", 1, 3, "load"),
+        ),
+        ("a.rs", "use x;\n\npub(crate) fn run() {\n}\n", SurveyedLines("a.rs", 3, 4, "run")),
+        ("a.go", "package a\n\nfunc (s *Shop) Open() {\n\ts.x()\n}\n", SurveyedLines("a.go", 3, 5, "Open")),
+        ("a.java", "public final class Till {\n  int x;\n}\n", SurveyedLines("a.java", 1, 3, "Till")),
     ],
 )
-def test_definitions_are_found_in_many_languages(tmp_path: Path, name: str, code: str, found: Place) -> None:
+def test_definitions_are_found_in_many_languages(
+    tmp_path: Path, name: str, code: str, found: SurveyedLines
+) -> None:
     write(tmp_path, name, code)
     assert see(tmp_path).definition == found
 
@@ -68,8 +74,8 @@ def test_what_is_shown_stays_short(tmp_path: Path) -> None:
     write(tmp_path, "README.md", "line\n" * 500)
     write(tmp_path, "long.py", "def f():\n" + "    x = 1\n" * 500)
     found = see(tmp_path)
-    assert found.readme == Place("README.md", 1, LONGEST_README, "read me")
-    assert found.definition == Place("long.py", 1, LONGEST, "f")
+    assert found.readme == SurveyedLines("README.md", 1, LONGEST_README, "read me")
+    assert found.definition == SurveyedLines("long.py", 1, LONGEST, "f")
 
 
 @pytest.mark.clause("CLI-31")

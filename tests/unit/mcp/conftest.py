@@ -22,7 +22,7 @@ from context_pack.toolkit.offers import Prompt, PromptArgument, ResourceEntry, R
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.spec import WRITES, Answer, FailedCall, Family, Tool, json_answer, tool
 from context_pack_adapters.mcp.eras import CAPABILITIES_KEY, VERSION_KEY
-from context_pack_adapters.mcp.session import Job, Offered, ServerFacts, Session
+from context_pack_adapters.mcp.session import Job, Offered, ProtocolSession, ServerFacts
 
 FACTS = ServerFacts("demo", "Demo server", "1.2.3", "A server for tests.", "Call echo first.")
 
@@ -241,7 +241,7 @@ class Peer:
         self.watches: list[bool] = []
         self._arrived = threading.Condition()
         self.alarms: list[tuple[str, BaseException]] = []
-        self.session = Session(
+        self.session = ProtocolSession(
             options.pop("facts", FACTS),
             options.pop("load", demo.registry),
             self._take,

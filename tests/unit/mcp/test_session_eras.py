@@ -106,10 +106,10 @@ def test_the_lists_of_resources_always_answer(
 
 @pytest.mark.clause("MCP-13")
 def test_instructions_are_bounded() -> None:
-    from context_pack_adapters.mcp.session import Session
+    from context_pack_adapters.mcp.session import ProtocolSession
 
-    def session(instructions: str) -> Session:
-        return Session(ServerFacts("n", "t", "v", "d", instructions), lambda: None, lambda _: None)  # type: ignore[arg-type, return-value]
+    def session(instructions: str) -> ProtocolSession:
+        return ProtocolSession(ServerFacts("n", "t", "v", "d", instructions), lambda: None, lambda _: None)  # type: ignore[arg-type, return-value]
 
     session("é" * 1024)
     with pytest.raises(ValueError):

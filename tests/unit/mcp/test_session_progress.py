@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack_adapters.mcp.progress import Progress
+from context_pack_adapters.mcp.progress import ProgressNotes
 
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Demo, Peer
@@ -82,7 +82,7 @@ def test_a_flood_is_thinned_but_its_end_is_told(peer: Peer, demo: Demo) -> None:
 def test_time_makes_room_for_ten_messages_a_second() -> None:
     now = 0.0
     sent: list[bytes] = []
-    progress = Progress("t", sent.append, lambda: now)
+    progress = ProgressNotes("t", sent.append, lambda: now)
     for tick in range(3000):
         now = tick / 100
         progress.report(tick, None, None)
@@ -139,7 +139,7 @@ def test_a_withdrawn_call_is_not_reminded(peer: Peer, req: Request) -> None:
 )
 def test_whatever_a_tool_reports_values_only_rise(moves: list[tuple[float, float | None] | None]) -> None:
     sent: list[bytes] = []
-    progress = Progress("t", sent.append, lambda: float(len(sent)))
+    progress = ProgressNotes("t", sent.append, lambda: float(len(sent)))
     for move in moves:
         progress.beat() if move is None else progress.report(move[0], move[1], None)
     values = [json.loads(body)["params"]["progress"] for body in sent]
