@@ -217,12 +217,12 @@ def test_a_child_does_not_outlive_a_server_that_was_killed(tmp_path: Path, stuck
     tree = planted(tmp_path)
     program = (
         "import sys\nfrom pathlib import Path\n"
-        "from context_pack.code.domain.search import Query\n"
+        "from context_pack.code.domain.search import LineQuery\n"
         "from context_pack.kernel.paths import PathPolicy\n"
         "from context_pack.toolkit.call import QuietCall\n"
-        "from context_pack_adapters.search.code_search import TreeSearch\n"
-        "search = TreeSearch(Path(sys.argv[1]), PathPolicy(), 'rg', sys.argv[2], seconds=60)\n"
-        "search.search(Query('foo.*bar.*foo'), QuietCall())\n"
+        "from context_pack_adapters.search.code_search import FileTreeSearch\n"
+        "search = FileTreeSearch(Path(sys.argv[1]), PathPolicy(), 'rg', sys.argv[2], seconds=60)\n"
+        "search.search(LineQuery('foo.*bar.*foo'), QuietCall())\n"
     )
     checkout = Path(__file__).resolve().parents[2]
     path = os.pathsep.join([str(checkout), str(checkout / "adapters")])

@@ -137,9 +137,9 @@ def test_cancels_and_replies_race_without_a_second_answer(peer: Peer) -> None:
 def test_the_first_answer_needs_no_heavy_package(checkout: Path) -> None:
     program = """
 import json, sys
-from context_pack_adapters.mcp.session import ServerFacts, Session
+from context_pack_adapters.mcp.session import ProtocolSession, ServerFacts
 out = []
-session = Session(ServerFacts("n", "t", "v", "d", "i"), lambda: 1 / 0, out.append)
+session = ProtocolSession(ServerFacts("n", "t", "v", "d", "i"), lambda: 1 / 0, out.append)
 prefix = "io.modelcontextprotocol/"
 meta = {prefix + "protocolVersion": "2026-07-28", prefix + "clientCapabilities": {}}
 for method, params in (("initialize", {}), ("ping", {}), ("server/discover", {"_meta": meta})):
