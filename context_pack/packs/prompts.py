@@ -116,5 +116,5 @@ def _line(given: Mapping[str, str], name: str, default: str | None = None) -> st
 
 
 def _quoted(given: Mapping[str, str], name: str, default: str | None = None) -> str:
-    """The same as a JSON string, ready to be put into a call."""
+    """An argument as a JSON string, ready to be put into a call."""
     return json.dumps(_line(given, name, default), ensure_ascii=False)

@@ -201,7 +201,7 @@ class Tool:
         return _published(schema, UNSAID_BESIDE_LENGTHS if self.all_lengths else UNSAID)
 
     def described(self, description: str) -> Tool:
-        """The same tool under another description."""
+        """This tool under another description."""
         return evolve(self, description=description)
 
 

@@ -173,7 +173,7 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def scaled_queries(attention: Affine, heads: int) -> Affine:
-    """The same with its queries divided by √(size of a head), once and for all."""
+    """An attention with its queries divided by √(size of a head), once and for all."""
     import numpy as np
 
     size = attention.weight.shape[0]

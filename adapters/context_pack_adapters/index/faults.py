@@ -63,7 +63,7 @@ def judged(error: sqlite3.Error, file: str) -> Exception:
 
 
 def locked(file: str) -> Failure:
-    """Somebody wrote for too long."""
+    """The write lock timed out."""
     hint = "another process is writing to the index; wait a moment and try again"
     return Failure(Code.LOCK_TIMEOUT, f"{file} stayed locked: {hint}", {"lock": file, "hint": hint})
 

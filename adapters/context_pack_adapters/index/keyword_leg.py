@@ -118,7 +118,7 @@ def rarity(total: int, having: int) -> float:
 
 
 def fts5_rarity(total: int, having: int) -> float:
-    """The same as FTS5's `bm25()` has it."""
+    """The weight of a word that `having` of `total` pieces hold, as FTS5's `bm25()` has it."""
     odds = (total - having + 0.5) / (having + 0.5)
     return max(log(odds), 1e-6) if odds > 0 else 1e-6
 

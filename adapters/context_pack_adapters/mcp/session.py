@@ -64,7 +64,7 @@ def _unknown() -> None:
 
 
 def _no_clock() -> float:
-    """Time stands still."""
+    """Default clock: always 0.0."""
     return 0.0
 
 

@@ -16,7 +16,7 @@ _TOKEN: LiteralString = """
 
 
 def change_token(database: Database) -> str:
-    """The same text as before if nothing has changed since.
+    """A text that is equal to the last one if nothing has changed since.
 
     Raises:
         Failure: the database cannot be reached.

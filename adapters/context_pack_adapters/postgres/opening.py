@@ -74,7 +74,7 @@ class Team:
         return self.packs_with(SystemIds())
 
     def packs_with(self, ids: IdSource) -> PackStore:
-        """The same packs, with ids of another source for new ones."""
+        """These packs, with ids of another source for new ones."""
         try:
             database = self.database
         except Failure as failure:

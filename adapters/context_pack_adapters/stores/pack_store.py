@@ -30,7 +30,7 @@ from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, Broken,
 LOCK_SECONDS = 10.0
 CREATE_LOCK = ".create.lock"
 _SWEEP_SECONDS = 600.0
-_BURY_SECONDS = 1.0
+_EXPIRED_LOCK_SECONDS = 1.0
 _TIDY_SECONDS = 0.25
 EXPIRED_DAYS, TRASH_DAYS = 7, 30
 _DAY = 86_400.0
@@ -237,7 +237,7 @@ class FilePackStore:
         holds it longer will not bring the pack back.
         """
         try:
-            with self._locked(pack_id + LOCK_SUFFIX, waiting, _BURY_SECONDS) as lock:
+            with self._locked(pack_id + LOCK_SUFFIX, waiting, _EXPIRED_LOCK_SECONDS) as lock:
                 found = self._files.read(pack_id)
                 if found is None:
                     lock.retire()

@@ -121,7 +121,7 @@ class _Reader:
 
         loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
         get = loader(text).get_event
-        self._next = (lambda: pairs.mended(get())) if pairs else get
+        self._next = (lambda: pairs.restored(get())) if pairs else get
         self._yaml = yaml
         self._rules = rules
         self._anchors = Anchors(rules.max_depth)

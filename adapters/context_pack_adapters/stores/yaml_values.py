@@ -100,7 +100,7 @@ class Pairs:
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def mended(self, event: Any) -> Any:
+    def restored(self, event: Any) -> Any:
         """An event of the parser with what the text says: characters, or escapes where they are text."""
         value = getattr(event, "value", None)
         if not isinstance(value, str):

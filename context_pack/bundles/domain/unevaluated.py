@@ -45,7 +45,7 @@ class Seen:
         return found
 
     def places(self, validator: Any, value: list[Any], schema: Any, *, inner: bool = False) -> set[int]:
-        """The same for the items of a list, by their place."""
+        """The items of a list that a schema covers, by their place."""
         if not isinstance(schema, Mapping):
             return set()
         self.steps.take(cost_of(schema) + len(value))

@@ -52,7 +52,7 @@ class CodeIndexer:
         return plan
 
     def plan_within(self, go_on: GoOn, known: Mapping[str, KnownEntry] | None = None) -> IndexPlan | None:
-        """The same, or None when the tree could not be looked at while `go_on` said yes."""
+        """What differs between tree and index; None when that could not be seen while `go_on` said yes."""
         known = self.index.known(CODE) if known is None else known
         files = self.tree.survey(go_on)
         return None if files is None else compared(known, files, {})

@@ -79,7 +79,7 @@ def _starts(source: SourceText, length: int, home: int) -> Iterator[int]:
 
 
 def _by_checksum(anchor: Anchor, rolling: str, source: SourceText) -> Sought:
-    """The same by its checksum; only lines made to deceive could have it in many places."""
+    """Every place with the checksum of the anchor; only lines made to deceive have it in many places."""
     work = 0
     for start in runs(source.sums, anchor.lines, rolling):
         text = "\n".join(source.lines[start : start + anchor.lines])
