@@ -25,19 +25,56 @@ if TYPE_CHECKING:
         UpsertRef,
         UpsertSection,
     )
+    from context_pack.results import (
+        Answer,
+        Around,
+        CheckedContext,
+        ContextPart,
+        Drafted,
+        ExportedText,
+        FileRead,
+        FolderListing,
+        FoundInMemory,
+        Outlined,
+        Page,
+        Recorded,
+        Rendered,
+        Repaired,
+        SearchAnswers,
+        Searched,
+        Usages,
+        Verified,
+        WrittenDocument,
+    )
     from context_pack_adapters import Workspace, open_memory_workspace, open_workspace
 
 __all__ = [
+    "Answer",
+    "Around",
+    "CheckedContext",
     "Code",
+    "ContextPart",
     "DeleteDiagram",
     "DeleteRef",
     "DeleteSection",
     "Diagram",
+    "Drafted",
+    "ExportedText",
     "Failure",
+    "FileRead",
+    "FolderListing",
+    "FoundInMemory",
     "Kind",
+    "Outlined",
     "Pack",
+    "Page",
     "Ports",
+    "Recorded",
     "Ref",
+    "Rendered",
+    "Repaired",
+    "SearchAnswers",
+    "Searched",
     "Section",
     "SetMeta",
     "State",
@@ -46,7 +83,10 @@ __all__ = [
     "UpsertDiagram",
     "UpsertRef",
     "UpsertSection",
+    "Usages",
+    "Verified",
     "Workspace",
+    "WrittenDocument",
     "__version__",
     "open_memory_workspace",
     "open_workspace",
@@ -55,6 +95,7 @@ __all__ = [
 _ERRORS = frozenset({"Code", "Failure", "Kind"})
 _MODELS = frozenset({"Diagram", "Pack", "Ref", "Section", "Status"})
 _OPERATIONS = frozenset(name for name in __all__ if name.startswith(("Upsert", "Delete", "SetMeta", "Touch")))
+_DOORS = frozenset({"Workspace", "open_memory_workspace", "open_workspace"})
 
 
 def __getattr__(name: str) -> Any:
@@ -70,11 +111,13 @@ def __getattr__(name: str) -> Any:
         from context_pack.packs.domain import states as home
     elif name == "Ports":
         from context_pack import app as home
-    elif name in __all__:
+    elif name in _DOORS:
         from context_pack.__main__ import use_same_tree
 
         use_same_tree()
         import context_pack_adapters as home
+    elif name in __all__:
+        from context_pack import results as home
     else:
         raise AttributeError(f"module 'context_pack' has no attribute {name!r}")
     return getattr(home, name)

@@ -12,7 +12,7 @@ from typing import Any
 from context_pack.code.domain.roles import role_of
 from context_pack.code.family import FAMILY
 from context_pack.code.ports import AccessLog
-from context_pack.code.usecases.read_file import Dependency, FileRead, FileReader, ReadFile
+from context_pack.code.usecases.read_file import MAX_BYTES, WHOLE, Dependency, FileRead, FileReader, ReadFile
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paths import module_of
 from context_pack.toolkit.call import Call
@@ -44,14 +44,15 @@ def read_tool(reader: FileReader, access: Callable[[], AccessLog], now: Callable
 
     def run(command: ReadFile, call: Call) -> Answer:
         tokens = call.page_tokens if command.max_tokens is None else command.max_tokens
-        first = reader.read(command, call.check, room_of(tokens))
+        start = room_of(tokens) if tokens < MAX_BYTES else WHOLE
+        first = reader.read(command, call.check, start)
         call.after(lambda: access().record(first.source.path, now()))
 
         def answer(room: int) -> Answer:
-            again = room < room_of(tokens)
-            return json_answer(_record(reader.read(command, call.check, room) if again else first))
+            return json_answer(_record(reader.read(command, call.check, room) if room < start else first))
 
-        return answers.of(command, first, lambda: fitting(tokens, answer))
+        # As many tokens as a file may have bytes: then it is wanted whole.
+        return answers.of(command, first, None if start == WHOLE else lambda: fitting(tokens, answer))
 
     return tool(
         "read_file",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import binascii
 import json
 from base64 import b64decode, urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from attrs import frozen
@@ -60,11 +60,17 @@ def _unknown() -> Failure:
 
 @frozen
 class Page(Generic[T]):
-    """A part of a list, how long the whole is, and whether anything follows."""
+    """A part of a list, how long the whole is, and whether anything follows; iterates over its items."""
 
     items: tuple[T, ...]
     total: int
     has_more: bool
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
 
 
 def page(items: Sequence[T], offset: int, limit: int) -> Page[T]:

@@ -127,9 +127,7 @@ class _Marks(dict[bytes, int]):
 
 def _price(character: str) -> int:
     """Hundredths of a token that a control character or one outside ASCII costs."""
-    if character < "\u0800":
-        return 105 if character < "\x80" else 188
-    return 180 if character < "\U00010000" else 225
+    return 105 if character < "\x80" else 188 if character < "\u0800" else 225
 
 
 @cache

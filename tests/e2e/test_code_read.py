@@ -62,7 +62,7 @@ def test_every_character_of_a_text_arrives(client: StdioClient, tmp_path: Path) 
         + "\r\n\x85\u2028"
     )
     (tmp_path / "all.txt").write_bytes(text.encode())
-    read = client.payload("read_file", {"path": "all.txt"})
+    read = client.payload("read_file", {"path": "all.txt", "max_tokens": 100_000})
     assert read["file"]["content"] == text
 
 

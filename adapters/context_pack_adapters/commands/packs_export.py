@@ -12,7 +12,6 @@ from context_pack_adapters.commands.shell import Shell, WrongUsage
 
 if TYPE_CHECKING:
     from context_pack.packs.domain.model import Pack
-    from context_pack_adapters.workspace import Workspace
 
 
 @command(
@@ -40,7 +39,7 @@ def export(options: Namespace, shell: Shell) -> None:
     with shell.workspace() as workspace:
         pack = workspace.packs.get(options.pack)
         if options.html:
-            text = _as_html(workspace, pack)
+            text = workspace.packs.export_html(pack)
         else:
             text = workspace.packs.document(pack, mode="compact" if options.compact else "full") + "\n"
     if options.output == "-":
@@ -49,16 +48,6 @@ def export(options: Namespace, shell: Shell) -> None:
     path = destination(options.output or "", f"{file_stem(pack)}{'.html' if options.html else '.md'}")
     write(path, text.encode("utf-8", "backslashreplace"), replace=options.force)
     shell.terminal.line(path)
-
-
-def _as_html(workspace: Workspace, pack: Pack) -> str:
-    """The pack as one HTML page."""
-    from context_pack_adapters.html.page import PackView, render_html
-    from context_pack_adapters.system import SystemClock
-
-    verified = workspace.packs.verify(pack)
-    scopes = workspace.packs.scopes(verified.pack)
-    return render_html(PackView.of(verified.pack, verified.refs, SystemClock().now(), scopes))
 
 
 def file_stem(pack: Pack) -> str:

@@ -123,12 +123,15 @@ class Workspace:
         """Call any tool as an MCP client would; what the tool refuses comes back as an answer.
 
         Raises:
-            LookupError: there is no such tool.
+            Failure: `not_found`, there is no such tool.
         """
+        from context_pack.kernel.errors import Code, Failure
         from context_pack.toolkit.call import QuietCall
 
-        call = QuietCall()
-        answer = self._loaded().call(tool, {} if arguments is None else arguments, call)
+        call, registry = QuietCall(), self._loaded()
+        if tool not in registry.tools:
+            raise Failure(Code.NOT_FOUND, f"there is no tool '{tool}'", {"tools": list(registry.tools)})
+        answer = registry.call(tool, {} if arguments is None else arguments, call)
         call.settle()
         return answer
 
@@ -161,7 +164,9 @@ class Workspace:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise ValueError("the workspace is closed")
+            from context_pack.kernel.errors import Code, Failure
+
+            raise Failure(Code.INVALID_STATE, "the workspace is closed; open another one")
 
 
 def open_workspace(

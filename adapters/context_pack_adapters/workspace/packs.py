@@ -18,6 +18,8 @@ from context_pack.packs.domain.render import Rendered
 from context_pack.packs.domain.scopes import Scopes
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import Addressed, Named, Operation
+from context_pack.packs.usecases.draft import DEFAULT_TOKENS as DRAFT_TOKENS
+from context_pack.packs.usecases.draft import Draft, Drafted
 from context_pack.packs.usecases.verify import Repaired, Verified
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
@@ -29,7 +31,8 @@ class Packs:
     """Every use case of packs; each raises `Failure` as the tools would answer it."""
 
     def __init__(self, cases: UseCases) -> None:
-        self._reader, self._writer, self._verifier, _ = cases.packs
+        self._reader, self._writer, self._verifier, self._drafter = cases.packs
+        self._clock = cases.ports.clock
 
     # -- reading
 
@@ -78,6 +81,14 @@ class Packs:
         """The whole pack as one Markdown text, however long."""
         return self._reader.document(Named(id=_handle(pack)), mode)
 
+    def export_html(self, pack: Which) -> str:
+        """The whole pack as one HTML page that needs no network, with the state of every ref."""
+        from context_pack_adapters.html.page import PackView, render_html
+
+        verified = self.verify(pack)
+        scopes = self.scopes(verified.pack)
+        return render_html(PackView.of(verified.pack, verified.refs, self._clock.now(), scopes))
+
     def scopes(self, pack: Which) -> Scopes:
         """How the contexts of the folders that the pack's sections name stand."""
         return self._reader.scopes(self.get(pack))
@@ -106,6 +117,13 @@ class Packs:
             ttl_minutes=ttl_minutes, name=name, title=title, brief=brief, tags=_tags(tags)
         )
         return self._writer.create(command)
+
+    def draft(
+        self, query: str, *, ttl_minutes: int, name: str | None = None, max_tokens: int = DRAFT_TOKENS
+    ) -> Drafted:
+        """A new pack with the best passages for a question; its `tokens` are those of the rendered pack."""
+        command = Draft(query=query, ttl_minutes=ttl_minutes, name=name, max_tokens=max_tokens)
+        return self._drafter.draft(command)
 
     def apply(self, pack: Which, *operations: Operation, expected_revision: int | None = None) -> Pack:
         """Carry out one operation, or several as one change: one revision, all or nothing."""

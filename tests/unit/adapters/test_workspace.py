@@ -148,8 +148,9 @@ def test_any_tool_can_be_called_as_a_client_would(workspace: Workspace) -> None:
     assert refused.is_error
     assert json.loads(refused.text)["code"] == "ttl_required"
     assert "called" in workspace.call("output").text
-    with pytest.raises(LookupError):
+    with pytest.raises(Failure, match="no tool 'nonsense'") as unknown:
         workspace.call("nonsense")
+    assert unknown.value.code is Code.NOT_FOUND
 
 
 @pytest.mark.clause("LIB-03")
@@ -180,6 +181,23 @@ def test_a_long_pack_comes_in_pages_or_as_one_document(tmp_path: Path) -> None:
     assert "#### r101 [all]" in compact
 
 
+@pytest.mark.clause("LIB-04")
+def test_a_page_of_packs_iterates_and_a_pack_is_one_html_page(workspace: Workspace) -> None:
+    made = [workspace.packs.create(ttl_minutes=5, name=f"pack-{number}") for number in range(3)]
+    page = workspace.packs.list(limit=2)
+    assert (len(page), page.total, [pack.id for pack in page]) == (2, 3, [pack.id for pack in page.items])
+    assert "<title>" in workspace.packs.export_html(made[0])
+
+
+@pytest.mark.clause("LIB-04")
+def test_a_question_becomes_a_pack(tmp_path: Path) -> None:
+    (tmp_path / "money.py").write_text("def total_of_invoice(rows):\n    return sum(rows)\n")
+    with open_workspace(tmp_path / "packs", tmp_path, cache=tmp_path / "cache") as workspace:
+        drafted = workspace.packs.draft("total of an invoice", ttl_minutes=5, name="money")
+    assert [ref.path.value for _, ref in drafted.pack.refs] == ["money.py"]
+    assert 0 < drafted.tokens <= 8_000
+
+
 @pytest.mark.clause("LIB-05")
 def test_a_closed_workspace_refuses_everything(workspace: Workspace) -> None:
     packs = workspace.packs
@@ -187,7 +205,7 @@ def test_a_closed_workspace_refuses_everything(workspace: Workspace) -> None:
     workspace.close()
     uses: list[Callable[[], object]] = [lambda: workspace.packs, lambda: workspace.call("output")]
     for use in (*uses, lambda: workspace.tools, workspace.__enter__):
-        with pytest.raises(ValueError, match="closed"):
+        with pytest.raises(Failure, match="closed"):
             use()
     assert packs.list().total == 0
 

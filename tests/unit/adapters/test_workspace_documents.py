@@ -106,5 +106,5 @@ def test_the_user_wide_file_counts_where_it_is_named_and_closing_lets_go(tmp_pat
         source_root=project, embedder="fast", user_config=tmp_path / "home/context.json"
     ) as both:
         assert [one.documents for one in both.documents.collections()] == [3, 1]
-    with pytest.raises(ValueError, match="closed"):
+    with pytest.raises(Failure, match="closed"):
         assert both.documents

@@ -1,0 +1,41 @@
+"""The types of what the library returns, in one place; loaded only by whoever names one of them."""
+
+from __future__ import annotations
+
+from context_pack.bundles.usecases.export import ExportedText, WrittenDocument
+from context_pack.bundles.usecases.neighbours import Around
+from context_pack.code.usecases.grep import Searched
+from context_pack.code.usecases.outline import Outlined
+from context_pack.code.usecases.read_file import FileRead
+from context_pack.code.usecases.usages import Usages
+from context_pack.contexts.usecases.query import CheckedContext, ContextPart, FolderListing
+from context_pack.documents.usecases.search import SearchAnswers
+from context_pack.kernel.paging import Page
+from context_pack.memory.ports import Recorded
+from context_pack.memory.usecases.search import FoundInMemory
+from context_pack.packs.domain.render import Rendered
+from context_pack.packs.usecases.draft import Drafted
+from context_pack.packs.usecases.verify import Repaired, Verified
+from context_pack.toolkit.spec import Answer
+
+__all__ = [
+    "Answer",
+    "Around",
+    "CheckedContext",
+    "ContextPart",
+    "Drafted",
+    "ExportedText",
+    "FileRead",
+    "FolderListing",
+    "FoundInMemory",
+    "Outlined",
+    "Page",
+    "Recorded",
+    "Rendered",
+    "Repaired",
+    "SearchAnswers",
+    "Searched",
+    "Usages",
+    "Verified",
+    "WrittenDocument",
+]
