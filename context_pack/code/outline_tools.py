@@ -62,7 +62,8 @@ def usage_lines(usages: Usages) -> Iterator[str]:
     yield f"{usages.name}: {counts}; by name, not by type"
     if len(usages.uses) < usages.total or not usages.complete:
         shown = f"{len(usages.uses)} of {'at least ' * (not usages.complete)}{usages.total} uses"
-        yield f"[{shown} shown; narrow path, or raise limit]"
+        end = usages.offset + len(usages.uses)
+        yield f"[{shown} shown; narrow path{f', or go on with offset {end}' * (end < usages.total)}]"
     for usage in usages.definitions:
         yield f"defined {usage.path}:{usage.line} {usage.inside}: {usage.text}"
     last = None

@@ -22,8 +22,8 @@ from context_pack.toolkit.tokens import fitting
 
 GREP_ABOUT = """\
 Search the project's text files for a regular expression, line by line; respects .gitignore. Matches come \
-with line, column and two lines of context; context 0 is far shorter. For exact text; use filePattern to \
-search fewer files."""
+with line, column and two lines of context; context 0 is far shorter. For exact text; filePattern narrows \
+the search."""
 ENVELOPE_BYTES = 400
 """Room for everything beside the matches and the pattern."""
 SHORT_CONTEXT_CHARS = 120

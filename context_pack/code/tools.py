@@ -23,8 +23,7 @@ from context_pack.toolkit.tokens import fitting, room_of
 
 READ_ABOUT = """\
 Read a text file of the project, whole or a range of lines, with its language, size and role; on request \
-with the files it imports (dependencies) and their contents. A long file comes in pages: `next` says how to \
-go on."""
+with the files it imports. A long file comes in pages: `next` says how to go on."""
 
 READ_SCHEMA = shape(
     more="text", file="object", dependencies="rows", metadata="object", next="object", error="text"
@@ -97,7 +96,7 @@ def _more(read: FileRead) -> str:
     assert read.span is not None
     parts = [f"lines {read.span.start}-{read.span.end} of {read.lines}"]
     if read.cut:
-        parts.append(f"line {read.span.start} is too long and shown only in part")
+        parts.append(f"line {read.span.start} is too long and lacks its last {read.cut} characters")
     if read.rest is not None:
         parts.append(f"continue with startLine {read.rest}")
     return "; ".join(parts)

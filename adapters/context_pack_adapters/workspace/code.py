@@ -58,7 +58,9 @@ class SourceCode:
         command = spelled(CodeOutline, path=path, depth=depth, query=query, max_tokens=max_tokens)
         return self._cases.outliner.outline(command)
 
-    def usages(self, name: str, *, path: str | None = None, limit: int = DEFAULT_USES) -> Usages:
+    def usages(
+        self, name: str, *, path: str | None = None, limit: int = DEFAULT_USES, offset: int = 0
+    ) -> Usages:
         """Where a name is defined and used, by name and not by type.
 
         Raises:
@@ -66,7 +68,8 @@ class SourceCode:
         """
         if not self._searches:
             raise ValueError("these ports have no search")
-        return self._cases.usages.find(spelled(FindUsages, name=name, path=path, limit=limit), QuietCall())
+        command = spelled(FindUsages, name=name, path=path, limit=limit, offset=offset)
+        return self._cases.usages.find(command, QuietCall())
 
     def grep(
         self,

@@ -11,6 +11,9 @@ from context_pack.toolkit.rows import beginning, weight
 JSON_GROWTH = 6
 """Spelled as JSON a character takes at most so many bytes."""
 
+CUT_MARK = "…"
+"""Stands where a line has lost its end."""
+
 
 @frozen
 class Span:
@@ -23,14 +26,14 @@ class Span:
 class FilePage(NamedTuple):
     """Lines of a file, which they are (None for all), and what is left of the room.
 
-    `rest` is the line to go on with, None at the end; `cut` says that the only line has lost its end.
+    `rest` is the line to go on with, None at the end; `cut` counts the characters its only line lost.
     """
 
     content: str
     span: Span | None
     room: int
     rest: int | None = None
-    cut: bool = False
+    cut: int = 0
 
 
 def paged(content: str, span: Span | None, lines: int, room: int) -> FilePage:
@@ -48,6 +51,9 @@ def paged(content: str, span: Span | None, lines: int, room: int) -> FilePage:
         if left < 0:
             break
         shown += 1
-    text = "".join(f"{piece}\n" for piece in pieces[:shown]) or beginning(pieces[0], max(room, 0))
     end = first + max(shown, 1) - 1
-    return FilePage(text, Span(first, end), 0, end + 1 if end < last else None, cut=not shown)
+    rest = end + 1 if end < last else None
+    if shown:
+        return FilePage("".join(f"{piece}\n" for piece in pieces[:shown]), Span(first, end), 0, rest)
+    start = beginning(pieces[0], max(room - len(CUT_MARK.encode()), 0))
+    return FilePage(start + CUT_MARK, Span(first, end), 0, rest, len(pieces[0]) - len(start))

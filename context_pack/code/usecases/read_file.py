@@ -90,7 +90,7 @@ class Dependency:
 class FileRead:
     """A file as it was read; `external` is None when imports were not asked for.
 
-    `rest` is the line to go on with where the page was full, `cut` whether its only line lost its end.
+    `rest` is the line to go on with where the page was full, `cut` how many characters its only line lost.
     """
 
     source: SourceFile
@@ -101,7 +101,7 @@ class FileRead:
     dependencies: tuple[Dependency, ...] = ()
     external: tuple[str, ...] | None = None
     rest: int | None = None
-    cut: bool = False
+    cut: int = 0
 
 
 @frozen

@@ -35,11 +35,10 @@ _GLOB_SIGNS = re.compile(r"([*?\[\]{}!\\])")
 class FindUsages:
     """What `find_usages` is asked."""
 
-    name: str = arg(
-        text(1, 200, pattern=r"^[^\s\"'`()]+$"), "The name; of `Class.method` the last part is looked for"
-    )
+    name: str = arg(text(1, 200, pattern=r"^[^\s\"'`()]+$"), "The name; of `Class.method` the last part")
     path: str | None = arg(text(1, 4096), "Only in this file or folder", default=None)
-    limit: int = arg(integer(1, MOST_USES), "Most uses to list", default=DEFAULT_USES)
+    limit: int = arg(integer(1, MOST_USES), "Most uses", default=DEFAULT_USES)
+    offset: int = arg(integer(0), "Uses to skip", default=0)
 
 
 @frozen
@@ -54,7 +53,10 @@ class Usage:
 
 @frozen
 class Usages:
-    """Where a name is defined and used; `unparsed` counts matching lines of files that are not parsed."""
+    """Where a name is defined and used; `uses` are those from `offset` on.
+
+    `unparsed` counts matching lines of files that are not parsed.
+    """
 
     name: str
     definitions: tuple[Usage, ...]
@@ -62,6 +64,7 @@ class Usages:
     total: int
     unparsed: Mapping[str, int]
     complete: bool
+    offset: int = 0
 
 
 @frozen
@@ -95,10 +98,9 @@ class UsageFinder:
                 continue
             for is_definition, usage in places:
                 (definitions if is_definition and _fits(usage, command.name) else uses).append(usage)
-        shown_uses = tuple(uses[: command.limit])
-        return Usages(
-            command.name, tuple(definitions), shown_uses, len(uses), unparsed, len(found.hits) == found.total
-        )
+        page = tuple(uses[command.offset : command.offset + command.limit])
+        complete = len(found.hits) == found.total
+        return Usages(command.name, tuple(definitions), page, len(uses), unparsed, complete, command.offset)
 
     def _places(self, path: str, name: str) -> list[tuple[bool, Usage]] | None:
         """The identifiers in a file, and whether each is a definition's own; None for a file not parsed."""

@@ -163,8 +163,12 @@ def test_a_qualified_name_chooses_the_definition_and_is_looked_for_by_its_last_p
 @pytest.mark.clause("CD-86")
 def test_uses_are_limited_and_counted_and_a_path_narrows_them() -> None:
     lines = call("find_usages", name="price", limit=1).split("\n")
-    assert lines[1] == "[1 of 4 uses shown; narrow path, or raise limit]"
+    assert lines[1] == "[1 of 4 uses shown; narrow path, or go on with offset 1]"
     assert lines[3:5] == ["shop/cart.py", "  3: from .money import price"]
+    last = call("find_usages", name="price", limit=3, offset=3).split("\n")
+    assert last[1] == "[1 of 4 uses shown; narrow path]"
+    assert last[-1] == call("find_usages", name="price").split("\n")[-1]
+    assert call("find_usages", name="price", offset=9).split("\n")[1] == "[0 of 4 uses shown; narrow path]"
     assert "shop/" not in call("find_usages", name="price", path="tests")
     assert "tests/" not in call("find_usages", name="price", path="shop/cart.py")
 

@@ -582,6 +582,9 @@ def test_a_long_file_comes_in_pages_that_together_are_the_file(numbered: bool) -
 def test_a_line_longer_than_a_page_is_shown_in_part_and_says_so() -> None:
     reading = Reading({"min.js": "é" * 100_000 + "\nlast\n"})
     page = reading.read("min.js", max_tokens=500)
-    assert 0 < len(page["file"]["content"].encode()) <= 2_000
-    assert "line 1 is too long" in page["more"]
+    content = page["file"]["content"]
+    assert 0 < len(content.encode()) <= 2_000
+    start = content.removesuffix("…")
+    assert content == "é" * len(start) + "…"
+    assert f"line 1 is too long and lacks its last {100_000 - len(start)} characters" in page["more"]
     assert reading.read("min.js", startLine=page["next"]["startLine"])["file"]["content"] == "last\n"
