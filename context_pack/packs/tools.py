@@ -20,6 +20,7 @@ from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.model import Diagram, Listed, Pack, Ref
 from context_pack.packs.domain.record import diagram_record, ref_record, section_record, to_record
+from context_pack.packs.domain.shortened import shortened
 from context_pack.packs.domain.states import pointed_record, repair_record, state_record
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import OPERATIONS, Addressed
@@ -32,7 +33,7 @@ from context_pack.toolkit.arguments import arguments_of, clip, parse
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer
-from context_pack.toolkit.tokens import estimate_tokens
+from context_pack.toolkit.tokens import estimate_tokens, fitting
 
 Payload = dict[str, Any]
 
@@ -266,7 +267,6 @@ class _Input:
         self.handlers = {
             "create": lambda command, call: to_record(self.writer.create(command, call.check), anchors=False),
             "draft": self._draft,
-            "get": lambda command, _: to_record(self.reader.get(command), anchors=False),
             "list": self._list,
             "batch": self._batch,
             "set_status": lambda command, call: self._mutation(
@@ -284,8 +284,17 @@ class _Input:
 
     def run(self, command: Any, call: Call) -> Answer:
         """The answer to one action."""
+        if isinstance(command, commands.Get):
+            return self._get(command, call)
         payload = self.handlers.get(command.action, self._apply)(command, call)
         return json_answer({"action": command.action, "payload": payload})
+
+    def _get(self, command: commands.Get, call: Call) -> Answer:
+        whole = to_record(self.reader.get(command), anchors=False)
+        return fitting(
+            call.page_tokens,
+            lambda room: json_answer({"action": command.action, "payload": shortened(whole, room)}),
+        )
 
     def _draft(self, command: Draft, call: Call) -> Payload:
         drafted = self.drafter.draft(command, call.check)

@@ -194,7 +194,9 @@ def test_arguments_of_a_megabyte_are_served(client: StdioClient) -> None:
     given = {"action": "batch", "id": pack, "expected_revision": 1, "operations": operations}
     assert len(json.dumps(given, ensure_ascii=False).encode()) > MEBIBYTE
     assert client.payload("input", given)["payload"]["revision"] == 2
-    assert len(state(client, pack)[1]) == 60
+    payload = client.payload("input", {"action": "get", "id": pack})["payload"]
+    assert " of 60 sections" in payload["more"]
+    assert payload["sections"][0]["description"] == "é" * 200 + "…"
 
 
 @pytest.mark.clause("TR-10")
