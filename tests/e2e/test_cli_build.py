@@ -53,6 +53,21 @@ def test_code_and_discoveries_are_searched(cli: CommandLine) -> None:
     assert cli("search", "x").code == 1
 
 
+@pytest.mark.clause("CLI-62", "ME-08")
+def test_discoveries_are_found_beside_much_code_and_say_when_theirs_changed(
+    cli: CommandLine, tmp_path: Path
+) -> None:
+    for number in range(8):
+        (tmp_path / f"src/lease_{number}.py").write_text(f"def take_lease_{number}(job):\n    return job\n")
+    cli("memory", "add", "rule", "Whoever works for long gives the lease back", "--symbol", "take_lease_0")
+    cli("memory", "add", "decision", "A lease ends when its worker does not say anything for a minute")
+    (tmp_path / "src/lease_0.py").write_text("def take_lease_0(job):\n    return job.renewed()\n")
+    found = cli("memory", "search", "take lease job", "--limit", "2").out
+    assert "lease back" in found
+    assert "its worker" in found
+    assert found.count("[code changed]") == 1
+
+
 @pytest.mark.clause("CLI-63")
 def test_commands_are_completed(cli: CommandLine, tmp_path: Path) -> None:
     script = tmp_path / "complete.bash"

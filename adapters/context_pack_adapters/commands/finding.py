@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from heapq import merge
+from itertools import islice
 from typing import Any
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.commands.arguments import argument, command, flag
-from context_pack_adapters.commands.memory import TYPES
+from context_pack_adapters.commands.memory import TYPES, against
 from context_pack_adapters.commands.shell import Shell
 
 LIMIT = argument("--limit", metavar="N", type=int, default=5, help="most results (5)")
@@ -28,7 +30,7 @@ def search(options: Namespace, shell: Shell) -> None:
       context-pack search "where is the session renewed"
       context-pack search renew_token --limit 10
     """
-    _show(options, shell, "all")
+    _show(options, shell, _ask(options, shell, "all"))
 
 
 @command(
@@ -44,28 +46,39 @@ def search_memory(options: Namespace, shell: Shell) -> None:
     Example:
       context-pack memory search "how do we keep sessions" --type decision
     """
-    _show(options, shell, options.type or "discovery")
+    kinds = [options.type] if options.type else TYPES
+    _show(options, shell, _together([_ask(options, shell, each) for each in kinds], options.limit))
 
 
-def _show(options: Namespace, shell: Shell, kind: str) -> None:
+def _together(answers: Sequence[Mapping[str, Any]], limit: int) -> dict[str, Any]:
+    """The best results of several answers, each in its own order, with what any of them says besides."""
+    together = {key: value for answer in answers for key, value in answer.items()}
+    best = merge(*(answer["results"] for answer in answers), key=lambda found: -found["score"])
+    sums = {key: sum(answer[key] for answer in answers) for key in ("totalFound", "searchTime")}
+    return {**together, **sums, "results": list(islice(best, limit))}
+
+
+def _ask(options: Namespace, shell: Shell, kind: str) -> dict[str, Any]:
+    """What context_search answers for a type of discoveries, or for everything."""
     asked = {"query": options.question, "module": options.module, "limit": options.limit}
-    answer = shell.call("context_search", **asked, type="all" if kind == "discovery" else kind)
-    found = json.loads(answer.text)
+    answer = shell.call("context_search", **asked, type=kind)
+    found: dict[str, Any] = json.loads(answer.text)
     if answer.is_error:
         details = found.get("details") or [{}]
         said = details[0].get("message") if isinstance(details, list) else details
         raise Failure(Code.INVALID_DATA, f"{found['error']}{f': {said}' if said else ''}")
-    results = found["results"]
-    if kind == "discovery":
-        results = [each for each in results if each["source"] == "discovery"]
+    return found
+
+
+def _show(options: Namespace, shell: Shell, found: Mapping[str, Any]) -> None:
     if options.json:
-        shell.terminal.json({**found, "results": results})
+        shell.terminal.json(found)
         return
-    for each in results:
+    for each in found["results"]:
         shell.terminal.styled_line(("bold", _where(each)), ("dim", f"  {each['score']:.2f}"))
         for line in str(each["content"]).split("\n"):
             shell.terminal.line(f"    {line}")
-    if not results:
+    if not found["results"]:
         shell.terminal.line("Nothing found.")
 
 
@@ -74,4 +87,5 @@ def _where(found: Mapping[str, Any]) -> str:
     if found["source"] == "code":
         symbol = f" {found['symbol']}" if "symbol" in found else ""
         return f"{found['path']}:{found['startLine']}-{found['endLine']}{symbol}"
-    return f"{found['type']} {found['id']}"
+    marks = against("supersededBy" in found, found.get("code", {}).get("state"))
+    return f"{found['type']} {found['id']}{f' {marks}' if marks else ''}"

@@ -98,13 +98,19 @@ def list_discoveries(options: Namespace, shell: Shell) -> None:
 
 def _short(discovery: Discovery, known: Mapping[str, CodeState]) -> str:
     """A discovery on one line, with what speaks against it before its words."""
-    marks = ["superseded"] if discovery.superseded_by is not None else []
     state = known.get(discovery.id)
-    if state is not None and state.state not in HOLDING:
-        marks.append(f"code {state.state}")
+    marks = against(discovery.superseded_by is not None, None if state is None else state.state)
     line = " ".join(discovery.content.split())
     line = line if len(line) <= SHOWN_CHARS else line[: SHOWN_CHARS - 1] + "…"
-    return f"[{', '.join(marks)}] {line}" if marks else line
+    return f"{marks} {line}" if marks else line
+
+
+def against(superseded: bool, state: str | None) -> str:
+    """What speaks against a discovery, in brackets: that it is superseded, that its code is not as it was."""
+    marks = ["superseded"] if superseded else []
+    if state is not None and state not in HOLDING:
+        marks.append(f"code {state}")
+    return f"[{', '.join(marks)}]" if marks else ""
 
 
 @command(
