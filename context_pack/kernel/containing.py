@@ -132,7 +132,10 @@ class _Scan:
         count, fence = len(self.lines), self.fence
         self._piece(first)
         state, steady = (self.fence, self.muted, self.deepest), self.fence is fence
+        mixed = _BREAK.search(line.replace("\r", "")) is not None
         for piece in others:
+            if mixed and self.above is _Above.NOTHING:
+                self.above = _Above.TEXT  # what one reader takes for an empty line is text to the other
             self._piece(piece)
             # A fence that opens and closes inside a line does so for one of the readers only.
             steady = steady and state == (self.fence, self.muted, self.deepest)

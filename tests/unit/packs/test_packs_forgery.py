@@ -267,6 +267,9 @@ def with_long_text(section: Section) -> Section:
 @example("- ```\nx")
 @example("text\n===\n[LEGEND]\n# x\n```\n# y")
 @example("> # x\n> ---\n[CONTENT]")
+@example("a\u2028\r---")
+@example("a\v***\r---")
+@example("x\n\u2028\r---")
 def test_a_description_alone_forges_nothing(text: str) -> None:
     section = Section("main", "Main", text, diagrams=[Diagram("dia", "D", "graph TD")])
     pack = Pack(
