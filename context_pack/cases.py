@@ -173,14 +173,14 @@ class MemoryCases:
     @cached_property
     def places(self) -> CodePlaces:
         """Anchors the code that discoveries are about, as packs anchor theirs."""
-        from context_pack.joints import AnchoredPlaces
+        from context_pack.between_features import AnchoredPlaces
 
         return AnchoredPlaces(self._packs)
 
     @cached_property
     def searcher(self) -> MemorySearcher:
         """Searches discoveries, sessions, packs and code."""
-        from context_pack.joints import PacksAsNotes
+        from context_pack.between_features import PacksAsNotes
         from context_pack.memory.usecases.refresh import Refresher
         from context_pack.memory.usecases.search import MemorySearcher
 
@@ -209,7 +209,7 @@ class UseCases:
     @cached_property
     def packs(self) -> PackCases:
         """Packs; contexts and searches join when a pack first needs them."""
-        from context_pack.joints import ContextsAsScopes, SearchedExcerpts
+        from context_pack.between_features import ContextsAsScopes, SearchedExcerpts
         from context_pack.packs.ports import PackSettings
         from context_pack.packs.usecases.draft import PackDrafter
         from context_pack.packs.usecases.history import RememberingStore
