@@ -84,7 +84,7 @@ def memory_ports(
     from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory, MemoryProjects
     from context_pack_adapters.inmemory.memory import MemoryCodeTree, MemoryDiscoveryStore, MemorySessionLog
     from context_pack_adapters.search.memory import MemorySearch
-    from context_pack_adapters.stores.collection_turns import ThreadTurns
+    from context_pack_adapters.stores.collection_locks import ThreadLocks
     from context_pack_adapters.stores.context_format import YamlContextFormat
     from context_pack_adapters.syntax import shared_syntax
     from context_pack_adapters.system import SystemClock, SystemIds
@@ -111,7 +111,7 @@ def memory_ports(
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),
         documents=DocumentPorts(
             MemoryCollections(files, policy, lambda read: IgnoredPaths(read).ignores),
-            ThreadTurns(),
+            ThreadLocks(),
             MemoryIndex(fast),
             fast,
         ),

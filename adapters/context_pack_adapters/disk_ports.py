@@ -218,8 +218,8 @@ class DiskPorts(Ports):
         from context_pack.documents.ports import DocumentPorts
         from context_pack.retrieval.chunking import CHUNKER
         from context_pack_adapters.index.sqlite_index import SqliteIndex
+        from context_pack_adapters.stores.collection_locks import FileLocks
         from context_pack_adapters.stores.collection_sources import DiskCollections
-        from context_pack_adapters.stores.collection_turns import DiskTurns
 
         settings, cache, chosen = self.settings, self.places.cache, self.embedders
         local = SqliteIndex(cache.place.below(DOCUMENTS_INDEX), chosen.fast, chunker=CHUNKER)
@@ -234,7 +234,7 @@ class DiskPorts(Ports):
                 self.places.every_project,
                 team=bool(settings.store),
             ),
-            turns=DiskTurns(cache),
+            locks=FileLocks(cache),
             index=self.team.documents_beside(local, chosen.fast) if settings.store else local,
             fast=chosen.fast,
             semantic=chosen.semantic,

@@ -1,4 +1,4 @@
-"""What documents ask of the world: configured sources that can be looked at and read, and turns.
+"""What documents ask of the world: configured sources that can be looked at and read, and locks.
 
 What can be searched is behind `retrieval.ports`. A source is foreign: nothing outside it can be reached
 through it, and an entry that leads out fails alone.
@@ -77,16 +77,16 @@ class CollectionSources(Protocol):
         """
 
 
-class Turns(Protocol):
-    """Who may go on: one at a time for each name."""
+class CollectionLocks(Protocol):
+    """Locks by name: of one name, one holder at a time."""
 
-    def here(self, name: str) -> AbstractContextManager[object]:
-        """One thread of this process."""
+    def in_process(self, name: str) -> AbstractContextManager[object]:
+        """Held by one thread of this process."""
 
-    def everywhere(self, name: str, check: Check) -> AbstractContextManager[None]:
-        """One process; others wait, and ask `check` while they do."""
+    def across_processes(self, name: str, check: Check) -> AbstractContextManager[None]:
+        """Held by one process; others wait, and ask `check` while they do."""
 
-    def until(self, done: Callable[[], bool], check: Check) -> None:
+    def wait_until(self, done: Callable[[], bool], check: Check) -> None:
         """Return once `done` says so; it is asked now and then, and so is `check`."""
 
 
@@ -95,7 +95,7 @@ class DocumentPorts:
     """Everything that documents ask of the world."""
 
     sources: CollectionSources
-    turns: Turns
+    locks: CollectionLocks
     index: SearchIndex
     fast: Embedder
     semantic: Embedder | None = None

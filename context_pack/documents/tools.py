@@ -13,7 +13,7 @@ from attrs import frozen
 
 from context_pack.documents.family import FAMILY, MOST_HEADING, Body, hit_body, named, outcome_body
 from context_pack.documents.usecases import commands
-from context_pack.documents.usecases.freshness import Standing
+from context_pack.documents.usecases.freshness import IndexFreshness
 from context_pack.documents.usecases.search import Answered, Finder, SearchAnswers
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, DocumentShelf
 from context_pack.documents.usecases.sync_all import sync_all, under_every_name
@@ -118,20 +118,20 @@ class _DocumentAnswers:
 
     def collections(self, _: commands.ListCollections, call: Call) -> Answer:
         """`documents_list_collections`."""
-        standing = self.shelf.bring(self.shelf.chosen(()), call.check)
+        freshness = self.shelf.bring(self.shelf.chosen(()), call.check)
         rows = []
         for one in self.shelf.collections():
             row = {**named(one.collection), "documentCount": one.documents}
             row.update({"description": one.description} if one.description is not None else {})
             row.update({"version": one.version} if one.version is not None else {})
             rows.append(row)
-        warnings = standing.warnings if rows else (NOTHING_CONFIGURED, *standing.warnings)
-        return json_answer({"collections": rows, **_state(Standing(standing.stale, warnings))})
+        warnings = freshness.warnings if rows else (NOTHING_CONFIGURED, *freshness.warnings)
+        return json_answer({"collections": rows, **_state(IndexFreshness(freshness.stale, warnings))})
 
     def documents(self, command: commands.ListDocuments, call: Call) -> Answer:
         """`documents_list_documents`; a page that is too heavy is cut and says so."""
         collection = self.shelf.find(command.collection)
-        standing = self.shelf.bring([collection], call.check)
+        freshness = self.shelf.bring([collection], call.check)
         listed = self.shelf.documents(collection, command.limit, command.offset)
         rows = [{"id": one.key, "title": one.title, "size": one.size} for one in listed.documents]
 
@@ -146,7 +146,7 @@ class _DocumentAnswers:
                 "hasMore": end < listed.total,
                 **more,
                 **_cut(len(shown) < len(rows)),
-                **_state(standing),
+                **_state(freshness),
             }
             return json_answer(body)
 
@@ -155,16 +155,16 @@ class _DocumentAnswers:
     def document(self, command: commands.GetDocument, call: Call) -> Answer:
         """`documents_get_document`."""
         collection = self.shelf.find(command.collection)
-        standing = self.shelf.bring([collection], call.check)
-        entry = self.shelf.document(collection, command.document, command.collection, standing.stale)
+        freshness = self.shelf.bring([collection], call.check)
+        entry = self.shelf.document(collection, command.document, command.collection, freshness.stale)
         body = {**named(collection), "document": entry.key, "title": entry.title, "size": entry.size}
-        return json_answer({**body, "content": entry.text, **_state(standing)})
+        return json_answer({**body, "content": entry.text, **_state(freshness)})
 
     def outline(self, command: commands.GetOutline, call: Call) -> Answer:
         """`documents_get_outline`."""
         collection = self.shelf.find(command.collection)
-        standing = self.shelf.bring([collection], call.check)
-        entry = self.shelf.document(collection, command.document, command.collection, standing.stale)
+        freshness = self.shelf.bring([collection], call.check)
+        entry = self.shelf.document(collection, command.document, command.collection, freshness.stale)
         rows = [
             {"level": one.level, "text": one.text[:MOST_HEADING], "line": one.line}
             for one in self.shelf.outline(entry, command.max_depth)
@@ -173,15 +173,15 @@ class _DocumentAnswers:
         def answer(room: int) -> Answer:
             shown = _first(rows, room - ENVELOPE_BYTES - weight(entry.title))
             body = {**named(collection), "document": entry.key, "title": entry.title, "outline": shown}
-            return json_answer({**body, **_cut(len(shown) < len(rows)), **_state(standing)})
+            return json_answer({**body, **_cut(len(shown) < len(rows)), **_state(freshness)})
 
         return fitting(call.page_tokens, answer)
 
     def section(self, command: commands.GetSection, call: Call) -> Answer:
         """`documents_get_section`; what is longer than an answer may be ends early, and says so."""
         collection = self.shelf.find(command.collection)
-        standing = self.shelf.bring([collection], call.check)
-        entry = self.shelf.document(collection, command.document, command.collection, standing.stale)
+        freshness = self.shelf.bring([collection], call.check)
+        entry = self.shelf.document(collection, command.document, command.collection, freshness.stale)
         found = self.shelf.section(entry, command.section, command.subsections)
         row = {
             **named(collection),
@@ -191,7 +191,7 @@ class _DocumentAnswers:
             "content": found.content,
             "startLine": found.start,
             "endLine": found.end,
-            **_state(standing),
+            **_state(freshness),
         }
         return fitting(call.page_tokens, lambda room: json_answer(fitted([row], room)[0][0]))
 
@@ -286,10 +286,10 @@ def _about(found: SearchAnswers, max_tokens: int) -> Body:
     return {**body, **({"warning": warning} if warning else {})}
 
 
-def _state(standing: Standing) -> Body:
+def _state(freshness: IndexFreshness) -> Body:
     """Whether the index lags behind, and what the caller should hear."""
-    warning = "; ".join(standing.warnings)
-    return {**({"stale": True} if standing.stale else {}), **({"warning": warning} if warning else {})}
+    warning = "; ".join(freshness.warnings)
+    return {**({"stale": True} if freshness.stale else {}), **({"warning": warning} if warning else {})}
 
 
 def _cut(was: bool) -> Body:

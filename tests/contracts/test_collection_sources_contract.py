@@ -12,14 +12,14 @@ import pytest
 from document_trees import lay
 
 from context_pack.documents.domain.model import DocumentText, Failed, Survey
-from context_pack.documents.ports import CollectionSources, Turns
+from context_pack.documents.ports import CollectionLocks, CollectionSources
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.ignore import IgnoredPaths
 from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.inmemory.collections import MemoryCollections
+from context_pack_adapters.stores.collection_locks import FileLocks, ThreadLocks
 from context_pack_adapters.stores.collection_sources import DiskCollections
-from context_pack_adapters.stores.collection_turns import DiskTurns, ThreadTurns
 
 Files = dict[str, str | bytes]
 Make = Callable[[Files], CollectionSources]
@@ -138,17 +138,17 @@ def test_the_configuration_is_read_edited_and_its_faults_are_told(make: Make) ->
 def test_turns_let_one_through_at_a_time(kind: str, tmp_path: Path) -> None:
     from threading import Thread
 
-    turns: Turns = DiskTurns(PrivateFolder(tmp_path / "cache")) if kind == "disk" else ThreadTurns()
+    locks: CollectionLocks = FileLocks(PrivateFolder(tmp_path / "cache")) if kind == "disk" else ThreadLocks()
     inside = most = done = 0
 
     def work() -> None:
         nonlocal inside, most, done
         for _ in range(20):
-            with turns.everywhere("a", lambda: None):
+            with locks.across_processes("a", lambda: None):
                 inside += 1
                 most = max(most, inside)
                 inside -= 1
-            with turns.here("b"):
+            with locks.in_process("b"):
                 done += 1
 
     threads = [Thread(target=work) for _ in range(4)]
@@ -159,5 +159,5 @@ def test_turns_let_one_through_at_a_time(kind: str, tmp_path: Path) -> None:
     assert (most, done) == (1, 80)
     answers = iter([False, False, True])
     checks: list[int] = []
-    turns.until(lambda: next(answers), lambda: checks.append(1))
+    locks.wait_until(lambda: next(answers), lambda: checks.append(1))
     assert len(checks) == 2

@@ -22,8 +22,8 @@ SYNC_IT = "one member or a CI job runs 'context-pack docs sync'"
 
 
 @frozen
-class Standing:
-    """How the index stands: whether it lags behind, and what the caller should hear."""
+class IndexFreshness:
+    """Whether the index lags behind its sources, and the warnings for the caller."""
 
     stale: bool = False
     warnings: tuple[str, ...] = ()
@@ -36,53 +36,55 @@ class IndexKeeper:
         self._ports = ports
         self._syncing = syncing
         self._monotonic = monotonic
-        self._known: dict[str, tuple[float, Standing]] = {}
+        self._known: dict[str, tuple[float, IndexFreshness]] = {}
 
-    def bring(self, collections: Sequence[Collection], check: Check = lambda: None) -> Standing:
-        """Bring these collections up to date as far as that is quick, and say how they stand.
+    def bring(self, collections: Sequence[Collection], check: Check = lambda: None) -> IndexFreshness:
+        """Bring these collections up to date as far as that is quick, and say how fresh they are.
 
         What is wrong with the configuration is told too.
         """
-        standings = [self._one(collection, check) for collection in collections]
-        warnings = dict.fromkeys(words for standing in standings for words in standing.warnings)
+        found = [self._one(collection, check) for collection in collections]
+        warnings = dict.fromkeys(words for freshness in found for words in freshness.warnings)
         warnings.update(dict.fromkeys(self._ports.index.notices()))
         problems = self._ports.sources.catalogue().problems
-        return Standing(any(standing.stale for standing in standings), (*problems, *warnings))
+        return IndexFreshness(any(freshness.stale for freshness in found), (*problems, *warnings))
 
     def forget(self, collection: Collection) -> None:
         """Look again before the next answer."""
         self._known.pop(collection.id, None)
 
-    def _one(self, collection: Collection, check: Check) -> Standing:
-        """How it stood at the last look, if that is not long ago and the index has not been lost since."""
-        with self._ports.turns.here(collection.id):
-            at, standing = self._known.get(collection.id, (None, Standing()))
+    def _one(self, collection: Collection, check: Check) -> IndexFreshness:
+        """How fresh it was at the last look, if that was just now and the index has not been lost since."""
+        with self._ports.locks.in_process(collection.id):
+            at, freshness = self._known.get(collection.id, (None, IndexFreshness()))
             recent = at is not None and self._monotonic() - at < LOOK_SECONDS
-            if not recent or (standing == Standing() and not self._syncing.facts(collection.id)):
-                standing = self._look(collection, check)
-                self._known[collection.id] = (self._monotonic(), standing)
-            return standing
+            if not recent or (freshness == IndexFreshness() and not self._syncing.facts(collection.id)):
+                freshness = self._look(collection, check)
+                self._known[collection.id] = (self._monotonic(), freshness)
+            return freshness
 
-    def _look(self, collection: Collection, check: Check) -> Standing:
+    def _look(self, collection: Collection, check: Check) -> IndexFreshness:
         if collection.shared:
             words = f'collection "{collection.alias}" is shared, and nobody has synced it yet: {SYNC_IT}'
-            return Standing() if self._syncing.facts(collection.id) else Standing(warnings=(words,))
+            return (
+                IndexFreshness() if self._syncing.facts(collection.id) else IndexFreshness(warnings=(words,))
+            )
         fetched = not collection.where.is_local and bool(self._syncing.facts(collection.id))
-        if fetched and self._known.get(collection.id, (0.0, None))[1] == Standing():
-            return Standing()
+        if fetched and self._known.get(collection.id, (0.0, None))[1] == IndexFreshness():
+            return IndexFreshness()
         try:
             with self._ports.sources.open(collection, check=check) as source:
                 changes = self._syncing.changes(collection, source)
                 if changes.survey is None:
-                    return Standing()
+                    return IndexFreshness()
                 if changes.plan.is_left_to(self._ports.background, TASK, FEW_DOCUMENTS):
-                    return Standing(stale=True)
+                    return IndexFreshness(stale=True)
                 self._syncing.carry_out(collection, source, changes, check=check)
-                return Standing()
+                return IndexFreshness()
         except Failure as failure:
             if fetched:
-                return Standing()
+                return IndexFreshness()
             words = f'collection "{collection.alias}": {failure.message}'
             if not collection.where.is_local and failure.code is Code.NOT_FOUND:
                 words = f'collection "{collection.alias}" was never fetched: call documents_sync first'
-            return Standing(warnings=(words,))
+            return IndexFreshness(warnings=(words,))

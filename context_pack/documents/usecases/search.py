@@ -15,7 +15,7 @@ from context_pack.documents.usecases.commands import (
     SearchBatch,
     SearchDocuments,
 )
-from context_pack.documents.usecases.freshness import Standing
+from context_pack.documents.usecases.freshness import IndexFreshness
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, DocumentShelf
 from context_pack.documents.usecases.sync import TASK
 from context_pack.kernel.errors import Failure, invalid
@@ -95,13 +95,13 @@ class Finder:
             Failure: `not_found`.
         """
         collection = self._shelf.find(command.collection)
-        standing = self._shelf.bring([collection], check)
+        freshness = self._shelf.bring([collection], check)
         document = self._shelf.document(collection, command.document, command.collection).key
         ranking = self._searching.related(
             collection.id, document, command.chunk, command.limit, command.same_document
         )
         answered = Answered("") if ranking is None else Answered("", _hits(ranking.hits, [collection]))
-        return collection, document, self._found((answered,), [] if ranking is None else [ranking], standing)
+        return collection, document, self._found((answered,), [] if ranking is None else [ranking], freshness)
 
     def fill(
         self, scope: Scope, stop: Stop, report: Callable[[Progress], None] = lambda _: None
@@ -123,7 +123,7 @@ class Finder:
     ) -> SearchAnswers:
         """Ask together what can be asked; what failed before is told in its place."""
         good = [(query, where) for query, where in asked if not isinstance(where, Failure)]
-        standing = self._shelf.bring(
+        freshness = self._shelf.bring(
             list({one.id: one for _, where in good for one in where}.values()), check
         )
         questions = [
@@ -148,21 +148,21 @@ class Finder:
                 ranking = next(left)
                 hits = _hits(_by_section(ranking.hits)[: command.limit], where)
                 answers.append(Answered(query, hits, embedder=ranking.embedder))
-        return self._found(tuple(answers), rankings, standing)
+        return self._found(tuple(answers), rankings, freshness)
 
     def _found(
-        self, answers: tuple[Answered, ...], rankings: Sequence[Ranking], standing: Standing
+        self, answers: tuple[Answered, ...], rankings: Sequence[Ranking], freshness: IndexFreshness
     ) -> SearchAnswers:
         """The answers with what is to be said of the index, and every warning in one line."""
         ports = self._shelf.ports
         progress = next((one.semantic for one in rankings if one.semantic is not None), None)
         embed_rest(ports.background, TASK, progress)
-        words = [ports.warning, *(one.warning for one in rankings), *standing.warnings]
+        words = [ports.warning, *(one.warning for one in rankings), *freshness.warnings]
         if not rankings and not self._shelf.catalogue().collections:
             words.insert(1, NOTHING_CONFIGURED)
         embedder = rankings[0].embedder if rankings else ports.fast.id
         warning = "; ".join(dict.fromkeys(filter(None, words))) or None
-        return SearchAnswers(answers, embedder, standing.stale, progress, warning)
+        return SearchAnswers(answers, embedder, freshness.stale, progress, warning)
 
 
 def _checked(query: BatchQuestion) -> str:

@@ -74,7 +74,7 @@ class Syncing:
     ) -> Outcome | None:
         """Do the work here and now; None if it is large and is to be left."""
         with (
-            self.ports.turns.everywhere(collection.id, check),
+            self.ports.locks.across_processes(collection.id, check),
             self.ports.sources.open(collection, fetch, check) as source,
         ):
             changes = self.changes(collection, source, again=True)
@@ -92,7 +92,7 @@ class Syncing:
             return worker is None or not worker.running(TASK) or (bool(now) and now != state)
 
         if worker is not None and worker.start(TASK):
-            self.ports.turns.until(done, check)
+            self.ports.locks.wait_until(done, check)
         outcome = self._attempt(collection, False, report, stop, check, False)
         assert outcome is not None
         return outcome

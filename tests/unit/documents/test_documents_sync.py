@@ -22,7 +22,7 @@ from context_pack.retrieval.model import IndexEntry
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.inmemory.collections import MemoryCollections, MemorySource
-from context_pack_adapters.stores.collection_turns import ThreadTurns
+from context_pack_adapters.stores.collection_locks import ThreadLocks
 
 Files = dict[str, str | bytes]
 
@@ -92,7 +92,7 @@ class Setting:
         self.files.setdefault("context.json", json.dumps({"collections": {"docs": {"url": "docs"}}}))
         self.sources, self.clock, fast = Watched(self.files), Clock(), HashedEmbedder()
         self.index = MemoryIndex(fast)
-        ports = DocumentPorts(self.sources, ThreadTurns(), self.index, fast, background=worker)
+        ports = DocumentPorts(self.sources, ThreadLocks(), self.index, fast, background=worker)
         self.shelf = DocumentShelf(ports, self.clock)
 
     @property
@@ -186,8 +186,8 @@ def test_a_source_that_is_gone_leaves_what_was_indexed_and_a_warning() -> None:
     setting.shelf.bring([setting.collection])
     del setting.files["docs/a.md"]
     setting.clock.now = 5
-    standing = setting.shelf.bring([setting.collection])
-    assert standing.warnings == ('collection "docs": there is no folder ./docs',)
+    freshness = setting.shelf.bring([setting.collection])
+    assert freshness.warnings == ('collection "docs": there is no folder ./docs',)
     assert list(setting.texts()) == ["a.md"]
     setting.files["context.json"] = json.dumps({"collections": {"far": {"url": "git+https://example.org/x"}}})
     far = setting.shelf.bring([setting.shelf.find("far")])

@@ -1,4 +1,4 @@
-"""Turns between threads and between processes."""
+"""Locks of collections, between threads and between processes."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ LONGEST_WAIT = 3600.0
 LOOK_SECONDS = 0.05
 
 
-class ThreadTurns:
-    """`Turns` between the threads of one process, by locks in memory."""
+class ThreadLocks:
+    """Locks between the threads of one process, by locks in memory."""
 
     def __init__(self) -> None:
         self._guard = Lock()
         self._locks: dict[str, Lock] = {}
 
-    def here(self, name: str) -> AbstractContextManager[object]:
+    def in_process(self, name: str) -> AbstractContextManager[object]:
         """One thread at a time."""
         with self._guard:
             return self._locks.setdefault(name, Lock())
 
     @contextmanager
-    def everywhere(self, name: str, check: Callable[[], None]) -> Iterator[None]:
+    def across_processes(self, name: str, check: Callable[[], None]) -> Iterator[None]:
         """There are no other processes; threads wait for each other."""
         check()
-        with self.here(f"everywhere {name}"):
+        with self.in_process(f"across processes {name}"):
             yield
 
-    def until(self, done: Callable[[], bool], check: Callable[[], None]) -> None:
+    def wait_until(self, done: Callable[[], bool], check: Callable[[], None]) -> None:
         """Look every now and then."""
         pause = Event()
         while not done():
@@ -41,15 +41,15 @@ class ThreadTurns:
             pause.wait(LOOK_SECONDS)
 
 
-class DiskTurns(ThreadTurns):
-    """`Turns` between processes too, by lock files in the user's cache."""
+class FileLocks(ThreadLocks):
+    """Locks between processes too, by lock files in the user's cache."""
 
     def __init__(self, cache: PrivateFolder) -> None:
         super().__init__()
         self._cache = cache
 
     @contextmanager
-    def everywhere(self, name: str, check: Callable[[], None]) -> Iterator[None]:
+    def across_processes(self, name: str, check: Callable[[], None]) -> Iterator[None]:
         """One process at a time."""
         file = f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.lock"
         with translated(file):
