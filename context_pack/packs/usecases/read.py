@@ -11,6 +11,7 @@ from context_pack.kernel.paging import Page
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
+from context_pack.packs.domain.layout import legend_of
 from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text
 from context_pack.packs.domain.model import Listed, Pack, parse_status
 from context_pack.packs.domain.render import Rendered, render
@@ -36,6 +37,7 @@ from context_pack.packs.usecases.commands import (
     RenderPack,
 )
 from context_pack.packs.usecases.history import Compared, compared
+from context_pack.packs.usecases.kept_pages import KeptPage, KeptPages
 from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
 from context_pack.toolkit.tokens import fitting
@@ -57,6 +59,7 @@ class PackReader:
     excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
     watch: ScopeWatch = field(factory=NoScopes)
     history: PackHistory = field(factory=NoHistory, repr=False)
+    pages: KeptPages = field(factory=KeptPages, eq=False, repr=False)
 
     def get(self, named: Named) -> Pack:
         """The pack."""
@@ -137,9 +140,18 @@ class PackReader:
     def _rendered(
         self, pack: Pack, mode: Mode, tokens: int, position: Position | None = None, check: Check = unwatched
     ) -> Rendered:
-        resolver = Resolver.over(self, check, (ref for _, ref in pack.refs)).recalling()
-        scopes = self.scopes(pack, check)
-        return render(pack, resolver, self.clock.now(), mode, tokens, position, scopes)
+        """A page; the one of the same request before, if it would be made of the same."""
+        resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
+        scopes, now = self.scopes(pack, check), self.clock.now()
+        request, legend = (pack.id, mode, tokens, position), legend_of(pack, now, scopes)
+        known = self.pages.of(request, pack, legend)
+        if known is not None and resolver.unchanged(known.stamps):
+            return known.page
+        page = render(pack, resolver.recalling(), now, mode, tokens, position, scopes)
+        stamps = resolver.proof()
+        if stamps is not None:
+            self.pages.keep(request, KeptPage(pack, legend, stamps, page))
+        return page
 
 
 def _filter(command: ListPacks | ListText) -> Filter:

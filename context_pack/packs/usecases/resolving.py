@@ -9,7 +9,7 @@ The first ref whose file does not have its text has the tree searched for all su
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from attrs import define, evolve, field
@@ -143,7 +143,7 @@ class Resolver:
         return cls(sources.tree, most, check, *parts)
 
     def recalling(self) -> Resolver:
-        """Look, all at once, which files of the refs are as they were in an earlier call."""
+        """Look, all at once, which files of the refs are as they were in an earlier call; read the others."""
         kept = [(ref, found) for ref in self.expected if (found := self.memory.of(ref)) is not None]
         stamps = {ref.path: found.stamp for ref, found in kept}
         self.check()
@@ -152,11 +152,30 @@ class Resolver:
         self._recalled = {
             id(ref): found.resolution for ref, found in kept if found.stamp == unchanged.get(ref.path)
         }
+        self.fetch(ref.path for ref in self.expected if id(ref) not in self._recalled)
         return self
+
+    def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> bool:
+        """Whether all of these files are as they were."""
+        self.check()
+        return len(self.tree.unchanged(stamps)) == len(stamps)
+
+    def proof(self) -> Mapping[RelativePath, Stamp] | None:
+        """The files that prove the state of every ref of the call; None if it takes more than those."""
+        stamps: dict[RelativePath, Stamp] = {}
+        for ref in self.expected:
+            kept = self.memory.of(ref)
+            if kept is None or stamps.setdefault(ref.path, kept.stamp) != kept.stamp:
+                return None
+            # What another thread keeps meanwhile may be of another state of the file.
+            given, read = self._recalled.get(id(ref)), self._stamps.get(ref.path)
+            if given is not kept.resolution and (given is not None or read != kept.stamp):
+                return None
+        return stamps
 
     def __call__(self, ref: Ref) -> Resolution:
         """What became of the ref's code."""
-        found = self._recalled.get(id(ref)) or self._at_home(ref)
+        found = self._at_home(ref)
         if found is None:
             if ref not in self._found:
                 self._search(ref)
@@ -165,7 +184,9 @@ class Resolver:
 
     def _at_home(self, ref: Ref) -> Resolution | None:
         """What the ref's own file proves; None when the rest of the tree has to be asked."""
-        known = self._recalled.get(id(ref)) or self._found.get(ref)
+        known = self._recalled.get(id(ref))
+        if known is None and self._found:
+            known = self._found.get(ref)
         if known is not None:
             return known
         text = self.text(ref.path)
