@@ -63,7 +63,9 @@ class Body:
         if self.first is None:
             return lines
         width = self.width
-        return [f"{number:>{width}}: {line}" for number, line in enumerate(lines, self.first + index)]
+        return [
+            f"{str(number).rjust(width)}: {line}" for number, line in enumerate(lines, self.first + index)
+        ]
 
     def lead(self, index: int) -> str:
         """What stands before a line: its number, for code."""

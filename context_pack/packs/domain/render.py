@@ -60,8 +60,10 @@ def render(
         items = list(layout.only_changes(items, states))
     legend = layout.legend_of(pack, now, scopes, layout.counted(states.values()))
 
+    wholes: dict[int, str] = {}
+
     def page_of(room: int) -> Rendered:
-        return _Pages(pack, states, mode, room, items).page(legend, position or Position())
+        return _Pages(pack, states, mode, room, items, wholes).page(legend, position or Position())
 
     page = fitting(max_tokens, page_of, LEAST_ROOM)
     return (
@@ -80,6 +82,8 @@ class _Pages:
     mode: Mode
     budget: int
     items: list[Item]
+    wholes: dict[int, str]
+    """The items of one page that were laid out to their ends; they are the same in any room."""
     reserve: int = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -121,8 +125,10 @@ class _Pages:
 
     def _whole(self, index: int, position: Position) -> str:
         """An item to its end."""
-        block, spot = self._block(index, position)
-        return block.text(None if block.body is None else whole(block.body, spot))
+        if index not in self.wholes:
+            block, spot = self._block(index, position)
+            self.wholes[index] = block.text(None if block.body is None else whole(block.body, spot))
+        return self.wholes[index]
 
     def _cut(self, text: str, index: int, position: Position, room: int) -> Rendered:
         """A page that ends with a piece of an item."""
