@@ -184,7 +184,7 @@ class PostgresIndex:
         self._write(lambda link: _done(link.execute(sql.NOTE, values)))
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
-        """Pieces without a vector of that embedder and what to embed, most searched and newest first."""
+        """Pieces without a vector of that embedder and what to embed: most searched, named, newest first."""
         values = {"model": embedder, "pieces": None, "limit": bounded(limit), **sql.scope_values(scope)}
         return {piece: embedded_body(body) for piece, body in self._database.rows(sql.LACKING, values)}
 

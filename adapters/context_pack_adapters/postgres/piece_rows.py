@@ -131,7 +131,7 @@ LACKING: LiteralString = f"""
       SELECT FROM context_pack.cp_embeddings AS v
       WHERE v.project = p.project AND v.model = %(model)s AND v.piece = p.id)
       AND (%(pieces)s::bigint[] IS NULL OR p.id = ANY(%(pieces)s))
-    ORDER BY p.wanted DESC, p.id DESC LIMIT %(limit)s"""
+    ORDER BY p.wanted DESC, p.wanted = 0 AND p.heading = ''::bytea, p.id DESC LIMIT %(limit)s"""
 EXACT: LiteralString = f"""
     WITH admitted AS MATERIALIZED (
       SELECT v.piece, v.vector FROM {_SCOPED}
