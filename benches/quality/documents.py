@@ -3,10 +3,9 @@
   python benches/quality/documents.py [--data FOLDER] [--quick] [--tier TIER] [--keep FOLDER] [--judge]
 
 Printed for each collection and tier: nDCG@10, MRR@10 and Recall@10, the seconds of indexing and the median of
-a query, with both legs, with the vectors alone and with the words alone; and plain FTS5 (its own tokenizer,
-stemmer and BM25) in the same run. `--keep` leaves the index in a folder, so that the hours of the semantic
-tier are spent once. `--judge` ends with 1 when a floor is missed or the legs together are worse than one of
-them.
+a query, by vectors and words, by vectors alone and by words alone; and plain FTS5 (its own tokenizer, stemmer
+and BM25) in the same run. `--keep` leaves the index in a folder, so that the hours of the semantic tier are
+spent once. `--judge` ends with 1 when a floor is missed or both searches together are worse than one alone.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ LIMIT = 30
 FLOORS = {("cosqa-dev", "fast"): 0.39, ("scifact-train", "fast"): 0.70}
 FLOORS |= {("cosqa-dev", "semantic"): 0.62, ("scifact-train", "semantic"): 0.76}
 TOLERANCE = 0.005
-"""How far the legs together may stay below one of them."""
+"""How far both searches together may stay below one alone."""
 
 
 class Row(NamedTuple):
@@ -84,7 +83,7 @@ def _options() -> argparse.ArgumentParser:
 
 
 def _product(judged: Judged, tier: str, folder: Path) -> Iterator[Row]:
-    """The product's search with both legs and with each alone."""
+    """The product's search by words and vectors, and by each alone."""
     (folder / "items").mkdir(parents=True, exist_ok=True)
     for name, text in judged.documents.items():
         path = folder / "items" / f"{name}.md"
@@ -98,7 +97,7 @@ def _product(judged: Judged, tier: str, folder: Path) -> Iterator[Row]:
         if tier == "semantic":
             _fill(workspace)
         seconds = time.perf_counter() - begun
-        for name, more in (("both legs", {}), ("vectors alone", {"hybridSearch": False})):
+        for name, more in (("both searches", {}), ("vectors alone", {"hybridSearch": False})):
             run, median = _timed(judged, partial(_search, workspace, more))
             yield Row(f"{tier}: {name}", run, seconds, median)
         run, median = _timed(judged, partial(_words, workspace))
@@ -114,7 +113,7 @@ def _search(workspace: Workspace, more: Mapping[str, Any], query: str) -> list[s
 
 
 def _words(workspace: Workspace, query: str) -> list[str]:
-    """The documents that the keyword leg finds."""
+    """The documents that the keyword search finds."""
     with workspace.documents.shelf.ports.index.reading() as snapshot:
         hits = snapshot.keyword(tokens(query), Scope(), LIMIT)
         return [one.key.removesuffix(".md") for one in snapshot.found([hit.piece for hit in hits])]
@@ -175,15 +174,15 @@ def _print(judged: Judged, row: Row) -> float:
 
 
 def _is_good(name: str, tier: str, scores: Mapping[str, float]) -> bool:
-    """Whether the floor is reached and the legs together are not worse than one of them; says so if not."""
-    both = scores[f"{tier}: both legs"]
+    """Whether the floor is reached and both searches are not worse than one alone; says so if not."""
+    both = scores[f"{tier}: both searches"]
     good = True
     if both < FLOORS.get((name, tier), 0.0):
         print(f"  below the floor of {FLOORS[name, tier]}")
         good = False
     for row, score in scores.items():
         if both < score - TOLERANCE:
-            print(f"  both legs are worse than {row} by {score - both:.4f}")
+            print(f"  both searches are worse than {row} by {score - both:.4f}")
             good = False
     return good
 

@@ -5,7 +5,7 @@
 The floors work on the same tokens, vectors and texts, in tables that hold nothing else, with the same
 queries, in turn with what is measured. Printed: medians, how many times the sum of the floors a search takes
 (judged: at most 3), ten queries in one batch beside ten calls (judged: cheaper), and how many of the ten true
-neighbours the vector leg finds, by comparing everything and by a graph (judged: at least 0.98).
+neighbours the vector search finds, by comparing everything and by a graph (judged: at least 0.98).
 """
 
 from __future__ import annotations
@@ -94,13 +94,13 @@ class Floors:
         )
 
     def words(self, query: str) -> list[Any]:
-        """The keyword leg's floor."""
+        """The keyword search's floor."""
         match = " OR ".join(f'"{token}"' for token in tokens(query))
         sql = "SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?"
         return self._connection.execute(sql, (match, DEPTH)).fetchall()
 
     def vectors(self, vector: Any, count: int = DEPTH) -> Any:
-        """The vector leg's floor."""
+        """The vector search's floor."""
         scores = self.matrix @ vector
         best = numpy.argpartition(scores, -count)[-count:]
         return best[numpy.argsort(-scores[best])]
@@ -157,7 +157,7 @@ def batches(searching: Searching, queries: Sequence[str]) -> bool:
 
 
 def recall(index: SqliteIndex, floors: Floors, queries: Sequence[str], embedder: HashedEmbedder) -> float:
-    """Which share of the ten true neighbours the vector leg finds."""
+    """Which share of the ten true neighbours the vector search finds."""
     hits = 0
     for vector in embedder.embed(queries, "query"):
         true = sorted((floors.matrix @ vector).tolist(), reverse=True)[SHOWN - 1]

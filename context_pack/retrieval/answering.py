@@ -1,7 +1,7 @@
 """From a question with its vector to an answer, within one state of the index.
 
 Every distance is a true cosine distance by the one embedder that the answer names, for what only the keyword
-leg found as well, and a distance that is too far leaves a hit out, whichever leg found it.
+search found as well, and a distance that is too far leaves a hit out, whichever search found it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _Measured:
 
 
 def answered(snapshot: Snapshot, asked: AskedQuestion) -> Ranking:
-    """What both legs find, joined, measured and cut to the limit."""
+    """What both searches find, joined, measured and cut to the limit."""
     question, embedder = asked.question, asked.embedder
     mode: Mode = "keyword" if asked.vector is None else "hybrid" if question.hybrid else "vector"
     candidates, more = _candidates(snapshot, asked, mode)
@@ -70,7 +70,7 @@ def answered(snapshot: Snapshot, asked: AskedQuestion) -> Ranking:
 
 
 def _candidates(snapshot: Snapshot, asked: AskedQuestion, mode: Mode) -> tuple[list[_Measured], bool]:
-    """What either leg found, best first, and whether the words found more than was looked at."""
+    """What either search found, best first, and whether the words found more than was looked at."""
     question, embedder = asked.question, asked.embedder
     words = tokens(question.query) if mode != "vector" else []
     reach = DEPTH if _is_lexical(embedder) else _REACH
@@ -153,7 +153,7 @@ def _floor(embedder: Embedder, near: Sequence[PieceHit]) -> float:
     """Where the cosines of an embedder begin to count against the words of a query."""
     if _is_lexical(embedder):
         # Vectors of the words themselves say what the words say: stretching their small differences over
-        # the whole scale would set them against the better leg.
+        # the whole scale would set them against the better search.
         return 0.0
     # A sentence encoder puts all texts near each other: what tells them apart begins with the last of them.
     return min((hit.score for hit in near), default=0.0)

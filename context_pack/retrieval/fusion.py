@@ -1,4 +1,4 @@
-"""Joining the keyword leg and the vector leg into one order, and giving each hit a score with a meaning.
+"""Joins keyword search and vector search into one order, and gives each hit a score with a meaning.
 
 The order is a weighted sum of both scores, each as a share of the best in this query; the weight belongs to
 the embedder, and so does the floor that its cosines count from. What is shown as relevance is absolute
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 DEPTH = 100
-"""How many hits of each leg are joined."""
+"""How many hits of each search are joined."""
 
 
 Shares = Mapping[int, tuple[float, float]]
@@ -19,7 +19,7 @@ Shares = Mapping[int, tuple[float, float]]
 
 
 def shares(keyword: Mapping[int, float], cosines: Mapping[int, float], floor: float = 0.0) -> Shares:
-    """The pieces of both legs with their shares; cosines below the floor count as the floor."""
+    """The pieces of both searches with their shares; cosines below the floor count as the floor."""
     most = max(keyword.values(), default=0.0)
     span = max(cosines.values(), default=floor) - floor
     return {

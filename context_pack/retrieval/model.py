@@ -86,7 +86,7 @@ class Scope:
 
 @frozen
 class PieceHit:
-    """A piece and its score in one leg: BM25 (higher is better) or cosine."""
+    """A piece and its score in one search: BM25 (higher is better) or cosine."""
 
     piece: int
     score: float

@@ -45,7 +45,7 @@ class Embedder(Protocol):
     id: str
     dimension: int
     weight: float
-    """The share of the vector leg when it is fused with the keyword leg: 0.7 for granite, 0.2 for hashes."""
+    """The share of the vector search when both searches are joined: 0.7 for granite, 0.2 for hashes."""
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Sequence[Vector]:
         """One vector per text, in order (a 2-D array will do).

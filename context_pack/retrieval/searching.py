@@ -3,7 +3,7 @@
 The semantic embedder answers when every piece in the scope has a vector of it; until then the fast one does,
 and the pieces that the question brought up are first in line for the background, or embedded within a budget
 where there is none. An embedder that fails costs a
-warning, never the answer: the other leg, or the other embedder, is left.
+warning, never the answer: the other search, or the other embedder, is left.
 """
 
 from __future__ import annotations

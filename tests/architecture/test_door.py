@@ -55,7 +55,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
         ("os.open", "os.stat", "os.lstat", "os.listdir", "os.replace", "os.rmdir", "os.unlink"), SQLITE
     )
     | {"exists": SQLITE, "lexists": SQLITE},
-    "index/graph_leg.py": {"os.stat": GRAPHS},
+    "index/graph_search.py": {"os.stat": GRAPHS},
     "mcp/process.py": {"os.open": NULL},
     "private_places.py": {"realpath": SPELLING},
     "search/listing.py": dict.fromkeys(("os.stat", "os.lstat"), STATES),

@@ -12,7 +12,7 @@ from typing import Any
 from attrs import field, frozen
 
 from context_pack.retrieval.model import FoundPiece, IndexEntry, PieceHit, Progress, Scope, Summary
-from context_pack_adapters.index.keyword_leg import KeywordQuery, asked
+from context_pack_adapters.index.keyword_search import KeywordQuery, asked
 from context_pack_adapters.index.schema import K1, B
 from context_pack_adapters.vectors.exact import Matrix, as_vector, cosines, from_blobs, mean
 

@@ -211,7 +211,7 @@ def _vector_index(settings: Settings) -> Finding:
     try:
         from context_pack_adapters.disk_ports import DOCUMENTS_INDEX, MEMORY_INDEX
         from context_pack_adapters.index.connections import pieces_in
-        from context_pack_adapters.index.graph_leg import GRAPH_AT
+        from context_pack_adapters.index.graph_search import GRAPH_AT
     except (ImportError, OSError):  # a package is broken, which is told already
         return Finding("hnswlib", "ok", "not installed: of use for very large projects only")
     cache, _ = project_folders(settings)

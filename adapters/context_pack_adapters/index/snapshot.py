@@ -10,8 +10,8 @@ from context_pack.retrieval.model import PieceHit, Progress, Scope
 from context_pack.retrieval.ports import Embedder, Stop
 from context_pack_adapters.index.catalogue import CatalogueReader, range_of
 from context_pack_adapters.index.connections import CheckedIndex
-from context_pack_adapters.index.graph_leg import GraphLeg
-from context_pack_adapters.index.keyword_leg import (
+from context_pack_adapters.index.graph_search import GraphSearch
+from context_pack_adapters.index.keyword_search import (
     KeywordQuery,
     WordCounts,
     asked,
@@ -27,9 +27,9 @@ from context_pack_adapters.index.values import (
     marks,
     portions,
 )
-from context_pack_adapters.index.vector_leg import (
+from context_pack_adapters.index.vector_search import (
     EmbedderRow,
-    VectorLeg,
+    VectorSearch,
     embedder_row,
     ranges_of,
     rows_for,
@@ -45,8 +45,8 @@ FEW_PIECES = 2000
 class Shared(NamedTuple):
     """What the readers of an index share: vectors in memory, and how often words occur."""
 
-    vectors: VectorLeg
-    graphs: GraphLeg
+    vectors: VectorSearch
+    graphs: GraphSearch
     counts: WordCounts
     progress: dict[tuple[str, Scope], tuple[object, int, Progress]]
 
@@ -112,13 +112,13 @@ class SqliteSnapshot(CatalogueReader):
         self, known: EmbedderRow, name: str, vector: Any, scope: Scope, limit: int
     ) -> list[tuple[int, float]] | None:
         """What a graph finds; None where there are too few vectors for one, or none was made yet."""
-        leg, state = self._shared.graphs, self._here()
-        if not leg.is_worth(self._opened, self._connection, state, known):
+        graphs, state = self._shared.graphs, self._here()
+        if not graphs.is_worth(self._opened, self._connection, state, known):
             return None
-        graph = leg.graph(state.birth, name, known)
+        graph = graphs.graph(state.birth, name, known)
         if graph is None:
             return None
-        return leg.nearest(graph, self._opened, self._connection, state, known, vector, scope, limit)
+        return graphs.nearest(graph, self._opened, self._connection, state, known, vector, scope, limit)
 
     def make_graphs(self, fast: Embedder, stop: Stop) -> None:
         """Make the graphs that are worth having and missing or too old, of this state's vectors."""

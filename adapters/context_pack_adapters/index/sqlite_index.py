@@ -19,8 +19,8 @@ from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.opening import AnyPlace, Place
 from context_pack_adapters.index import writing
 from context_pack_adapters.index.file import IndexFile
-from context_pack_adapters.index.graph_leg import GRAPH_AT, GraphLeg
-from context_pack_adapters.index.keyword_leg import WordCounts
+from context_pack_adapters.index.graph_search import GRAPH_AT, GraphSearch
+from context_pack_adapters.index.keyword_search import WordCounts
 from context_pack_adapters.index.preparing import BATCH_PIECES, batches, prepare
 from context_pack_adapters.index.schema import Maker, check_structure
 from context_pack_adapters.index.snapshot import Shared, SqliteSnapshot
@@ -31,7 +31,7 @@ from context_pack_adapters.index.values import (
     to_facts,
     to_name,
 )
-from context_pack_adapters.index.vector_leg import VectorLeg
+from context_pack_adapters.index.vector_search import VectorSearch
 from context_pack_adapters.vectors.exact import to_blob
 
 WRITE_SECONDS = 30.0
@@ -55,7 +55,7 @@ class SqliteIndex:
 
     def _begin(self, file: IndexFile, fast: Embedder, path: str, graph_at: int) -> None:
         self._file, self._fast = file, fast
-        self._shared = Shared(VectorLeg(), GraphLeg(path, graph_at), WordCounts(), {})
+        self._shared = Shared(VectorSearch(), GraphSearch(path, graph_at), WordCounts(), {})
         self._closed = weakref.finalize(self, file.close)
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 Corpora and keys are bytes, so that their order is the order of code points. Facts are JSON. What is embedded
 of a piece is said here, because its digest is what the cache of vectors goes by. A scope is SQL over entries,
 and tokens of the keyword index: every piece carries one for its corpus, its kind and its module in the column
-`scope`, so that the keyword leg intersects lists inside the index instead of asking another table.
+`scope`, so that the keyword search intersects lists inside the index instead of asking another table.
 """
 
 from __future__ import annotations

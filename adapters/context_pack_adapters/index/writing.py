@@ -24,7 +24,7 @@ from context_pack_adapters.index.values import (
     to_name,
     unpack_columns,
 )
-from context_pack_adapters.index.vector_leg import EmbedderRow, embedder_row
+from context_pack_adapters.index.vector_search import EmbedderRow, embedder_row
 
 RETIRED_MOST = 50_000
 MERGE_PARTS, MERGE_PAGES = 4, 500

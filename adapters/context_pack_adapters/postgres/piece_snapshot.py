@@ -9,7 +9,7 @@ from typing import Any, LiteralString
 
 from context_pack.retrieval.model import FoundPiece, IndexEntry, Piece, PieceHit, Progress, Scope, Summary
 from context_pack.retrieval.words import tokens
-from context_pack_adapters.index.keyword_leg import KeywordQuery, asked, clean
+from context_pack_adapters.index.keyword_search import KeywordQuery, asked, clean
 from context_pack_adapters.index.values import (
     admits_nothing,
     bounded,

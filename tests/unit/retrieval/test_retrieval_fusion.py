@@ -1,4 +1,4 @@
-"""One order of two legs, scores that mean something, and neighbours that are shown once."""
+"""One order of two searches, scores that mean something, and neighbours that are shown once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from context_pack.retrieval.model import FoundPiece
 from context_pack.retrieval.neighbours import without_repeats
 
 PIECES = st.integers(1, 30)
-LEG = st.dictionaries(PIECES, st.floats(0.01, 30))
+WORD_SCORES = st.dictionaries(PIECES, st.floats(0.01, 30))
 COSINES = st.dictionaries(PIECES, st.floats(-1, 1))
 
 
@@ -27,7 +27,7 @@ def test_the_weight_of_the_embedder_decides_between_the_legs() -> None:
 
 
 @pytest.mark.clause("RT-20")
-@given(LEG, COSINES, st.floats(0.01, 0.99), st.floats(0, 0.8))
+@given(WORD_SCORES, COSINES, st.floats(0.01, 0.99), st.floats(0, 0.8))
 def test_every_candidate_stands_once_and_better_in_both_legs_is_better(
     keyword: dict[int, float], cosines: dict[int, float], weight: float, floor: float
 ) -> None:
@@ -42,7 +42,7 @@ def test_every_candidate_stands_once_and_better_in_both_legs_is_better(
 
 
 @pytest.mark.clause("RT-22")
-@given(LEG, COSINES, st.floats(0, 1), st.floats(0, 60), st.floats(0, 0.9))
+@given(WORD_SCORES, COSINES, st.floats(0, 1), st.floats(0, 60), st.floats(0, 0.9))
 def test_relevance_is_between_0_and_1_and_never_rises(
     keyword: dict[int, float], cosines: dict[int, float], weight: float, ideal: float, unrelated: float
 ) -> None:

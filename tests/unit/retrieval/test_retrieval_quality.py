@@ -45,7 +45,7 @@ def test_the_bench_searches_through_the_product_and_prints_each_leg(checkout: Pa
     done = run_bench(checkout, "--data", str(tmp_path), "--tier", "fast", "--judge")
     assert done.returncode == 0, done.stderr
     rows = {line[:24].strip(): line[24:].split() for line in done.stdout.splitlines() if "." in line[24:]}
-    assert rows.keys() == {"plain FTS5", "fast: both legs", "fast: vectors alone", "fast: words alone"}
+    assert rows.keys() == {"plain FTS5", "fast: both searches", "fast: vectors alone", "fast: words alone"}
     assert all(scores[:3] == ["1.0000"] * 3 for scores in rows.values())
     assert "3 documents, 1 queries" in done.stdout
 

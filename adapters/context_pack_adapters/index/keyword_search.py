@@ -22,7 +22,7 @@ from context_pack.retrieval.short_forms import related, stand_in
 from context_pack.retrieval.words import tokens
 from context_pack_adapters.index.schema import K1, WEIGHTS, StoredState
 from context_pack_adapters.index.values import admits_nothing, match_filter, match_word, to_tokens
-from context_pack_adapters.index.vector_leg import ranges_of
+from context_pack_adapters.index.vector_search import ranges_of
 
 MOST_WORDS = 64
 """Of a longer query only so many different words are looked up, the rarest; time grows with each."""

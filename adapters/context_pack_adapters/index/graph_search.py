@@ -18,7 +18,13 @@ from context_pack.retrieval.ports import Kind
 from context_pack_adapters.disk.locking import attempt_lock
 from context_pack_adapters.disk.private import FILE_MODE
 from context_pack_adapters.index.schema import StoredState, state_of, vector_table
-from context_pack_adapters.index.vector_leg import EmbedderRow, VectorLeg, ranges_of, rows_for, vectors_of
+from context_pack_adapters.index.vector_search import (
+    EmbedderRow,
+    VectorSearch,
+    ranges_of,
+    rows_for,
+    vectors_of,
+)
 from context_pack_adapters.vectors import graph as graphs
 from context_pack_adapters.vectors.exact import GATHER_ROWS, as_vector, best, from_blobs, rows_within
 
@@ -35,7 +41,7 @@ QUESTIONS = 64
 BUILD_ROWS = 2048
 
 
-class GraphLeg:
+class GraphSearch:
     """The graphs of one index file, loaded when they are first needed."""
 
     def __init__(self, path: str, threshold: int) -> None:
@@ -43,7 +49,7 @@ class GraphLeg:
         self._threshold = threshold
         self._lock = Lock()
         self._loaded: dict[int, tuple[object, graphs.Graph | None]] = {}
-        self._newer: dict[int, tuple[graphs.Graph, VectorLeg]] = {}
+        self._newer: dict[int, tuple[graphs.Graph, VectorSearch]] = {}
         self._worth: dict[int, tuple[object, int, bool]] = {}
 
     def path(self, embedder: EmbedderRow) -> str:
@@ -102,12 +108,12 @@ class GraphLeg:
                 break
         return sorted([*old, *found], key=lambda hit: (-hit[1], hit[0]))[:limit]
 
-    def _tail(self, graph: graphs.Graph, embedder: EmbedderRow) -> VectorLeg:
+    def _tail(self, graph: graphs.Graph, embedder: EmbedderRow) -> VectorSearch:
         """The vectors that are newer than the graph."""
         with self._lock:
             known = self._newer.get(embedder.id)
             if known is None or known[0] is not graph:
-                known = self._newer[embedder.id] = (graph, VectorLeg())
+                known = self._newer[embedder.id] = (graph, VectorSearch())
             return known[1]
 
     def forget(self) -> None:

@@ -48,7 +48,7 @@ class Held:
     rows: OrderedDict[Scope, Any] = field(factory=OrderedDict)
 
 
-class VectorLeg:
+class VectorSearch:
     """What all readers of an index share; one loads at a time."""
 
     def __init__(self) -> None:
