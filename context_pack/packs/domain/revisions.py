@@ -50,13 +50,14 @@ def _refs(key: str, was: Section, section: Section) -> Iterator[Step]:
         old = before.get(name)
         if old is None:
             continue
-        if _promise(old) != _promise(ref):
+        if _target(old) != _target(ref):
             places = f"{old.path}:{old.lines} to {ref.path}:{ref.lines}"
             yield Step("re-anchored", "ref", f"{key}/{name}", places)
         yield from _words("ref", f"{key}/{name}", old, ref, REF_WORDS)
 
 
-def _promise(ref: Ref) -> tuple[str, str, str | None]:
+def _target(ref: Ref) -> tuple[str, str, str | None]:
+    """The code that a ref points at: its path, its lines and the digest of its text."""
     return str(ref.path), str(ref.lines), None if ref.anchor is None else ref.anchor.digest
 
 
