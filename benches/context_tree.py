@@ -54,7 +54,7 @@ def make_contexts(root: Path, store: Path, method: str) -> int:
     refresher = ContextRefresher(ports.contexts.format, ports.contexts.memory, ports.clock, ports.syntax)
     outcomes = refresher.refresh(project, Order(method=Method(method)))
     assert not isinstance(outcomes, RefusedQuery)
-    return len([outcome for outcome in outcomes if outcome.deed in ("made", "updated")])
+    return len([outcome for outcome in outcomes if outcome.result in ("made", "updated")])
 
 
 def _folders(root: Path, chance: random.Random, count: int) -> list[Path]:

@@ -445,7 +445,7 @@ def refreshed(root: Path) -> set[str]:
     assert not isinstance(project, PlaceRefusal)
     outcomes = refresher(ports).refresh(project, Order())
     assert not isinstance(outcomes, RefusedQuery)
-    return {outcome.deed for outcome in outcomes}
+    return {outcome.result for outcome in outcomes}
 
 
 def seen_file(root: Path) -> Path:
@@ -534,7 +534,7 @@ def test_a_context_that_is_a_link_is_left_alone(root: Path) -> None:
     outcomes = refresher(disk_contexts(root)).refresh(opened(root), Order())
     assert not hasattr(outcomes, "error")
     (src,) = [each for each in outcomes if each.scope == "src"]
-    assert (src.deed, path.is_symlink()) == ("left", True)
+    assert (src.result, path.is_symlink()) == ("left", True)
     assert (root / "shared.yaml").read_text() == context("src")
 
 

@@ -153,10 +153,10 @@ class Maker:
         self.commits.append([])
         paths = sorted(self.files)
         for _ in range(self.rng.randrange(1, 5)):
-            deed = self.rng.choice(
+            change = self.rng.choice(
                 [self.grow, self.tweak, self.tweak, self.move, self.copy, self.cut, self.indent]
             )
-            deed(self.rng.choice(paths))
+            change(self.rng.choice(paths))
         path = self.rng.choice(paths)
         if number % 9 == 4:
             self.rename(path, f"lib/{path.split('/', 1)[1]}")

@@ -137,12 +137,12 @@ def _carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
         tell_outcomes(outcomes, shell)
         if not outcomes:
             shell.terminal.note("no folder there is worth a context; see min_tokens in .context.config.yaml")
-    return 1 if any(outcome.deed == "failed" for outcome in outcomes) else 0
+    return 1 if any(outcome.result == "failed" for outcome in outcomes) else 0
 
 
 def outcome_record(outcome: FolderOutcome) -> dict[str, Any]:
     """What became of a folder, as JSON."""
-    record: dict[str, Any] = {"scope": outcome.scope, "deed": outcome.deed}
+    record: dict[str, Any] = {"scope": outcome.scope, "deed": outcome.result}
     if outcome.reason is not None:
         record["reason"] = outcome.reason
     return {**record, "released": list(outcome.released)} if outcome.released else record
@@ -151,12 +151,12 @@ def outcome_record(outcome: FolderOutcome) -> dict[str, Any]:
 def tell_outcomes(outcomes: Sequence[FolderOutcome], shell: Shell) -> None:
     """A line for every folder that is not as it was, and one that counts them all."""
     for outcome in outcomes:
-        if outcome.deed == "unchanged":
+        if outcome.result == "unchanged":
             continue
         why = f"  {outcome.reason}" if outcome.reason else ""
         theirs = f"  yours from now on: {', '.join(outcome.released)}" if outcome.released else ""
-        tell_state(outcome.deed, f"{outcome.scope}{why}{theirs}", shell)
-    shell.terminal.line(tally(("made", "updated", "unchanged"), [outcome.deed for outcome in outcomes]))
+        tell_state(outcome.result, f"{outcome.scope}{why}{theirs}", shell)
+    shell.terminal.line(tally(("made", "updated", "unchanged"), [outcome.result for outcome in outcomes]))
 
 
 def tell_state(state: str, text: str, shell: Shell) -> None:

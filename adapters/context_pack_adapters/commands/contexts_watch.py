@@ -80,7 +80,7 @@ def _refresh(opened: OpenedProject, shell: Shell, options: Namespace) -> None:
     from context_pack_adapters.workspace.contexts import answered
 
     outcomes = answered(opened.refresher.refresh(opened.project, Order()))
-    told = [each for each in outcomes if each.deed != "unchanged"]
+    told = [each for each in outcomes if each.result != "unchanged"]
     if not options.json:
         tell_outcomes(told, shell)
         return

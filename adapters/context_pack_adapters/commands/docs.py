@@ -63,9 +63,9 @@ def add(options: Namespace, shell: Shell) -> int:
     else:
         if "documents" in body:
             show_plan(shell, body)
-        deed = "would be added" if options.dry_run else "is added"
+        done = "would be added" if options.dry_run else "is added"
         then = "" if options.dry_run else f"; {_next_step(collection, sources.allowed())}"
-        shell.terminal.line(f"{options.name} {deed} as {shown}{then}")
+        shell.terminal.line(f"{options.name} {done} as {shown}{then}")
     return 1 if body.get("failed") else 0
 
 
@@ -130,8 +130,8 @@ def allow(options: Namespace, shell: Shell) -> int | None:
         shell.terminal.json({"address": address, "allowed": not options.remove, "credentials": credentials})
     else:
         how = "with" if credentials else "without"
-        deed = "allowed no more" if options.remove else f"allowed, {how} your credentials"
-        shell.terminal.line(f"{address} is {deed}")
+        done = "allowed no more" if options.remove else f"allowed, {how} your credentials"
+        shell.terminal.line(f"{address} is {done}")
     return None
 
 
@@ -173,9 +173,9 @@ def remove(options: Namespace, shell: Shell) -> None:
     if options.json:
         shell.terminal.json({"dryRun": options.dry_run, "removed": removed})
     else:
-        deed = "would be removed" if options.dry_run else "removed"
+        done = "would be removed" if options.dry_run else "removed"
         for one in removed:
-            shell.terminal.line(f"{one['collection']} {deed} ({one['documents']} documents)")
+            shell.terminal.line(f"{one['collection']} {done} ({one['documents']} documents)")
 
 
 @command(flag("--json", "print the collections as JSON"))

@@ -72,7 +72,7 @@ class FolderOutcome:
     """
 
     scope: str
-    deed: str
+    result: str
     reason: str | None = None
     released: tuple[str, ...] = ()
 

@@ -45,7 +45,7 @@ def test_contexts_are_made_listed_checked_and_read(tmp_path: Path) -> None:
     (tmp_path / ".context.config.yaml").write_text("min_tokens: 0\n", encoding="utf-8")
     (tmp_path / "src" / "cart.ts").write_text(PROJECT["src/cart.ts"], encoding="utf-8")
     contexts = open_workspace(source_root=tmp_path).contexts
-    assert {done.deed for done in contexts.refresh()} == {"made"}
+    assert {done.result for done in contexts.refresh()} == {"made"}
     assert {(entry.scope, entry.state.value) for entry in contexts.list().entries} == {
         (".", "fresh"),
         ("src", "fresh"),

@@ -44,8 +44,8 @@ class Desk:
         assert [each.scope for each in outcomes] == sorted(each.scope for each in outcomes)
         return {outcome.scope: outcome for outcome in outcomes}
 
-    def deeds(self, **order: Any) -> dict[str, str]:
-        return {scope: outcome.deed for scope, outcome in self.refresh(**order).items()}
+    def results(self, **order: Any) -> dict[str, str]:
+        return {scope: outcome.result for scope, outcome in self.refresh(**order).items()}
 
     def text(self, path: str = SRC) -> str:
         content = self.files[path]
@@ -69,7 +69,7 @@ class Desk:
 def desk() -> Desk:
     """A project whose contexts were just made."""
     made = Desk()
-    assert set(made.deeds().values()) == {"made"}
+    assert set(made.results().values()) == {"made"}
     return made
 
 
@@ -93,15 +93,15 @@ def test_init_makes_only_what_is_missing() -> None:
         "version: 1\nlast_updated: a\nfingerprint: b\nscope: docs\nsummary: s\nmaintenance: m\n"
     )
     before = (desk.text(), desk.text("docs/.context.yaml"))
-    deeds = desk.deeds(only_missing=True)
-    assert (deeds["src"], deeds["docs"], deeds["billing"]) == ("left", "unchanged", "made")
+    results = desk.results(only_missing=True)
+    assert (results["src"], results["docs"], results["billing"]) == ("left", "unchanged", "made")
     assert (desk.text(), desk.text("docs/.context.yaml")) == before
 
 
 @pytest.mark.clause("CX-38")
 def test_a_second_refresh_changes_nothing(desk: Desk) -> None:
     before = dict(desk.files)
-    assert set(desk.deeds().values()) == {"unchanged"}
+    assert set(desk.results().values()) == {"unchanged"}
     assert desk.files == before
 
 
@@ -109,7 +109,7 @@ def test_a_second_refresh_changes_nothing(desk: Desk) -> None:
 def test_a_changed_source_changes_date_fingerprint_and_derived_fields_and_nothing_else(desk: Desk) -> None:
     before, old = desk.text(), desk.record()
     desk.files["src/cart.ts"] = "export function remove(item: string): void {}\n"
-    assert desk.deeds() == {
+    assert desk.results() == {
         ".": "unchanged",
         "billing": "unchanged",
         "docs": "unchanged",
@@ -169,7 +169,7 @@ def test_the_summary_of_a_folder_of_folders_follows_them_although_the_folder_is_
     desk.files["apps/till/main.py"] = '"""The new till."""\n'
     desk.refresh()
     assert desk.record("apps/.context.yaml")["summary"] == "till: The new till."
-    assert set(desk.deeds().values()) == {"unchanged"}
+    assert set(desk.results().values()) == {"unchanged"}
 
 
 @pytest.mark.clause("CX-33")
@@ -281,7 +281,7 @@ def test_a_key_that_nobody_reads_makes_a_derived_field_a_persons(desk: Desk) -> 
     desk.refresh()
     desk.files[SRC] = desk.text().replace("- name: cart.ts\n", "- name: cart.ts\n  owner: Ask Ada\n")
     desk.files["src/cart.ts"] = "export function more(): void {}\n"
-    assert desk.deeds()["src"] == "updated"
+    assert desk.results()["src"] == "updated"
     assert "  owner: Ask Ada\n" in desk.text()
     assert "more" in desk.text()
     assert "- files" not in desk.text()
@@ -313,7 +313,7 @@ def test_a_field_that_had_nothing_to_say_comes_when_it_has_and_goes_when_it_has_
 @pytest.mark.clause("CX-32")
 def test_a_parent_follows_the_summaries_of_its_children_although_it_is_fresh_itself(desk: Desk) -> None:
     desk.edit("summary: Fast core.", "summary: The engine room.", "src/core/.context.yaml")
-    assert desk.deeds() == {
+    assert desk.results() == {
         ".": "unchanged",
         "billing": "unchanged",
         "docs": "unchanged",
@@ -332,7 +332,7 @@ def test_comments_stay_where_they_are(desk: Desk) -> None:
     desk.files[SRC] = desk.text() + "# The end.\n"
     words = ["# Top.", "# one", "# do not touch", "# About maintenance.", "# The end."]
     desk.files["src/cart.ts"] = "export function remove(): void {}\n"
-    assert desk.deeds()["src"] == "updated"
+    assert desk.results()["src"] == "updated"
     for word in words:
         assert desk.text().count(word) == (2 if word == "# do not touch" else 1)
     assert "function remove(): void" in desk.record()["exports"]
@@ -377,7 +377,7 @@ def test_line_ends_and_byte_order_marks_stay(desk: Desk, newline: str, mark: str
 def test_what_is_no_context_of_version_one_is_never_touched(desk: Desk, text: str) -> None:
     desk.files[SRC] = text.encode("latin-1")
     outcome = desk.refresh()["src"]
-    assert outcome.deed == "left"
+    assert outcome.result == "left"
     assert outcome.reason is not None
     assert desk.files[SRC] == text.encode("latin-1")
 
@@ -397,7 +397,7 @@ def test_without_our_store_a_fresh_context_stays_as_it_is(desk: Desk) -> None:
     desk.edit("purpose: Defines add", "purpose: Mine")
     desk.forget()
     before = desk.text()
-    assert desk.deeds()["src"] == "unchanged"
+    assert desk.results()["src"] == "unchanged"
     assert desk.text() == before
 
 
@@ -413,10 +413,10 @@ def test_fingerprints_and_dates_are_always_quoted(desk: Desk) -> None:
 
 @pytest.mark.clause("CX-37")
 def test_the_other_fingerprint_is_written_on_demand_and_left_alone_otherwise(desk: Desk) -> None:
-    assert set(desk.deeds(method=Method.STAT).values()) == {"updated"}
+    assert set(desk.results(method=Method.STAT).values()) == {"updated"}
     assert Asked(desk.ports).ok("check_freshness", scope=".")["fingerprint"]["method"] == "stat"
-    assert set(desk.deeds().values()) == {"unchanged"}
-    assert set(desk.deeds(method=Method.CONTENT).values()) == {"updated"}
+    assert set(desk.results().values()) == {"unchanged"}
+    assert set(desk.results(method=Method.CONTENT).values()) == {"updated"}
     assert Asked(desk.ports).ok("check_freshness", scope=".")["fingerprint"]["method"] == "content"
 
 
@@ -424,7 +424,7 @@ def test_the_other_fingerprint_is_written_on_demand_and_left_alone_otherwise(des
 def test_a_scope_bounds_a_refresh_to_its_subtree(desk: Desk) -> None:
     for path in ("src/cart.ts", "src/core/lib.rs", "billing/invoice.py"):
         desk.files[path] = desk.text(path) + "\n"
-    assert desk.deeds(scope="src\\") == {"src": "updated", "src/core": "updated"}
+    assert desk.results(scope="src\\") == {"src": "updated", "src/core": "updated"}
     assert Asked(desk.ports).entries()["billing"]["state"] == "stale"
 
 
@@ -432,10 +432,10 @@ def test_a_scope_bounds_a_refresh_to_its_subtree(desk: Desk) -> None:
 def test_a_named_folder_below_the_threshold_is_refreshed_if_somebody_made_its_context(desk: Desk) -> None:
     desk.files[".context.config.yaml"] = "min_tokens: 100000\n"
     desk.files["docs/guide.md"] = "# Other\n"
-    assert desk.deeds() == {".": "updated"}
-    assert desk.deeds(scope="docs") == {"docs": "updated"}
+    assert desk.results() == {".": "updated"}
+    assert desk.results(scope="docs") == {"docs": "updated"}
     del desk.files["docs/.context.yaml"]
-    assert desk.deeds(scope="docs") == {}
+    assert desk.results(scope="docs") == {}
 
 
 @pytest.mark.clause("CX-40")
@@ -452,12 +452,12 @@ def test_a_scope_that_is_not_there_is_refused_in_words(desk: Desk, scope: str, e
 def test_agents_are_told_only_when_asked_and_the_root_is_fresh_afterwards(desk: Desk) -> None:
     assert "AGENTS.md" not in desk.files
     desk.files["AGENTS.md"] = "# Ours\n\nBe kind.\n"
-    assert desk.deeds(agents=True)["AGENTS.md"] == "updated"
+    assert desk.results(agents=True)["AGENTS.md"] == "updated"
     assert desk.text("AGENTS.md").startswith("# Ours\n\nBe kind.\n\n<!-- context-pack:contexts -->\n")
     assert "| `src/core` | Fast core. |" in desk.text("AGENTS.md")
     assert {entry["state"] for entry in Asked(desk.ports).entries().values()} == {"fresh"}
     before = dict(desk.files)
-    assert "AGENTS.md" not in desk.deeds(agents=True)
+    assert "AGENTS.md" not in desk.results(agents=True)
     assert desk.files == before
 
 
@@ -475,7 +475,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten() -> None:
     assert not isinstance(scanned, PlaceRefusal)
     outcomes = refresher(desk.ports).refresh(project, Order(), progress=meanwhile)
     assert not isinstance(outcomes, RefusedQuery)
-    assert {o.scope: o.deed for o in outcomes}["src"] == "left"
+    assert {o.scope: o.result for o in outcomes}["src"] == "left"
     assert desk.text() == "somebody: was faster\n"
 
 
@@ -588,7 +588,7 @@ def test_a_refresh_never_loses_a_word_that_a_person_wrote(
     comments = re.findall(r"# [W a-m]+", text)
     for number, letter in enumerate(["x", *stales]):
         desk.files["src/cart.ts"] = f"export function {letter}{number}(): void {{}}\n"
-        assert desk.deeds()["src"] == "updated"
+        assert desk.results()["src"] == "updated"
         assert written <= comment_or_value_words(desk.text())
         assert re.findall(r"# [W a-m]+", desk.text()) == comments
         assert Asked(desk.ports).ok("check_freshness", scope="src")["state"] == "fresh"
@@ -629,7 +629,7 @@ def test_a_context_that_a_person_wrote_from_scratch_keeps_every_line(data: st.Da
     }  # fmt: skip
     desk.files[SRC] = FORMAT.compose(record)
     before = comment_or_value_words(desk.text())
-    assert desk.deeds()["src"] == "updated"
+    assert desk.results()["src"] == "updated"
     assert before <= comment_or_value_words(desk.text())
     if not derived:
         assert without_dates(desk.text()) == without_dates(FORMAT.compose(record).decode())

@@ -240,8 +240,8 @@ def test_whatever_happens_to_files_nothing_kept_shows_but_what_is_there(
     desk = Bench()
     shop = Shop(desk)
     first = dict(shop.files)
-    for deed, name, at in edits:
-        edit(shop, first, deed, name, at)
+    for action, name, at in edits:
+        edit(shop, first, action, name, at)
         alone = (desk.store, shop.tree, desk.clock, desk.settings)
         fresh = PackReader(*alone).render(RenderPack(id=shop.pack.id)).text
         assert shop.page() == fresh
@@ -250,25 +250,25 @@ def test_whatever_happens_to_files_nothing_kept_shows_but_what_is_there(
         assert shop.verifier.verify(Named(id=shop.pack.id)) == verified
 
 
-def edit(shop: Shop, first: Mapping[str, str | bytes], deed: str, name: str, at: int) -> None:
+def edit(shop: Shop, first: Mapping[str, str | bytes], action: str, name: str, at: int) -> None:
     """Do one thing to a file, or to the pack."""
     path, other = f"src/{name}.py", f"lib/{name}.py"
     lines = str(shop.files.get(path, "")).split("\n")
-    if deed == "insert":
+    if action == "insert":
         shop.files[path] = "\n".join([*lines[:at], "new", *lines[at:]])
-    elif deed == "change":
+    elif action == "change":
         shop.files[path] = "\n".join(
             [*lines[:at], *("x" * len(line) for line in lines[at : at + 1]), *lines[at + 1 :]]
         )
-    elif deed == "swap":
+    elif action == "swap":
         shop.files[path] = first[f"src/{'b' if name == 'a' else 'a'}.py"]
-    elif deed == "remove":
+    elif action == "remove":
         shop.files.pop(path, None)
-    elif deed == "restore":
+    elif action == "restore":
         shop.files[path] = first[path]
-    elif deed == "move" and path in shop.files:
+    elif action == "move" and path in shop.files:
         shop.files[other] = shop.files.pop(path)
-    elif deed == "young":
+    elif action == "young":
         shop.tree.young ^= {path}
-    elif deed == "upsert":
+    elif action == "upsert":
         shop.pack = shop.apply(shop.pack, shop.ref(name, at + 1, at + 2))
