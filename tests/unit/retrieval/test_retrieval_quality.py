@@ -32,7 +32,7 @@ def test_without_data_the_bench_says_so_and_ends_well(checkout: Path, tmp_path: 
 
 
 @pytest.mark.clause("RT-30")
-def test_the_bench_searches_through_the_product_and_prints_each_search(checkout: Path, tmp_path: Path) -> None:
+def test_the_bench_searches_through_the_product_and_prints_each_way(checkout: Path, tmp_path: Path) -> None:
     folder = tmp_path / "toy"
     folder.mkdir()
     items = {"a": "the retry policy backs off", "b": "the cache evicts", "c": "users sign in"}
