@@ -143,8 +143,8 @@ class PostgresDiscoveryStore:
 
     def _merged(self, link: Link, discovery: Discovery, reading: LiteralString) -> Recorded:
         """What is to be kept, in a transaction that has read the row it goes to."""
-        for turn in count():
-            wanted = evolve(discovery, id=id_of(discovery.content, turn)) if turn else discovery
+        for attempt in count():
+            wanted = evolve(discovery, id=id_of(discovery.content, attempt)) if attempt else discovery
             rows = self._read(link, wanted.id, reading)
             if not rows:
                 return Recorded(wanted, merged=False)

@@ -65,8 +65,8 @@ class DiscoveryFiles:
 
     def rehearse(self, discovery: Discovery) -> Recorded:
         """What recording a discovery would leave."""
-        for turn in count():
-            wanted = discovery if not turn else _renamed(discovery, turn)
+        for attempt in count():
+            wanted = discovery if not attempt else _renamed(discovery, attempt)
             known = self._load(wanted.id)
             if known is None:
                 return Recorded(wanted, merged=False)
@@ -204,10 +204,10 @@ def decoded(data: bytes, discovery_id: str) -> Discovery:
     return found
 
 
-def _renamed(discovery: Discovery, turn: int) -> Discovery:
+def _renamed(discovery: Discovery, attempt: int) -> Discovery:
     from attrs import evolve
 
-    return evolve(discovery, id=id_of(discovery.content, turn))
+    return evolve(discovery, id=id_of(discovery.content, attempt))
 
 
 def _named(discovery_id: str, reason: str) -> Failure:

@@ -97,9 +97,9 @@ def normalised(content: str) -> str:
     return " ".join(words or folded.split())
 
 
-def id_of(content: str, turn: int = 0) -> str:
-    """The id of a text; other turns are for when a file of that name says something else by now."""
-    digest = sha256_hex(f"{turn}\n{normalised(content)}")
+def id_of(content: str, attempt: int = 0) -> str:
+    """The id of a text; later attempts are for when a file of that name says something else by now."""
+    digest = sha256_hex(f"{attempt}\n{normalised(content)}")
     return uuid_of(bytes.fromhex(digest), version=8)
 
 
