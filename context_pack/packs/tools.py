@@ -132,7 +132,7 @@ def build(
             output_schema=ANSWER_SCHEMA,
             mutates=mutates,
             spelled=spelled,
-            turn=turn,
+            subject=subject,
             long_answers=True,
             all_lengths=True,
             selector=selector,
@@ -171,7 +171,7 @@ def mutates(arguments: Mapping[str, Any]) -> bool:
     return isinstance(action, str) and action in COMMANDS and action not in READ_ACTIONS
 
 
-def turn(arguments: Mapping[str, Any]) -> str:
+def subject(arguments: Mapping[str, Any]) -> str:
     """The pack that these arguments of `input` are about, as they call it; "new" is one without a name."""
     handle = arguments.get("id", arguments.get("name"))
     if handle is None and arguments.get("action") in ("create", "draft"):

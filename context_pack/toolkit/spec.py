@@ -152,7 +152,7 @@ class Tool:
 
     `choose` picks the command class from the raw arguments (an action tool decides here, and may refuse);
     `run` serves the structured command; `mutates` says whether these arguments would change anything, and
-    `turn` what ("" may be anything), so that the server can keep mutations in order. A `slow` tool may take
+    `subject` what ("" if unknown), so that the server can keep mutations in order. A `slow` tool may take
     seconds: the server lets quick reads pass it. A `tolerant` tool ignores arguments that it does not know,
     and one with `all_lengths` publishes the bound of every text, where a contract wants that. `spelled` gives
     the arguments in the spelling of the schema. `budget` is the argument that says how many tokens an answer
@@ -170,7 +170,7 @@ class Tool:
     run: Callable[[Any, Call], Answer]
     output_schema: Schema | None = None
     mutates: Callable[[Mapping[str, Any]], bool] = _never
-    turn: Callable[[Mapping[str, Any]], str] = _anything
+    subject: Callable[[Mapping[str, Any]], str] = _anything
     spelled: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda arguments: arguments
     long_answers: bool = False
     slow: bool = False

@@ -83,7 +83,7 @@ class Job:
         "family",
         "lane",
         "seconds",
-        "turn",
+        "subject",
     )
 
     def __init__(
@@ -94,7 +94,7 @@ class Job:
         lane: str = "read",
         family: str = "",
         seconds: float | None = None,
-        turn: str = "",
+        subject: str = "",
         *,
         route: Callable[[], tuple[str, str, float, str]] | None = None,
         fail: Callable[[Job, Failure], bytes] | None = None,
@@ -103,7 +103,7 @@ class Job:
         self.lane = lane
         self.family = family
         self.seconds = desk.call_seconds if seconds is None else seconds
-        self.turn = turn
+        self.subject = subject
         self._failed = fail
         self._until = math.inf
         self._overdue: Overdue | None = None
@@ -156,7 +156,7 @@ class Job:
         route, self._route = self._route, None
         if route is not None:
             try:
-                self.lane, self.family, self.seconds, self.turn = route()
+                self.lane, self.family, self.seconds, self.subject = route()
             except Exception:  # the work meets the same trouble, and tells it
                 self.lane = "read"
             self._received = self._desk.monotonic()

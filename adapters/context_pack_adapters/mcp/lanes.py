@@ -1,6 +1,6 @@
 """Where jobs run: each family of tools has one lane for mutations, in their order of arrival, one for reads,
 and one for searches, so that whatever is stuck holds up nobody but its own kind. Calls that come before the
-tools are loaded do not know their lane yet: they wait in a hall, in line, and so does whatever comes behind.
+tools are loaded are unrouted: they wait in a lane of their own, and so does whatever comes behind them.
 
 As long as jobs are quick, one thread of a lane does them all: threads that take turns over tiny jobs cost
 more than the jobs. Only when a lane makes no headway (`nudge`) does another thread join, and past a few only
@@ -35,8 +35,8 @@ STUCK_SECONDS = 0.3
 WRITE_HEADSTART_SECONDS = 0.25
 HEARTBEAT_SECONDS = 5.0
 FULL_JOBS = 4096
-HALL = "hall"
-"""Where a job waits whose lane is not known yet."""
+UNROUTED = "unrouted"
+"""The lane of jobs whose own lane is not known yet."""
 
 
 class LaneJob(Protocol):
@@ -47,8 +47,8 @@ class LaneJob(Protocol):
     @property
     def family(self) -> str: ...
     @property
-    def turn(self) -> str:
-        """What a mutation is about: nobody passes one about the same, nor one of which it is not known."""
+    def subject(self) -> str:
+        """What a mutation changes: no other passes one of the same subject, or of an unknown one ("")."""
 
     @property
     def seconds(self) -> float: ...
@@ -136,12 +136,12 @@ class _Lane:
         """The place in the queue of the next job; where order is kept, of one that may pass those at work."""
         if self._few > 1 or not self._at_work:
             return 0 if self.queue else None
-        now, busy = time.monotonic(), {job.turn for job in self._at_work}
+        now, busy = time.monotonic(), {job.subject for job in self._at_work}
         if "" in busy or any(now - since < STUCK_SECONDS for since in self._at_work.values()):
             return None
         for index, entry in enumerate(self.queue):
-            if entry.job.turn not in busy:
-                return index if entry.job.turn else None
+            if entry.job.subject not in busy:
+                return index if entry.job.subject else None
         return None
 
     def open_up(self) -> None:
@@ -218,11 +218,11 @@ class Lanes:
         self._open: set[LaneJob] = set()  # changed by single steps that no other thread can come between
         self._was_full = False
         self._lock = threading.Lock()
-        self._hall = _Lane(HALL, 1, 1, self._lock, self._show_in)
+        self._unrouted = _Lane(UNROUTED, 1, 1, self._lock, self._route)
         self._lanes: dict[tuple[str, str], _Lane] = {}
-        self._all: tuple[_Lane, ...] = (self._hall,)
+        self._all: tuple[_Lane, ...] = (self._unrouted,)
         self._due = math.inf
-        self._in_hall = 0
+        self._routing = 0
         self._serial = 0
         self._last_write: dict[str, _Mutation] = {}
         self._pulse: threading.Thread | None = None
@@ -269,26 +269,26 @@ class Lanes:
         """Run the job as soon as its lane allows; only the reader thread submits."""
         self._open.add(job)
         self._due = min(self._due, time.monotonic() + job.seconds)
-        if self._in_hall or job.lane == HALL:
+        if self._routing or job.lane == UNROUTED:
             with self._state:
-                self._in_hall += 1
-            if not self._hall.put(_Entry(job, None, None)):
+                self._routing += 1
+            if not self._unrouted.put(_Entry(job, None, None)):
                 with self._state:
-                    self._in_hall -= 1
+                    self._routing -= 1
                 self._refuse(job)
         else:
             self._queue(job)
         if job.wants_heartbeat:
             self._start_pulse()
 
-    def _show_in(self, entry: _Entry) -> None:
-        """Let a job out of the hall; only when nobody is left there does the reader queue jobs itself."""
+    def _route(self, entry: _Entry) -> None:
+        """Find the lane of a job and queue it there; the reader queues jobs itself once none is unrouted."""
         try:
             entry.job.find_lane()
             self._queue(entry.job)
         finally:
             with self._state:
-                self._in_hall -= 1
+                self._routing -= 1
 
     def _queue(self, job: LaneJob) -> None:
         """Queue the job in its lane."""

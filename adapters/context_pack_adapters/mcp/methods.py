@@ -2,7 +2,7 @@
 
 A handler answers inline only if it needs neither the disk nor an unloaded registry. Mutations go to the
 `write` lane, where they keep their order of arrival; a tool call that comes before the registry is loaded
-waits in the hall until its lane is known. What is not declared is not in the tables, but for the two
+is `unrouted` until its lane is known. What is not declared is not in the tables, but for the two
 lists of resources: some clients ask for them regardless.
 """
 
@@ -269,7 +269,7 @@ class Methods:
                 self._desk,
                 exchange,
                 work,
-                "hall",
+                "unrouted",
                 route=lambda: self._route(self._shelf.registry(), name, arguments),
                 fail=fail,
             )
@@ -282,12 +282,12 @@ class Methods:
         tool = registry.tools.get(name)
         if tool is None:
             raise features.unknown_tool(name)
-        turn = ""
+        subject = ""
         try:
-            turn = tool.turn(arguments)
+            subject = tool.subject(arguments)
             lane = "write" if tool.mutates(arguments) else "slow" if tool.slow else "read"
         except Exception as caught:  # odd arguments are refused by the tool itself, in its own shape
             self._desk.alarm(f"lane of {name}", caught)
             lane = "write"
         longer = FETCHING if tool.annotations.open_world else 1
-        return lane, tool.family.name, self._desk.call_seconds * longer, turn
+        return lane, tool.family.name, self._desk.call_seconds * longer, subject

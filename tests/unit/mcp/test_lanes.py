@@ -16,7 +16,7 @@ class Task:
     """A job that notes that it ran; `opens` is waited for when its lane is looked for."""
 
     family = "demo"
-    turn = ""
+    subject = ""
     wants_heartbeat = False
     seconds = 60.0
 
@@ -30,7 +30,7 @@ class Task:
         self.opens: threading.Event | None = None
 
     def unloaded(self, opens: threading.Event) -> Task:
-        self.lane, self.opens = "hall", opens
+        self.lane, self.opens = "unrouted", opens
         return self
 
     def find_lane(self) -> None:
@@ -161,19 +161,19 @@ def test_a_thread_stuck_past_its_deadline_is_replaced_and_ends_when_it_comes_bac
     assert lanes.settle(PATIENCE)
 
 
-def about(turn: str, lanes: Lanes, log: list[str], work: Callable[[], object] = lambda: None) -> None:
+def about(subject: str, lanes: Lanes, log: list[str], work: Callable[[], object] = lambda: None) -> None:
     """Submit a change of that thing."""
-    task = Task(turn, "write", log, work)
-    task.turn = turn
+    task = Task(subject, "write", log, work)
+    task.subject = subject
     lanes.submit(task)
 
 
 @pytest.mark.clause("MCP-36")
 def test_a_stuck_change_is_passed_by_changes_of_other_things_in_their_order() -> None:
     lanes, log, stuck, passed = Lanes(lambda: None), list[str](), threading.Event(), threading.Event()
-    hang(lanes, stuck, log).turn = "locked"
-    for turn in ("one", "locked", "two", "one"):
-        about(turn, lanes, log)
+    hang(lanes, stuck, log).subject = "locked"
+    for subject in ("one", "locked", "two", "one"):
+        about(subject, lanes, log)
     about("three", lanes, log, passed.set)
     about("", lanes, log)
     about("four", lanes, log)

@@ -121,7 +121,7 @@ def test_before_the_registry_is_loaded_calls_keep_their_order_of_arrival(peer: P
     jobs: list[Any] = []
     for action in ("read", "write"):
         jobs += peer.post(req("tools/call", {"name": "note", "arguments": {"action": action}}))
-    assert [job.lane for job in jobs] == ["hall", "hall"]
+    assert [job.lane for job in jobs] == ["unrouted", "unrouted"]
     assert not peer.session.tried
     for job in jobs:
         job.find_lane()
