@@ -93,5 +93,5 @@ def test_what_the_tools_refuse_is_raised(shop: Workspace, ask: Callable[[Workspa
 @pytest.mark.parametrize("name", ["code", "bundles", "contexts"])
 def test_a_closed_workspace_has_none_of_them(shop: Workspace, name: str) -> None:
     shop.close()
-    with pytest.raises(ValueError, match="closed"):
+    with pytest.raises(Failure, match="closed"):
         getattr(shop, name)
