@@ -82,6 +82,14 @@ def raised(pack: Pack) -> Pack:
     return attrs.evolve(pack, revision=pack.revision + 1)
 
 
+@pytest.mark.clause("ST-67")
+def test_a_new_folder_keeps_lock_files_out_of_version_control(disk: Disk, tmp_path: Path) -> None:
+    FilePackStore(tmp_path / "fresh", disk.clock, SystemIds()).create(maker(disk.clock.now(), 60), "new")
+    assert (tmp_path / "fresh/packs/.gitignore").read_bytes() == b"*.lock\n"
+    disk.put("in a folder that exists")
+    assert ".gitignore" not in disk.names()
+
+
 @pytest.mark.clause("ST-01")
 def test_a_pack_is_one_file_named_after_its_id(disk: Disk) -> None:
     made = disk.put("a name")

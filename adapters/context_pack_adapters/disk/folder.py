@@ -46,6 +46,12 @@ class Folder:
         with self.place.held():
             pass  # a file or a link in its place is found here
 
+    def make_shared(self) -> None:
+        """Make the folder; a new one that may be kept in version control keeps its lock files out of it."""
+        if not self.exists():
+            self.make()
+            self.create(".gitignore", b"*.lock\n")
+
     def exists(self) -> bool:
         """Whether there is such a folder; something else in its place, a link too, is none."""
         try:

@@ -48,7 +48,7 @@ class FileDerivedMemory:
             Failure: `io_error` or `lock_timeout`.
         """
         with translated(FILE):
-            self._folder.make()
+            self._folder.make_shared()
             with self._folder.lock(LOCK, LOCK_SECONDS):
                 self._folder.sweep()
                 known = self._load()

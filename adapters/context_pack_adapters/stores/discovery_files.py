@@ -169,7 +169,7 @@ class DiscoveryFiles:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         with translated("discoveries"):
-            self._folder.make()
+            self._folder.make_shared()
             lock = self._folder.lock(LOCK, self._lock_timeout)
             lock.acquire()
         try:

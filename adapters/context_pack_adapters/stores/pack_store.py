@@ -107,7 +107,7 @@ class FilePackStore:
         """Bring an expired pack back, as `change` makes it; of several of one name, the last that expired."""
         self._tell(WRITING)
         with translated("packs"):
-            self._folder.make()
+            self._folder.make_shared()
         with self._locked(CREATE_LOCK, waiting):
             known = [pack for pack in self.expired() if handle in (pack.id, pack.name)]
             if not known:
@@ -141,7 +141,7 @@ class FilePackStore:
 
     def _created(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting) -> Pack:
         with translated("packs"):
-            self._folder.make()
+            self._folder.make_shared()
         if name is None:
             return self._create(make)
         if not self._files.was_looked_at:
