@@ -17,9 +17,14 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 TRUNCATED = ',"truncated":true'
 
 
+def as_json(value: Any) -> bytes:
+    """A value as compact JSON."""
+    return _encode(value).encode("utf-8", "surrogatepass")
+
+
 def weight(value: Any) -> int:
     """The bytes of a value as JSON."""
-    return len(_encode(value).encode("utf-8", "surrogatepass"))
+    return len(as_json(value))
 
 
 def fitted(rows: Sequence[Row], most: int, heads: int = 1) -> tuple[list[Row], bool]:

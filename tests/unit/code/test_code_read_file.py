@@ -14,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 from context_pack.app import build
 from context_pack.cases import Ports
+from context_pack.code.domain.pages import CUT_MARK, paged
 from context_pack.code.tools import READ_SCHEMA
 from context_pack.code.usecases.read_file import (
     BUDGET_CHARS,
@@ -29,6 +30,7 @@ from context_pack.kernel.ports import FolderNames
 from context_pack.kernel.syntax import NoSyntax, NotParsed, Syntax
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry
+from context_pack.toolkit.rows import weight
 from context_pack_adapters.inmemory import (
     FixedClock,
     MemoryAccessLog,
@@ -579,6 +581,22 @@ def test_a_long_file_comes_in_pages_that_together_are_the_file(numbered: bool) -
 
 
 @pytest.mark.clause("CD-29")
+@given(
+    st.lists(st.sampled_from(("\n", "\\", "\\n", "n", '"', "é", "\x01", "\ud800", "word "))).map("".join),
+    st.integers(0, 200),
+)
+def test_a_page_holds_as_many_whole_lines_as_fit_as_json(content: str, room: int) -> None:
+    page = paged(content, None, count_lines(content), room)
+    in_part = page.content.endswith(CUT_MARK)
+    if page.rest is None and not in_part:
+        assert page.content == content
+    elif not in_part:
+        assert content.startswith(page.content)
+        assert page.content.endswith("\n")
+        one_more = content[: content.find("\n", len(page.content)) + 1] or content
+        assert weight(page.content) - len('""') <= room < weight(one_more)
+
+
 def test_a_line_longer_than_a_page_is_shown_in_part_and_says_so() -> None:
     reading = Reading({"min.js": "é" * 100_000 + "\nlast\n"})
     page = reading.read("min.js", max_tokens=500)
