@@ -322,7 +322,7 @@ def test_upserting_the_same_code_again_changes_nothing_whatever_stands_around_it
 
 @pytest.mark.clause("AN-01", "AN-11", "PK-20")
 @pytest.mark.parametrize("now", [None, b"\x00", "too\nshort\n"])
-def test_upserting_what_cannot_be_read_at_the_moment_keeps_the_promise(
+def test_upserting_what_cannot_be_read_at_the_moment_keeps_the_anchor(
     anchored: tuple[Any, str], now: str | bytes | None
 ) -> None:
     desk, pack = anchored
@@ -337,7 +337,7 @@ def test_upserting_what_cannot_be_read_at_the_moment_keeps_the_promise(
 
 
 @pytest.mark.clause("AN-01", "AN-11")
-def test_upserting_other_lines_or_another_file_makes_another_promise(anchored: tuple[Any, str]) -> None:
+def test_upserting_other_lines_or_another_file_makes_another_anchor(anchored: tuple[Any, str]) -> None:
     desk, pack = anchored
     desk.ref(pack, "ref", 6, 8, path="src/gone.py")
     assert desk.store.get(pack).sections[0].refs[0].anchor is None
