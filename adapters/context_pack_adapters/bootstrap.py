@@ -245,14 +245,14 @@ class Connection:
         if path is not None:
             self._note(lambda session: session.read(path))
             return
-        from context_pack_adapters.stores.events import What
+        from context_pack_adapters.stores.events import EventKind
 
-        if event.what is What.WRITING:
+        if event.kind is EventKind.WRITING:
             self._write_notes()
             assert self._ports is not None
             self._ports.sessions.keep()
         if pack is not None:
-            if event.what in (What.MADE, What.REMOVED):
+            if event.kind in (EventKind.MADE, EventKind.REMOVED):
                 self._pack_news().came_or_went(pack)
             self._note(lambda session: session.touched(pack.id))
 

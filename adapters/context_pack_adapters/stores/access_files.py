@@ -22,7 +22,7 @@ from context_pack.kernel.instants import format_instant, parse_instant
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
 from context_pack_adapters.disk.private import PrivateFolder
-from context_pack_adapters.stores.events import Event, Tell, What, nobody
+from context_pack_adapters.stores.events import Event, EventKind, Tell, nobody
 
 FORMAT = 1
 FILE, BROKEN, LOCK = "items.json", "items.broken.json", ".lock"
@@ -48,7 +48,7 @@ class AccessFiles:
 
     def record(self, path: RelativePath, at: datetime) -> None:
         """One more read of the file; it is written later."""
-        self._tell(Event(What.READ, path=path))
+        self._tell(Event(EventKind.READ, path=path))
         with self._lock:
             known = self._gathered.get(path)
             if known is None and len(self._gathered) >= MOST_GATHERED:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from context_pack.packs.domain.model import Pack
 
 
-class What(Enum):
+class EventKind(Enum):
     """What happened; all but `WRITING` and `READ` are about a pack."""
 
     WRITING = auto()
@@ -27,13 +27,13 @@ class What(Enum):
 class Event(NamedTuple):
     """Something that happened in a store of this process."""
 
-    what: What
+    kind: EventKind
     pack: Pack | None = None
     path: RelativePath | None = None
 
 
 Tell = Callable[[Event], None]
-WRITING = Event(What.WRITING)
+WRITING = Event(EventKind.WRITING)
 
 
 def nobody(_: Event) -> None:

@@ -24,7 +24,7 @@ from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
 from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.stores import pack_format
-from context_pack_adapters.stores.events import WRITING, Event, Tell, What, nobody
+from context_pack_adapters.stores.events import WRITING, Event, EventKind, Tell, nobody
 from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, Broken, P, PackFiles, PacksFound
 
 LOCK_SECONDS = 10.0
@@ -61,10 +61,10 @@ class FilePackStore:
 
     def get(self, pack_id: str) -> Pack:
         """The live pack with that id; touches one file."""
-        return self._told(What.SEEN, self._get(pack_id))
+        return self._told(EventKind.SEEN, self._get(pack_id))
 
-    def _told(self, what: What, pack: Pack) -> Pack:
-        self._tell(Event(what, pack))
+    def _told(self, kind: EventKind, pack: Pack) -> Pack:
+        self._tell(Event(kind, pack))
         return pack
 
     def _get(self, pack_id: str) -> Pack:
@@ -81,7 +81,7 @@ class FilePackStore:
         if len(live) > 1:
             same = Broken(Code.MALFORMED_PACK, "", {"reason": "another live pack has the same name"})
             raise refusal({pack.id: same for pack in live})
-        return self._told(What.SEEN, live[0])
+        return self._told(EventKind.SEEN, live[0])
 
     def all(self) -> Sequence[Pack]:
         """Every live pack; fails closed when one file is malformed."""
@@ -123,7 +123,7 @@ class FilePackStore:
             if self._trash is not None:
                 with suppress(OSError):
                     self._trash.remove(pack.id + SUFFIX)
-        return self._told(What.MADE, changed)
+        return self._told(EventKind.MADE, changed)
 
     def _trashed(self) -> Iterator[Pack]:
         """The packs in the trash that can be read."""
@@ -137,7 +137,7 @@ class FilePackStore:
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
         self._tell(WRITING)
-        return self._told(What.MADE, self._created(make, name, waiting))
+        return self._told(EventKind.MADE, self._created(make, name, waiting))
 
     def _created(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting) -> Pack:
         with translated("packs"):
@@ -154,7 +154,7 @@ class FilePackStore:
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored."""
         self._tell(WRITING)
-        return self._told(What.CHANGED, self._updated(pack_id, change, waiting))
+        return self._told(EventKind.CHANGED, self._updated(pack_id, change, waiting))
 
     def _updated(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting) -> Pack:
         self._get(pack_id)
@@ -184,7 +184,7 @@ class FilePackStore:
             check(pack)
             with translated(pack_id + SUFFIX):
                 self._remove(pack_id, lock, durably=True)
-        self._told(What.REMOVED, pack)
+        self._told(EventKind.REMOVED, pack)
 
     def _read(self, pack_id: str) -> Pack:
         """What the file holds, expired or not."""
