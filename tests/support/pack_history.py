@@ -16,7 +16,7 @@ from attrs import define, field, frozen
 
 from context_pack.kernel.lines import LineRange, split_lines
 from context_pack.kernel.paths import RelativePath
-from context_pack.packs.domain.ladder import Abroad, Text, beyond, in_file
+from context_pack.packs.domain.ladder import Elsewhere, Text, beyond, in_file
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import CodeLocation, Resolution, State
@@ -164,4 +164,4 @@ def resolve(ref: Ref, source: SourceText) -> Resolution:
     if found is not None or ref.anchor is None:
         assert found is not None
         return found
-    return beyond(ref, ref.anchor, Text(ref.path, source), Abroad())
+    return beyond(ref, ref.anchor, Text(ref.path, source), Elsewhere())

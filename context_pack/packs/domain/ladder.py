@@ -49,7 +49,7 @@ class Text:
 
 
 @frozen
-class Abroad:
+class Elsewhere:
     """What the rest of the tree holds of a ref: copies of its text, definitions of its name.
 
     Both are `complete` if everything was looked at.
@@ -78,23 +78,23 @@ def in_file(ref: Ref, source: SourceText) -> Resolution | None:
     return at(State.MOVED, ref.path, places.ranges[0], places.excerpt) if places.ranges else None
 
 
-def beyond(ref: Ref, anchor: Anchor, home: Text | Reason, abroad: Abroad) -> Resolution:
+def beyond(ref: Ref, anchor: Anchor, home: Text | Reason, elsewhere: Elsewhere) -> Resolution:
     """Rungs 3 to 5, and what lies below: for a ref whose text does not stand in its file."""
-    if len(abroad.copies) > 1:
-        return _ambiguous([f"{one.found.lines} of {one.found.path}" for one in abroad.copies if one.found])
-    if abroad.copies and abroad.complete:
-        return abroad.copies[0]
+    if len(elsewhere.copies) > 1:
+        return _ambiguous([f"{one.found.lines} of {one.found.path}" for one in elsewhere.copies if one.found])
+    if elsewhere.copies and elsewhere.complete:
+        return elsewhere.copies[0]
     found = None
     if isinstance(home, Text):
         found = named(anchor, home)
-    if found is None and len(abroad.namesakes) == 1 and abroad.complete:
-        found = abroad.namesakes[0]
+    if found is None and len(elsewhere.namesakes) == 1 and elsewhere.complete:
+        found = elsewhere.namesakes[0]
     if found is None and isinstance(home, Text):
         found = _likest(ref, anchor, home)
     if found is not None:
-        return found if abroad.complete else evolve(found, reason=f"{found.reason}; {STOPPED}")
+        return found if elsewhere.complete else evolve(found, reason=f"{found.reason}; {STOPPED}")
     lost = unreadable(home) if isinstance(home, Reason) else _lost(ref, home.source)
-    return lost if abroad.complete else evolve(lost, reason=f"{lost.reason}; {STOPPED}")
+    return lost if elsewhere.complete else evolve(lost, reason=f"{lost.reason}; {STOPPED}")
 
 
 def is_copy(anchor: Anchor, excerpt: str, lines: LineRange, source: SourceText) -> bool:

@@ -20,7 +20,7 @@ from context_pack.kernel.ports import Clock, FileNames, Reason, SourceFile, Sour
 from context_pack.kernel.syntax import Definition, NoSyntax, Spans, Syntax
 from context_pack.packs.domain.anchors import Anchor, anchor_of
 from context_pack.packs.domain.difference import Side, difference
-from context_pack.packs.domain.ladder import Abroad, Text, beyond, in_file, named, unreadable
+from context_pack.packs.domain.ladder import Elsewhere, Text, beyond, in_file, named, unreadable
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Resolution, State
@@ -208,9 +208,9 @@ class Resolver:
             (each, not isinstance(home, Text) or named(anchor, home) is None)
             for each, (anchor, home) in homes.items()
         ]
-        abroad = self._tree_search().abroad(wanted)
+        elsewhere = self._tree_search().elsewhere(wanted)
         for each, (anchor, home) in homes.items():
-            found = beyond(each, anchor, home, abroad.get(each, Abroad()))
+            found = beyond(each, anchor, home, elsewhere.get(each, Elsewhere()))
             self._found[each] = self._compared(each, anchor, found)
 
     def _compared(self, ref: Ref, anchor: Anchor, found: Resolution) -> Resolution:

@@ -20,7 +20,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, Reason
 from context_pack.kernel.syntax import Definition, NotParsed, Parsed, Syntax
 from context_pack.packs.domain.anchors import Anchor
-from context_pack.packs.domain.ladder import Abroad, Text, at, is_copy, named
+from context_pack.packs.domain.ladder import Elsewhere, Text, at, is_copy, named
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.places import MOST_PLACES
 from context_pack.packs.domain.source import SourceText, fingerprint, length_of
@@ -73,7 +73,7 @@ class TreeSearch:
     def __attrs_post_init__(self) -> None:
         self._complete = self.names.complete
 
-    def abroad(self, refs: Iterable[tuple[Ref, bool]]) -> dict[Ref, Abroad]:
+    def elsewhere(self, refs: Iterable[tuple[Ref, bool]]) -> dict[Ref, Elsewhere]:
         """What the tree holds of each ref outside its file; the flag says if its definition is wanted too."""
         wanted = dict(refs)
         sought = [_Sought(ref, ref.anchor) for ref in wanted if ref.anchor is not None]
@@ -85,7 +85,9 @@ class TreeSearch:
             one.excerpt = self._where_it_was(one, paths) or self.text_of(one.anchor.digest)
         self._copies(sought)
         self._namesakes([one for one in sought if wanted[one.ref] and not one.copies])
-        return {one.ref: Abroad(one.copies, one.namesakes, self._complete and one.complete) for one in sought}
+        return {
+            one.ref: Elsewhere(one.copies, one.namesakes, self._complete and one.complete) for one in sought
+        }
 
     def _paths(self, keys: Keys) -> Iterator[tuple[RelativePath, SourceText]]:
         """Every file that can be read and may hold one of these, while there is time."""
