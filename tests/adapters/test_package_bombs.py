@@ -22,7 +22,7 @@ from stdio_client import environment
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.stores.collection_package import PackageSource
-from context_pack_adapters.stores.tar_stream import Budget, NoArchive, Spent, TarEntry, TarStream
+from context_pack_adapters.stores.tar_stream import Budget, BudgetExceeded, NoArchive, TarEntry, TarStream
 
 MANIFEST = json.dumps({"name": "n", "version": "1", "sources": {"glob": ["**/*.md"]}}).encode()
 MOST_MEMORY = 100 * 1024 * 1024
@@ -242,5 +242,5 @@ def test_a_damaged_stream_ends_in_one_of_two_ways(cut: int, flips: list[tuple[in
     try:
         for _ in listed(gzip.compress(bytes(body[: max(1, cut)]), 1)):
             pass
-    except (NoArchive, Spent):
+    except (NoArchive, BudgetExceeded):
         return

@@ -37,7 +37,7 @@ class EmbedderRow(NamedTuple):
 
 
 @frozen(eq=False)
-class Held:
+class EmbedderVectors:
     """The vectors of one embedder as of one state."""
 
     generation: object
@@ -53,7 +53,7 @@ class VectorSearch:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._held: dict[int, Held] = {}
+        self._held: dict[int, EmbedderVectors] = {}
 
     def holds(self, embedder: EmbedderRow) -> bool:
         """Whether vectors of that embedder are in memory."""
@@ -66,13 +66,13 @@ class VectorSearch:
         state: StoredState,
         embedder: EmbedderRow,
         after: int = 0,
-    ) -> Held:
+    ) -> EmbedderVectors:
         """The vectors of an embedder as this reader's state has them, those that came after a number."""
         with self._lock:
             held = self._held.get(embedder.id)
             if held is None or held.generation is not generation:
                 blank = StoredState(-1, state.removals, 0, 0)
-                held = Held(generation, blank, after, after, Matrix(embedder.dimension))
+                held = EmbedderVectors(generation, blank, after, after, Matrix(embedder.dimension))
             if held.state.revision == state.revision:
                 return held
             newer = _brought_to(held, connection, state, embedder)
@@ -105,8 +105,8 @@ def vectors_of(
 
 
 def _brought_to(
-    held: Held, connection: sqlite3.Connection, state: StoredState, embedder: EmbedderRow
-) -> Held:
+    held: EmbedderVectors, connection: sqlite3.Connection, state: StoredState, embedder: EmbedderRow
+) -> EmbedderVectors:
     table = vector_table(embedder.id)
     (last,) = connection.execute(f"SELECT MAX(seq) FROM {table}").fetchone()
     last = max(int(last or 0), held.after)
@@ -117,9 +117,9 @@ def _brought_to(
         matrix = _loaded(
             held.matrix, connection, f"SELECT piece, vector FROM {table} WHERE seq > ?", held.last
         )
-        return Held(held.generation, state, held.after, last, matrix)
+        return EmbedderVectors(held.generation, state, held.after, last, matrix)
     compared = _compared(held.matrix, connection, table, held.after)
-    return Held(held.generation, state, held.after, last, compared)
+    return EmbedderVectors(held.generation, state, held.after, last, compared)
 
 
 def _compared(matrix: Matrix, connection: sqlite3.Connection, table: str, after: int) -> Matrix:
@@ -175,7 +175,9 @@ def joined(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return result
 
 
-def rows_for(held: Held, connection: sqlite3.Connection, scope: Scope) -> NDArray[numpy.intp] | None:
+def rows_for(
+    held: EmbedderVectors, connection: sqlite3.Connection, scope: Scope
+) -> NDArray[numpy.intp] | None:
     """The rows that a scope admits; None for all of them."""
     if scope == Scope():
         return None

@@ -33,8 +33,8 @@ from context_pack_adapters.stores.tar_stream import (
     MAX_SECONDS,
     MAX_TOTAL_BYTES,
     Budget,
+    BudgetExceeded,
     NoArchive,
-    Spent,
     TarStream,
 )
 
@@ -152,7 +152,9 @@ class PackageSource:
                 if entry.problem is None and entry.size <= _most_kept(path):
                     kept += entry.size
                     if kept > MAX_KEPT_BYTES:
-                        raise Spent(f"its manifests and ignore files have more than {MAX_KEPT_BYTES} bytes")
+                        raise BudgetExceeded(
+                            f"its manifests and ignore files have more than {MAX_KEPT_BYTES} bytes"
+                        )
                     texts[path] = stream.read().decode("utf-8", "replace")
         root = _manifest_folder(texts)
         manifest = parse_manifest(texts[root + MANIFEST_FILE])
@@ -168,8 +170,8 @@ class PackageSource:
                 opened = open_file(folder, self._name)
             with os.fdopen(opened.descriptor, "rb") as file:
                 yield TarStream(file, budget)
-        except Spent as spent:
-            raise self._wrong(str(spent)) from spent
+        except BudgetExceeded as exceeded:
+            raise self._wrong(str(exceeded)) from exceeded
         except NoArchive as error:
             raise self._wrong("it is no whole .tar.gz file") from error
         except OSError as error:

@@ -34,7 +34,7 @@ class NoArchive(Exception):
     """It is no whole archive."""
 
 
-class Spent(Exception):
+class BudgetExceeded(Exception):
     """It holds more than is read of an archive; the message says of what."""
 
 
@@ -64,28 +64,28 @@ class Budget:
     def declared(self, count: int) -> None:
         """An entry says that it has so many bytes: seen before one of them is unpacked."""
         if self._bytes + count > self._most_bytes:
-            raise Spent(f"unpacked it has more than {self._most_bytes} bytes")
+            raise BudgetExceeded(f"unpacked it has more than {self._most_bytes} bytes")
 
     def look(self) -> None:
         """Ask whether to go on."""
         self._check()
         if time.thread_time() > self._end:
-            raise Spent(f"reading it takes more than {self._seconds:.0f} s")
+            raise BudgetExceeded(f"reading it takes more than {self._seconds:.0f} s")
 
     def entry(self) -> None:
         """One entry more."""
         self._entries += 1
         if self._entries > self._most_entries:
-            raise Spent(f"it has more than {self._most_entries} entries")
+            raise BudgetExceeded(f"it has more than {self._most_entries} entries")
 
     def header(self, count: int) -> None:
         """One extended header more, of so many bytes."""
         self._headers += 1
         self._header_bytes += count
         if count > MAX_HEADER_BYTES or self._header_bytes > MAX_HEADERS_BYTES:
-            raise Spent("its entries have headers that are too long")
+            raise BudgetExceeded("its entries have headers that are too long")
         if self._headers > HEADERS_PER_ENTRY * self._most_entries:
-            raise Spent("it has too many headers")
+            raise BudgetExceeded("it has too many headers")
 
 
 class TarEntry(NamedTuple):
@@ -112,7 +112,7 @@ class TarStream:
 
         Raises:
             NoArchive: it ends before its size.
-            Spent: the budget is used up.
+            BudgetExceeded: the budget is used up.
         """
         data = self._stream.exactly(self._size)
         self._left -= len(data)
