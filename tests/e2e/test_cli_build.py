@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
+from context_pack_adapters.commands.dispatch import run
+
 CODE = "class Session:\n    def renew(self):\n        return token()\n\n\ndef token():\n    return 1\n"
 
 
@@ -41,6 +43,28 @@ def test_a_name_that_is_nearly_one_is_told_and_a_place_that_is_none_refused(cli:
     assert near.code == 1
     assert "did you mean 'auth-flow'?" in near.err
     assert cli("packs", "add", "auth-flow", "src/login.py").code == 2
+
+
+@pytest.mark.clause("CLI-61")
+def test_a_pack_is_accepted_extended_and_finalized_without_a_revision(
+    tmp_path: Path, cli: CommandLine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--source-root", str(tmp_path)]
+
+    def pack(*words: str) -> str:
+        assert run(["packs", *words, *place]) == 0
+        return capsys.readouterr().out
+
+    pack("create", "auth-flow", "--ttl", "1h")
+    pack("add", "auth-flow", "src/login.py:6-7", "--key", "renew")
+    code = (tmp_path / "src/login.py").read_text()
+    (tmp_path / "src/login.py").write_text(code.replace("return 1", "return 2"))
+    assert run(["packs", "finalize", "auth-flow", *place]) == 1
+    assert "main/renew" in capsys.readouterr().err
+    assert pack("accept", "auth-flow", "main/renew") == "accepted 1 ref of auth-flow, revision 4\n"
+    assert pack("accept", "auth-flow") == "accepted 0 refs of auth-flow, revision 4\n"
+    assert pack("extend", "auth-flow", "--ttl", "7d").startswith("auth-flow lives until 20")
+    assert pack("finalize", "auth-flow") == "finalized auth-flow, revision 6\n"
 
 
 @pytest.mark.clause("CLI-62")

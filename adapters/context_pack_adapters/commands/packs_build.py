@@ -1,4 +1,4 @@
-"""The commands that build packs by hand: create one, and add code to it."""
+"""The commands that build packs by hand: create one, add code to it, finish it and keep it alive."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.instants import format_instant
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.packs import minutes
 from context_pack_adapters.commands.shell import Shell, WrongUsage
@@ -20,6 +21,8 @@ DEFAULT_TTL = "7d"
 DEFAULT_SECTION = "main"
 PLACE = re.compile(r"(?P<path>.+?)(?::(?P<start>\d+)(?:-(?P<end>\d+))?|#(?P<symbol>.+))")
 KEY_CHARS = 64
+PACK = argument("pack", metavar="PACK", help="name or id")
+JSON = flag("--json", "print id and revision as JSON")
 
 
 @command(
@@ -27,7 +30,7 @@ KEY_CHARS = 64
     argument("--title", metavar="TEXT", help="a title; else the name is shown"),
     argument("--brief", metavar="TEXT", help="what the pack is for, in one line"),
     argument("--ttl", metavar="TIME", default=DEFAULT_TTL, help="how long it lives: 90 (minutes), 12h, 7d"),
-    flag("--json", "print id and revision as JSON"),
+    JSON,
 )
 def create(options: Namespace, shell: Shell) -> None:
     """Make an empty pack; 'packs add' puts code into it.
@@ -48,13 +51,13 @@ def create(options: Namespace, shell: Shell) -> None:
 
 
 @command(
-    argument("pack", metavar="PACK", help="name or id"),
+    PACK,
     argument("place", metavar="PLACE", help="FILE:10-40, FILE:10 or FILE#Class.method"),
     argument("--why", metavar="TEXT", help="why these lines matter"),
     argument("--title", metavar="TEXT", help="a heading for them"),
     argument("--section", metavar="KEY", default=DEFAULT_SECTION, help="the section; made if it is missing"),
     argument("--key", metavar="KEY", help="the key of the ref; else made from the place"),
-    flag("--json", "print id and revision as JSON"),
+    JSON,
 )
 def add(options: Namespace, shell: Shell) -> None:
     """Add lines of a file, or a definition, to a pack; its revision is found by itself.
@@ -90,6 +93,53 @@ def add(options: Namespace, shell: Shell) -> None:
         options,
         shell,
     )
+
+
+@command(PACK, JSON)
+def finalize(options: Namespace, shell: Shell) -> None:
+    """Finalize a pack: it is done, and every ref in it must find its code.
+
+    Example:
+      context-pack packs finalize auth
+    """
+    with shell.workspace() as workspace:
+        pack = workspace.packs.set_status(_found(workspace, options.pack), "finalized")
+    _tell(pack, f"finalized {pack.name or pack.id}, revision {pack.revision}", options, shell)
+
+
+@command(
+    PACK,
+    argument("refs", metavar="SECTION/REF", nargs="*", help="the changed refs to accept; else all of them"),
+    JSON,
+)
+def accept(options: Namespace, shell: Shell) -> None:
+    """Take changed code as it is now: anchor changed refs anew where they are found.
+
+    Examples:
+      context-pack packs accept auth
+      context-pack packs accept auth main/src-login-py-10-40
+    """
+    with shell.workspace() as workspace:
+        accepted = workspace.packs.accept(_found(workspace, options.pack), *options.refs)
+    pack = accepted.pack
+    counted = f"{len(accepted.refs)} ref{'' if len(accepted.refs) == 1 else 's'}"
+    _tell(pack, f"accepted {counted} of {pack.name or pack.id}, revision {pack.revision}", options, shell)
+
+
+@command(
+    PACK,
+    argument("--ttl", required=True, metavar="TIME", help="how much longer: 90 (minutes), 12h, 7d"),
+    JSON,
+)
+def extend(options: Namespace, shell: Shell) -> None:
+    """Let a pack live longer: the time is added to what is left.
+
+    Example:
+      context-pack packs extend auth --ttl 7d
+    """
+    with shell.workspace() as workspace:
+        pack = workspace.packs.touch_ttl(_found(workspace, options.pack), extend_minutes=minutes(options.ttl))
+    _tell(pack, f"{pack.name or pack.id} lives until {format_instant(pack.expires_at)}", options, shell)
 
 
 def ref_key(place: str) -> str:
