@@ -25,7 +25,7 @@ from context_pack.toolkit.spec import Answer, FailedCall, Tool
 from context_pack.toolkit.tokens import size
 
 KEPT_COMMANDS = 256
-KEPT_KEY_CHARS = 4096
+KEPT_KEY_BYTES = 4096
 STATS_URI = "context://stats"
 LONG_ANSWER_CHARS = 500_000
 """The most that clients let a tool ask for; what is longer is not cut by us, and they keep it elsewhere."""
@@ -62,7 +62,7 @@ class Registry:
     metrics: Metrics = field(factory=Metrics)
     report: Callable[[Finished], None] = field(default=lambda _: None)
     alarm: Callable[[str, BaseException], None] = field(default=lambda _, __: None)
-    _commands: OrderedDict[tuple[str, str], Any] = field(factory=OrderedDict, init=False)
+    _commands: OrderedDict[tuple[str, int, bytes], Any] = field(factory=OrderedDict, init=False)
     _budgets: dict[str, Mapping[str, Any]] = field(factory=dict, init=False)
 
     def describe(self) -> list[dict[str, Any]]:
@@ -88,7 +88,7 @@ class Registry:
         try:
             self.limiter.admit(name, start)
             call.check()
-            answer = tool.run(self._command(tool, self._budgeted(tool, arguments, call.page_tokens)), call)
+            answer = tool.run(self._command(tool, arguments, call.page_tokens), call)
         except Overdue as late:
             return self.fail(name, arguments, call, late.failure(), start)
         except Cancelled:
@@ -147,18 +147,18 @@ class Registry:
         wanted = min(page, rule.get("default", page))
         return {**arguments, name: max(rule["minimum"], min(wanted, rule.get("maximum", wanted)))}
 
-    def _command(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
-        """The structured command; the same arguments are not checked twice.
+    def _command(self, tool: Tool, arguments: Mapping[str, Any], page: int) -> Any:
+        """The structured command for a client's page; the same arguments are not checked twice.
 
         58 against 86 microseconds a call (benches/side_by_side/throughput.py).
         """
-        text = key_of(arguments)
-        if text is None or len(text) > KEPT_KEY_CHARS:
-            return _parsed(tool, arguments)
-        key = (tool.name, text)
+        spelled = key_of(arguments)
+        if spelled is None or len(spelled) > KEPT_KEY_BYTES:
+            return _parsed(tool, self._budgeted(tool, arguments, page))
+        key = (tool.name, page, spelled)
         command: Any = self._commands.get(key)
         if command is None:
-            self._commands[key] = command = _parsed(tool, arguments)
+            self._commands[key] = command = _parsed(tool, self._budgeted(tool, arguments, page))
             while len(self._commands) > KEPT_COMMANDS:
                 self._commands.popitem(last=False)
         return command

@@ -7,6 +7,7 @@ get what is left. Reading changes nothing: that it happened is told afterwards, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from attrs import evolve, frozen
 
@@ -50,6 +51,7 @@ _REFUSALS: dict[Reason, tuple[Code, str, dict[str, object]]] = {
     Reason.BINARY: (Code.NOT_TEXT, "Not a text file", {}),
     Reason.NOT_UTF8: (Code.NOT_TEXT, "Not a text file", {}),
 }
+_path_weight = lru_cache(weight)
 _OMITTED = {Reason.TOO_LARGE: "size", Reason.BINARY: "not text", Reason.NOT_UTF8: "not text"}
 
 
@@ -129,7 +131,7 @@ class FileReader:
         content, span, lines = _cut(source.text, start, end)
         if command.numbered:
             content = numbered_lines(content, 1 if span is None else span.start)
-        page = paged(content, span, lines, room - ENVELOPE_BYTES - 2 * weight(command.path))
+        page = paged(content, span, lines, room - ENVELOPE_BYTES - 2 * _path_weight(command.path))
         read = FileRead(source, language, lines, page.content, page.span, (), None, page.rest, page.cut)
         if not (command.include_deps and command.max_depth):
             return read

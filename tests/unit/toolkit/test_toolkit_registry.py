@@ -11,11 +11,11 @@ import pytest
 from attrs import evolve, frozen
 
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.toolkit.arguments import arg, boolean, choice, integer, number, text
+from context_pack.toolkit.arguments import arg, boolean, choice, integer, key_of, number, text
 from context_pack.toolkit.call import Call, Cancelled, QuietCall
 from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
-from context_pack.toolkit.registry import KEPT_COMMANDS, KEPT_KEY_CHARS, Finished, Registry, UnknownTool
+from context_pack.toolkit.registry import KEPT_COMMANDS, KEPT_KEY_BYTES, Finished, Registry, UnknownTool
 from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer, tool
 
 
@@ -220,10 +220,10 @@ def test_kept_commands_are_bounded() -> None:
     for index in range(KEPT_COMMANDS + 50):
         assert bench.say(word=f"w{index}").text == f"w{index}"
     assert bench.say(word="w0").text == "w0"
-    assert bench.say(word="x" * (KEPT_KEY_CHARS + 1)).text == "x" * (KEPT_KEY_CHARS + 1)
+    assert bench.say(word="x" * (KEPT_KEY_BYTES + 1)).text == "x" * (KEPT_KEY_BYTES + 1)
     assert len(bench.registry._commands) == KEPT_COMMANDS
-    assert next(reversed(bench.registry._commands)) == ("say", '{"word": "w0"}')
-    assert max(len(key) for _, key in bench.registry._commands) <= KEPT_KEY_CHARS
+    assert next(reversed(bench.registry._commands))[-1] == key_of({"word": "w0"})
+    assert max(len(key) for _, _, key in bench.registry._commands) <= KEPT_KEY_BYTES
 
 
 @pytest.mark.clause("TK-18")
