@@ -43,6 +43,8 @@ def test_a_name_that_is_nearly_one_is_told_and_a_place_that_is_none_refused(cli:
     assert near.code == 1
     assert "did you mean 'auth-flow'?" in near.err
     assert cli("packs", "add", "auth-flow", "src/login.py").code == 2
+    file = cli("packs", "add", "auth-flow", "src/logn.py:1-2")
+    assert (file.code, "did you mean src/login.py?" in file.err) == (1, True), file.err
 
 
 @pytest.mark.clause("CLI-61")

@@ -73,6 +73,7 @@ def add(options: Namespace, shell: Shell) -> None:
     key = options.key or ref_key(options.place)
     with shell.workspace() as workspace:
         pack = _found(workspace, options.pack)
+        _check_is_there(workspace, found["path"])
         if pack.section(options.section) is None:
             title = options.section.replace("-", " ").capitalize()
             pack = workspace.packs.upsert_section(pack, section_key=options.section, section_title=title)
@@ -146,6 +147,15 @@ def ref_key(place: str) -> str:
     """A key made from a place: its letters and digits, the end of it where that is long."""
     words = re.sub(r"[^a-z0-9]+", "-", place.lower()).strip("-")
     return (words[-KEY_CHARS:].strip("-") if len(words) > KEY_CHARS else words) or "ref"
+
+
+def _check_is_there(workspace: Workspace, path: str) -> None:
+    """Refuse a file that is not there, with the names that are near; other refusals do not matter."""
+    try:
+        workspace.code.read(path, end_line=1)
+    except Failure as failure:
+        if failure.code is Code.NOT_FOUND:
+            raise
 
 
 def _found(workspace: Workspace, handle: str) -> Pack:

@@ -18,6 +18,7 @@ from context_pack.code.domain.pages import JSON_GROWTH, Span, paged
 from context_pack.code.usecases.source_view import SourceView
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.languages import language_of
+from context_pack.kernel.nearness import near_paths
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
 from context_pack.kernel.syntax import NotParsed, Parsed, Syntax
@@ -208,6 +209,8 @@ def read_source(tree: SourceTree, path: RelativePath) -> SourceFile:
     found = tree.read(path, MAX_BYTES)
     if isinstance(found, Unreadable):
         code, message, details = _REFUSALS[found.reason]
+        if found.reason is Reason.MISSING and (near := near_paths(path, tree.names())):
+            details = {"hint": f"did you mean {' or '.join(near)}?"}
         raise Failure(code, message, details)
     return found
 

@@ -7,10 +7,10 @@ name that no definition has, or several, gives no lines and is refused.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.lines import MAX_LINES, LineRange
+from context_pack.kernel.nearness import MOST_NEAR, close, near_paths
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.syntax import Definition
@@ -20,10 +20,6 @@ from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import WORDS
 from context_pack.packs.usecases.plans import Place
 from context_pack.packs.usecases.resolving import Resolver
-
-MOST_NEAR, LEAST_CLOSE = 3, 0.7
-MOST_NAMES = 5_000
-"""Names that are compared with one that is not there."""
 
 
 def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place:
@@ -36,7 +32,7 @@ def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place
     places = [(text, each) for text in texts for each in _matching(symbol, text.definitions)]
     if not places:
         names = {name for text in texts for each in text.definitions for name in (each.qualified, each.name)}
-        raise _refusal(f"nothing called '{symbol}' is defined there", _close(symbol, names))
+        raise _refusal(f"nothing called '{symbol}' is defined there", close(symbol, names))
     if len(places) > 1:
         near = [f"{each.qualified} in {text.path}, lines {each.start}-{each.end}" for text, each in places]
         raise _refusal(f"'{symbol}' is defined {len(places)} times; give path and lines", near)
@@ -57,14 +53,14 @@ def warning_of(ref: Ref, resolver: Resolver) -> str | None:
         return f"lines {ref.lines} do not exist: {ref.path} has {end} line{'' if end == 1 else 's'}{near}"
     if text is not Reason.MISSING:
         return f"{ref.path} cannot be shown: {WORDS[text]}"
-    return f"{ref.path} does not exist{_did_you_mean(_near_paths(ref.path, resolver))}"
+    return f"{ref.path} does not exist{_did_you_mean(near_paths(ref.path, resolver.names()))}"
 
 
 def _text(path: RelativePath, resolver: Resolver) -> Text:
     found = resolver.parsed(path)
     if isinstance(found, Text):
         return found
-    near = _near_paths(path, resolver) if found is Reason.MISSING else []
+    near = near_paths(path, resolver.names()) if found is Reason.MISSING else []
     words = f"'path' cannot be read: {WORDS[found]}{_did_you_mean(near)}"
     raise invalid(words, "path", near=near)
 
@@ -74,19 +70,6 @@ def _matching(symbol: str, definitions: Iterable[Definition]) -> list[Definition
     known = list(definitions)
     exact = [each for each in known if each.qualified == symbol]
     return exact or [each for each in known if each.qualified.endswith(f".{symbol}")]
-
-
-def _near_paths(path: RelativePath, resolver: Resolver) -> list[str]:
-    """Files of that name, else of names like it, those in its folder first."""
-    names = resolver.names()
-    called = [path.name] if path.name in names.paths else _close(path.name, names.paths)
-    found = [str(each) for name in called for each in names.named(name)]
-    folder = path.value.rpartition("/")[0]
-    return sorted(found, key=lambda each: each.rpartition("/")[0] != folder)[:MOST_NEAR]
-
-
-def _close(word: str, words: Iterable[str]) -> list[str]:
-    return get_close_matches(word, sorted(words)[:MOST_NAMES], MOST_NEAR, LEAST_CLOSE)
 
 
 def _did_you_mean(near: Sequence[str]) -> str:

@@ -554,6 +554,15 @@ def test_answers_are_kept_within_bounds() -> None:
     assert not large.registry.call("read_file", call, QuietCall()).kept
 
 
+@pytest.mark.clause("CD-03")
+def test_a_file_that_is_not_there_names_files_that_are_near_and_no_secret_one() -> None:
+    reading = Reading({"src/login.py": "", "src/views.py": "", "web/.env": "", "old/login.py": ""})
+    assert reading.refused("src/logn.py")["hint"] == "did you mean src/login.py or old/login.py?"
+    assert reading.refused("login.py")["hint"] == "did you mean old/login.py or src/login.py?"
+    assert "hint" not in reading.refused("web/.envv.txt")
+    assert "hint" not in reading.refused("nothing-like-it.rs")
+
+
 @pytest.mark.clause("CD-29")
 @pytest.mark.parametrize("numbered", [False, True])
 def test_a_long_file_comes_in_pages_that_together_are_the_file(numbered: bool) -> None:
