@@ -89,7 +89,8 @@ def test_the_tool_is_listed_with_the_seeds_arguments(client: StdioClient) -> Non
     tools = {tool["name"]: tool for tool in client.request("tools/list")["result"]["tools"]}
     schema = tools["grep_codebase"]["inputSchema"]
     assert schema["required"] == ["pattern"]
-    assert {"pattern", "filePattern", "caseSensitive", "limit"} <= set(schema["properties"])
+    seeds = ["pattern", "filePattern", "caseSensitive", "limit"]
+    assert list(schema["properties"]) == [*seeds, "context", "max_tokens"]
     bounds = schema["properties"]
     assert (bounds["pattern"]["minLength"], bounds["pattern"]["maxLength"]) == (1, 200)
     assert (bounds["limit"]["minimum"], bounds["limit"]["maximum"], bounds["limit"]["default"]) == (
