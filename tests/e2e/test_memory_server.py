@@ -179,7 +179,9 @@ def test_the_first_search_waits_for_the_index_and_tells_how_far_it_is(spawn: Spa
     call = {"name": "context_search", "arguments": {"query": "work_77"}, "_meta": {"progressToken": 7}}
     result = client.request("tools/call", call)["result"]
     found = result["structuredContent"]
-    assert found["results"][0]["symbol"] == "work_77" or "partial" in found
+    # On a machine where eight seconds are too few, the first word says so; a complete answer has the hit.
+    assert next(iter(found)) == ("partial" if "indexing" in found else "results")
+    assert "partial" in found or [each["symbol"] for each in found["results"]][:1] == ["work_77"]
     told = [one["params"] for one in client.notifications if one["method"] == "notifications/progress"]
     assert any("of 120 files" in one.get("message", "") for one in told)
 
