@@ -136,8 +136,11 @@ def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
         return False
     top = shell.settings.source_root if options.project else os.path.expanduser("~")
     path = os.path.join(top, relative)
+    *inside, name = relative.split("/")
+    # A link in a project may be a stranger's; one in the user's own home is theirs.
+    folder = Folder(top).below(*inside) if options.project else Folder(os.path.dirname(path))
     try:
-        before = _read(path)
+        before = _read(folder, name)
         after = changed(client, relative, before or "", remove=options.remove)
         if options.print:
             shell.terminal.line(f"# {client.title}: {path}")
@@ -145,7 +148,7 @@ def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
         elif after == (before or ""):
             shell.terminal.line(f"{client.title}: {path} is as it should be")
         else:
-            _write(path, before, after)
+            _write(folder, name, before, after)
             shell.terminal.line(
                 f"{client.title}: {'removed from' if options.remove else 'written to'} {path}"
             )
@@ -181,21 +184,18 @@ def _entry_exists(path: str) -> bool:
         return False
 
 
-def _read(path: str) -> str | None:
+def _read(folder: Folder, name: str) -> str | None:
     """The text of a file, exactly; None if there is none."""
-    folder, name = os.path.split(path)
     try:
-        return Folder(folder).read(name, MOST_BYTES)[0].decode("utf-8")
+        return folder.read(name, MOST_BYTES)[0].decode("utf-8")
     except FileNotFoundError:
         return None
     except UnicodeDecodeError:
         raise UnreadableConfig("it is not UTF-8") from None
 
 
-def _write(path: str, before: str | None, after: str) -> None:
+def _write(folder: Folder, name: str, before: str | None, after: str) -> None:
     """Put the new text in place, and what was there beside it; a file that would hold nothing goes."""
-    place, name = os.path.split(path)
-    folder = Folder(place)
     folder.make()
     if before is not None:
         folder.write(name + BACKUP, before.encode())
