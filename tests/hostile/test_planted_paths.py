@@ -82,7 +82,7 @@ def test_whatever_is_planted_nothing_outside_is_read_or_written_and_nothing_hang
     before = world.around()
     for number, group in enumerate(rounds(paths, AT_ONCE)):
         with planted(world, kind, group):
-            os.chdir(world.project)
+            monkeypatch.chdir(world.project)
             for call, text in told(world, workspace):
                 assert THEIRS not in text, (kind, group, call)
                 assert str(world.top) not in text, (kind, group, call, text)

@@ -125,5 +125,5 @@ def test_a_dash_inside_a_quote_is_no_mark_of_a_list() -> None:
     ],
 )
 def test_no_file_makes_looking_for_notes_endless(text: str) -> None:
-    with never_hanging():
+    with never_hanging(240):
         assert isinstance(notes_in(text, "x.md"), list)
