@@ -33,8 +33,10 @@ from context_pack_adapters.stores import pack_format
 
 SUFFIX = ".md"
 LOCK_SUFFIX = ".lock"
-MANY = 350
+MANY = 30
 """Fewer files are parsed whole: the pattern that reads summaries takes as long to compile."""
+Reader = Callable[[bytes, str], "Listed | Broken"]
+"""What the bytes of the file of that id hold."""
 P = TypeVar("P", bound=Listed, covariant=True)
 
 
@@ -162,8 +164,9 @@ class PackFiles:
 
     def _look_at(self, names: Sequence[str]) -> None:
         with self._folder.place.held() as folder:
+            read = _reader(len(names))
             for name in names:
-                seen = self._load(folder, name, whole=len(names) < MANY)
+                seen = self._load(folder, name, read)
                 self._list(name, None if seen is None else seen.value)
 
     def _look_at_all(self, whole: bool) -> None:
@@ -213,8 +216,9 @@ class PackFiles:
         # Some file systems (tmpfs, btrfs) leave out of a listing what is replaced while it is made. So a file
         # that was known, or has the lock file that every replaced one has, is gone only if opening it fails.
         unread = [name for name in doubtful - found.keys() if _is_pack_file(name)]
+        read = _whole if whole else _reader(len(unread))
         for name in unread:
-            if (seen := self._load(folder, name, whole or len(unread) < MANY)) is not None:
+            if (seen := self._load(folder, name, read)) is not None:
                 found[name] = seen
         if left_behind:
             sweep(folder)
@@ -222,13 +226,13 @@ class PackFiles:
 
     def _pack(self, folder: Handle, name: str) -> Pack | Broken | None:
         """What a file holds; None if it is gone."""
-        seen = self._load(folder, name, whole=True)
+        seen = self._load(folder, name, _whole)
         value = None if seen is None else seen.value
         assert not isinstance(value, PackSummary)
         return value
 
-    def _load(self, folder: Handle, name: str, whole: bool = False) -> _SeenPack | None:
-        """Read a file, and parse it, perhaps only to a summary, unless its bytes are the remembered ones."""
+    def _load(self, folder: Handle, name: str, read: Reader) -> _SeenPack | None:
+        """What a file holds, by that reader unless its bytes are the remembered ones."""
         before = time.time_ns()
         try:
             data, status = read_file(folder, name, pack_format.MAX_FILE_BYTES)
@@ -244,8 +248,8 @@ class PackFiles:
         digest = hashlib.sha256(data).digest()
         known = self._seen.get(name)
         value = None if known is None or known.digest != digest else known.value
-        if value is None or (whole and isinstance(value, PackSummary)):
-            value = _parsed(data, name, whole)
+        if value is None or (read is _whole and isinstance(value, PackSummary)):
+            value = read(data, name[: -len(SUFFIX)])
         seen = _SeenPack(settled_signature(status, before), digest, value)
         self._seen[name] = seen
         return seen
@@ -255,13 +259,16 @@ def _is_pack_file(name: str) -> bool:
     return name.endswith(SUFFIX) and is_pack_id(name[: -len(SUFFIX)])
 
 
-def _parsed(data: bytes, name: str, whole: bool) -> Listed | Broken:
-    pack_id = name[: -len(SUFFIX)]
-    if not whole:
-        from context_pack_adapters.stores.pack_summaries import summary_of
+def _reader(files: int) -> Reader:
+    """The quickest for a list of that many files: of many, summaries where those can be had."""
+    if files < MANY:
+        return _whole
+    from context_pack_adapters.stores.pack_summaries import summary_of
 
-        if (summary := summary_of(data, pack_id)) is not None:
-            return summary
+    return lambda data, pack_id: summary_of(data, pack_id) or _whole(data, pack_id)
+
+
+def _whole(data: bytes, pack_id: str) -> Pack | Broken:
     try:
         return pack_format.decode(data, pack_id)
     except Failure as failure:

@@ -23,12 +23,9 @@ from context_pack.packs.domain.values import LAST_LINE, NAME_HIGH, NAME_LOW
 
 _OPENING, _CLOSING = b"---\n", b"\n---\n"
 
-# Characters that no reader trims, folds or refuses; ASCII first, where most are found at once.
-_COMMON = r"!#-\[\]-~\xa1-\u167f\u1681-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\u2fff\u3001-\ud7ff"
-_COMMON += r"\uf900-\ufdcf\ufdf0-\ufefe\uff00-\uffef\U00010000-\U0010ffff"
 _NO_TEXT = r"(?!(?i:null|true|false)\n)"
 _PLAIN = _NO_TEXT + r"[A-Za-z][A-Za-z0-9_./+-]*+(?: [A-Za-z0-9_./(][A-Za-z0-9_./()+,;-]*+)*+"
-_QUOTED = rf'"(?:[{_COMMON}]|\\["\\])(?:[ {_COMMON}]|\\["\\])*+"'
+_QUOTED = r'"(?:[^ "\\\n]|\\["\\])(?:[^"\\\n]|\\["\\])*+"'
 _LINE = rf"(?:{_PLAIN}|{_QUOTED})"
 _MAYBE_LINE = rf"(?:null(?=\n)|{_LINE})"
 _ESCAPE = r'\\(?:["\\ntr]|x[0-9a-f]{2}|u(?!d[89a-f])[0-9a-f]{4})'
@@ -36,9 +33,8 @@ _ESCAPE = r'\\(?:["\\ntr]|x[0-9a-f]{2}|u(?!d[89a-f])[0-9a-f]{4})'
 
 def _text(indent: str) -> str:
     """A text of any number of lines: plain, quoted, or a block with this indent."""
-    first, more = rf"[{_COMMON}\"\\]", rf"[ {_COMMON}\"\\]"
-    block = rf"\|-?\n{indent}{first}{more}*+(?:\n{indent}{more}*+|\n(?=\n))*+(?=\n)"
-    return rf'(?:{_PLAIN}|"[{_COMMON}](?:[ {_COMMON}]|{_ESCAPE})*+"|{block})'
+    block = rf"\|-?\n{indent}[^ \n].*+(?:\n{indent}.*+|\n(?=\n))*+(?=\n)"
+    return rf'(?:{_PLAIN}|"[^ "\\\n](?:[^"\\\n]|{_ESCAPE})*+"|{block})'
 
 
 def _hex(digits: str, begin: str = "") -> str:
@@ -89,9 +85,10 @@ _FRONT = re.compile(
     rf"created_at: {_MOMENT}\nupdated_at: {_MOMENT}\nexpires_at: {_MOMENT}",
     re.ASCII,
 )
-_RANGES = re.compile(r"^      start: (\d+)\n      end: (\d+)$", re.MULTILINE)
-_SPANS = re.compile(r"^      lines: (\d+)$", re.MULTILINE)
-_KEYS = re.compile(r'^(?:  )?- key: "?([^"\n]+)', re.MULTILINE)
+# Each finds at least what the fields say; if a text spells the same, the full reader may have to look.
+_RANGES = re.compile(r"      start: (\d+)\n      end: (\d+)\n")
+_SPANS = re.compile(r"      lines: (\d+)\n")
+_KEYS = re.compile(r'- key: "?([^"\n]+)')
 
 
 def summary_of(data: bytes, pack_id: str) -> PackSummary | None:
@@ -102,7 +99,8 @@ def summary_of(data: bytes, pack_id: str) -> PackSummary | None:
     try:
         front = data[len(_OPENING) : end].decode()
         found = _FRONT.fullmatch(front)
-        if found is None:
+        # Characters that some reader trims, folds or refuses are none that is printed.
+        if found is None or not front.replace("\n", "").isprintable():
             return None
         key, name, title, brief, status, tags, sections, revision, *moments = found.groups()
         created, updated, expires = map(datetime.fromisoformat, moments)
@@ -120,25 +118,28 @@ def summary_of(data: bytes, pack_id: str) -> PackSummary | None:
 
 def _holds(sections: str) -> bool:
     """What a pattern cannot say: keys that differ from each other, and lines in their order and bounds."""
-    parts = sections.split("\n- key: ")
-    if len(parts) > 1 and not _differ(
-        part.partition("\n")[0].removeprefix("- key: ").strip('"') for part in parts
-    ):
-        return False
-    for part in parts:
-        refs, _, diagrams = part.partition("\n  diagrams:")
-        if not (_differ(_KEYS.findall(refs, 1)) and _differ(_KEYS.findall(diagrams))):
-            return False
-    ranges = all(
-        0 <= int(end) - int(start) < MAX_LINES and int(end) <= LAST_LINE
-        for start, end in _RANGES.findall(sections)
+    return (
+        (_differ(_KEYS.findall(sections)) or all(map(_differ, _keys_by_place(sections))))
+        and all(_is_range(int(start), int(end)) for start, end in _RANGES.findall(sections))
+        and all(int(span) <= MAX_LINES for span in _SPANS.findall(sections))
     )
-    return ranges and all(int(span) <= MAX_LINES for span in _SPANS.findall(sections))
 
 
-def _differ(keys: Iterable[str]) -> bool:
-    each = list(keys)
-    return len(set(each)) == len(each)
+def _is_range(start: int, end: int) -> bool:
+    return 0 <= end - start < MAX_LINES and end <= LAST_LINE
+
+
+def _keys_by_place(sections: str) -> Iterable[list[str]]:
+    """The keys that have to differ: of all sections, then of the refs and of the diagrams of each."""
+    parts = f"\n{sections}".split("\n- ")[1:]
+    yield [part.partition("\n")[0].replace('"', "") for part in parts]
+    for part in parts:
+        for items in part.split("\n  diagrams:"):
+            yield _KEYS.findall(items)
+
+
+def _differ(keys: list[str]) -> bool:
+    return len(set(keys)) == len(keys)
 
 
 def _is_name(text: str) -> bool:
