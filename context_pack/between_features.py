@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.packs.ports import Excerpted, PackStore, Waiting, patiently
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from attrs import field, frozen
+from context_pack.kernel.classes import field, frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

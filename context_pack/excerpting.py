@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from attrs import frozen
-
 from context_pack.documents.usecases.commands import SearchDocuments as DocumentSearch
 from context_pack.documents.usecases.search import Finder, RankedPassage
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import RelativePath

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
-
 from context_pack.documents.family import FAMILY, MOST_HEADING, Body, hit_body, named, outcome_body
 from context_pack.documents.usecases import commands
 from context_pack.documents.usecases.freshness import IndexFreshness
 from context_pack.documents.usecases.search import Answered, Finder, SearchAnswers
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, DocumentShelf
 from context_pack.documents.usecases.sync_all import sync_all, under_every_name
+from context_pack.kernel.classes import frozen
 from context_pack.retrieval.searching import retry_if_damaged
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.rows import fitted, weight

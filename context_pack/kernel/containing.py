@@ -12,8 +12,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from attrs import define, field, frozen
-
+from context_pack.kernel.classes import define, field, frozen
 from context_pack.kernel.markdown import FENCE
 
 DEEPEST_FENCE = 100

@@ -6,8 +6,7 @@ why `str.splitlines` must not be used on source text.
 
 from __future__ import annotations
 
-from attrs import Attribute, field, frozen
-
+from context_pack.kernel.classes import Attribute, field, frozen
 from context_pack.kernel.errors import invalid
 
 MAX_LINES = 2000

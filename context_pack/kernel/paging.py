@@ -13,8 +13,7 @@ from base64 import b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.errors import Failure, invalid
 

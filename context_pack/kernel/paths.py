@@ -14,8 +14,7 @@ from collections.abc import Iterable
 from fnmatch import translate
 from functools import lru_cache
 
-from attrs import Attribute, field, frozen
-
+from context_pack.kernel.classes import Attribute, field, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.globs import Step, covers
 

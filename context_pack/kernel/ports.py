@@ -7,8 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from attrs import field, frozen
-
+from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.paths import RelativePath
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Protocol
 
-from attrs import frozen
+from context_pack.kernel.classes import frozen
 
 
 class DefinitionKind(StrEnum):

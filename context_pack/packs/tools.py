@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any
 
 import attrs
-from attrs import define, field
 
+from context_pack.kernel.classes import define, field
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock

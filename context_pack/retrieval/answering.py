@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import evolve, frozen
-
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.retrieval.fusion import DEPTH, calibrated, fused, relevances, shares
 from context_pack.retrieval.model import (
     FoundPiece,

@@ -15,8 +15,8 @@ from functools import cache
 from typing import Any, TypeVar
 
 import attrs
-from attrs import frozen
 
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.faults import MAX_PROBLEMS as MAX_PROBLEMS
 from context_pack.toolkit.faults import Problem as Problem

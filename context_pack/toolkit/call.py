@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from attrs import define, field
-
+from context_pack.kernel.classes import define, field
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
-from attrs import frozen
+from context_pack.kernel.classes import frozen
 
 Schema = dict[str, Any]
 

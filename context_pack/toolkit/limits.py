@@ -6,8 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from itertools import count
 
-from attrs import define, field
-
+from context_pack.kernel.classes import define, field
 from context_pack.kernel.errors import Code, Failure
 
 WINDOW_SECONDS = 60.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import Any
 
-from attrs import define, field
+from context_pack.kernel.classes import define, field
 
 KEPT_SAMPLES = 2048
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
-from attrs import frozen
 
+from context_pack.kernel.classes import frozen
 from context_pack.toolkit.arguments import Schema, arguments_of
 from context_pack.toolkit.spec import Tool
 

@@ -7,8 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from attrs import define, field
-
+from context_pack.kernel.classes import define, field
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.arguments import (
     arguments_of,

@@ -11,8 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from attrs import evolve, field, frozen
-
+from context_pack.kernel.classes import evolve, field, frozen
 from context_pack.kernel.errors import Failure
 from context_pack.toolkit.arguments import Schema, schema_of
 from context_pack.toolkit.call import Call

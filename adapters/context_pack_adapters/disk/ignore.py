@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 
-from attrs import evolve, frozen
-
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack_adapters.disk.gitignore import IgnoreFile

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import evolve, frozen
-
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.languages import language_of
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.states import CodeLocation, Resolution, State

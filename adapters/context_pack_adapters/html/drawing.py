@@ -13,8 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack_adapters.html.engine import NOT_INSTALLED
 
 MOST_SECONDS = 60.0

@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ttl import human, is_expired, remaining_seconds
 from context_pack.packs.domain.layout import items_of

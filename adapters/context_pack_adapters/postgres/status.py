@@ -6,8 +6,7 @@ import time
 from statistics import median
 from typing import LiteralString
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack_adapters.postgres.connection import VERSION, Database
 
 _ROUNDS = 5

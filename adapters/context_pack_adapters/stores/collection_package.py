@@ -15,13 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from attrs import frozen
-
 from context_pack.documents.domain.manifest import MANIFEST_FILE, DocumentManifest, parse_manifest
 from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYTES
 from context_pack.documents.domain.model import DocumentText, Failed, Survey
 from context_pack.documents.domain.reading import MAX_DOCUMENT_BYTES, WORDS, document, ruled
 from context_pack.documents.domain.tree import Tree, TreeItem
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason

@@ -17,8 +17,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.disk.private import FOLDER_MODE
 

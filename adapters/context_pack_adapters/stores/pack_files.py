@@ -18,8 +18,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import is_pack_id
 from context_pack.packs.domain.model import Listed, Pack, PackSummary

@@ -13,8 +13,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Protocol
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.ports import Clock

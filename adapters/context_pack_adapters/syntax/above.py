@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable
 
-from attrs import define, field
 from tree_sitter import Node
 
+from context_pack.kernel.classes import define, field
 from context_pack_adapters.syntax.comment_text import comment_text
 
 MOST_ABOVE = 200

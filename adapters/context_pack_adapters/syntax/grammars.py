@@ -12,9 +12,9 @@ from functools import cache
 from importlib import import_module, resources
 from typing import cast
 
-from attrs import frozen
 from tree_sitter import Language, Parser, Query, QueryCursor, Range
 
+from context_pack.kernel.classes import frozen
 from context_pack_adapters.syntax.sources import SOURCES, GrammarSource
 
 SLICE_MICROS = 250_000

@@ -22,8 +22,7 @@ from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock, Thread
 from typing import IO, Any
 
-from attrs import define, field
-
+from context_pack.kernel.classes import define, field
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 from context_pack_adapters.syntax.parser_process import ParseRequest, answer_of
 from context_pack_adapters.syntax.records import from_record

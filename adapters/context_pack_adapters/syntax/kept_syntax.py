@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 
-from attrs import define, field
-
+from context_pack.kernel.classes import define, field
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import frozen
-
 from context_pack.bundles.domain.manifest import BundleType, path_inside
 from context_pack.bundles.domain.model import BundleSpot, Diagnostic, Entity, EntityKind, Sort
 from context_pack.bundles.domain.modified import last_modified
@@ -18,6 +16,7 @@ from context_pack.bundles.domain.references import References
 from context_pack.bundles.domain.schema_files import SchemaWorld, file_of, refs_in
 from context_pack.bundles.domain.validation import Validation
 from context_pack.bundles.ports import BundleFiles, Document, Flaw
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 

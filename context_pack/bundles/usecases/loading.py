@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from attrs import field, frozen
-
 from context_pack.bundles.domain.manifest import (
     MANIFEST,
     BundleManifest,
@@ -30,6 +28,7 @@ from context_pack.bundles.domain.model import (
 )
 from context_pack.bundles.ports import BundleFiles, Flaw
 from context_pack.bundles.usecases.judging import Found, Judge, Judged, document_at, read_schemas, told
+from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.syntax import Definition
 
 INDENT = "  "

@@ -12,11 +12,10 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from attrs import frozen
-
 from context_pack.code.domain.search import INVALID_PATTERN
 from context_pack.code.domain.search_literals import Needs, needs_of
 from context_pack.code.domain.search_tokens import BadPattern, Token, tokens_of
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure
 
 LINEAR, SQUARE, UNKNOWN = range(3)

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from attrs import evolve, frozen
-
 from context_pack.code.domain.imports.table import resolver_of
 from context_pack.code.domain.imports.tree import Imports, TooManyPlaces, Unparsable
 from context_pack.code.domain.outline import named, nearly_named
 from context_pack.code.domain.pages import JSON_GROWTH, Span, paged
 from context_pack.code.usecases.source_view import SourceView
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.nearness import near_paths

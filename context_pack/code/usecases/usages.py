@@ -11,12 +11,11 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from attrs import frozen
-
 from context_pack.code.domain.outline import innermost
 from context_pack.code.domain.search import LineQuery, shown
 from context_pack.code.ports import CodeSearch
 from context_pack.code.usecases.read_file import MAX_BYTES, within_root
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree

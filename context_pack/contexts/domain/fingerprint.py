@@ -13,7 +13,7 @@ from enum import StrEnum
 from hashlib import sha256
 from math import floor
 
-from attrs import frozen
+from context_pack.kernel.classes import frozen
 
 DIGITS = 8
 

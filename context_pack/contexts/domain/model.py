@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from attrs import frozen
-
 from context_pack.contexts.domain.schema import CONTEXT_SCHEMA, FIELDS, VERSION, Schema
+from context_pack.kernel.classes import frozen
 from context_pack.toolkit.faults import problems_of, strict_validator
 
 CONTEXT_FILE = ".context.yaml"

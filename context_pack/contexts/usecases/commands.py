@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.toolkit.arguments import arg, array, text
 
 PATH_CHARS = 4096

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attrs import frozen
-
 from context_pack.contexts.domain.fingerprint import Freshness, FreshnessState
 from context_pack.contexts.domain.model import Context, Corrupt, Gist, Unsupported, Verdict, selected
 from context_pack.contexts.ports import (
@@ -26,6 +24,7 @@ from context_pack.contexts.ports import (
 )
 from context_pack.contexts.usecases.commands import CheckFreshness, ListContexts, QueryContext
 from context_pack.contexts.usecases.reading import OUTSIDE, context_of, freshness_of, gist_of
+from context_pack.kernel.classes import frozen
 
 FOLDERS_BETWEEN_CHECKS = 64
 TRAVERSAL = "Invalid scope: path traversal detected"

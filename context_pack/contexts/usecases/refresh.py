@@ -12,8 +12,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from attrs import define, field, frozen
-
 from context_pack.contexts.domain.agents import AGENTS_FILE, block_of, with_block
 from context_pack.contexts.domain.fingerprint import Freshness, FreshnessState, Method
 from context_pack.contexts.domain.generate import (
@@ -45,6 +43,7 @@ from context_pack.contexts.usecases.reading import (
     freshness_of,
 )
 from context_pack.contexts.usecases.surveying import Surveyor
+from context_pack.kernel.classes import define, field, frozen
 from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.instants import format_instant

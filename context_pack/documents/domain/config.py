@@ -12,10 +12,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from attrs import field, frozen
-
 from context_pack.documents.domain.permits import ALLOWED, permits_in
 from context_pack.documents.domain.where import Where, parse_where, without_login
+from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.markdown import is_single_line
 

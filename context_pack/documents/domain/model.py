@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import field, frozen
-
 from context_pack.documents.domain.where import Where
+from context_pack.kernel.classes import field, frozen
 from context_pack.retrieval.upkeep import File, IndexPlan
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from attrs import frozen
-
 from context_pack.documents.domain.model import DocumentText, Failed
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.retrieval.headings import Heading, headings
 
 MOST_DEPTH = 6

@@ -11,8 +11,7 @@ import re
 from enum import StrEnum
 from urllib.parse import unquote
 
-from attrs import field, frozen
-
+from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.markdown import is_single_line
 from context_pack.kernel.paths import RelativePath

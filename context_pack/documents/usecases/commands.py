@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.toolkit.arguments import arg, array, boolean, integer, number, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from attrs import evolve, frozen
-
 from context_pack.documents.domain.model import Collection
 from context_pack.documents.ports import Check
 from context_pack.documents.usecases.commands import (
@@ -18,6 +16,7 @@ from context_pack.documents.usecases.commands import (
 from context_pack.documents.usecases.freshness import IndexFreshness
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, DocumentShelf
 from context_pack.documents.usecases.sync import TASK
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.ports import Stop

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from attrs import frozen
-
 from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.domain.naming import not_found
 from context_pack.documents.domain.sections import (
@@ -18,6 +16,7 @@ from context_pack.documents.domain.where import without_login
 from context_pack.documents.ports import DocumentPorts
 from context_pack.documents.usecases.freshness import IndexKeeper
 from context_pack.documents.usecases.sync import Syncing
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.retrieval.headings import Heading
 from context_pack.retrieval.model import IndexEntry, Summary

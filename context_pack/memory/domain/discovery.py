@@ -14,8 +14,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from attrs import evolve, field, frozen
-
+from context_pack.kernel.classes import evolve, field, frozen
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.instants import format_instant, parse_instant

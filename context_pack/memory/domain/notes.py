@@ -12,8 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.memory.domain.discovery import LEAST_CHARS, MOST_CHARS, DiscoveryType
 from context_pack.retrieval.blocks import Block, Structure
 from context_pack.retrieval.front_matter import front_matter_end

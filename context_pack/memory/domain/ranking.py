@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from math import log
 
-from attrs import evolve, frozen
-
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.roles import is_test
 from context_pack.memory.domain.entries import CODE, NO_CODE

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from attrs import evolve, frozen
-
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.syntax import Definition, DefinitionKind, NotParsed, Parsed
 
 MOST_LINES = 60

@@ -12,8 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import field, frozen
-
+from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.lines import LineRange

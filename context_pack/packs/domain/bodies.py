@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import cached_property
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.markdown import MIN_FENCE, fence_for
 from context_pack.packs.domain.prose import Fence, fences_of, part_of
 from context_pack.toolkit.tokens import size

@@ -8,8 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paging import decode_cursor, encode_cursor

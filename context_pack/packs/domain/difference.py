@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.packs.domain.bodies import Body, Style
 
 CONTEXT = 3

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attrs import evolve, frozen
-
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath

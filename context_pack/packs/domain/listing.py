@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.paging import Page, page
 from context_pack.kernel.ttl import ends_soon, human, remaining_seconds
 from context_pack.packs.domain.budget import Line, shrunk

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 import attrs
-from attrs import field, frozen
 
+from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.lines import LineRange

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.lines import LineRange
 from context_pack.packs.domain.anchors import Anchor

@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from attrs import define, evolve, field, frozen
-
+from context_pack.kernel.classes import define, evolve, field, frozen
 from context_pack.kernel.containing import contained, pieces_of
 from context_pack.kernel.markdown import MIN_FENCE
 from context_pack.toolkit.tokens import size

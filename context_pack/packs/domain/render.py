@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from attrs import define, evolve, field, frozen
-
+from context_pack.kernel.classes import define, evolve, field, frozen
 from context_pack.kernel.errors import invalid
 from context_pack.packs.domain import layout
 from context_pack.packs.domain.bodies import START, Spot, piece, whole

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.packs.domain.model import Pack, Ref, Section
 
 WORDS = {"pack": ("title", "brief", "tags", "status"), "section": ("title", "description", "scope")}

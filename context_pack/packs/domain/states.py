@@ -11,8 +11,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from attrs import field, frozen
-
+from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath

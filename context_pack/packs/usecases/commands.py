@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.ttl import MAX_MINUTES
 from context_pack.packs.domain import values
 from context_pack.packs.domain.anchors import NAME_CHARS

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from attrs import frozen
-
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.domain.revisions import Step, steps_between

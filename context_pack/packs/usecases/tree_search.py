@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from attrs import define, field
-
+from context_pack.kernel.classes import define, field
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import LineRange

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from attrs import evolve, field, frozen
-
+from context_pack.kernel.classes import evolve, field, frozen
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.ports import Clock, SourceTree

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from attrs import evolve, field, frozen
-
+from context_pack.kernel.classes import evolve, field, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
-from attrs import frozen
-
 from context_pack.code.domain.imports.cmake import include_folders
 from context_pack.code.domain.imports.tree import (
     ImportCollector,
@@ -23,6 +21,7 @@ from context_pack.code.domain.imports.tree import (
     join,
     within,
 )
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.syntax import Import, Parsed
 
 HEADER_FOLDERS = ("include", "src", "")

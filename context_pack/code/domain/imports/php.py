@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
-
 from context_pack.code.domain.imports.namespaces import Origin, origin
 from context_pack.code.domain.imports.tree import (
     ImportCollector,
@@ -25,6 +23,7 @@ from context_pack.code.domain.imports.tree import (
     nearest,
     within,
 )
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.syntax import Import, Parsed
 
 MOST_PARTS = 100

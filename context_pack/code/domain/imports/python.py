@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from attrs import define, field, frozen
-
 from context_pack.code.domain.imports.python_library import STANDARD_LIBRARY
 from context_pack.code.domain.imports.tree import (
     ImportCollector,
@@ -23,6 +21,7 @@ from context_pack.code.domain.imports.tree import (
     join,
     within,
 )
+from context_pack.kernel.classes import define, field, frozen
 from context_pack.kernel.syntax import Parsed
 
 ENDINGS = (".py", ".pyi")

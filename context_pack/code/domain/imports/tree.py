@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from attrs import define, field, frozen
-
+from context_pack.kernel.classes import define, field, frozen
 from context_pack.kernel.syntax import Parsed
 
 

@@ -15,10 +15,9 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from attrs import frozen
-
 from context_pack.code.domain.imports.tree import TreeView, first_file, folder_of, join, nearest, within
 from context_pack.code.domain.imports.workspaces import Workspaces
+from context_pack.kernel.classes import frozen
 
 MOST_EXTENDED = 50
 MOST_REFERENCES = 20

@@ -15,9 +15,8 @@ from fnmatch import translate
 from itertools import islice
 from typing import Any
 
-from attrs import define, field
-
 from context_pack.code.domain.imports.tree import TreeView, ancestors, join, name_of, within
+from context_pack.kernel.classes import define, field
 from context_pack.kernel.paths import EXCLUDED_FOLDERS
 
 PACKAGE = "package.json"
