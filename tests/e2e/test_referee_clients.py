@@ -62,6 +62,8 @@ STEPS: list[Step] = [
     ("no tool", "tools/call", {"name": "nope", "arguments": {}}),
     ("no resource", "resources/read", {"uri": "context://pack/pk_aaaaaaaa"}),
     ("no prompt", "prompts/get", {"name": "nope", "arguments": {}}),
+    change("shorter", 3, "upsert_ref", section_key="core", ref_key="greet", **{**PLACE, "line_end": 1}),
+    ("read again", "resources/read", {"uri": URI}),
 ]
 PING: Step = ("ping", "ping", {})
 
@@ -262,6 +264,13 @@ def test_the_client_lists_and_reads_resources(said: Said, version: str) -> None:
         assert said["read"]["ttlMs"] == 0
     (stats,) = said["stats"]["contents"]
     assert json.loads(stats["text"])["input"]["calls"] == 4
+
+
+@pytest.mark.clause("MCP-50")
+def test_the_client_reads_a_pack_again_and_sees_what_has_changed(said: Said) -> None:
+    before, after = (said[step]["contents"][0]["text"] for step in ("read", "read again"))
+    assert ("- revision: 3\n" in before, "- revision: 4\n" in after) == (True, True)
+    assert ("return f" in before, "return f" in after) == (True, False)
 
 
 @pytest.mark.clause("MCP-43", "MCP-52")
