@@ -7,6 +7,7 @@ search found as well, and a distance that is too far leaves a hit out, whichever
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from context_pack.kernel.classes import evolve, frozen
 from context_pack.retrieval.fusion import DEPTH, calibrated, fused, relevances, shares
@@ -46,8 +47,7 @@ class AskedQuestion:
     warning: str | None = None
 
 
-@frozen
-class _Measured:
+class _Measured(NamedTuple):
     """A candidate with its distance and its relevance."""
 
     piece: int

@@ -7,7 +7,7 @@ file, a note) is replaced as a whole and holds pieces; a piece is what is ranked
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from context_pack.kernel.classes import field, frozen
 
@@ -84,8 +84,7 @@ class Scope:
     """All but this entry (corpus, key)."""
 
 
-@frozen
-class PieceHit:
+class PieceHit(NamedTuple):
     """A piece and its score in one search: BM25 (higher is better) or cosine."""
 
     piece: int

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from functools import lru_cache
 
 from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Failure
@@ -24,6 +25,10 @@ MAX_DEPTH = 128
 # Names that need no closer look to be parts of a path.
 _EASY = re.compile(r"[A-Za-z0-9_.+@=,~#%-][A-Za-z0-9_.+@=,~#% ()-]{0,199}")
 _SURE_CHARS = 250
+
+
+_compiled = lru_cache(maxsize=64)(IgnoreFile)
+"""Every search walks the tree, and its ignore files are seldom others than before."""
 
 
 class _FromAbove(IgnoreFile):
@@ -56,7 +61,7 @@ class IgnoreRules:
             return self
 
         def level(text: str) -> tuple[int, IgnoreFile]:
-            return len(prefix), _FromAbove(lead, text) if lead else IgnoreFile(text)
+            return len(prefix), _FromAbove(lead, text) if lead else _compiled(text)
 
         return evolve(
             self,

@@ -76,6 +76,11 @@ Passed = Callable[[str, bool, bool], None]
 """Hears of a path, whether it is a folder, and whether ignore files (or else the gate) left it out."""
 
 
+MOST_JUDGED = 10_000
+Verdicts = dict[str, tuple[IgnoreRules, dict[str, bool | None]]]
+"""By the prefix of a folder: under which rules, what was left out there (ignored or not) and what was not."""
+
+
 def visit(
     root: AnyPlace,
     policy: PathPolicy,
@@ -89,12 +94,14 @@ def visit(
     passed: Passed = lambda _, __, ___: None,
     shut: Shut = lambda _, __: None,
     entered: Callable[[Level], None] = lambda _: None,
+    verdicts: Verdicts | None = None,
 ) -> None:
     """Show every file that counts, and every link if some are wanted, to `seen`, folder by folder.
 
     `wants` is asked first, of files; `rules` hold from above the root. `excluded` are folder names that are
     not entered at any depth, `except_for` folders by path. `go_on` is asked before each folder; once it says
     no, the walk ends. `passed` hears of what does not count, `entered` of each folder before what is in it.
+    `verdicts` are those of the last walk, for who walks again and again with the same policy and exceptions.
     """
     closed = Gate(policy, excluded, except_for).closed
 
@@ -106,13 +113,18 @@ def visit(
         if present:
             rules = rules.entered(level.prefix, ignore_texts(level.handle, present))
         below: list[tuple[str, IgnoreRules]] = []
+        judged = _judged({} if verdicts is None else verdicts, level, rules)
         for entry in level.entries:
             path = level.prefix + entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
             if not is_folder and wants is not None and not wants(path) and not entry.is_symlink():
                 continue
-            if (ignored := rules.ignores(path, is_folder)) or closed(entry.name, path, is_folder):
-                passed(path, is_folder, ignored)
+            name = entry.name + "/" if is_folder else entry.name
+            if name not in judged:
+                ignored = rules.ignores(path, is_folder)
+                judged[name] = ignored if ignored or closed(entry.name, path, is_folder) else None
+            if (verdict := judged[name]) is not None:
+                passed(path, is_folder, verdict)
             elif is_folder:
                 below.append((entry.name, rules))
             elif entry.is_file(follow_symlinks=False) or (wants is not None and entry.is_symlink()):
@@ -120,6 +132,18 @@ def visit(
         return below
 
     walk(root, look, rules, shut)
+
+
+def _judged(verdicts: Verdicts, level: Level, rules: IgnoreRules) -> dict[str, bool | None]:
+    """What is known of the names in a folder under these rules; names of folders end in a slash."""
+    known = verdicts.get(level.prefix)
+    if known is not None and known[0] == rules and len(known[1]) <= 2 * len(level.entries):
+        return known[1]
+    if len(verdicts) >= MOST_JUDGED:  # some of them have gone long ago
+        verdicts.clear()
+    judged: dict[str, bool | None] = {}
+    verdicts[level.prefix] = (rules, judged)
+    return judged
 
 
 def files_below(

@@ -56,14 +56,14 @@ class CatalogueReader:
             self._opened.condemn(str(error))
             raise damaged(self._name) from error
 
-    def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
-        """These pieces, in that order; those that are gone are left out."""
+    def _found(self, pieces: Sequence[int]) -> dict[int, FoundPiece]:
+        """These pieces by their numbers; those that are gone are left out."""
         rows: dict[int, FoundPiece] = {}
         with self._guarded() as connection:
             for some in portions(pieces):
                 for row in connection.execute(f"{_FOUND} IN ({marks(some)})", some):
                     rows[row[0]] = _found(row)
-        return [rows[piece] for piece in pieces if piece in rows]
+        return rows
 
     def entry(self, corpus: str, key: str) -> IndexEntry | None:
         """One entry with its text and pieces."""

@@ -3,26 +3,30 @@
 FTS5's own rarity is next to nothing for a word that half of the pieces hold, which makes small collections
 unsearchable: in four notes, a word of two of them would count for nothing. So each word is asked for by
 itself and its score is multiplied by the ratio of the two rarities. Where the whole index is asked, the
-scores of each word are kept for the next question; within a scope the sums are made inside SQLite.
+scores of each word are kept for the next question, unless words alone are searched; otherwise the sums are
+made inside SQLite.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from array import array
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import nsmallest
 from math import log
-from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.short_forms import related, stand_in
 from context_pack.retrieval.words import tokens
-from context_pack_adapters.index.schema import K1, WEIGHTS, StoredState
+from context_pack_adapters.index.remembering import StateCache
+from context_pack_adapters.index.schema import K1, WEIGHTS
 from context_pack_adapters.index.values import admits_nothing, match_filter, match_word, to_tokens
 from context_pack_adapters.index.vector_search import ranges_of
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
 
 MOST_WORDS = 64
 """Of a longer query only so many different words are looked up, the rarest; time grows with each."""
@@ -31,6 +35,8 @@ FEW_RANGES = 16
 WORDS_REMEMBERED = 10_000
 SCORES_REMEMBERED = 1_000_000
 """Words come again, the common ones first: their scores are kept, 16 bytes each."""
+WIDEST = 4_000_000
+"""So far apart may the numbers of pieces be to be counted in one array, which takes 8 bytes for each."""
 RELATED = 0.25
 """What another form of a word counts (`db` for `database`): more or less was worse on cosqa-dev."""
 
@@ -50,8 +56,8 @@ class Rarity(NamedTuple):
 class Scores(NamedTuple):
     """Pieces and their scores for one word."""
 
-    pieces: array[int]
-    scores: array[float]
+    pieces: NDArray[numpy.int64]
+    scores: NDArray[numpy.float64]
 
 
 Counted = Callable[[Iterable[str]], tuple[int, dict[str, int]]]
@@ -62,54 +68,37 @@ class WordCounts:
     """In how many pieces words stand, and which, as of one state; readers of the same state share it."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._of: tuple[object, int] = (None, -1)
-        self._counts: dict[str, int] = {}
-        self._total: int | None = None
-        self._scores: dict[str, Scores] = {}
-        self._room = SCORES_REMEMBERED
+        self._counts: StateCache[str, int] = StateCache(WORDS_REMEMBERED)
+        self._scores: StateCache[str, Scores] = StateCache(SCORES_REMEMBERED, lambda made: len(made.pieces))
 
     def counted(
-        self, generation: object, state: StoredState, connection: sqlite3.Connection, words: Iterable[str]
+        self, state: object, connection: sqlite3.Connection, words: Iterable[str]
     ) -> tuple[int, dict[str, int]]:
         """How many pieces there are, and how many have each of these words that stands anywhere."""
-        with self._lock:
-            of = (generation, state.revision)
-            if self._of != of or len(self._counts) > WORDS_REMEMBERED:
-                self._of, self._counts, self._total = of, {}, None
-                self._scores, self._room = {}, SCORES_REMEMBERED
-            if self._total is None:
-                self._total = int(connection.execute("SELECT COUNT(*) FROM pieces").fetchone()[0])
-            result = {}
-            for word in words:
-                count = self._counts.get(word)
-                if count is None:
-                    row = connection.execute("SELECT doc FROM terms WHERE term = ?", (word,)).fetchone()
-                    count = self._counts[word] = 0 if row is None else int(row[0])
-                if count:
-                    result[word] = count
-            return self._total, result
 
-    def scores(
-        self, generation: object, state: StoredState, connection: sqlite3.Connection, word: str
-    ) -> Scores:
-        """What FTS5 gives to each piece for a word that `counted` was asked for."""
-        with self._lock:
-            kept = self._scores.get(word) if self._of == (generation, state.revision) else None
-        if kept is not None:
-            return kept
-        rows = connection.execute(
-            f"SELECT rowid, -bm25(words, {WEIGHTS}) FROM words WHERE words MATCH ?", (match_word(word),)
-        ).fetchall()
-        made = Scores(array("q", (row[0] for row in rows)), array("d", (row[1] for row in rows)))
-        with self._lock:
-            if self._of == (generation, state.revision):
-                if len(rows) > self._room:
-                    self._scores, self._room = {}, SCORES_REMEMBERED
-                if len(rows) <= self._room:
-                    self._scores[word] = made
-                    self._room -= len(rows)
-        return made
+        def count(missing: Iterable[str]) -> dict[str, int]:
+            sql = "SELECT doc FROM terms WHERE term = ?"
+            rows = {word: connection.execute(sql, (word,)).fetchone() for word in missing if word}
+            counts = {word: 0 if row is None else int(row[0]) for word, row in rows.items()}
+            return counts | {"": int(connection.execute("SELECT COUNT(*) FROM pieces").fetchone()[0])}
+
+        counts = self._counts.several(state, ["", *words], count)
+        return counts.pop(""), {word: number for word, number in counts.items() if number}
+
+    def scores(self, state: object, connection: sqlite3.Connection, word: str) -> Scores:
+        """What FTS5 gives to each piece for a word."""
+
+        def score() -> Scores:
+            import numpy
+
+            sql = f"SELECT rowid, -bm25(words, {WEIGHTS}) FROM words WHERE words MATCH ?"
+            rows = connection.execute(sql, (match_word(word),)).fetchall()
+            return Scores(
+                numpy.fromiter((row[0] for row in rows), numpy.int64, len(rows)),
+                numpy.fromiter((row[1] for row in rows), numpy.float64, len(rows)),
+            )
+
+        return self._scores.one(state, word, score)
 
 
 def rarity(total: int, having: int) -> float:
@@ -170,15 +159,14 @@ def clean(words: Sequence[str]) -> list[str]:
 def keyword_hits(
     connection: sqlite3.Connection,
     query: KeywordQuery,
-    scope: Scope,
+    within: Within | None,
     limit: int,
     scores: Callable[[str], Scores],
 ) -> list[tuple[int, float]]:
     """The best pieces for these words within a scope, best first, ties by piece."""
-    within = _within(connection, scope, query.pieces)
     if not query.weights or limit <= 0 or within is None:
         return []
-    if within == _Within():
+    if within == Within() and "numpy" in sys.modules:  # which words alone are not worth loading
         return _best(query, limit, scores)
     values: list[object] = []
     for word, times in query.weights.items():
@@ -199,17 +187,35 @@ def keyword_hits(
 
 def _best(query: KeywordQuery, limit: int, scores: Callable[[str], Scores]) -> list[tuple[int, float]]:
     """The best pieces of all for these words, by what is known of each word."""
-    sums: dict[int, float] = {}
+    import numpy
+
+    pieces, parts = [], []
     for word, times in query.weights.items():
-        factor = times * query.rarities[word].ours / query.rarities[word].theirs
-        for piece, score in zip(*scores(word), strict=True):
-            sums[piece] = sums.get(piece, 0.0) + factor * score
-    return nsmallest(limit, sums.items(), key=lambda hit: (-hit[1], hit[0]))
+        found = scores(word)
+        pieces.append(found.pieces)
+        parts.append(found.scores * (times * query.rarities[word].ours / query.rarities[word].theirs))
+    every = numpy.concatenate(pieces)
+    if not len(every):
+        return []
+    first = every.min()
+    if every.max() - first < WIDEST:
+        sums = numpy.bincount(every - first, numpy.concatenate(parts))
+        held = numpy.flatnonzero(sums)
+        sums, held = sums[held], held + first
+    else:
+        held, places = numpy.unique(every, return_inverse=True)
+        sums = numpy.bincount(places, numpy.concatenate(parts))
+    if limit < len(held):
+        best = numpy.flatnonzero(sums >= numpy.partition(sums, len(sums) - limit)[len(sums) - limit])
+        sums, held = sums[best], held[best]
+    order = numpy.lexsort((held, -sums))[:limit]
+    return list(zip(held[order].tolist(), sums[order].tolist(), strict=True))
 
 
-def named_pieces(connection: sqlite3.Connection, names: Iterable[str], scope: Scope, limit: int) -> list[int]:
+def named_pieces(
+    connection: sqlite3.Connection, names: Iterable[str], within: Within | None, limit: int
+) -> list[int]:
     """The pieces within a scope whose heading is one of these names, or ends in it after a dot."""
-    within = _within(connection, scope)
     found: set[int] = set()
     for name in names if within is not None else ():
         # The first token of a name is all of it.
@@ -231,7 +237,7 @@ def named_pieces(connection: sqlite3.Connection, names: Iterable[str], scope: Sc
     return sorted(found)[:limit]
 
 
-class _Within(NamedTuple):
+class Within(NamedTuple):
     """A scope as the keyword index is asked for it: by its tokens, or by the ranges of its pieces."""
 
     only: str = ""
@@ -243,25 +249,25 @@ class _Within(NamedTuple):
         return f"{self.only} AND {expression}" if self.only else expression
 
 
-def _within(connection: sqlite3.Connection, scope: Scope, pieces: int = -1) -> _Within | None:
+def within_scope(connection: sqlite3.Connection, scope: Scope, pieces: int) -> Within | None:
     """How to ask within a scope of an index with so many pieces; None when nothing is in it."""
     if admits_nothing(scope):
         return None
     if scope == Scope():
-        return _Within()
+        return Within()
     ranges = ranges_of(connection, scope)
     if not ranges:
         return None
     if sum(last - first + 1 for first, last in ranges) == pieces:
-        return _Within()
+        return Within()
     only = ""
     if len(ranges) > FEW_RANGES:
         only = match_filter(scope)
         ranges = _beyond_tokens(connection, scope)
     if not ranges:
-        return _Within(only)
+        return Within(only)
     bounds = " AND (" + " OR ".join(["rowid BETWEEN ? AND ?"] * len(ranges)) + ")"
-    return _Within(only, bounds, tuple(bound for pair in ranges for bound in pair))
+    return Within(only, bounds, tuple(bound for pair in ranges for bound in pair))
 
 
 def _beyond_tokens(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, int]]:

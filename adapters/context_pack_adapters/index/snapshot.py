@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
-from context_pack.retrieval.model import PieceHit, Progress, Scope
+from context_pack.retrieval.model import FoundPiece, PieceHit, Progress, Scope
 from context_pack.retrieval.ports import Embedder, Stop
 from context_pack_adapters.index.catalogue import CatalogueReader, range_of
 from context_pack_adapters.index.connections import CheckedIndex
 from context_pack_adapters.index.graph_search import GraphSearch
 from context_pack_adapters.index.keyword_search import (
     KeywordQuery,
+    Within,
     WordCounts,
     asked,
     keyword_hits,
     named_pieces,
+    within_scope,
 )
+from context_pack_adapters.index.remembering import StateCache
 from context_pack_adapters.index.schema import StoredState, state_of, vector_table
 from context_pack_adapters.index.values import (
     admits_nothing,
@@ -37,7 +40,10 @@ from context_pack_adapters.index.vector_search import (
 )
 from context_pack_adapters.vectors.exact import Matrix, as_vector, cosines, from_blobs, mean
 
-PROGRESS_REMEMBERED = 64
+T = TypeVar("T")
+KEPT_VALUES = 256
+KEPT_PIECES, KEPT_CHARACTERS = 4000, 4_000_000
+"""How many pieces, or characters of them, are kept for the next question."""
 FEW_PIECES = 2000
 """So few admitted vectors are fetched one by one rather than loading all of them."""
 
@@ -48,7 +54,17 @@ class Shared(NamedTuple):
     vectors: VectorSearch
     graphs: GraphSearch
     counts: WordCounts
-    progress: dict[tuple[str, Scope], tuple[object, int, Progress]]
+    values: StateCache[Hashable, Any]
+    pieces: StateCache[int, FoundPiece]
+
+    @classmethod
+    def of(cls, graphs: GraphSearch) -> Shared:
+        """Nothing yet, but for the graphs."""
+        per_piece = KEPT_CHARACTERS // KEPT_PIECES
+        pieces: StateCache[int, FoundPiece] = StateCache(
+            KEPT_CHARACTERS, lambda piece: max(per_piece, len(piece.text))
+        )
+        return cls(VectorSearch(), graphs, WordCounts(), StateCache(KEPT_VALUES), pieces)
 
 
 class SqliteSnapshot(CatalogueReader):
@@ -60,21 +76,36 @@ class SqliteSnapshot(CatalogueReader):
         super().__init__(name, opened, connection)
         self._shared = shared
         self._state: StoredState | None = None
+        self._query: tuple[Sequence[str], KeywordQuery] | None = None
 
     def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
         with self._guarded() as connection:
-            query = self._asked(words)
-            here = (self._opened, self._here(), connection)
+            query, here, counts = self._asked(words), self._here(), self._shared.counts
+            within = self._within(scope, query.pieces)
             hits = keyword_hits(
-                connection, query, scope, bounded(limit), lambda word: self._shared.counts.scores(*here, word)
+                connection, query, within, bounded(limit), lambda word: counts.scores(here, connection, word)
             )
             return [PieceHit(*hit) for hit in hits]
+
+    def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
+        """These pieces, in that order; those that are gone are left out."""
+        kept = self._shared.pieces.several(self._here(), pieces, self._found)
+        return [kept[piece] for piece in pieces if piece in kept]
+
+    def _within(self, scope: Scope, pieces: int) -> Within | None:
+        return self._kept(("within", scope), lambda: within_scope(self._connection, scope, pieces))
+
+    def _kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What was made for this key in this state, by this reader or another."""
+        value: T = self._shared.values.one(self._here(), key, make)
+        return value
 
     def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
         """Pieces whose heading is one of these names, or ends in it after a dot, in their order."""
         with self._guarded() as connection:
-            return named_pieces(connection, names, scope, bounded(limit))
+            (pieces, _) = self._shared.counts.counted(self._here(), connection, ())
+            return named_pieces(connection, names, self._within(scope, pieces), bounded(limit))
 
     def ideal(self, words: Sequence[str]) -> float:
         """The BM25 score that no piece can pass for these tokens."""
@@ -82,8 +113,11 @@ class SqliteSnapshot(CatalogueReader):
             return self._asked(words).ideal
 
     def _asked(self, words: Sequence[str]) -> KeywordQuery:
-        here = (self._opened, self._here(), self._connection)
-        return asked(words, lambda some: self._shared.counts.counted(*here, some), self._after)
+        if self._query is None or self._query[0] != words:
+            here, counts = self._here(), self._shared.counts
+            query = asked(words, lambda some: counts.counted(here, self._connection, some), self._after)
+            self._query = (words, query)
+        return self._query[1]
 
     def _after(self, word: str) -> str:
         """The word of the index that comes next in the order of the alphabet, or nothing."""
@@ -201,14 +235,7 @@ class SqliteSnapshot(CatalogueReader):
     def progress(self, embedder: str, scope: Scope) -> Progress:
         """How far that embedder has come in the scope; counted once for a state."""
         with self._guarded() as connection:
-            state, remembered = self._here(), self._shared.progress
-            known = remembered.get((embedder, scope))
-            if known is None or known[:2] != (self._opened, state.revision):
-                if len(remembered) > PROGRESS_REMEMBERED:
-                    remembered.clear()
-                known = (self._opened, state.revision, counted(connection, embedder, scope))
-                remembered[embedder, scope] = known
-            return known[2]
+            return self._kept((embedder, scope), lambda: counted(connection, embedder, scope))
 
 
 def counted(connection: sqlite3.Connection, embedder: str, scope: Scope) -> Progress:

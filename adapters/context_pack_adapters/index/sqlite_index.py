@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sqlite3
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.model import IndexEntry, KnownEntry, Scope
@@ -20,9 +20,9 @@ from context_pack_adapters.disk.opening import AnyPlace, Place
 from context_pack_adapters.index import writing
 from context_pack_adapters.index.file import IndexFile
 from context_pack_adapters.index.graph_search import GRAPH_AT, GraphSearch
-from context_pack_adapters.index.keyword_search import WordCounts
 from context_pack_adapters.index.preparing import BATCH_PIECES, batches, prepare
-from context_pack_adapters.index.schema import Maker, check_structure
+from context_pack_adapters.index.remembering import StateCache
+from context_pack_adapters.index.schema import Maker, check_structure, state_of
 from context_pack_adapters.index.snapshot import Shared, SqliteSnapshot
 from context_pack_adapters.index.values import (
     bounded,
@@ -31,9 +31,9 @@ from context_pack_adapters.index.values import (
     to_facts,
     to_name,
 )
-from context_pack_adapters.index.vector_search import VectorSearch
 from context_pack_adapters.vectors.exact import to_blob
 
+T = TypeVar("T")
 WRITE_SECONDS = 30.0
 """How long a writer waits for the others; each of them is done within about a second."""
 
@@ -55,7 +55,7 @@ class SqliteIndex:
 
     def _begin(self, file: IndexFile, fast: Embedder, path: str, graph_at: int) -> None:
         self._file, self._fast = file, fast
-        self._shared = Shared(VectorSearch(), GraphSearch(path, graph_at), WordCounts(), {})
+        self._shared = Shared.of(GraphSearch(path, graph_at))
         self._closed = weakref.finalize(self, file.close)
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class SqliteIndex:
             )
             return {from_name(key): KnownEntry(digest, stamp) for key, digest, stamp in rows}
 
-        return self._file.read(ask)
+        return self._kept(("known", corpus), ask)
 
     def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
         """The facts of those entries of a corpus that have some, by key."""
@@ -89,7 +89,12 @@ class SqliteIndex:
             rows = connection.execute(sql, (to_name(corpus),))
             return {from_name(key): from_facts(facts) for key, facts in rows}
 
-        return self._file.read(ask)
+        return self._kept(("facts", corpus), ask)
+
+    def _kept(self, key: Hashable, ask: Callable[[sqlite3.Connection], T]) -> T:
+        """What is asked of the newest state, asked once for a state."""
+        values: StateCache[Hashable, T] = self._shared.values
+        return self._file.read(lambda each: values.one(state_of(each), key, lambda: ask(each)))
 
     def replace(self, entries: Iterable[IndexEntry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
@@ -109,8 +114,7 @@ class SqliteIndex:
         """New stamps for entries whose content is the same."""
         rows = [(stamp, to_name(corpus), to_name(key)) for key, stamp in stamps.items()]
         if rows:
-            sql = "UPDATE entries SET stamp = ? WHERE corpus = ? AND key = ?"
-            self._file.write(lambda connection: connection.executemany(sql, rows))
+            self._file.write(lambda connection: writing.touch(connection, rows))
 
     def forget(self, corpus: str, keys: Iterable[str] | None = None) -> None:
         """Remove these entries; without keys, the whole corpus and what was noted of it."""

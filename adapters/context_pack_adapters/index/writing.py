@@ -169,6 +169,12 @@ def drop(connection: sqlite3.Connection, corpus: str, keys: Sequence[str]) -> No
     _advance(connection, removed)
 
 
+def touch(connection: sqlite3.Connection, rows: Sequence[tuple[str, bytes, bytes]]) -> None:
+    """New stamps for entries by corpus and key."""
+    connection.executemany("UPDATE entries SET stamp = ? WHERE corpus = ? AND key = ?", rows)
+    _advance(connection, 0)
+
+
 def embedders(connection: sqlite3.Connection) -> list[EmbedderRow]:
     """Every embedder that the file has vectors of."""
     return [EmbedderRow(*row) for row in connection.execute("SELECT id, dimension FROM embedders")]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from context_pack.memory.ports import CodeFile, GoOn, always
 from context_pack.retrieval.upkeep import File
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.signature import as_text, is_settled
-from context_pack_adapters.disk.walking import Passed, Seen, visit, ways_to
+from context_pack_adapters.disk.walking import Passed, Seen, Verdicts, visit, ways_to
 
 MAX_BYTES = 2 * 1024 * 1024
 """More than is parsed: the rest is still found in plain lines."""
@@ -47,6 +46,7 @@ class CodeFiles:
         self._policy = policy
         self._rooted = Rooted(root, policy)
         self._own = ways_to(root, own)
+        self._verdicts: Verdicts = {}
 
     def survey(self, go_on: GoOn = always) -> Mapping[str, File] | None:
         """Every file that counts, by path; None if the walk was not allowed to its end."""
@@ -59,10 +59,12 @@ class CodeFiles:
             return not stopped
 
         def seen(path: str, entry: os.DirEntry[str]) -> None:
-            with suppress(OSError):
+            try:
                 status = entry.stat(follow_symlinks=False)
-                size = status.st_size
-                found[path] = File(as_text(status), size, skip_reason(path, size))
+            except OSError:
+                return
+            size = status.st_size
+            found[path] = File(as_text(status), size, skip_reason(path, size))
 
         self._visit(seen, go_on=still)
         return None if stopped else {path: found[path] for path in sorted(found)}
@@ -92,6 +94,7 @@ class CodeFiles:
             except_for=self._own,
             go_on=go_on,
             passed=passed,
+            verdicts=self._verdicts,
         )
 
     def read(self, path: str) -> CodeFile:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterator, Sequence
 
 from context_pack.retrieval.words import tokens
 
@@ -10,6 +11,8 @@ SHORT_LINES = 8
 """What has no more lines is shown whole."""
 HEAD_LINES, TELLING_LINES = 3, 5
 GAP = "…"
+_JOINTS = str.maketrans("", "", "_-./:>")
+"""The signs that words are joined by: `parse_http` is found as `parsehttp` too."""
 
 
 def excerpt(text: str, words: Collection[str]) -> str:
@@ -18,11 +21,8 @@ def excerpt(text: str, words: Collection[str]) -> str:
     if len(lines) <= SHORT_LINES:
         return text
     kept = set(range(_head(lines)))
-    asked = frozenset(words)
-    scores = {
-        index: len(asked.intersection(tokens(line))) for index, line in enumerate(lines) if index not in kept
-    }
-    best = sorted((index for index in scores if scores[index]), key=lambda index: (-scores[index], index))
+    scores = {index: score for index, score in _scores(text, lines, frozenset(words)) if index not in kept}
+    best = sorted(scores, key=lambda index: (-scores[index], index))
     kept.update(best[:TELLING_LINES])
     shown: list[str] = []
     for index, line in enumerate(lines):
@@ -31,6 +31,20 @@ def excerpt(text: str, words: Collection[str]) -> str:
         elif shown[-1] != GAP:
             shown.append(GAP)
     return "\n".join(shown)
+
+
+def _scores(text: str, lines: Sequence[str], asked: frozenset[str]) -> Iterator[tuple[int, int]]:
+    """The lines that hold some of the words, and how many."""
+    # A stem differs from its word in the last letter at most, but for `die`, `lie` and `tie` of `dying` and
+    # so on: a line that has the rest of no stem needs no tokens.
+    stems = (word[: -2 if word.endswith("ie") else -1] or word[:1] for word in asked)
+    begun = re.compile("|".join(map(re.escape, stems))).search
+    plain = all(map(str.isascii, asked))
+    for index, joined in enumerate(text.lower().translate(_JOINTS).split("\n")):
+        if plain and joined.isascii() and "#" not in joined and "++" not in joined and not begun(joined):
+            continue
+        if score := len(asked.intersection(tokens(lines[index]))):
+            yield index, score
 
 
 def _head(lines: list[str]) -> int:

@@ -150,11 +150,15 @@ class _Files:
         self._most = max(self._sums.values()) or 1.0
         self._stems = Counter(word for key in self._sums for word in set(parts(_stem_of(key))))
         self._folders = Counter(word for key in self._sums for word in set(_folder_parts(key)))
-        self._names = Counter(word for found, _ in scores for word in set(parts(_name_of(found))))
+        self._names = Counter[str]()
+        for name, times in Counter(_name_of(found) for found, _ in scores).items():
+            self._names.update(dict.fromkeys(parts(name), times))
         self._pieces = len(scores)
         self._newest = max((_version(key) for key in self._sums), default=0)
         self._seen: set[str] = set()
         self._met: dict[str, frozenset[str]] = {}
+        self._called: dict[str, float] = {}
+        self._beginnings = {word[:LEAST_PREFIX] for word in asked.words}
 
     def gain(self, found: FoundPiece) -> float:
         """What a hit gains by its name, and the first hit of a file by its file."""
@@ -172,13 +176,19 @@ class _Files:
         spelled = name in asked.names and found.start == self._firsts[found.key, found.heading]
         if asked.is_symbol:
             return DEFINED * (1 + NAMESAKE * (_bare(_stem_of(found.key)) == _bare(name))) if spelled else 0.0
-        words = {word: log(1 + self._pieces / self._names[word]) for word in parts(name)}
-        if not words:
-            return 0.0
-        common = sum(rarity for word, rarity in words.items() if self._meeting(word))
-        covered = frozenset[str]().union(*map(self._meeting, words))
-        called = CALLED * common / sum(words.values()) + CALLING * len(covered) / (len(asked.words) or 1)
+        called = self._called.get(name)
+        if called is None:
+            called = self._called[name] = self._in_common(name)
         return called + SPELLED * spelled
+
+    def _in_common(self, name: str) -> float:
+        """How much of a name is in the question, and of the question in the name."""
+        covered = frozenset[str]().union(*map(self._meeting, parts(name)))
+        if not covered:
+            return 0.0
+        words = {word: log(1 + self._pieces / self._names[word]) for word in parts(name)}
+        common = sum(rarity for word, rarity in words.items() if self._meeting(word))
+        return CALLED * common / sum(words.values()) + CALLING * len(covered) / len(self._asked.words)
 
     def _said(self, key: str) -> float:
         """How much of the names of a file and its folders the question has."""
@@ -191,6 +201,8 @@ class _Files:
 
     def _meeting(self, word: str) -> frozenset[str]:
         """The words of the question that are this word, or begin with it, or it with them."""
+        if word[:LEAST_PREFIX] not in self._beginnings:
+            return frozenset()
         met = self._met.get(word)
         if met is None:
             met = self._met[word] = frozenset(other for other in self._asked.words if _meet(word, other))
