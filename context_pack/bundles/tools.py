@@ -36,7 +36,7 @@ EXPORT, NEAR, DOCUMENT = "export_context", "get_context", "export_entity_markdow
 
 EXPORT_ABOUT = """\
 Export entities of a spec bundle (features, requirements, …) with all they depend on, their relations and \
-JSON Schemas, as one complete JSON or YAML snapshot to work from offline."""
+JSON Schemas, as one complete JSON or YAML snapshot."""
 NEAR_ABOUT = (
     "Look up one entity of a spec bundle and its neighbours, both what it references and what references it."
 )

@@ -22,8 +22,7 @@ from context_pack.toolkit.tokens import fitting
 
 GREP_ABOUT = """\
 Search the project's text files for a regular expression, line by line; respects .gitignore. Matches come \
-with line, column and two lines of context; context 0 is far shorter. For exact text; filePattern narrows \
-the search."""
+with line, column and two lines of context; context 0 is far shorter."""
 ENVELOPE_BYTES = 400
 """Room for everything beside the matches and the pattern."""
 SHORT_CONTEXT_CHARS = 120

@@ -18,8 +18,7 @@ from context_pack.toolkit.call import Call
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
 UNSAID: Mapping[str, int] = {"maxLength": 1000, "maximum": 100_000, "maxItems": 1000}
-"""From these values on a bound is not published."""
-UNSAID_BESIDE_LENGTHS = {key: value for key, value in UNSAID.items() if key != "maxLength"}
+"""From these values on a bound is not published; nor is it that a text must not be empty."""
 
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -117,14 +116,21 @@ def _anything(_: Mapping[str, Any]) -> str:
     return ""
 
 
-def _published(schema: Schema, unsaid: Mapping[str, int] = UNSAID) -> Schema:
+def _published(schema: Schema, all_lengths: bool) -> Schema:
     """The schema without the bounds that nobody passes by accident: they are kept, but need not be read."""
-    shown = {key: value for key, value in schema.items() if key not in unsaid or value < unsaid[key]}
+    shown = {key: value for key, value in schema.items() if _is_said(key, value, all_lengths)}
     if "properties" in shown:
-        shown["properties"] = {name: _published(inner, unsaid) for name, inner in shown["properties"].items()}
+        inner = shown["properties"].items()
+        shown["properties"] = {name: _published(each, all_lengths) for name, each in inner}
     if "items" in shown:
-        shown["items"] = _published(shown["items"], unsaid)
+        shown["items"] = _published(shown["items"], all_lengths)
     return shown
+
+
+def _is_said(key: str, value: Any, all_lengths: bool) -> bool:
+    if key in ("minLength", "maxLength") and all_lengths:
+        return True
+    return bool(value > 1) if key == "minLength" else key not in UNSAID or value < UNSAID[key]
 
 
 _LOOSER: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -197,7 +203,7 @@ class Tool:
             if budget.get("default") == DEFAULT_MAX_TOKENS:  # the client's page decides
                 del budget["default"]
             schema = {**schema, "properties": {**schema["properties"], self.budget: budget}}
-        return _published(schema, UNSAID_BESIDE_LENGTHS if self.all_lengths else UNSAID)
+        return _published(schema, self.all_lengths)
 
     def described(self, description: str) -> Tool:
         """This tool under another description."""

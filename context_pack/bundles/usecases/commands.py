@@ -12,7 +12,7 @@ MOST_TARGETS = 100_000
 NAME_CHARS = 1_000
 
 _NAME = text(1, NAME_CHARS)
-_BUNDLE = (text(0, NAME_CHARS), "Bundle id; not needed where there is one bundle")
+_BUNDLE = (text(0, NAME_CHARS), "Which bundle, if there are several")
 _TYPE = (_NAME, "Entity type, e.g. Feature")
 _ID = (_NAME, "Entity id")
 

@@ -29,7 +29,7 @@ ROOT = "."
 class CodeOutline:
     """What `code_outline` is asked."""
 
-    path: str = arg(text(1, 4096), "File or folder, relative to the project root", default=ROOT)
+    path: str = arg(text(1, 4096), "File or folder, from the project root", default=ROOT)
     depth: int | None = arg(
         integer(1, MOST_DEPTH), "Levels of definitions; 3 for a file, 1 for a folder", default=None
     )

@@ -9,8 +9,8 @@ PATH_CHARS = 4096
 NAME_CHARS = 200
 MOST_NAMES = 200
 
-SCOPE = (text(0, PATH_CHARS), "Folder, relative to the root: src/core, or . for the root")
-PATH = (text(0, PATH_CHARS), "Another root, inside the source root or an allowed one")
+SCOPE = (text(0, PATH_CHARS), "Folder below the root: src/core, or . for the root")
+PATH = (text(0, PATH_CHARS), "Another root, in the project or allowed")
 
 
 @frozen(kw_only=True)

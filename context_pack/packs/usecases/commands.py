@@ -73,7 +73,7 @@ class Named:
 class Addressed(Named):
     """One pack as the caller last saw it."""
 
-    expected_revision: int = arg(integer(), "The revision you last saw; every change but create needs it")
+    expected_revision: int = arg(integer(), "The revision you last saw")
 
 
 @frozen(kw_only=True)
