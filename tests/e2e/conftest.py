@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,18 @@ def mode(request: pytest.FixtureRequest) -> Mode:
 
 
 @pytest.fixture
-def spawn(tmp_path: Path) -> Iterator[Spawn]:
+def command() -> Sequence[str] | None:
+    """What starts a server: nothing forks it (`forking.py`), and tests of processes say what else does."""
+    return None
+
+
+@pytest.fixture
+def spawn(tmp_path: Path, command: Sequence[str] | None) -> Iterator[Spawn]:
     """Start servers over the test's own folder; all of them are gone after the test."""
     clients: list[StdioClient] = []
 
     def start(mode: Mode = "unframed", **options: Any) -> StdioClient:
+        options.setdefault("command", command)
         clients.append(StdioClient(options.pop("source_root", tmp_path), mode, **options))
         return clients[-1]
 

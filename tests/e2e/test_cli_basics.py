@@ -57,7 +57,7 @@ def test_help_names_every_command_and_shows_how_to_begin(cli: CommandLine, word:
 @pytest.mark.clause("CLI-01")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself_with_examples(cli: CommandLine, name: str) -> None:
-    asked = cli(*name.split(), "--help")
+    asked = CommandLine(cli.folder, afresh=True)(*name.split(), "--help")
     assert asked.code == 0
     assert "Example" in asked.out
     assert f"context-pack {name}" in asked.out
@@ -206,6 +206,10 @@ def test_a_source_root_that_is_no_folder_is_wrong_usage(cli: CommandLine, words:
     done = cli("--source-root", "absent", *words.split())
     assert (done.code, done.out) == (2, "")
     assert f"{cli.folder / 'absent'} is not a folder" in done.err
+
+
+@pytest.mark.clause("CLI-04")
+def test_the_doctor_runs_though_the_source_root_is_no_folder(cli: CommandLine) -> None:
     assert cli("--source-root", "absent", "doctor").code == 1
 
 

@@ -70,7 +70,7 @@ def test_the_demo_says_when_there_is_no_folder(cli: CommandLine) -> None:
 
 @pytest.mark.clause("CLI-21")
 def test_the_doctor_finds_a_good_installation_sound(cli: CommandLine) -> None:
-    code, found = checks(cli)
+    code, found = checks(CommandLine(cli.folder, afresh=True))
     assert code == 0
     assert {check["state"] for check in found.values()} <= {"ok", "warn"}
     assert {"python", "attrs", "numpy", "hnswlib", "source root", "storage root", "ripgrep", "git"} <= set(
@@ -99,7 +99,7 @@ def test_the_doctor_tells_what_is_broken_from_what_is_missed(
     cli: CommandLine, package: str, module: str, state: str, code: int
 ) -> None:
     (cli.folder / f"{module}.py").write_text("raise ImportError('broken on purpose')\n")
-    ended, found = checks(cli)
+    ended, found = checks(CommandLine(cli.folder, afresh=True))
     assert (ended, found[package]["state"]) == (code, state)
     assert "pip install" in found[package]["mend"]
 
@@ -159,6 +159,7 @@ def test_the_doctor_says_which_embedder_is_used_and_how_to_get_a_better_one(cli:
 def test_the_doctor_works_where_packages_are_missing(cli: CommandLine) -> None:
     # a module that stands in the way of the real one, as a broken installation would
     (cli.folder / "attr.py").write_text("raise ImportError('broken on purpose')\n")
+    cli = CommandLine(cli.folder, afresh=True)
     code, found = checks(cli)
     assert code == 1
     assert found["attrs"]["state"] == "broken"

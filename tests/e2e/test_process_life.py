@@ -8,17 +8,23 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from stdio_client import HELLO, PATIENCE, Mode, StdioClient, environment
+from stdio_client import HELLO, MAIN, PATIENCE, Mode, StdioClient, environment
 from waiting import until
 
 from context_pack_adapters.mcp.process import PARENT_GONE
 from context_pack_adapters.mcp.writer import FULL_BYTES
 
 Spawn = Callable[..., StdioClient]
+
+
+@pytest.fixture
+def command() -> Sequence[str]:
+    """Servers that are processes in every respect."""
+    return MAIN
 
 
 @pytest.mark.clause("TR-40")
@@ -226,7 +232,7 @@ def test_a_client_that_never_reads_cannot_stop_the_server_from_reading(spawn: Sp
 def test_a_hundred_servers_end_a_hundred_times(tmp_path: Path) -> None:
     """End of input, SIGTERM and a closed output in turn: each is followed, and none is left."""
     for number in range(100):
-        client = StdioClient(tmp_path, env={"CONTEXT_PACK_LOG": "off"})
+        client = StdioClient(tmp_path, command=MAIN, env={"CONTEXT_PACK_LOG": "off"})
         try:
             client.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
             client.read()

@@ -6,13 +6,13 @@ import json
 import os
 import resource
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from stdio_client import StdioClient
+from stdio_client import MAIN, StdioClient
 
 Spawn = Callable[..., StdioClient]
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -31,6 +31,12 @@ pytestmark = [
     pytest.mark.clause("TR-54"),
     pytest.mark.skipif(sys.platform != "linux", reason="the limits of another process are set with prlimit"),
 ]
+
+
+@pytest.fixture
+def command() -> Sequence[str]:
+    """Servers that are processes in every respect."""
+    return MAIN
 
 
 @pytest.fixture

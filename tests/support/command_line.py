@@ -1,4 +1,7 @@
-"""Runs the command line as people do: a process of its own, over a pipe or on a terminal."""
+"""Runs the command line as people do: a process of its own, over a pipe or on a terminal.
+
+Over pipes it is a forked process unless that would make a difference (`forking.py`).
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ import os
 import pty
 import struct
 import subprocess
-import sys
 import termios
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stdio_client import PATIENCE, environment
+from forking import can_fork, run_forked
+from stdio_client import MAIN, PATIENCE, environment
 
-MAIN = (sys.executable, "-m", "context_pack")
+__all__ = ["MAIN", "CommandLine", "Done"]
 
 
 class Done(NamedTuple):
@@ -36,21 +39,26 @@ class Done(NamedTuple):
 class CommandLine:
     """`context-pack` in one folder; no run ever shows a traceback."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, afresh: bool = False) -> None:
+        """Run commands in a folder; `afresh`, in processes that load everything by themselves."""
+        self.folder, self.afresh = folder, afresh
 
     def __call__(self, *words: str, stdin: str | bytes = b"", **variables: str) -> Done:
         """Run one command over pipes."""
-        done = subprocess.run(
-            [*MAIN, *words],
-            cwd=self.folder,
-            env=environment(**variables),
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-        found = Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+        env, given = environment(**variables), stdin.encode() if isinstance(stdin, str) else stdin
+        if can_fork(env) and not self.afresh:
+            found = Done(*run_forked(words, self.folder, env, given))
+        else:
+            done = subprocess.run(
+                [*MAIN, *words],
+                cwd=self.folder,
+                env=env,
+                input=given,
+                capture_output=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+            found = Done(done.returncode, done.stdout.decode(), done.stderr.decode())
         assert "Traceback" not in found.err, found.err
         return found
 

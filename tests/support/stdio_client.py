@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from forking import PATIENCE, PYTHONPATH, ROOT, ForkedProcess, can_fork
+
+__all__ = ["HELLO", "MAIN", "PATIENCE", "PRIVATE", "ROOT", "Mode", "StdioClient", "environment"]
+
+MAIN = (sys.executable, "-m", "context_pack")
 Mode = Literal["framed", "unframed"]
 PRIVATE = "CONTEXT_PACK_CACHE"
 """Says where a server keeps what is derived or private; every test has a folder for it."""
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 120.0
-"""How long a test waits for something that must come; never how long it takes."""
 
 HELLO = {
     "protocolVersion": "2025-06-18",
@@ -34,7 +36,7 @@ def environment(**extra: str) -> dict[str, str]:
     """
     kept = {key: value for key, value in os.environ.items() if not key.startswith("CONTEXT_PACK_")}
     kept |= {key: os.environ[key] for key in (PRIVATE,) if key in os.environ}
-    kept["PYTHONPATH"] = os.pathsep.join([str(ROOT), str(ROOT / "adapters")])
+    kept["PYTHONPATH"] = PYTHONPATH
     return {**kept, "CONTEXT_PACK_EMBEDDER": "fast", **extra}
 
 
@@ -45,18 +47,24 @@ class StdioClient:
         self,
         source_root: Path,
         mode: Mode = "unframed",
-        command: Sequence[str] = (sys.executable, "-m", "context_pack"),
+        command: Sequence[str] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
+        """Start that command; without one, the server in a forked process (`forking.py`)."""
         self.mode = mode
-        self.process = subprocess.Popen(
-            list(command),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=source_root,
-            env=environment(**dict(env or {})),
-        )
+        variables = environment(**dict(env or {}))
+        self.process: subprocess.Popen[bytes] | ForkedProcess
+        if command is None and can_fork(variables):
+            self.process = ForkedProcess([], source_root, variables)
+        else:
+            self.process = subprocess.Popen(
+                command or MAIN,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=source_root,
+                env=variables,
+            )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         assert self.process.stderr is not None
