@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from context_pack.code.domain.outline import INDENT, outline_lines
 from context_pack.code.family import FAMILY
-from context_pack.code.usecases.outline import CodeOutline, Outlined, Outliner
+from context_pack.code.usecases.outline import ROOT, CodeOutline, Outlined, Outliner
 from context_pack.code.usecases.usages import FindUsages, UsageFinder, Usages
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import READS, Answer, Tool, tool
@@ -51,9 +51,9 @@ def outlined_lines(command: CodeOutline, outlined: Outlined) -> Iterator[str]:
         yield "[the tree is too large to be listed whole; name a folder]"
     for outline in outlined.outlines:
         yield from outline_lines(outline)
-    if not any(outline.definitions for outline in outlined.outlines):
+    if not outlined.timed_out and not any(outline.definitions for outline in outlined.outlines):
         asked = f" whose name contains '{command.query}'" if command.query else ""
-        yield f"No definitions{asked} in {command.path}."
+        yield f"No definitions{asked} in {'the project' if command.path == ROOT else command.path}."
 
 
 def usage_lines(usages: Usages) -> Iterator[str]:

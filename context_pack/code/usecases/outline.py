@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from context_pack.code.domain.outline import FileOutline, chosen, outline_lines
-from context_pack.code.usecases.read_file import MAX_BYTES, Check, count_lines, read_source, within_root
+from context_pack.code.usecases.read_file import (
+    MAX_BYTES, Check, count_lines, is_folder, read_source, within_root,
+)  # fmt: skip
 from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
@@ -69,7 +71,7 @@ class Outliner:
         path = within_root(command.path)
         if path is None or not self.tree.is_file(path):
             paths, complete = self._below(path)
-            if path is not None and not paths:
+            if path is not None and not paths and not is_folder(self.tree, path):
                 read_source(self.tree, path)  # says what is wrong with it
             found = self._fitting(paths, command, check)
             return Outlined(*found, complete=complete)

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from context_pack.code.domain.outline import innermost
 from context_pack.code.domain.search import LineQuery, shown
 from context_pack.code.ports import CodeSearch
-from context_pack.code.usecases.read_file import MAX_BYTES, within_root
+from context_pack.code.usecases.read_file import MAX_BYTES, is_folder, read_source, within_root
 from context_pack.kernel.classes import frozen
+from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
@@ -27,6 +28,7 @@ MOST_LINES = 5_000
 """How many matching lines of the tree are looked into."""
 SHOWN_CHARS = 160
 DEFAULT_USES, MOST_USES = 50, 500
+_LEFT_OUT = "what is ignored, a link, denied or no text is left out; name another place"
 _GLOB_SIGNS = re.compile(r"([*?\[\]{}!\\])")
 
 
@@ -78,13 +80,17 @@ class UsageFinder:
         """Where the name is defined and used.
 
         Raises:
-            Failure: `timed_out`, or the path is refused.
+            Failure: `timed_out`, or the path is refused: no file there is searched.
         """
         name = re.split(r"[.:#]+", command.name.rstrip("."))[-1] or command.name
         place = within_root(command.path)
         is_file = place is not None and self.tree.is_file(place)
         inside = "" if place is None else place.value
         found = self.search.search(_query(name, inside, is_file), call)
+        if place is not None and not found.files:
+            if not is_folder(self.tree, place):
+                read_source(self.tree, place)  # says what is wrong with it
+            raise Failure(Code.NOT_FOUND, "No file is searched there", {"hint": _LEFT_OUT})
         lines = Counter(hit.path for hit in found.hits if _is_inside(hit.path, inside))
         definitions: list[Usage] = []
         uses: list[Usage] = []

@@ -133,7 +133,9 @@ def test_what_is_not_parsed_is_named_with_the_reason_and_what_is_not_there_is_re
     assert refused("code_outline", path="shop/x.rs") == {"error": "File not found", "path": "shop/x.rs"}
     assert refused("code_outline", path=".env")["error"] == "Permission denied"
     assert refused("code_outline", path="../x")["error"] == "Path traversal not allowed"
-    assert call("code_outline", query="nothing") == "No definitions whose name contains 'nothing' in .."
+    assert call("code_outline", query="nothing") == "No definitions whose name contains 'nothing' in the project."
+    texts = open_memory_workspace({"texts/a.md": "# A\n"})
+    assert texts.call("code_outline", {"path": "texts"}).text == "No definitions in texts."
 
 
 @pytest.mark.clause("CD-85")
@@ -171,6 +173,27 @@ def test_uses_are_limited_and_counted_and_a_path_narrows_them() -> None:
     assert call("find_usages", name="price", offset=9).split("\n")[1] == "[0 of 4 uses shown; narrow path]"
     assert "shop/" not in call("find_usages", name="price", path="tests")
     assert "tests/" not in call("find_usages", name="price", path="shop/cart.py")
+
+
+@pytest.mark.clause("CD-86")
+def test_a_place_where_no_file_is_searched_is_refused_and_not_said_to_have_no_uses() -> None:
+    workspace = open_memory_workspace(
+        {**FILES, "large.py": "price = 1\n" * 200_000, "noise.py": b"price\0", "dist/out.py": "price = 1\n"}
+    )
+    for path, error in (
+        ("shop/x.py", "File not found"),
+        ("elsewhere", "File not found"),
+        (".env", "Permission denied"),
+        ("large.py", "File too large"),
+        ("noise.py", "Not a text file"),
+        ("dist/out.py", "No file is searched there"),
+        ("dist", "No file is searched there"),
+    ):
+        answer = workspace.call("find_usages", {"name": "price", "path": path})
+        assert answer.is_error, answer.text
+        refusal = json.loads(answer.text)
+        assert (refusal["error"], refusal["path"]) == (error, path)
+    assert call("find_usages", name="nowhere", path="shop").startswith("nowhere: 0 definitions, 0 uses;")
 
 
 @pytest.mark.clause("CD-87")
