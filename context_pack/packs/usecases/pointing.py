@@ -28,11 +28,14 @@ def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place
     Raises:
         Failure: `invalid_data`, field `symbol` or `path`; `details.near` names what is near.
     """
-    texts = [_text(path, resolver)] if path is not None else resolver.defining(symbol)
+    texts, complete = resolver.defining(symbol) if path is None else ([_text(path, resolver)], True)
     places = [(text, each) for text in texts for each in _matching(symbol, text.definitions)]
     if not places:
         names = {name for text in texts for each in text.definitions for name in (each.qualified, each.name)}
-        raise _refusal(f"nothing called '{symbol}' is defined there", close(symbol, names))
+        words = f"nothing called '{symbol}' is defined there"
+        if not complete:
+            words = f"'{symbol}' was not found before the time was over, with files left; give 'path'"
+        raise _refusal(words, close(symbol, names))
     if len(places) > 1:
         near = [f"{each.qualified} in {text.path}, lines {each.start}-{each.end}" for text, each in places]
         raise _refusal(f"'{symbol}' is defined {len(places)} times; give path and lines", near)

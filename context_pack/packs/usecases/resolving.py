@@ -255,9 +255,10 @@ class Resolver:
         text = self.text(path)
         return text if isinstance(text, Reason) else Text(path, text, self._definitions(path, text))
 
-    def defining(self, name: str) -> Sequence[Text]:
-        """The files of the tree that hold the parts of a name and can be parsed."""
-        return [text for text, _ in self._tree_search().defining([name])]
+    def defining(self, name: str) -> tuple[Sequence[Text], bool]:
+        """The files that hold the parts of a name and can be parsed, and whether all were looked at."""
+        search = self._tree_search()
+        return [text for text, _ in search.defining([name])], search.complete
 
     def _without(self) -> dict[RelativePath, Keys]:
         """What files are known not to hold, of those that are as they were."""

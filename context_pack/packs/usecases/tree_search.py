@@ -67,10 +67,11 @@ class TreeSearch:
     """Hears of files that do not hold something."""
     text_of: Callable[[str], str | None] = lambda _: None
     """The text with a digest, if it is known."""
-    _complete: bool = field(init=False)
+    complete: bool = field(init=False)
+    """Whether everything was looked at."""
 
     def __attrs_post_init__(self) -> None:
-        self._complete = self.names.complete
+        self.complete = self.names.complete
 
     def elsewhere(self, refs: Iterable[tuple[Ref, bool]]) -> dict[Ref, Elsewhere]:
         """What the tree holds of each ref outside its file; the flag says if its definition is wanted too."""
@@ -85,7 +86,7 @@ class TreeSearch:
         self._copies(sought)
         self._namesakes([one for one in sought if wanted[one.ref] and not one.copies])
         return {
-            one.ref: Elsewhere(one.copies, one.namesakes, self._complete and one.complete) for one in sought
+            one.ref: Elsewhere(one.copies, one.namesakes, self.complete and one.complete) for one in sought
         }
 
     def _paths(self, keys: Keys) -> Iterator[tuple[RelativePath, SourceText]]:
@@ -95,7 +96,7 @@ class TreeSearch:
         while some := list(islice(wanted, FETCHED)):
             for number, path in enumerate(some):
                 if not self.go_on():
-                    self._complete = False
+                    self.complete = False
                     return
                 if not number:
                     self.fetch(some)
@@ -152,7 +153,7 @@ class TreeSearch:
         parsed = self.syntax.parse_all((language_of(path.value), text.text) for path, text, _ in chosen)
         for (path, source, here), found in zip(chosen, parsed, strict=False):
             if not self.go_on():
-                self._complete = False
+                self.complete = False
                 return
             yield Text(path, source, definitions_of(found)), here
 

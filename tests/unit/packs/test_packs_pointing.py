@@ -8,6 +8,9 @@ import pytest
 
 from context_pack.app import build
 from context_pack.cases import Ports
+from context_pack.kernel.errors import Failure
+from context_pack.packs.usecases.pointing import located
+from context_pack.packs.usecases.resolving import SEARCH_SECONDS, Resolver
 from context_pack_adapters.syntax import shared_syntax
 
 SHOP = '''\
@@ -133,6 +136,15 @@ def test_a_name_that_means_nothing_or_several_things_is_refused_with_what_is_nea
     assert both["details"]["field"] == "symbol"
     assert refused(desk, pack, path="src/shop.py", line_start=1)["details"]["field"] == "line_end"
     assert desk.store.get(pack).sections[0].refs == ()
+
+
+@pytest.mark.clause("PK-69")
+def test_a_name_that_was_not_found_in_time_is_not_said_to_be_nowhere(shop: tuple[Any, str]) -> None:
+    desk, pack = shop
+    moments = iter([0.0, *[SEARCH_SECONDS + 1] * 100])
+    resolver = Resolver(desk.tree, 1_000, syntax=shared_syntax(), monotonic=lambda: next(moments))
+    with pytest.raises(Failure, match="'load' was not found before the time was over"):
+        located("load", None, resolver)
 
 
 @pytest.mark.clause("PK-69")
