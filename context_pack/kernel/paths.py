@@ -21,9 +21,10 @@ from context_pack.kernel.globs import Step, covers
 MAX_PATH_BYTES = 1024
 DENIED_SEGMENTS = (
     *(".git", "node_modules"),
-    *(".env", ".env.*", ".netrc", ".npmrc", ".pypirc"),
-    *(".ssh", ".aws", ".gnupg", "id_rsa*", "id_ed25519*"),
-    *("*.pem", "*.key", "*.p12", "*.pfx", "*.keystore"),
+    *(".env", ".env.*", ".env~", ".netrc", ".npmrc", ".pypirc"),
+    *(".git-credentials", ".htpasswd", ".pgpass", ".vault-token", ".dockercfg"),
+    *(".ssh", ".aws", ".kube", ".gnupg", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*"),
+    *("*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "*.jks", "*.kdbx"),
 )
 READABLE_SEGMENTS = frozenset({".env.example", ".env.sample", ".env.template", ".env.dist"})
 EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", ".context"})

@@ -30,7 +30,9 @@ DENIED = [
         "id_ed25519",
         "id_ed25519.pub",
     ),
-    *("server.pem", "a.b.key", "x.p12", "x.pfx", "x.keystore", ".pem"),
+    *("server.pem", "a.b.key", "x.p12", "x.pfx", "x.keystore", ".pem", "x.jks", "x.kdbx"),
+    *(".env~", ".git-credentials", ".htpasswd", ".pgpass", ".vault-token", ".dockercfg"),
+    *(".kube", "id_dsa", "id_ecdsa", "id_ecdsa.pub"),
 ]
 READABLE = [
     *(
