@@ -9,8 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from context_pack.code.domain.outline import FileOutline, chosen, outline_lines
 from context_pack.code.usecases.read_file import (
-    MAX_BYTES, Check, count_lines, is_folder, read_source, within_root,
-)  # fmt: skip
+    MAX_BYTES,
+    Check,
+    count_lines,
+    is_folder,
+    read_source,
+    within_root,
+)
 from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath

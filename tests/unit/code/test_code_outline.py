@@ -133,7 +133,10 @@ def test_what_is_not_parsed_is_named_with_the_reason_and_what_is_not_there_is_re
     assert refused("code_outline", path="shop/x.rs") == {"error": "File not found", "path": "shop/x.rs"}
     assert refused("code_outline", path=".env")["error"] == "Permission denied"
     assert refused("code_outline", path="../x")["error"] == "Path traversal not allowed"
-    assert call("code_outline", query="nothing") == "No definitions whose name contains 'nothing' in the project."
+    assert (
+        call("code_outline", query="nothing")
+        == "No definitions whose name contains 'nothing' in the project."
+    )
     texts = open_memory_workspace({"texts/a.md": "# A\n"})
     assert texts.call("code_outline", {"path": "texts"}).text == "No definitions in texts."
 

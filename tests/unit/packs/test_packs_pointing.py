@@ -140,7 +140,7 @@ def test_a_name_that_means_nothing_or_several_things_is_refused_with_what_is_nea
 
 @pytest.mark.clause("PK-69")
 def test_a_name_that_was_not_found_in_time_is_not_said_to_be_nowhere(shop: tuple[Any, str]) -> None:
-    desk, pack = shop
+    desk, _ = shop
     moments = iter([0.0, *[SEARCH_SECONDS + 1] * 100])
     resolver = Resolver(desk.tree, 1_000, syntax=shared_syntax(), monotonic=lambda: next(moments))
     with pytest.raises(Failure, match="'load' was not found before the time was over"):
