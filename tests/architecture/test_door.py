@@ -45,6 +45,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "commands/doctor_places.py": {"lexists": LOOKS},
     "commands/memory_import.py": {"isdir": NAMED, "exists": NAMED},
     "commands/packs_export.py": {"isdir": NAMED},
+    "commands/places.py": {"lexists": NAMED},
     "commands/terminal.py": {"os.open": NULL},
     "embed/folder.py": {"open": MODELS, "exists": MODELS},
     "embed/granite.py": {"isfile": MODELS},

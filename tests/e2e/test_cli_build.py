@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import CommandLine
+from command_line import CommandLine, Done
 
 from context_pack_adapters.commands.dispatch import run
 
@@ -67,6 +68,79 @@ def test_a_pack_is_accepted_extended_and_finalized_without_a_revision(
     assert pack("accept", "auth-flow") == "accepted 0 refs of auth-flow, revision 4\n"
     assert pack("extend", "auth-flow", "--ttl", "7d").startswith("auth-flow lives until 20")
     assert pack("finalize", "auth-flow") == "finalized auth-flow, revision 6\n"
+
+
+@pytest.fixture
+def here(tmp_path: Path, cli: CommandLine, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """Runs a command over that project in this process."""
+
+    def command(*words: str) -> Done:
+        code = run([*words, "--source-root", str(tmp_path)])
+        return Done(code, *capsys.readouterr())
+
+    return command
+
+
+@pytest.mark.clause("CLI-61")
+def test_another_place_never_takes_the_key_of_one_that_is_there(
+    tmp_path: Path, here: Callable[..., Done]
+) -> None:
+    (tmp_path / "run.go").write_text("package a\n\nfunc Execute() {\n}\n\nfunc execute() {\n}\n")
+    assert "add 'the pack' FILE" in here("packs", "create", "the pack").out
+    add = ("packs", "add", "the pack")
+    assert here(*add, "run.go#Execute").out == "added main/run-go-execute to the pack, revision 3\n"
+    assert here(*add, "run.go#execute").out == "added main/run-go-execute-2 to the pack, revision 4\n"
+    assert here(*add, "run.go#execute", "--why", "new").out.startswith("replaced main/run-go-execute-2 in")
+    assert here(*add, "run.go:1", "--key", "run-go-execute").out.startswith("replaced main/run-go-execute in")
+    shown = here("packs", "show", "the pack").out
+    assert "func execute() {" in shown
+    assert "func Execute() {" not in shown
+
+
+@pytest.mark.clause("CLI-61")
+def test_a_line_that_is_not_there_is_refused_and_a_final_pack_is_opened_again(
+    tmp_path: Path, here: Callable[..., Done]
+) -> None:
+    here("packs", "create", "auth-flow")
+    past = here("packs", "add", "auth-flow", "src/login.py:6-9")
+    assert past.code == 1
+    assert "there is no line 9: src/login.py has 7 lines" in past.err
+    here("packs", "add", "auth-flow", "src/login.py#token")
+    here("packs", "finalize", "auth-flow")
+    refused = here("packs", "add", "auth-flow", "src/login.py:1")
+    assert (refused.code, "packs reopen" in refused.err) == (1, True)
+    assert here("packs", "reopen", "auth-flow").out == "auth-flow is a draft again, revision 5\n"
+    assert "there are 1, 2, 3, 4, 5" in here("packs", "diff", "auth-flow", "77").err
+    (tmp_path / "src/login.py").write_text("\n" + CODE.replace("return 1", "return 2"))
+    told = here("packs", "accept", "auth-flow").out.splitlines()
+    assert told[1:] == ["  main/src-login-py-token  src/login.py:6-7 → src/login.py:7-8"]
+
+
+@pytest.mark.clause("CLI-06", "CLI-61")
+def test_files_are_named_from_the_project_or_from_the_working_directory(
+    tmp_path: Path, here: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here("packs", "create", "auth-flow")
+    (tmp_path / "login.py").write_text("other = 1\n")
+    monkeypatch.chdir(tmp_path / "src")
+    for number, place in enumerate(["login.py", "./login.py", "../login.py", str(tmp_path / "src/login.py")]):
+        assert here("packs", "add", "auth-flow", f"{place}:1", "--key", f"p{number}").code == 0
+    (tmp_path / "login.py").unlink()
+    assert here("packs", "add", "auth-flow", "login.py:1", "--key", "p4").code == 0
+    refs = here("packs", "show", "auth-flow", "--json").json["sections"][0]["refs"]
+    assert [ref["path"] for ref in refs] == [
+        "login.py", "src/login.py", "login.py", "src/login.py", "src/login.py",
+    ]  # fmt: skip
+    assert here("packs", "add", "auth-flow", "../../elsewhere.py:1").code == 1
+
+
+@pytest.mark.clause("CLI-45", "HTML-15")
+def test_a_file_that_ends_with_html_is_a_page(tmp_path: Path, here: Callable[..., Done]) -> None:
+    here("packs", "create", "auth-flow")
+    page = str(tmp_path / "out.html")
+    assert here("packs", "export", "auth-flow", "-o", page).code == 0
+    assert (tmp_path / "out.html").read_text().startswith("<!DOCTYPE html>")
+    assert here("packs", "export", "auth-flow", "--compact", "-o", page, "--force").code == 2
 
 
 @pytest.mark.clause("CLI-62")

@@ -173,6 +173,7 @@ COMMANDS: list[list[str]] = [
     ["packs", "accept", "the-pack"],
     ["packs", "extend", "the-pack", "--ttl", "1h"],
     ["packs", "finalize", "the-pack"],
+    ["packs", "reopen", "the-pack"],
     ["packs", "diff", "the-pack"],
     ["packs", "delete", "the-pack"],
     ["packs", "restore", "the-pack", "--ttl", "1h"],

@@ -51,6 +51,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "packs create": CommandEntry("packs_build:create", "make an empty pack"),
     "packs add": CommandEntry("packs_build:add", "add lines of a file, or a definition, to a pack"),
     "packs finalize": CommandEntry("packs_build:finalize", "say that a pack is done"),
+    "packs reopen": CommandEntry("packs_build:reopen", "make a finalized pack a draft again"),
     "packs accept": CommandEntry("packs_build:accept", "take changed code as it is now"),
     "packs extend": CommandEntry("packs_build:extend", "let a pack live longer"),
     "packs draft": CommandEntry("packs:draft", "make a pack that answers a question"),
@@ -121,7 +122,8 @@ EXAMPLES = """
 First steps:
   context-pack doctor                          is everything in place?
   context-pack demo                            see a pack over this folder; nothing is left behind
-  context-pack call input action=create ttl_minutes=60 name=my-pack title="My pack"
+  context-pack packs create my-pack --title "My pack"
+  context-pack packs add my-pack README.md:1-10 --why "What the project says about itself"
   context-pack packs show my-pack
   context-pack packs verify                    exit code 1 when an anchor no longer holds: for CI and hooks
 

@@ -32,7 +32,7 @@ DAY_SECONDS = 86_400
 DIFF_COLOURS: Mapping[str, str] = {"+": "green", "-": "red"}
 DIFF_LINES = 20
 """Lines of each diff that `verify` prints."""
-DRAFT_TTL_MINUTES = 24 * 60
+DEFAULT_TTL, DRAFT_TTL = "7d", "1d"
 
 
 @command(
@@ -169,7 +169,11 @@ def show(options: Namespace, shell: Shell) -> None:
     argument("--max-tokens", type=int, metavar="N", help="most tokens of the rendered pack [8000]"),
     argument("--name", metavar="NAME", help="a unique name for the pack"),
     argument(
-        "--ttl-minutes", type=int, default=DRAFT_TTL_MINUTES, metavar="N", help="minutes to live [a day]"
+        "--ttl",
+        "--ttl-minutes",
+        metavar="TIME",
+        default=DRAFT_TTL,
+        help="how long it lives: 90 (minutes), 12h, 7d [1d]",
     ),
     flag("--json", "print the stored pack as JSON"),
 )
@@ -181,14 +185,14 @@ def draft(options: Namespace, shell: Shell) -> None:
 
     Examples:
       context-pack packs draft "how are passwords checked"
-      context-pack packs draft "where invoices come from" --max-tokens 4000 --name invoices --ttl-minutes 600
+      context-pack packs draft "where invoices come from" --max-tokens 4000 --name invoices --ttl 12h
     """
     with shell.workspace() as workspace:
         pack = ask(
             workspace,
             action="draft",
             query=options.question,
-            ttl_minutes=options.ttl_minutes,
+            ttl_minutes=minutes(options.ttl),
             name=options.name,
             max_tokens=options.max_tokens,
         )

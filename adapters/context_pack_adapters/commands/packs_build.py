@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from difflib import get_close_matches
+from shlex import quote
 from typing import TYPE_CHECKING
 
-from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.instants import format_instant
 from context_pack_adapters.commands.arguments import argument, command, flag
-from context_pack_adapters.commands.packs import minutes
+from context_pack_adapters.commands.packs import DEFAULT_TTL, minutes
+from context_pack_adapters.commands.places import WrittenPlace, place_of
 from context_pack_adapters.commands.shell import Shell, WrongUsage
+from context_pack_adapters.commands.terminal import counted
 
 if TYPE_CHECKING:
     from context_pack import Pack
+    from context_pack.packs.domain.model import Ref, Section
     from context_pack_adapters.workspace import Workspace
 
-DEFAULT_TTL = "7d"
 DEFAULT_SECTION = "main"
-PLACE = re.compile(r"(?P<path>.+?)(?::(?P<start>\d+)(?:-(?P<end>\d+))?|#(?P<symbol>.+))")
 KEY_CHARS = 64
 PACK = argument("pack", metavar="PACK", help="name or id")
 JSON = flag("--json", "print id and revision as JSON")
@@ -44,7 +45,7 @@ def create(options: Namespace, shell: Shell) -> None:
         )
     _tell(
         pack,
-        f"created {pack.id}; add code with: context-pack packs add {options.name} FILE:10-40",
+        f"created {pack.id}; add code with: context-pack packs add {quote(options.name)} FILE:10-40",
         options,
         shell,
     )
@@ -62,38 +63,38 @@ def create(options: Namespace, shell: Shell) -> None:
 def add(options: Namespace, shell: Shell) -> None:
     """Add lines of a file, or a definition, to a pack; its revision is found by itself.
 
+    The same place again changes its ref, another place gets a key of its own; what --key names is replaced.
+
     Examples:
       context-pack packs add auth src/login.py:10-40 --why "Where the token is checked"
       context-pack packs add auth src/login.py#Session.renew
     """
-    found = PLACE.fullmatch(options.place)
-    if found is None:
+    place = place_of(options.place, shell.settings.source_root)
+    if place.start is None and place.symbol is None:
         raise WrongUsage(f"{options.place!r} is no place; write FILE:10-40 or FILE#Symbol")
-    start = None if found["start"] is None else int(found["start"])
-    key = options.key or ref_key(options.place)
     with shell.workspace() as workspace:
-        pack = _found(workspace, options.pack)
-        _check_is_there(workspace, found["path"])
-        if pack.section(options.section) is None:
+        pack = workspace.packs.get(options.pack)
+        _check_is_there(workspace, place)
+        section = pack.section(options.section)
+        key = options.key or _free_key(ref_key(options.place), section, place)
+        done = "added" if section is None or section.ref(key) is None else "replaced"
+        if section is None:
             title = options.section.replace("-", " ").capitalize()
             pack = workspace.packs.upsert_section(pack, section_key=options.section, section_title=title)
         pack = workspace.packs.upsert_ref(
             pack,
             section_key=options.section,
             ref_key=key,
-            path=found["path"],
-            line_start=start,
-            line_end=start if found["end"] is None else int(found["end"]),
-            symbol=found["symbol"],
+            path=place.path,
+            line_start=place.start,
+            line_end=place.end,
+            symbol=place.symbol,
             ref_title=options.title,
             ref_why=options.why,
         )
-    _tell(
-        pack,
-        f"added {options.section}/{key} to {pack.name or pack.id}, revision {pack.revision}",
-        options,
-        shell,
-    )
+    to = "to" if done == "added" else "in"
+    words = f"{done} {options.section}/{key} {to} {pack.name or pack.id}, revision {pack.revision}"
+    _tell(pack, words, options, shell)
 
 
 @command(PACK, JSON)
@@ -104,8 +105,20 @@ def finalize(options: Namespace, shell: Shell) -> None:
       context-pack packs finalize auth
     """
     with shell.workspace() as workspace:
-        pack = workspace.packs.set_status(_found(workspace, options.pack), "finalized")
+        pack = workspace.packs.set_status(workspace.packs.get(options.pack), "finalized")
     _tell(pack, f"finalized {pack.name or pack.id}, revision {pack.revision}", options, shell)
+
+
+@command(PACK, JSON)
+def reopen(options: Namespace, shell: Shell) -> None:
+    """Make a finalized pack a draft again, so that it can be changed.
+
+    Example:
+      context-pack packs reopen auth
+    """
+    with shell.workspace() as workspace:
+        pack = workspace.packs.set_status(workspace.packs.get(options.pack), "draft")
+    _tell(pack, f"{pack.name or pack.id} is a draft again, revision {pack.revision}", options, shell)
 
 
 @command(
@@ -121,10 +134,16 @@ def accept(options: Namespace, shell: Shell) -> None:
       context-pack packs accept auth main/src-login-py-10-40
     """
     with shell.workspace() as workspace:
-        accepted = workspace.packs.accept(_found(workspace, options.pack), *options.refs)
+        accepted = workspace.packs.accept(workspace.packs.get(options.pack), *options.refs)
     pack = accepted.pack
-    counted = f"{len(accepted.refs)} ref{'' if len(accepted.refs) == 1 else 's'}"
-    _tell(pack, f"accepted {counted} of {pack.name or pack.id}, revision {pack.revision}", options, shell)
+    words = (
+        f"accepted {counted(len(accepted.refs), 'ref')} of {pack.name or pack.id}, revision {pack.revision}"
+    )
+    _tell(pack, words, options, shell)
+    for each in () if options.json else accepted.refs:
+        was, now = f"{each.ref.path}:{each.ref.lines}", each.resolution.found
+        if now is not None and was != f"{now.path}:{now.lines}":
+            shell.terminal.line(f"  {each.section.key}/{each.ref.key}  {was} → {now.path}:{now.lines}")
 
 
 @command(
@@ -139,7 +158,9 @@ def extend(options: Namespace, shell: Shell) -> None:
       context-pack packs extend auth --ttl 7d
     """
     with shell.workspace() as workspace:
-        pack = workspace.packs.touch_ttl(_found(workspace, options.pack), extend_minutes=minutes(options.ttl))
+        pack = workspace.packs.touch_ttl(
+            workspace.packs.get(options.pack), extend_minutes=minutes(options.ttl)
+        )
     _tell(pack, f"{pack.name or pack.id} lives until {format_instant(pack.expires_at)}", options, shell)
 
 
@@ -149,26 +170,39 @@ def ref_key(place: str) -> str:
     return (words[-KEY_CHARS:].strip("-") if len(words) > KEY_CHARS else words) or "ref"
 
 
-def _check_is_there(workspace: Workspace, path: str) -> None:
-    """Refuse a file that is not there, with the names that are near; other refusals do not matter."""
+def _check_is_there(workspace: Workspace, place: WrittenPlace) -> None:
+    """Refuse a file or lines that are not there, with what is near; other refusals do not matter.
+
+    Raises:
+        Failure: `not_found` or `invalid_data`.
+    """
     try:
-        workspace.code.read(path, end_line=1)
+        count = workspace.code.read(place.path, end_line=1).lines
     except Failure as failure:
         if failure.code is Code.NOT_FOUND:
             raise
+        return
+    if place.end is not None and place.end > count:
+        raise invalid(f"there is no line {place.end}: {place.path} has {counted(count, 'line')}", "line_end")
 
 
-def _found(workspace: Workspace, handle: str) -> Pack:
-    """The pack of that name or id; a name that is nearly one is told."""
-    try:
-        return workspace.packs.get(handle)
-    except Failure as failure:
-        if failure.code is not Code.NOT_FOUND:
-            raise
-        names = [pack.name for pack in workspace.packs.list().items if pack.name]
-        near = get_close_matches(handle, names, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "; 'context-pack packs list' shows them"
-        raise Failure(Code.NOT_FOUND, f"there is no pack {handle!r}{hint}") from None
+def _free_key(key: str, section: Section | None, place: WrittenPlace) -> str:
+    """The key; where another place has it, the first of `key-2`, `key-3`, … that no other place has."""
+    tried, number = key, 1
+    while section is not None and (ref := section.ref(tried)) is not None and not _is_at(ref, place):
+        number += 1
+        tried = f"{key[: KEY_CHARS - len(str(number)) - 1]}-{number}"
+    return tried
+
+
+def _is_at(ref: Ref, place: WrittenPlace) -> bool:
+    """Whether a ref is to that place."""
+    if ref.path.value != place.path:
+        return False
+    if place.symbol is None:
+        return (ref.lines.start, ref.lines.end) == (place.start, place.end)
+    symbol = None if ref.anchor is None else ref.anchor.symbol
+    return symbol is not None and f".{symbol.name}".endswith(f".{place.symbol}")
 
 
 def _tell(pack: Pack, words: str, options: Namespace, shell: Shell) -> None:

@@ -26,26 +26,30 @@ def export(options: Namespace, shell: Shell) -> None:
     """Write a rendered pack to a file.
 
     The file is Markdown, whole, with the code as it is now; with --html it is one page that needs no network,
-    with the code in colours, the diagrams drawn and the state of every ref. An existing file is left alone,
-    unless --force says otherwise.
+    with the code in colours, the diagrams drawn and the state of every ref. A file named *.html is
+    such a page too. An existing file is left alone, unless --force says otherwise.
 
     Examples:
       context-pack packs export auth                  writes auth.md
       context-pack packs export auth --html           writes auth.html
-      context-pack packs export auth -o docs/login.md
+      context-pack packs export auth -o docs/login.md      or docs/login.html
       context-pack packs export auth -o docs          writes docs/auth.md, if docs is a folder
       context-pack packs export auth -o -             writes to stdout
     """
+    named = (options.output or "").lower().endswith((".html", ".htm")) and not os.path.isdir(options.output)
+    if named and options.compact:
+        raise WrongUsage("--compact goes with Markdown; name a file that ends with .md")
+    html = options.html or named
     with shell.workspace() as workspace:
         pack = workspace.packs.get(options.pack)
-        if options.html:
+        if html:
             text = workspace.packs.export_html(pack)
         else:
             text = workspace.packs.document(pack, mode="compact" if options.compact else "full") + "\n"
     if options.output == "-":
         shell.terminal.raw(text)
         return
-    path = destination(options.output or "", f"{file_stem(pack)}{'.html' if options.html else '.md'}")
+    path = destination(options.output or "", f"{file_stem(pack)}{'.html' if html else '.md'}")
     write(path, text.encode("utf-8", "backslashreplace"), replace=options.force)
     shell.terminal.line(path)
 

@@ -111,7 +111,7 @@ def _message(failure: Failure) -> str:
     """The message; where it speaks of its own details, the same for somebody who reads them as lines."""
     files = failure.details.get("files", ())
     if failure.code not in _KINDS or not files:
-        return failure.message
+        return failure.message.replace("see details.refs, ", "")
     count, kind = failure.details.get("count", len(files)), _KINDS[failure.code]
     return f"a {kind} file is malformed" if count == 1 else f"{count} {kind} files are malformed"
 
@@ -124,6 +124,8 @@ def _details(details: Mapping[str, Any], folder: str) -> Iterator[str]:
         yield f"{ref.get('section')}/{ref.get('ref')} {ref.get('path')}: {ref.get('reason')}"
     for problem in details.get("problems", ())[1:]:
         yield str(problem.get("message"))
+    if details.get("status") == "finalized":
+        yield "'context-pack packs reopen PACK' makes it a draft again"
     if "hint" in details:
         yield str(details["hint"])
 

@@ -100,7 +100,7 @@ def compared(store: PackStore, history: PackHistory, command: Diff) -> Compared:
     def at(revision: int) -> Pack:
         found = pack if revision == pack.revision else history.get(pack.id, revision)
         if found is None:
-            words = f"revision {revision} of the pack is not kept; see details.revisions"
+            words = f"revision {revision} of the pack is not kept; there are {', '.join(map(str, kept))}"
             raise Failure(Code.NOT_FOUND, words, {"revision": revision, "revisions": kept})
         return found
 

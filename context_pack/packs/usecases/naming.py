@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.instants import format_instant
+from context_pack.kernel.nearness import close
 from context_pack.packs.domain.listing import Filter, chosen
 from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.domain.revision import check_revision
@@ -35,12 +36,28 @@ def handle_of(named: Named) -> str:
 def located(store: PackStore, named: Named) -> Pack:
     """The live pack that the call means; what has the shape of an id is never tried as a name."""
     handle = handle_of(named)
-    return store.get(handle) if is_pack_id(handle) else store.find(handle)
+    return store.get(handle) if is_pack_id(handle) else _found(store, handle)
 
 
 def id_of(store: PackStore, handle: str) -> str:
     """The id of that pack; an id is taken at its word, so that a change reads one file once."""
-    return handle if is_pack_id(handle) else store.find(handle).id
+    return handle if is_pack_id(handle) else _found(store, handle).id
+
+
+def _found(store: PackStore, name: str) -> Pack:
+    """The live pack of that name.
+
+    Raises:
+        Failure: `not_found`; names that are near are in its words.
+    """
+    try:
+        return store.find(name)
+    except Failure as failure:
+        near = close(name, names(store, "")) if failure.code is Code.NOT_FOUND else []
+        if not near:
+            raise
+        words = f"no live pack is called {name!r}; did you mean {' or '.join(map(repr, near))}?"
+        raise Failure(Code.NOT_FOUND, words, {**failure.details, "near": near}) from None
 
 
 def check_seen(pack: Pack, target: Addressed) -> None:

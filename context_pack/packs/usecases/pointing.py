@@ -32,7 +32,7 @@ def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place
     places = [(text, each) for text in texts for each in _matching(symbol, text.definitions)]
     if not places:
         names = {name for text in texts for each in text.definitions for name in (each.qualified, each.name)}
-        words = f"nothing called '{symbol}' is defined there"
+        words = f"nothing called '{symbol}' is defined in {path or 'the project'}"
         if not complete:
             words = f"'{symbol}' was not found before the time was over, with files left; give 'path'"
         raise _refusal(words, close(symbol, names))
@@ -52,7 +52,8 @@ def warning_of(ref: Ref, resolver: Resolver) -> str | None:
         if ref.lines.end <= text.count:
             return None
         end = text.count
-        near = f"; did you mean {max(1, end - ref.lines.count + 1)}-{end}?" if end else ""
+        start = ref.lines.start if ref.lines.start <= end else max(1, end - ref.lines.count + 1)
+        near = f"; did you mean {start}-{end}?" if end else ""
         return f"lines {ref.lines} do not exist: {ref.path} has {end} line{'' if end == 1 else 's'}{near}"
     if text is not Reason.MISSING:
         return f"{ref.path} cannot be shown: {WORDS[text]}"

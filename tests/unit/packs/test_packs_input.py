@@ -202,6 +202,14 @@ def test_every_change_answers_the_same_shape(desk: Any) -> None:
 
 
 @pytest.mark.clause("PK-17")
+def test_a_name_that_is_nearly_that_of_a_pack_is_told(desk: Any) -> None:
+    desk.create(name="auth-flow")
+    told = desk.refused("output", name="auth-flwo")
+    assert (told["code"], told["details"]["near"]) == ("not_found", ["auth-flow"])
+    assert told["message"] == "no live pack is called 'auth-flwo'; did you mean 'auth-flow'?"
+
+
+@pytest.mark.clause("PK-17")
 def test_the_id_wins_over_the_name_and_may_be_a_name(desk: Any) -> None:
     one, two = desk.create(name="one-pack"), desk.create(name="two-pack")
     assert desk.input(action="get", id=one, name="two-pack")["id"] == one
