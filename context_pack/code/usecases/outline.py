@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from context_pack.code.domain.outline import FileOutline, chosen, outline_lines
 from context_pack.code.usecases.read_file import (
+    LONGEST_PATH,
     MAX_BYTES,
     Check,
     count_lines,
@@ -36,7 +37,7 @@ ROOT = "."
 class CodeOutline:
     """What `code_outline` is asked."""
 
-    path: str = arg(text(1, 4096), "File or folder, from the project root", default=ROOT)
+    path: str = arg(text(1, LONGEST_PATH), "File or folder, from the project root", default=ROOT)
     depth: int | None = arg(
         integer(1, MOST_DEPTH), "Levels of definitions; 3 for a file, 1 for a folder", default=None
     )

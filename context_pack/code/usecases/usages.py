@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from context_pack.code.domain.outline import innermost
 from context_pack.code.domain.search import LineQuery, shown
 from context_pack.code.ports import CodeSearch
-from context_pack.code.usecases.read_file import MAX_BYTES, is_folder, read_source, within_root
+from context_pack.code.usecases.read_file import LONGEST_PATH, MAX_BYTES, is_folder, read_source, within_root
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.languages import language_of
@@ -37,7 +37,7 @@ class FindUsages:
     """What `find_usages` is asked."""
 
     name: str = arg(text(1, 200, pattern=r"^[^\s\"'`()]+$"), "The name; of `Class.method` the last part")
-    path: str | None = arg(text(1, 4096), "Only in this file or folder", default=None)
+    path: str | None = arg(text(1, LONGEST_PATH), "Only in this file or folder", default=None)
     limit: int = arg(integer(1, MOST_USES), "Most uses", default=DEFAULT_USES)
     offset: int = arg(integer(0), "Uses to skip", default=0)
 
@@ -91,7 +91,7 @@ class UsageFinder:
             if not is_folder(self.tree, place):
                 read_source(self.tree, place)  # says what is wrong with it
             raise Failure(Code.NOT_FOUND, "No file is searched there", {"hint": _LEFT_OUT})
-        lines = Counter(hit.path for hit in found.hits if _is_inside(hit.path, inside))
+        lines = Counter(hit.path for hit in found.hits)
         definitions: list[Usage] = []
         uses: list[Usage] = []
         unparsed: dict[str, int] = {}
@@ -145,9 +145,5 @@ def _query(name: str, place: str, is_file: bool) -> LineQuery:
     """The text search for lines that have the name, in a file, a folder or everywhere."""
     before, after = (r"\b" if re.match(r"\w", char) else "" for char in (name[0], name[-1]))
     plain = _GLOB_SIGNS.sub(r"\\\1", place)
-    glob = plain if is_file else f"{plain}/**" if place else None
+    glob = f"/{plain}" if is_file else f"/{plain}/**" if place else None
     return LineQuery(f"{before}{re.escape(name)}{after}", glob, case_sensitive=True, limit=MOST_LINES)
-
-
-def _is_inside(path: str, place: str) -> bool:
-    return not place or path == place or path.startswith(f"{place}/")

@@ -179,6 +179,15 @@ def test_uses_are_limited_and_counted_and_a_path_narrows_them() -> None:
 
 
 @pytest.mark.clause("CD-86")
+def test_a_file_at_the_root_is_not_taken_for_others_of_its_name() -> None:
+    files: dict[str, str | bytes] = {"a.py": "x = 1\n", "b/a.py": "x = 2\n" * 5_000}
+    assert call("find_usages", files, name="x", path="a.py").split("\n") == [
+        "x: 1 definition, 0 uses; by name, not by type",
+        "defined a.py:1 x: x",
+    ]
+
+
+@pytest.mark.clause("CD-86")
 def test_a_place_where_no_file_is_searched_is_refused_and_not_said_to_have_no_uses() -> None:
     workspace = open_memory_workspace(
         {**FILES, "large.py": "price = 1\n" * 200_000, "noise.py": b"price\0", "dist/out.py": "price = 1\n"}
