@@ -29,6 +29,7 @@ MOST_BYTES_PER_TOKEN = 4
 """An answer never has more, however cheap its text: what clients show of one they count in bytes."""
 TRIES = 8
 MOST_KEPT = 50_000
+SAMPLES, SAMPLE_CHARS = 16, 512
 
 _TEXT = string.ascii_letters + string.digits
 _WORDS = bytes(code if chr(code) in _TEXT else 32 for code in range(256))
@@ -48,7 +49,9 @@ def estimate_tokens(text: str) -> int:
         quotes = breaks.replace(b'\\"', b'"')
         total += 245 * (len(data) - len(breaks)) + 39 * (len(breaks) - len(quotes))
         data = quotes
-    total += 122 * data.count(b"\n") + 43 * (data.count(b"\t") - data.count(b"\t\t"))
+    total += 122 * data.count(b"\n")
+    if b"\t" in data:
+        total += 43 * (data.count(b"\t") - data.count(b"\t\t"))
     total += sum(map(_price, data.translate(None, _OTHERS).decode("utf-8", "surrogatepass")))
     words, marks = _prices()
     total += sum(map(words.__getitem__, data.translate(_WORDS).split()))
@@ -69,7 +72,7 @@ def fitting(most: int, make: Callable[[int], Made], least: int = 0) -> Made:
     for _ in range(TRIES):
         made = make(room)
         used = size(made.text)
-        tokens = used if used <= most else estimate_tokens(made.text)
+        tokens = used if used <= most else _counted(made.text, used, most)
         if tokens <= most:
             low, best = room, made
             if room == high or tokens * 5 >= most * 4:
@@ -81,6 +84,17 @@ def fitting(most: int, make: Callable[[int], Made], least: int = 0) -> Made:
         if high - low < most // 8:
             break
     return made if best is None else best
+
+
+def _counted(text: str, used: int, most: int) -> int:
+    """The tokens of a text; of a full page whose samples have too many only about as many, and cheaply."""
+    if used > 4 * SAMPLES * SAMPLE_CHARS and used * 10 > most * 33:
+        step = len(text) // SAMPLES
+        sample = "\n".join(text[at * step : at * step + SAMPLE_CHARS] for at in range(SAMPLES))
+        about = estimate_tokens(sample) * used // size(sample)
+        if about * 10 > most * 11:
+            return about
+    return estimate_tokens(text)
 
 
 def room_of(tokens: int) -> int:

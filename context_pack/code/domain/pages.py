@@ -51,7 +51,7 @@ def paged(content: str, span: Span | None, lines: int, room: int) -> FilePage:
 
 
 def _page(content: str, span: Span | None, lines: int, room: int) -> FilePage:
-    data = as_json(content)
+    data = as_json(content[: max(room, 0) + 1])  # no character takes less than a byte
     if len(data) <= room:
         return FilePage(content, span, room - len(data))
     first, last = (1, lines) if span is None else (span.start, span.end)

@@ -54,3 +54,12 @@ def test_an_answer_is_made_again_in_less_room_until_it_fits(piece: str) -> None:
     assert rooms[0] == room_of(1000)
     assert len(rooms) <= 3
     assert estimate_tokens(made.text) > 900 or len(rooms) == 1
+
+
+@pytest.mark.clause("TK-14")
+@pytest.mark.parametrize("pieces", [("word ", "{}[]();"), ("{}[]();", "word "), ("x = 1\n", "x = 1\n")])
+def test_a_large_answer_fits_wherever_its_tokens_are(pieces: tuple[str, str]) -> None:
+    cheap, dear = pieces
+    whole = cheap * (60_000 // len(cheap)) + dear * (60_000 // len(dear))
+    made = fitting(20_000, lambda room: Shown(whole[:room]))
+    assert 14_000 < estimate_tokens(made.text) <= 20_000
