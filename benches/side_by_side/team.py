@@ -177,17 +177,15 @@ def filled(index: SearchIndex, entries: list[IndexEntry], vectors: Any, name: st
 
 def questions_near(vectors: Any, rounds: int) -> Any:
     """Vectors near some of these."""
-    rng = np.random.default_rng(13)
+    rng = np.random.default_rng(11)
     noise = 0.03 * rng.standard_normal((rounds, DIMENSION))
-    return vectors[rng.integers(0, len(vectors), rounds)] + noise
+    return (vectors[rng.integers(0, len(vectors), rounds)] + noise).astype("<f4")
 
 
 def asked(index: SearchIndex, vectors: Any, rounds: int, name: str) -> list[list[str]]:
     """Print the times of searches; what the nearest were, by text."""
-    rng, nearest = np.random.default_rng(11), []
-    questions = vectors[rng.integers(0, len(vectors), rounds)] + 0.03 * rng.standard_normal(
-        (rounds, DIMENSION)
-    )
+    rng, nearest = np.random.default_rng(13), []
+    questions = questions_near(vectors, rounds)
     words = [[f"w{number}" for number in row] for row in rng.zipf(1.3, (rounds, 4)) % 20_000]
     for scope, where in ((Scope(), "everything"), (Scope(corpora=("narrow",)), "1 %")):
         times: dict[str, list[float]] = {"words": [], "vectors": []}
@@ -197,7 +195,7 @@ def asked(index: SearchIndex, vectors: Any, rounds: int, name: str) -> list[list
                 snapshot.keyword(some, scope, 10)
             middle = time.perf_counter()
             with index.reading() as snapshot:
-                hits = snapshot.nearest(MODEL, question.astype("<f4"), scope, 10)
+                hits = snapshot.nearest(MODEL, question, scope, 10)
                 done = time.perf_counter()
                 nearest.append([one.text for one in snapshot.found([hit.piece for hit in hits])])
             times["words"].append(middle - begun)
@@ -243,11 +241,8 @@ def documents(server: Server, count: int, folder: Path) -> None:
 def exact_nearest(vectors: Any, entries: list[IndexEntry], rounds: int) -> list[list[str]]:
     """The ten nearest of everything, by comparing all."""
     texts = [piece.text for entry in entries for piece in entry.pieces]
-    rng = np.random.default_rng(11)
-    questions = vectors[rng.integers(0, len(vectors), rounds)] + 0.03 * rng.standard_normal(
-        (rounds, DIMENSION)
-    )
-    return [[texts[at] for at in np.argsort(-(vectors @ one.astype("<f4")))[:10]] for one in questions]
+    questions = questions_near(vectors, rounds)
+    return [[texts[at] for at in np.argsort(-(vectors @ one))[:10]] for one in questions]
 
 
 def main() -> None:
