@@ -41,6 +41,8 @@ _SESSION: dict[str, Any] = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
+    # Each statement is planned for the values it is given: one plan for every scope compares all vectors.
+    "prepare_threshold": None,
 }
 _BEGIN_SESSION: LiteralString = """
     SELECT set_config('context_pack.project', %(project)s, false),

@@ -221,11 +221,7 @@ class PostgresIndex:
     def tend(self, stop: Stop) -> None:
         """Join the arrays of each word, without what has gone."""
         if not stop():
-            self._write(self._merge)
-
-    def _merge(self, link: Link) -> None:
-        link.execute(sql.HASHED)
-        link.execute(sql.MERGE, self._values())
+            self._write(lambda link: _done(link.execute(sql.MERGE, self._values())))
 
     def notices(self) -> Sequence[str]:
         """What the user should hear once."""

@@ -34,18 +34,17 @@ PIECE: LiteralString = """
 POSTINGS: LiteralString = """
     INSERT INTO context_pack.cp_postings (project, corpus, word, pieces, weights)
     SELECT %(project)s, %(corpus)s, word, array_agg(piece ORDER BY piece), array_agg(weight ORDER BY piece)
-    FROM unnest(%(words)s::bytea[], %(pieces)s::bigint[], %(weights)s::real[]) AS given (word, piece, weight)
+    FROM unnest(%(words)b::bytea[], %(pieces)b::bigint[], %(weights)b::real[]) AS given (word, piece, weight)
     GROUP BY word"""
-HASHED: LiteralString = "SELECT set_config('enable_nestloop', 'off', true)"
-"""What was just written has no statistics yet, and the planner would take it for a few rows."""
 MERGE: LiteralString = """
-    WITH old AS (DELETE FROM context_pack.cp_postings WHERE project = %(project)s RETURNING *)
+    WITH old AS (DELETE FROM context_pack.cp_postings WHERE project = %(project)s RETURNING *),
+    each AS MATERIALIZED (
+      SELECT old.corpus, old.word, u.piece, u.weight
+      FROM old CROSS JOIN LATERAL unnest(old.pieces, old.weights) AS u (piece, weight))
     INSERT INTO context_pack.cp_postings (project, corpus, word, pieces, weights)
-    SELECT old.project, old.corpus, old.word, array_agg(u.piece ORDER BY u.piece),
-           array_agg(u.weight ORDER BY u.piece)
-    FROM old CROSS JOIN LATERAL unnest(old.pieces, old.weights) AS u (piece, weight)
-    JOIN context_pack.cp_pieces AS p ON p.project = old.project AND p.id = u.piece
-    GROUP BY old.project, old.corpus, old.word"""
+    SELECT %(project)s, corpus, word, array_agg(piece ORDER BY piece), array_agg(weight ORDER BY piece)
+    FROM each JOIN context_pack.cp_pieces AS p ON p.project = %(project)s AND p.id = piece
+    GROUP BY corpus, word"""
 DROP: LiteralString = f"""
     DELETE FROM context_pack.cp_entries WHERE {_HERE} AND corpus = %(corpus)s AND key = ANY(%(keys)s)"""
 DROP_CORPUS: LiteralString = f"DELETE FROM context_pack.cp_entries WHERE {_HERE} AND corpus = %(corpus)s"
@@ -72,7 +71,7 @@ RECALL: LiteralString = f"""
     WHERE {_HERE} AND model = %(model)s AND digest = ANY(%(digests)s)"""
 REMEMBER: LiteralString = """
     INSERT INTO context_pack.cp_vectors (project, model, digest, vector)
-    SELECT %(project)s, %(model)s, * FROM unnest(%(digests)s::bytea[], %(vectors)s::bytea[])
+    SELECT %(project)s, %(model)s, * FROM unnest(%(digests)b::bytea[], %(vectors)b::bytea[])
     ON CONFLICT DO NOTHING"""
 REMEMBERED: LiteralString = f"""
     SELECT model, digest, vector FROM context_pack.cp_vectors
@@ -125,6 +124,12 @@ COUNT: LiteralString = f"""
     SELECT count(*), count(v.piece) FROM {_SCOPED}
     LEFT JOIN context_pack.cp_embeddings AS v
       ON v.project = p.project AND v.model = %(model)s AND v.piece = p.id"""
+EMBEDDED: LiteralString = f"""
+    SELECT count(*) FROM (
+      SELECT FROM {_SCOPED}
+      JOIN context_pack.cp_embeddings AS v
+        ON v.project = p.project AND v.model = %(model)s AND v.piece = p.id
+      LIMIT %(most)s) AS counted"""
 LACKING: LiteralString = f"""
     SELECT p.id, p.body FROM {_SCOPED}
     WHERE NOT EXISTS (

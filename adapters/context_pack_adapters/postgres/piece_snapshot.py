@@ -117,7 +117,7 @@ class PostgresSnapshot:
             return []
         values = {"model": embedder, "vector": text, "limit": bounded(limit), **sql.scope_values(scope)}
         near = sql.NEAR.get(dimension)
-        if near is None or self.progress(embedder, scope).done <= NARROW:
+        if near is None or self._is_narrow(embedder, scope):
             rows = self._rows(sql.EXACT, **values)
         else:
             given = {"project": self._project, **values}
@@ -125,6 +125,12 @@ class PostgresSnapshot:
         # Computed again, so that a piece has the same cosine whichever way it was found.
         scores = self.cosines(embedder, vector, [piece for piece, _ in rows])
         return sorted(starmap(PieceHit, scores.items()), key=lambda hit: (-hit.score, hit.piece))
+
+    def _is_narrow(self, embedder: str, scope: Scope) -> bool:
+        """Whether the scope has few enough vectors to compare them all; no more than that are counted."""
+        values = {"model": embedder, "most": NARROW + 1, **sql.scope_values(scope)}
+        ((count,),) = self._rows(sql.EMBEDDED, **values)
+        return bool(count <= NARROW)
 
     def cosines(self, embedder: str, vector: Any, pieces: Sequence[int]) -> Mapping[int, float]:
         """The true cosine of each of these pieces that has a vector of that embedder."""
