@@ -6,7 +6,6 @@ the use cases; which arguments an action takes is in `usecases.commands`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -20,7 +19,7 @@ from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.model import Diagram, Listed, Pack, Ref
 from context_pack.packs.domain.record import diagram_record, ref_record, section_record, to_record
-from context_pack.packs.domain.shortened import shortened
+from context_pack.packs.domain.shortened import READ_ALL, first_rows, page_of_rows, rows_within, shortened
 from context_pack.packs.domain.states import pointed_record, repair_record, state_record
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import OPERATIONS, Addressed
@@ -33,12 +32,9 @@ from context_pack.toolkit.arguments import arguments_of, clip, parse
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer
-from context_pack.toolkit.tokens import estimate_tokens, fitting
+from context_pack.toolkit.tokens import fitting
 
 Payload = dict[str, Any]
-
-ENVELOPE_TOKENS = 60
-"""Room for what a list says beside its packs."""
 
 INPUT_ABOUT = """\
 Build a context pack: code references (lines, anchored to survive edits), notes and Mermaid \
@@ -266,6 +262,7 @@ class _Input:
     def __attrs_post_init__(self) -> None:
         self.handlers = {
             "create": lambda command, call: to_record(self.writer.create(command, call.check), anchors=False),
+            "get": lambda command, _: to_record(self.reader.get(command), anchors=False),
             "draft": self._draft,
             "list": self._list,
             "batch": self._batch,
@@ -283,17 +280,13 @@ class _Input:
         }
 
     def run(self, command: Any, call: Call) -> Answer:
-        """The answer to one action."""
-        if isinstance(command, commands.Get):
-            return self._get(command, call)
+        """The answer to one action, within what the client shows."""
         payload = self.handlers.get(command.action, self._apply)(command, call)
-        return json_answer({"action": command.action, "payload": payload})
-
-    def _get(self, command: commands.Get, call: Call) -> Answer:
-        whole = to_record(self.reader.get(command), anchors=False)
         return fitting(
             call.page_tokens,
-            lambda room: json_answer({"action": command.action, "payload": shortened(whole, room)}),
+            lambda room: json_answer(
+                {"action": command.action, "payload": _shortened(command, payload, room)}
+            ),
         )
 
     def _draft(self, command: Draft, call: Call) -> Payload:
@@ -309,11 +302,10 @@ class _Input:
         parts = zip(written.parts, written.pointed, strict=True)
         return self._mutation(written.pack, [_part_record(part, pointed) for part, pointed in parts])
 
-    def _list(self, command: commands.ListPacks, call: Call) -> Payload:
+    def _list(self, command: commands.ListPacks, _: Call) -> Payload:
         found, now = self.reader.summaries(command), self.clock.now()
-        packs = _fitting([_summary(pack, now) for pack in found.items], call.page_tokens)
-        more = found.has_more or len(packs) < len(found.items)
-        return {"count": len(packs), "total": found.total, "has_more": more, "packs": packs}
+        packs = [_summary(pack, now) for pack in found.items]
+        return {"count": len(packs), "total": found.total, "has_more": found.has_more, "packs": packs}
 
     def _verify(self, command: commands.Verify, call: Call) -> Payload:
         verified = self.verifier.verify(command, call.check)
@@ -353,6 +345,26 @@ class _Input:
         }
 
 
+PAGED = {"verify": "refs", "diff": "changes"}
+REPOINTED = {"repair": "repaired", "accept": "accepted"}
+
+
+def _shortened(command: Any, payload: Payload, room: int) -> Payload:
+    """The payload in so many bytes; whatever is left out can be read in another call."""
+    if "sections" in payload:
+        return shortened(payload, room)
+    if "packs" in payload:
+        packs = rows_within(payload, "packs", room) or payload["packs"][:1]
+        more = payload["has_more"] or len(packs) < payload["count"]
+        return {**payload, "count": len(packs), "has_more": more, "packs": packs}
+    if command.action in PAGED:
+        return page_of_rows(payload, PAGED[command.action], command.offset, room)
+    if command.action in REPOINTED:
+        rest = f"'diff' with from_revision {command.expected_revision} reads all, page by page"
+        return first_rows(payload, REPOINTED[command.action], room, rest)
+    return first_rows(payload, "changed", room, READ_ALL) if "changed" in payload else payload
+
+
 def _part_record(part: Part | None, pointed: Pointed | None) -> Payload | None:
     """A section, ref or diagram as it now is, a ref with what it points at; None when it is gone."""
     if part is None:
@@ -380,13 +392,3 @@ def _summary(pack: Listed, now: datetime) -> Payload:
         "ttl_remaining_human": human(remaining),
         **({} if pack.author is None else {"author": pack.author}),
     }
-
-
-def _fitting(summaries: list[Payload], most: int) -> list[Payload]:
-    """As many summaries as one answer may hold; at least one."""
-    used = ENVELOPE_TOKENS
-    for index, summary in enumerate(summaries):
-        used += estimate_tokens(json.dumps(summary, ensure_ascii=False))
-        if used > most and index:
-            return summaries[:index]
-    return summaries

@@ -38,7 +38,8 @@ TTL = (integer(1, MAX_MINUTES), "Minutes to live, from now")
 STATUS = choice(*Status)
 QUERY = (text(0, 500), "List: text in id, name, title, brief or tags; draft: the question")
 LIMIT = (integer(1, MOST_LIMIT), "List: most packs")
-OFFSET = (integer(0), "List: packs to skip")
+OFFSET = (integer(0), "List, verify, diff: how many to skip")
+LIST_OFFSET = (integer(0), "List: packs to skip")
 MODE = (choice(*Mode), "compact leaves out the code; diff shows only what changed")
 BUDGET = (integer(LEAST_TOKENS, MOST_TOKENS), "Most tokens of a page")
 CURSOR = (text(1, 4096), "Goes on after a truncated page")
@@ -88,6 +89,7 @@ class Verify(Named):
     """Read the state of every ref."""
 
     action: str = arg(ACTION, "verify", default="verify")
+    offset: int = arg(*OFFSET, default=0)
 
 
 @frozen(kw_only=True)
@@ -97,6 +99,7 @@ class Diff(Named):
     action: str = arg(ACTION, "diff", default="diff")
     from_revision: int | None = arg(integer(1), "diff: the older revision", default=None)
     to_revision: int | None = arg(integer(1), "diff: the newer one", default=None)
+    offset: int = arg(*OFFSET, default=0)
 
 
 @frozen(kw_only=True)
@@ -291,7 +294,7 @@ class ListText:
     status: str | None = arg(STATUS, "Only packs of this status", default=None)
     query: str | None = arg(*QUERY, default=None)
     limit: int = arg(*LIMIT, default=DEFAULT_LIMIT)
-    offset: int = arg(*OFFSET, default=0)
+    offset: int = arg(*LIST_OFFSET, default=0)
     max_tokens: int = arg(*BUDGET, default=DEFAULT_MAX_TOKENS)
 
 
@@ -305,4 +308,4 @@ class Output(Named):
     cursor: str | None = arg(*CURSOR, default=None)
     query: str | None = arg(*QUERY, default=None)
     limit: int = arg(*LIMIT, default=DEFAULT_LIMIT)
-    offset: int = arg(*OFFSET, default=0)
+    offset: int = arg(*LIST_OFFSET, default=0)

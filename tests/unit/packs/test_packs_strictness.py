@@ -97,6 +97,7 @@ def test_unknown_fields_and_fields_of_other_actions_are_refused(desk: Any, actio
         "upsert_diagram": {"diagram_why"},
         "set_meta": {"brief", "tags"},
         "touch_ttl": {"extend_minutes"},
+        "verify": {"offset"},
     }
     allowed = set(call) | optional.get(action, set()) | (set() if action in UNTARGETED else {"id", "name"})
     for name, value in foreign.items():

@@ -1,0 +1,121 @@
+"""Answers of `input` that do not fit the client's page: cut, with the words that say how to read the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from context_pack.app import build
+from context_pack.cases import Ports
+from context_pack.toolkit.call import QuietCall
+from context_pack.toolkit.tokens import estimate_tokens
+from context_pack_adapters.inmemory import MemoryPackHistory
+
+MUTATION = ["id", "name", "title", "status", "revision", "updated_at", "expires_at"]
+MUTATION += ["ttl_remaining_seconds", "changed"]
+PAGE_TOKENS = 2_500
+
+
+@pytest.fixture
+def desk(desk: Any) -> Any:
+    """A desk that keeps earlier revisions."""
+    desk.registry = build(Ports(desk.clock, desk.tree, desk.store, history=MemoryPackHistory()))
+    return desk
+
+
+def paged(desk: Any, **arguments: Any) -> Any:
+    """The payload of an `input` from a client that shows little."""
+    answer = desk.registry.call("input", arguments, QuietCall(7, page_tokens=PAGE_TOKENS))
+    assert not answer.is_error, answer.text
+    assert estimate_tokens(answer.text) <= PAGE_TOKENS
+    assert desk.alarms == []
+    return answer.structured["payload"]
+
+
+def many_refs(pack: str, revision: int, count: int = 100) -> dict[str, Any]:
+    """A batch of refs that have the same lines and long reasons."""
+    place = {
+        "section_key": "main",
+        "path": "src/app.py",
+        "line_start": 5,
+        "line_end": 7,
+        "ref_why": "w" * 300,
+    }
+    add = {"action": "upsert_ref", **place}
+    operations = [{**add, "ref_key": f"r{revision}-{number:02}"} for number in range(count)]
+    return {"action": "batch", "id": pack, "expected_revision": revision, "operations": operations}
+
+
+@pytest.mark.clause("PK-16")
+def test_a_batch_larger_than_the_page_answers_its_first_changes_and_where_all_are_read(desk: Any) -> None:
+    pack = desk.create()
+    desk.section(pack)
+    payload = paged(desk, **many_refs(pack, 2))
+    assert list(payload) == ["more", *MUTATION]
+    shown = payload["changed"]
+    assert 10 < len(shown) < 100
+    assert [each["key"] for each in shown] == [f"r2-{number:02}" for number in range(len(shown))]
+    assert shown[0]["why"] == "w" * 200 + "…"
+    assert payload["more"] == (
+        f"only {len(shown)} of 100 changed are here, long texts cut; "
+        "'output' with mode compact reads all, page by page"
+    )
+    assert len(desk.input(action="get", id=pack)["sections"][0]["refs"]) == 100
+
+
+@pytest.mark.clause("PK-16")
+def test_a_section_larger_than_the_page_is_answered_without_its_parts(desk: Any) -> None:
+    pack = desk.create()
+    desk.section(pack)
+    desk.input(**many_refs(pack, 2))
+    change = {"section_key": "main", "section_title": "Renamed", "section_description": "d" * 500}
+    payload = paged(desk, action="upsert_section", id=pack, expected_revision=3, **change)
+    changed = payload["changed"]
+    assert (changed["title"], changed["refs"]) == ("Renamed", [])
+    assert changed["description"] == "d" * 200 + "…"
+    assert payload["more"].startswith(
+        "the parts and long texts of changed are cut; 'output' with mode compact"
+    )
+
+
+@pytest.mark.clause("AN-12", "PK-70")
+def test_verify_and_diff_are_read_to_their_end_by_following_the_offset(desk: Any) -> None:
+    pack = desk.create()
+    desk.section(pack)
+    desk.input(**many_refs(pack, 2))
+    desk.input(**many_refs(pack, 3))
+    for action, rows in ({"action": "verify"}, "refs"), ({"action": "diff", "from_revision": 2}, "changes"):
+        whole = desk.input(**action, id=pack)[rows]
+        assert len(whole) == 200
+        seen: list[Any] = []
+        more: str | None = ""
+        while more is not None:
+            first = len(seen) + 1
+            payload = paged(desk, **action, id=pack, offset=len(seen))
+            seen += payload[rows]
+            more = payload.get("more")
+            last = len(seen)
+            assert more in (None, f"only {rows} {first}-{last} of 200 are here; continue with offset {last}")
+        assert seen == whole
+
+
+@pytest.mark.clause("AN-13", "AN-21")
+@pytest.mark.parametrize(("action", "done"), [("repair", "repaired"), ("accept", "accepted")])
+def test_repair_and_accept_larger_than_the_page_say_where_all_is_read(
+    desk: Any, action: str, done: str
+) -> None:
+    pack = desk.create()
+    desk.section(pack)
+    desk.input(**many_refs(pack, 2))
+    text = desk.files["src/app.py"]
+    edited = text.replace("line 6\n", "line 6 changed\n") if action == "accept" else "new\n" + text
+    desk.files["src/app.py"] = edited
+    payload = paged(desk, action=action, id=pack, expected_revision=3)
+    assert list(payload) == ["more", *MUTATION, done]
+    assert 10 < len(payload[done]) < 100
+    assert payload["more"] == (
+        f"only {len(payload[done])} of 100 {done} are here, long texts cut; "
+        "'diff' with from_revision 3 reads all, page by page"
+    )
+    assert len(desk.input(action="diff", id=pack, from_revision=3)["changes"]) == 100
