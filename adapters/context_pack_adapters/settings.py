@@ -32,7 +32,7 @@ AUTO = "auto"
 TOOL_FAMILIES = frozenset({"packs", "code", "memory", "documents", "contexts", "bundles"})
 LEAST_PAGE, LARGEST_PAGE = 500, 200_000
 LARGEST_SIZE = 1024 * 1024 * 1024
-SEED_RATE_LIMITS: Mapping[str, int] = {"context_search": 30, "read_file": 100, "grep_codebase": 60}
+DEFAULT_RATE_LIMITS: Mapping[str, int] = {"context_search": 30, "read_file": 100, "grep_codebase": 60}
 VARIABLES: Mapping[str, str] = {
     "CONTEXT_PACK_ROOT": "storage folder, relative to the source root",
     "CONTEXT_PACK_SOURCE_ROOT": "folder that paths are resolved in, relative to the working directory",
@@ -78,7 +78,7 @@ class Settings(NamedTuple):
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES
     deny: tuple[str, ...] = ()
-    rate_limits: Mapping[str, int] = SEED_RATE_LIMITS
+    rate_limits: Mapping[str, int] = DEFAULT_RATE_LIMITS
     grep: str = "auto"
     bundles: tuple[str, ...] = ()
     allowed_roots: tuple[str, ...] = ()
@@ -122,7 +122,7 @@ def read_settings(environ: Mapping[str, str], cwd: str) -> Settings:
         max_message_bytes=reader.whole("CONTEXT_PACK_MAX_MESSAGE_BYTES", DEFAULT_MAX_MESSAGE_BYTES, **sizes),
         max_source_bytes=reader.whole("CONTEXT_PACK_MAX_SOURCE_BYTES", DEFAULT_MAX_SOURCE_BYTES, **sizes),
         deny=tuple(glob for glob in map(str.strip, environ.get("CONTEXT_PACK_DENY", "").split(",")) if glob),
-        rate_limits=reader.read("CONTEXT_PACK_RATE_LIMITS", parse_rate_limits, SEED_RATE_LIMITS),
+        rate_limits=reader.read("CONTEXT_PACK_RATE_LIMITS", parse_rate_limits, DEFAULT_RATE_LIMITS),
         grep=reader.read("CONTEXT_PACK_GREP", parse_engine, "auto"),
         bundles=tuple(
             filter(None, map(str.strip, environ.get("CONTEXT_PACK_BUNDLES", "").split(os.pathsep)))
@@ -325,10 +325,10 @@ def parse_level(text: str) -> str | None:
 
 
 def parse_rate_limits(text: str) -> Mapping[str, int] | None:
-    """`off`, or `tool=n,…` over the seed's numbers (`tool=off` lifts one limit); None when it is neither."""
+    """`off`, or `tool=n,…` over the default numbers (`tool=off` lifts one limit); None when it is neither."""
     if text.strip().lower() == "off":
         return {}
-    limits = dict(SEED_RATE_LIMITS)
+    limits = dict(DEFAULT_RATE_LIMITS)
     for item in filter(None, map(str.strip, text.split(","))):
         tool, equals, count = (part.strip() for part in item.partition("="))
         if not tool or not equals:

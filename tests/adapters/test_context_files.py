@@ -257,7 +257,7 @@ def test_a_file_that_vanishes_before_its_content_is_read_makes_a_context_stale_a
 
 
 @pytest.mark.clause("CX-16")
-def test_a_root_that_goes_away_is_the_seeds_scan_error(root: Path) -> None:
+def test_a_root_that_goes_away_is_a_scan_error(root: Path) -> None:
     asked = Asked(disk_contexts(root))
     asked.ok("list_contexts")
     root.rename(root.with_name("moved"))

@@ -85,12 +85,12 @@ def test_errors_have_the_familys_shape(project: Path, client: StdioClient) -> No
 
 
 @pytest.mark.clause("CD-50")
-def test_the_tool_is_listed_with_the_seeds_arguments(client: StdioClient) -> None:
+def test_the_tool_is_listed_with_its_arguments_and_bounds(client: StdioClient) -> None:
     tools = {tool["name"]: tool for tool in client.request("tools/list")["result"]["tools"]}
     schema = tools["grep_codebase"]["inputSchema"]
     assert schema["required"] == ["pattern"]
-    seeds = ["pattern", "filePattern", "caseSensitive", "limit"]
-    assert list(schema["properties"]) == [*seeds, "context", "max_tokens"]
+    asked = ["pattern", "filePattern", "caseSensitive", "limit"]
+    assert list(schema["properties"]) == [*asked, "context", "max_tokens"]
     bounds = schema["properties"]
     assert bounds["pattern"]["maxLength"] == 200
     assert (bounds["limit"]["minimum"], bounds["limit"]["maximum"], bounds["limit"]["default"]) == (

@@ -237,7 +237,7 @@ def test_an_endpoint_that_is_not_there_leaves_the_words(spawn: Spawn, tmp_path: 
 
 
 @pytest.mark.clause("ME-33")
-def test_the_rate_limit_of_the_seed_holds(spawn: Spawn, tmp_path: Path) -> None:
+def test_the_default_rate_limit_holds(spawn: Spawn, tmp_path: Path) -> None:
     client = spawn(env={"CONTEXT_PACK_EMBEDDER": "fast"})
     client.initialize()
     for _ in range(30):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack_adapters.settings import (
-    SEED_RATE_LIMITS,
+    DEFAULT_RATE_LIMITS,
     VARIABLES,
     Settings,
     parse_level,
@@ -152,7 +152,7 @@ def test_denied_globs_are_separated_by_commas() -> None:
 
 
 @pytest.mark.clause("ENV-07")
-def test_rate_limits_are_the_seed_s_unless_changed() -> None:
+def test_rate_limits_are_the_default_ones_unless_changed() -> None:
     assert settings().rate_limits == {"context_search": 30, "read_file": 100, "grep_codebase": 60}
     changed = settings(RATE_LIMITS="read_file=5, output=2")
     assert changed.rate_limits == {"context_search": 30, "read_file": 5, "grep_codebase": 60, "output": 2}
@@ -162,9 +162,9 @@ def test_rate_limits_are_the_seed_s_unless_changed() -> None:
 
 @pytest.mark.clause("ENV-07", "ENV-08")
 @pytest.mark.parametrize("text", ["many", "read_file", "read_file=", "=3", "a=-1", "a=1.5", "a=1;b=2"])
-def test_rate_limits_that_make_no_sense_are_the_seed_s(text: str) -> None:
+def test_rate_limits_that_make_no_sense_are_the_default_ones(text: str) -> None:
     found = settings(RATE_LIMITS=text)
-    assert found.rate_limits == SEED_RATE_LIMITS
+    assert found.rate_limits == DEFAULT_RATE_LIMITS
     assert len(found.complaints) == 1
 
 

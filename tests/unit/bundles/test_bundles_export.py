@@ -164,7 +164,7 @@ def test_a_type_without_a_schema_is_exported_without_one() -> None:
 
 
 @pytest.mark.clause("BD-36")
-def test_the_envelope_and_the_export_are_as_the_seed_has_them() -> None:
+def test_the_envelope_and_the_export_have_exactly_these_fields() -> None:
     body = desk_of(nodes(CHAIN)).export("a", dependencyDepth=1)
     assert list(body["data"]) == ["exportMeta", "targets", "dependencies", "relations", "schemas"]
     assert body["data"]["exportMeta"] == {

@@ -73,7 +73,7 @@ def refusal(arguments: Mapping[str, Any], search: Any = None) -> dict[str, Any]:
 
 
 @pytest.mark.clause("CD-50", "CD-53", "CD-57", "CD-62")
-def test_an_answer_has_the_seeds_fields() -> None:
+def test_an_answer_has_exactly_the_promised_fields() -> None:
     found = payload({"pattern": "jwt\\.sign"})
     assert isinstance(found.pop("searchTime"), int)
     assert found == {

@@ -44,7 +44,7 @@ def asked(ports: ContextPorts) -> Asked:
 
 
 @pytest.mark.clause("CX-15")
-def test_a_list_has_the_seeds_shape_with_reasons_and_warnings_added(asked: Asked) -> None:
+def test_a_list_has_the_promised_fields_with_reasons_and_warnings(asked: Asked) -> None:
     listed = asked.ok("list_contexts")
     assert list(listed) == [
         "root",
@@ -137,7 +137,7 @@ def test_a_folder_whose_name_begins_with_dots_is_inside(asked: Asked) -> None:
 
 
 @pytest.mark.clause("CX-24")
-def test_missing_unsupported_and_corrupt_are_told_in_the_seeds_words(asked: Asked) -> None:
+def test_missing_unsupported_and_corrupt_are_told_in_the_promised_words(asked: Asked) -> None:
     unsupported = (
         "Unsupported schema version 2 (this tool supports version 1). Upgrade dotcontext to read this file."
     )
@@ -201,7 +201,7 @@ def test_a_path_is_another_root_and_must_be_allowed(asked: Asked) -> None:
 
 
 @pytest.mark.clause("CX-16")
-def test_a_root_that_is_no_folder_is_the_seeds_scan_error(asked: Asked) -> None:
+def test_a_root_that_is_no_folder_is_a_scan_error(asked: Asked) -> None:
     words = 'Failed to scan project at "/project/nope"'
     assert asked.error("list_contexts", path="nope") == {
         "root": "/project/nope", "total_directories": 0, "skipped_directories": 0, "tracked": 0, "entries": [],

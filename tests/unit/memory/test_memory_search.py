@@ -108,7 +108,7 @@ def test_code_is_found_by_what_it_does_with_its_lines_and_symbol(room: Room) -> 
 
 
 @pytest.mark.clause("ME-01", "ME-31")
-def test_a_discovery_is_found_in_the_next_call_with_the_seeds_fields(room: Room) -> None:
+def test_a_discovery_is_found_in_the_next_call_with_the_promised_fields(room: Room) -> None:
     kept = room.record("pattern", "Use JWT tokens in httpOnly cookies", module="auth")
     assert kept["merged"] is False
     first = room.search("JWT cookies")["results"][0]
@@ -288,7 +288,7 @@ def test_a_long_function_is_shown_whole_and_once_whichever_part_was_found() -> N
 
 @pytest.mark.clause("ME-33")
 @pytest.mark.parametrize("query", ["", "ab", "   ", "\n\t  \n"])
-def test_a_query_that_is_too_short_is_refused_in_the_seeds_words(room: Room, query: str) -> None:
+def test_a_query_that_is_too_short_is_refused_in_the_promised_words(room: Room, query: str) -> None:
     assert room.call("context_search", query=query) == (
         {"error": "Query must be at least 3 characters"},
         True,
@@ -324,7 +324,7 @@ def test_faulty_arguments_are_invalid_parameters(room: Room, tool: str, argument
 
 
 @pytest.mark.clause("ME-34")
-def test_nothing_at_all_to_search_is_the_seeds_error_with_its_fallback() -> None:
+def test_nothing_at_all_to_search_is_an_error_with_a_fallback() -> None:
     told = {
         "error": "No embeddings found. Run initial session to generate context.",
         "fallback": "Use grep_codebase for text search",

@@ -26,7 +26,7 @@ def compare(text: str, path: Path, regenerate: bool) -> None:
 
 
 @pytest.mark.clause("PK-43", "PK-44", "PK-45")
-def test_the_page_of_the_seed(new_desk: Any, golden: Path, regenerate: bool) -> None:
+def test_a_page_has_the_promised_layout(new_desk: Any, golden: Path, regenerate: bool) -> None:
     desk = new_desk({"src/auth/handler.rs": HANDLER})
     pack = desk.create(name="auth-pack", title="Auth", tags=["auth", "api"], brief="Authentication flow")
     desk.section(
@@ -44,7 +44,7 @@ def test_the_page_of_the_seed(new_desk: Any, golden: Path, regenerate: bool) -> 
     )
     desk.change(pack, "set_status", status="finalized")
     desk.clock.advance(minutes=27, seconds=30)
-    compare(desk.output(name="auth-pack"), golden / "seed_layout.md", regenerate)
+    compare(desk.output(name="auth-pack"), golden / "layout.md", regenerate)
 
 
 @pytest.mark.clause("PK-43", "PK-44")
