@@ -134,6 +134,31 @@ def test_files_are_named_from_the_project_or_from_the_working_directory(
     assert here("packs", "add", "auth-flow", "../../elsewhere.py:1").code == 1
 
 
+@pytest.mark.clause("CD-45", "CD-58", "CD-73", "CD-89", "CLI-06")
+def test_code_is_read_and_searched_by_the_places_that_packs_take(
+    tmp_path: Path, here: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here("packs", "create", "auth-flow")
+    here("packs", "add", "auth-flow", "src/login.py#token", "--why", "def token is the one")
+    monkeypatch.chdir(tmp_path / "src")
+    (tmp_path / "src/c[1].txt").write_text("def token\n")
+    assert here("read", "login.py:6-7").out == "6: def token():\n7:     return 1\n"
+    assert here("read", "login.py#Session.renew").out.startswith("2:     def renew(self):\n")
+    assert here("read", "login.py:7-70").err == "src/login.py has 7 lines.\n"
+    assert here("usages", "token", "--path", "login.py").out.startswith("token: 1 definition, 1 use")
+    everywhere = ["src/c[1].txt:1:def token", "src/login.py:6:def token():"]
+    for path, found in (
+        ((), everywhere),
+        ((".",), everywhere),
+        (("..", "-g", "*.py"), everywhere[1:]),
+        (("c[1].txt",), everywhere[:1]),
+        ((str(tmp_path), "-g", "*.txt"), everywhere[:1]),
+    ):
+        assert here("grep", "def token", *path).out.splitlines() == found, path
+    assert here("grep", "def token", "nowhere").code == 2
+    assert here("grep", "def token", ".", "-g", "!*.py").code == 2
+
+
 @pytest.mark.clause("CLI-45", "HTML-15")
 def test_a_file_that_ends_with_html_is_a_page(tmp_path: Path, here: Callable[..., Done]) -> None:
     here("packs", "create", "auth-flow")

@@ -160,6 +160,7 @@ COMMANDS: list[list[str]] = [
     ["tools"],
     ["read", "src/main.py", "--deps"],
     ["outline", "src"],
+    ["usages", "marker"],
     ["grep", "marker"],
     ["packs", "list"],
     ["packs", "draft", "marker"],

@@ -1,7 +1,8 @@
-"""The commands about code: read, outline, grep; the rules and answers are those of the tools."""
+"""The commands about code: read, outline, usages, grep; the rules and answers are those of the tools."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from argparse import ArgumentTypeError, Namespace
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from context_pack_adapters.commands.arguments import argument, command, flag
+from context_pack_adapters.commands.places import in_project, place_of
 from context_pack_adapters.commands.shell import Shell, WrongUsage, body_of, refusal_in_words
 from context_pack_adapters.commands.terminal import Part, Terminal, counted
 from context_pack_adapters.commands.tool_commands import from_tool
@@ -41,8 +43,29 @@ outline = from_tool(
 )
 
 
+def _usages_command() -> type:
+    from context_pack.code.usecases.usages import FindUsages
+
+    return FindUsages
+
+
+usages = from_tool(
+    "find_usages",
+    _usages_command,
+    "name",
+    """List where a name is defined and used, outside comments and strings.
+
+    The same as the tool `find_usages`: by name, not by type.
+
+    Examples:
+      context-pack usages Session.renew
+      context-pack usages parse --path src
+    """,
+)
+
+
 @command(
-    argument("path", metavar="PATH", help="the file, relative to the source root"),
+    argument("place", metavar="FILE", help="the file; with FILE:10-40 or FILE#Class.method a part of it"),
     flag("--deps", "add the files that it imports"),
     argument("--lines", metavar="A-B", help="only these lines, both included"),
     flag("--json", "print the tool's whole answer as JSON"),
@@ -55,12 +78,15 @@ def read(options: Namespace, shell: Shell) -> int:
 
     Examples:
       context-pack read src/app.py
+      context-pack read src/app.py:40-60
+      context-pack read src/app.py#Session.renew
       context-pack read src/app.py --lines 40-60      also 40- and -60
       context-pack read src/app.ts --deps             with the contents of what it imports
       context-pack read src/app.ts --deps --json | jq '.dependencies[].path'
     """
-    lines = wanted_lines(options.lines)
-    answer = shell.call("read_file", path=options.path, includeDeps=options.deps, **lines)
+    place = place_of(options.place, shell.settings.source_root)
+    lines = wanted_lines(options.lines if place.start is None else f"{place.start}-{place.end}")
+    answer = shell.call("read_file", path=place.path, symbol=place.symbol, includeDeps=options.deps, **lines)
     found = body_of(answer)
     if options.json:
         shell.terminal.json(found)
@@ -68,6 +94,8 @@ def read(options: Namespace, shell: Shell) -> int:
         shell.terminal.complain(refusal_in_words(found))
     else:
         _show_file(found, options.deps, shell.terminal)
+        if found["file"]["lines"] < max(lines.values(), default=0):
+            shell.terminal.note(f"{place.path} has {counted(found['file']['lines'], 'line')}.")
     return 1 if answer.is_error else 0
 
 
@@ -136,6 +164,7 @@ def _count(written: str) -> int:
 
 @command(
     argument("pattern", metavar="PATTERN", help="a regular expression"),
+    argument("path", metavar="PATH", nargs="?", help="only in this file or folder"),
     argument("-g", "--glob", metavar="GLOB", help="only files that match, as '**/*.ts'; '!' turns it round"),
     argument("-s", "--case-sensitive", action="store_true", help="upper and lower case are different"),
     argument("-m", "--max-count", type=_count, metavar="N", help="most lines to show, 1 to 100 (default 50)"),
@@ -149,13 +178,15 @@ def grep(options: Namespace, shell: Shell) -> int:
 
     Examples:
       context-pack grep 'jwt\\.sign'
+      context-pack grep 'jwt\\.sign' src/auth
       context-pack grep -s 'class \\w+Error' -g '*.py'
       context-pack grep TODO -g '!**/*.md' -m 100 --json | jq '.totalMatches'
     """
+    glob = options.glob if options.path is None else _glob_of(options, shell)
     answer = shell.call(
         "grep_codebase",
         pattern=options.pattern,
-        filePattern=options.glob,
+        filePattern=glob,
         caseSensitive=options.case_sensitive,
         limit=options.max_count,
     )
@@ -169,6 +200,26 @@ def grep(options: Namespace, shell: Shell) -> int:
     if answer.is_error:
         return 2
     return 0 if found["matches"] else 1
+
+
+def _glob_of(options: Namespace, shell: Shell) -> str:
+    """The glob of the files that a path and perhaps `-g` leave.
+
+    Raises:
+        Usage: nothing is there, or the two cannot be put together.
+    """
+    root = shell.settings.source_root
+    path = in_project(options.path, root)
+    if not os.path.lexists(os.path.join(root, path)):
+        raise WrongUsage(f"there is no {path} in {root}")
+    if options.glob and (options.glob.startswith("!") or "/" in options.glob):
+        raise WrongUsage("beside PATH, -g takes names such as '*.py'; write the folder into the glob")
+    if path == ".":
+        return options.glob or ""
+    plain = re.sub(r"([*?\[\]{}!\\])", r"\\\1", path.rstrip("/"))
+    if not os.path.isdir(os.path.join(root, path)):
+        return plain
+    return f"{plain}/**/{options.glob}" if options.glob else f"{plain}/**"
 
 
 def _show_matches(found: Mapping[str, Any], options: Namespace, terminal: Terminal) -> None:

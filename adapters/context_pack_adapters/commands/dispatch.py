@@ -45,6 +45,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "tools": CommandEntry("tools:tools", "list the tools, or explain one"),
     "read": CommandEntry("code:read", "print a file with line numbers, and what it imports"),
     "outline": CommandEntry("code:outline", "list the definitions of a file or folder"),
+    "usages": CommandEntry("code:usages", "list where a name is defined and used"),
     "grep": CommandEntry("code:grep", "search the project's text files for a regular expression"),
     "search": CommandEntry("finding:search", "search code, discoveries, sessions and packs by meaning"),
     "packs list": CommandEntry("packs:list_packs", "list the context packs"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.errors import Failure
 from context_pack_adapters.commands.arguments import argument, command, flag
+from context_pack_adapters.commands.places import in_project
 from context_pack_adapters.commands.shell import Shell
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def add(options: Namespace, shell: Shell) -> None:
     from context_pack.memory.usecases.record import ContextRecord
 
     _, recorder = open_memory(shell)
-    labels = (options.module, options.id, options.supersedes, options.path, options.lines, options.symbol)
+    path = options.path and in_project(options.path, shell.settings.source_root)
+    labels = (options.module, options.id, options.supersedes, path, options.lines, options.symbol)
     asked = ContextRecord(options.type, options.content, *labels)
     recorded = recorder.record(asked)
     if options.json:

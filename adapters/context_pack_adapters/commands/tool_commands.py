@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from context_pack_adapters.commands.arguments import Command
+from context_pack_adapters.commands.places import in_project
 from context_pack_adapters.commands.shell import Shell, body_of, refusal_in_words
 
 _TYPES = {"integer": int, "number": float, "string": str}
@@ -40,7 +41,10 @@ def from_tool(tool: str, arguments: Callable[[], type], first: str, about: str) 
                 parser.add_argument(f"--{option}", metavar="N" if number else "TEXT", **rules)
 
     def run(options: Namespace, shell: Shell) -> int:
-        answer = shell.call(tool, **{name: getattr(options, given) for name, given in names.items()})
+        asked = {name: getattr(options, given) for name, given in names.items()}
+        if asked.get("path"):
+            asked["path"] = in_project(asked["path"], shell.settings.source_root)
+        answer = shell.call(tool, **asked)
         if answer.is_error:
             shell.terminal.complain(refusal_in_words(body_of(answer)))
             return 1

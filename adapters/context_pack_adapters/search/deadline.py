@@ -21,7 +21,7 @@ from context_pack_adapters.system import start_thread
 T = TypeVar("T")
 CHECK_SECONDS = 0.03
 MOST_THREADS = 32
-HINT = "search fewer files with filePattern, or write a simpler pattern"
+HINT = "search fewer files with filePattern (of find_usages: path), or write a simpler pattern"
 
 _places = threading.BoundedSemaphore(MOST_THREADS)
 

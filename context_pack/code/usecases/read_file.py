@@ -38,7 +38,7 @@ MOST_CANDIDATES = 20
 Check = Callable[[], None]
 """Returns while the caller still wants the answer, raises when not."""
 
-_NO_FILE = {"hint": "there is something, but no regular file; name a file"}
+_NO_FILE = {"hint": "it is no regular file; of a folder, code_outline lists what is in it"}
 _TOO_LARGE = {"maxBytes": MAX_BYTES}
 _UNREADABLE = {"hint": "the system did not let the file be read"}
 _REFUSALS: dict[Reason, tuple[Code, str, dict[str, object]]] = {
