@@ -53,10 +53,17 @@ def test_the_clients_that_are_here_are_set_up_once_and_given_back(home: Path, se
     files = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
     assert setup().out.count("as it should be") == 3
     assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == files
+    assert setup("cursor").code == 0
+    would: Done = setup("--remove", "--print")
+    assert [line.partition(" from ")[0] for line in would.out.splitlines()] == [
+        f"{client}: would be removed" for client in ("Codex", "Gemini CLI", "Cursor", "opencode")
+    ]
     assert setup("--remove").code == 0
     assert (home / ".codex/config.toml").read_text() == 'model = "o3" # mine\n'
     assert (home / ".config/opencode/opencode.json").read_text() == '{\n  // mine\n  "theme": "x"\n}\n'
     assert not (home / ".gemini/settings.json").exists()
+    assert not [*home.rglob("*.before-context-pack")]
+    assert setup("--remove").out == ""
 
 
 @pytest.mark.clause("CLI-60")
@@ -73,6 +80,8 @@ def test_a_project_is_set_up_in_its_own_files_and_the_command_serves(tmp_path: P
     told = subprocess.run(command, input=hello, capture_output=True, cwd=tmp_path, check=True, timeout=60)
     assert json.loads(told.stdout.split(b"\n")[0])["result"]["serverInfo"]["name"] == "context-pack"
     assert setup("windsurf", "--project").code == 1
+    assert setup("--project", "--remove").code == 0
+    assert not [path for path in tmp_path.rglob("*.json*") if "home" not in path.parts]
 
 
 @pytest.mark.clause("CLI-60")

@@ -25,6 +25,9 @@ BACKUP = ".before-context-pack"
 NEXT = """
 Start your agent anew, then ask it to "list the context packs".
 'context-pack doctor' checks this side, 'context-pack demo' shows a first pack."""
+SHARED = """
+These files name the full path of this command: a team that shares them needs it there, or writes
+the plain name that is on everybody's PATH."""
 MOST_BYTES = 16 * 1024 * 1024
 
 Entry = Callable[[list[str]], Mapping[str, Any]]
@@ -89,7 +92,7 @@ CLIENTS: Mapping[str, Client] = {
         flag("--user", "for every project of this user (the default)"),
         flag("--project", "for this project only, in files that can be shared"),
     ),
-    flag("--print", "print what would be written, and write nothing"),
+    flag("--print", "print what would be written or removed, and change nothing"),
     flag("--remove", "take it out again"),
 )
 def setup(options: Namespace, shell: Shell) -> int:
@@ -97,7 +100,7 @@ def setup(options: Namespace, shell: Shell) -> int:
 
     Without names, every client is set up whose folder is in your home. Everything else in those files stays
     as it is, byte for byte, and what a file held before is kept beside it under the name
-    FILE.before-context-pack. Doing it twice changes nothing.
+    FILE.before-context-pack. Doing it twice changes nothing. --remove takes it out wherever it is.
 
     Examples:
       context-pack setup                        the clients that are here, for all projects
@@ -105,10 +108,11 @@ def setup(options: Namespace, shell: Shell) -> int:
       context-pack setup claude --project       .mcp.json of this project
       context-pack setup --remove               take it out of all of them
     """
-    unknown = [name for name in options.clients if name not in CLIENTS]
+    named = [name.lower() for name in options.clients]
+    unknown = [name for name in named if name not in CLIENTS]
     if unknown:
         raise WrongUsage(f"unknown client {unknown[0]!r}; there are {', '.join(CLIENTS)}")
-    chosen = options.clients or [name for name, client in CLIENTS.items() if _is_here(client)]
+    chosen = named or [name for name, client in CLIENTS.items() if _is_meant(client, options)]
     if not chosen:
         shell.terminal.complain(f"no client was found; name one of: {', '.join(CLIENTS)}")
         return 1
@@ -116,8 +120,15 @@ def setup(options: Namespace, shell: Shell) -> int:
     for name in chosen:
         failed += not _set_up(CLIENTS[name], options, shell)
     if not options.remove and not options.print and failed < len(chosen):
-        shell.terminal.note(NEXT)
+        shell.terminal.note((SHARED if options.project else "") + NEXT)
     return 1 if failed else 0
+
+
+def _is_meant(client: Client, options: Namespace) -> bool:
+    """Whether a client is meant that was not named: one that is here; to remove, any that can have it."""
+    if options.remove:
+        return client.project is not None or not options.project
+    return _is_here(client)
 
 
 def command_line() -> list[str]:
@@ -142,13 +153,18 @@ def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
     try:
         before = _read(folder, name)
         after = changed(client, relative, before or "", remove=options.remove)
-        if options.print:
+        if options.print and not options.remove:
             shell.terminal.line(f"# {client.title}: {path}")
             shell.terminal.raw(changed(client, relative, "", remove=False))
         elif after == (before or ""):
-            shell.terminal.line(f"{client.title}: {path} is as it should be")
+            if not options.remove:
+                shell.terminal.line(f"{client.title}: {path} is as it should be")
+            elif options.clients:
+                shell.terminal.line(f"{client.title}: it is not in {path}")
+        elif options.print:
+            shell.terminal.line(f"{client.title}: would be removed from {path}")
         else:
-            _write(folder, name, before, after)
+            _write(folder, name, before, after, giving_back=options.remove)
             shell.terminal.line(
                 f"{client.title}: {'removed from' if options.remove else 'written to'} {path}"
             )
@@ -194,12 +210,20 @@ def _read(folder: Folder, name: str) -> str | None:
         raise UnreadableConfig("it is not UTF-8") from None
 
 
-def _write(folder: Folder, name: str, before: str | None, after: str) -> None:
-    """Put the new text in place, and what was there beside it; a file that would hold nothing goes."""
+def _write(folder: Folder, name: str, before: str | None, after: str, *, giving_back: bool) -> None:
+    """Put the new text in place, and what was there beside it; a file that would hold nothing goes.
+
+    A file that is given back as it was before us needs no copy beside it.
+    """
     folder.make()
-    if before is not None:
+    nothing_left = after.strip() in ("", "{}")
+    kept = _read(folder, name + BACKUP) if giving_back else None
+    if giving_back and (kept == after or (kept is None and nothing_left)):
+        if kept is not None:
+            folder.remove(name + BACKUP)
+    elif before is not None:
         folder.write(name + BACKUP, before.encode())
-    if after.strip() in ("", "{}"):
+    if nothing_left:
         folder.remove(name)
     else:
         mode = None if before is None else folder.status(name).st_mode & 0o777
