@@ -1,6 +1,7 @@
 """How well refs follow their code over real history: what is shown is right, and what is there is found.
 
-  python benches/side_by_side/moved.py [--repo FOLDER [--from COMMIT --to COMMIT]] [--refs N]
+  python benches/side_by_side/moved.py [--repo FOLDER… [--from COMMIT --to COMMIT]] [--refs N] [--inside]
+                                       [--alike SHARE…]
 
 Functions of the older commit, found by the syntax port, are anchored there and looked for in the newer one;
 with `--repo` alone, from a near, a middle and a far commit. Without it, the stored history of the tests is
@@ -8,6 +9,9 @@ read. Brute force over all files says what is right: `exact` and `moved` must be
 at most 1 in 100 may show unrelated code (similarity under 0.2, and the function's name not in it); of those
 whose text or uniquely named definition is anywhere in the tree, at least 97 in 100 must be found there. The
 thresholds were tuned on the files of one half (by a hash of the path); both halves are printed.
+
+`--inside` anchors the middle third of each function instead of all of it. `--alike` tries other values of
+`ladder.LEAST_ALIKE` (with `--inside`, of `LEAST_ALIKE_INSIDE`) and prints one table over all repositories.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ from context_pack.kernel.languages import language_of  # noqa: E402
 from context_pack.kernel.lines import LineRange, split_lines  # noqa: E402
 from context_pack.kernel.paths import RelativePath  # noqa: E402
 from context_pack.kernel.syntax import Definition, NotParsed  # noqa: E402
+from context_pack.packs.domain import ladder  # noqa: E402
 from context_pack.packs.domain.model import Ref  # noqa: E402
 from context_pack.packs.domain.states import Resolution, State  # noqa: E402
 from context_pack.packs.usecases.resolving import Resolver  # noqa: E402
@@ -46,6 +51,9 @@ MOST_CHARS = 400_000
 UNRELATED = 0.2
 NEAR, MIDDLE, FAR = 0.05, 0.25, 0.6
 """How far back the older commit is, as a share of the first-parent history."""
+LEAST_INSIDE = 4
+"""Lines from which on a part of a function is anchored."""
+TRIED = {False: "LEAST_ALIKE", True: "LEAST_ALIKE_INSIDE"}
 SYNTAX = shared_syntax()
 
 
@@ -100,10 +108,13 @@ def functions(tree: Mapping[str, str]) -> Iterator[tuple[str, Definition]]:
 
 @frozen
 class Truth:
-    """What the newer tree holds: the lines of each file, and where each name is defined."""
+    """What the newer tree holds: the lines and text of each file, and where each name is defined."""
 
     lines: Mapping[str, list[str]]
+    texts: Mapping[str, str]
     names: Mapping[str, list[str]]
+
+    _places: dict[str, list[tuple[str, int]]] = field(factory=dict, init=False)
 
     @classmethod
     def of(cls, tree: Mapping[str, str]) -> Truth:
@@ -111,18 +122,21 @@ class Truth:
         names: dict[str, list[str]] = {}
         for path, each in functions(tree):
             names.setdefault(each.qualified, []).append(path)
-        return cls({path: split_lines(text) for path, text in tree.items()}, names)
+        lines = {path: split_lines(text) for path, text in tree.items()}
+        return cls(lines, {path: "\n" + "\n".join(found) + "\n" for path, found in lines.items()}, names)
 
     def places(self, code: Sequence[str]) -> list[tuple[str, int]]:
         """Where these lines stand: path and first line."""
         text = "\n" + "\n".join(code) + "\n"
-        return [
-            (path, at + 1)
-            for path, lines in self.lines.items()
-            if text in "\n" + "\n".join(lines) + "\n"
-            for at in range(len(lines) - len(code) + 1)
-            if lines[at : at + len(code)] == code
-        ]
+        if text not in self._places:
+            self._places[text] = [
+                (path, at + 1)
+                for path, lines in self.lines.items()
+                if text in self.texts[path]
+                for at in range(len(lines) - len(code) + 1)
+                if lines[at : at + len(code)] == code
+            ]
+        return self._places[text]
 
     def unique(self, name: str, home: str) -> str | None:
         """The file that defines a name: its own if it does, else the only other one."""
@@ -183,23 +197,44 @@ def share(part: int, whole: int) -> str:
     return f"{part} of {whole} = {part / whole:.2%}" if whole else "none"
 
 
-def compare(old: Mapping[str, str], new: Mapping[str, str], refs: int, halves: Mapping[str, Half]) -> None:
-    """Anchor functions of the old tree and look for them in the new one."""
+Halves = Mapping[str, Half]
+
+
+def halves() -> Halves:
+    """Nothing counted yet."""
+    return {"tuned on": Half(), "reported": Half()}
+
+
+def compare(
+    old: Mapping[str, str], new: Mapping[str, str], refs: int, inside: bool, counted: Mapping[float, Halves]
+) -> None:
+    """Anchor functions of the old tree and look for them in the new one, with each threshold."""
     before = Resolver(MemorySourceTree(old), 2 * MOST_CHARS, syntax=SYNTAX)
-    found = list(functions(old))
-    chosen = random.Random(1).sample(found, min(refs, len(found)))
+    found = [
+        (path, each, lines)
+        for path, each in functions(old)
+        if (lines := middle(each) if inside else LineRange(each.start, each.end)) is not None
+    ]
     anchored = [
-        (before.anchored(Ref(f"ref-{index}", RelativePath(path), LineRange(each.start, each.end))), each)
-        for index, (path, each) in enumerate(chosen)
+        (before.anchored(Ref(f"ref-{index}", RelativePath(path), lines)), each)
+        for index, (path, each, lines) in enumerate(random.Random(1).sample(found, min(refs, len(found))))
     ]
     truth = Truth.of(new)
-    after = Resolver(
-        MemorySourceTree(new), 2 * MOST_CHARS, syntax=SYNTAX, expected=[ref for ref, _ in anchored]
-    )
-    for ref, each in anchored:
-        half = halves["tuned on" if crc32(str(ref.path).encode()) % 2 else "reported"]
-        code = split_lines(old[str(ref.path)])[ref.lines.start - 1 : ref.lines.end]
-        half.count(ref, each, code, after(ref), truth)
+    for threshold, told in counted.items():
+        setattr(ladder, TRIED[inside], threshold)
+        after = Resolver(
+            MemorySourceTree(new), 2 * MOST_CHARS, syntax=SYNTAX, expected=[ref for ref, _ in anchored]
+        )
+        for ref, each in anchored:
+            half = told["tuned on" if crc32(str(ref.path).encode()) % 2 else "reported"]
+            code = split_lines(old[str(ref.path)])[ref.lines.start - 1 : ref.lines.end]
+            half.count(ref, each, code, after(ref), truth)
+
+
+def middle(each: Definition) -> LineRange | None:
+    """The middle third of a function, if that is some lines."""
+    third = (each.end - each.start + 1) // 3
+    return LineRange(each.start + third, each.start + 2 * third - 1) if third >= LEAST_INSIDE else None
 
 
 def stored(pairs: int) -> None:
@@ -213,29 +248,52 @@ def stored(pairs: int) -> None:
     print(f"  recall {tally.recall:.2%} of {tally.once} refs whose code stands once elsewhere (at least 95)")
 
 
+def table(counted: Mapping[float, Halves]) -> None:
+    """Print what was counted with each threshold over all repositories."""
+    print("threshold  half      exact, moved right   changed but unrelated   found of those there   stale")
+    for threshold, told in counted.items():
+        for title, half in told.items():
+            sure = half.states[State.EXACT] + half.states[State.MOVED]
+            print(
+                f"{threshold:9} {title:9} {share(sure - len(half.wrong), sure)}, "
+                f"{share(len(half.unrelated), half.states[State.CHANGED])}, "
+                f"{share(half.there - len(half.missed), half.there)}, {half.states[State.STALE]}"
+            )
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--repo", type=Path)
+    parser.add_argument("--repo", type=Path, nargs="+")
     parser.add_argument("--from", dest="old")
     parser.add_argument("--to", dest="new", default="HEAD")
     parser.add_argument("--refs", type=int, default=300)
+    parser.add_argument("--inside", action="store_true")
+    parser.add_argument("--alike", type=float, nargs="+")
     parser.add_argument("--quick", action="store_true", help="few pairs of the stored history, for CI")
     options = parser.parse_args()
     if options.repo is None:
         stored(40 if options.quick else 200)
         return
-    history = GitHistory(options.repo)
-    commits = history.commits()
-    olds = (
-        [options.old] if options.old else [commits[-int(len(commits) * far)] for far in (NEAR, MIDDLE, FAR)]
-    )
-    for old in olds:
-        halves, start = {"tuned on": Half(), "reported": Half()}, time.process_time()
-        compare(history.tree(old), history.tree(options.new), options.refs, halves)
-        print(f"{old[:10]} to {options.new[:10]}: {time.process_time() - start:.1f} s of processor time")
-        for title, half in halves.items():
-            half.told(title)
+    total = {threshold: halves() for threshold in options.alike or ()}
+    for repo in options.repo:
+        history = GitHistory(repo)
+        commits = history.commits()
+        olds = (
+            [options.old]
+            if options.old
+            else [commits[-int(len(commits) * far)] for far in (NEAR, MIDDLE, FAR)]
+        )
+        for old in olds:
+            counted, start = total or {getattr(ladder, TRIED[options.inside]): halves()}, time.process_time()
+            compare(history.tree(old), history.tree(options.new), options.refs, options.inside, counted)
+            took = time.process_time() - start
+            print(f"{repo} {old[:10]} to {options.new[:10]}: {took:.1f} s of processor time", flush=True)
+            if not total:
+                for title, half in next(iter(counted.values())).items():
+                    half.told(title)
+    if total:
+        table(total)
 
 
 if __name__ == "__main__":
