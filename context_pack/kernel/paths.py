@@ -61,6 +61,9 @@ class RelativePath:
 
     value: str = field(validator=_check)
 
+    def __hash__(self) -> int:
+        return hash(self.value)
+
     @classmethod
     def parse(cls, text: str) -> RelativePath:
         """The path that `text` spells exactly; a backslash is a separator.

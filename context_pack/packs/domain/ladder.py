@@ -12,6 +12,7 @@ What the tree holds besides the file (rungs 3 and 4) is looked up by the caller,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from context_pack.kernel.classes import evolve, frozen
@@ -32,8 +33,8 @@ LEAST_ALIKE = 0.35
 """The share of its sketch that a block must hold to be shown as the code: `benches/side_by_side/moved.py`."""
 LEAST_ALIKE_INSIDE = 0.2
 """The same inside the definition that the code was part of."""
-TELLING_CHARS = 30
-"""Letters and digits from which on a text elsewhere is known by itself, and not by what stands around it."""
+_TELLING = re.compile(r"[\W_]*(?:[^\W_][\W_]*){30}")
+"""The letters and digits from which on a text elsewhere is known by itself, and not by what stands around."""
 STOPPED = "the search of the tree stopped early"
 GONE = "neither its text nor its definition is found"
 
@@ -98,9 +99,7 @@ def beyond(ref: Ref, anchor: Anchor, home: Text | Reason, elsewhere: Elsewhere) 
 
 def is_copy(anchor: Anchor, excerpt: str, lines: LineRange, source: SourceText) -> bool:
     """Whether equal text in another file is the code: it tells enough, or the same stands beside it."""
-    telling = sum(map(str.isalnum, excerpt[: 4 * TELLING_CHARS])) >= TELLING_CHARS
-    telling = telling or sum(map(str.isalnum, excerpt)) >= TELLING_CHARS
-    return telling or stands_beside(anchor, source, lines)
+    return _TELLING.match(excerpt) is not None or stands_beside(anchor, source, lines)
 
 
 def named(anchor: Anchor, text: Text) -> Resolution | None:

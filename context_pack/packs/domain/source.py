@@ -10,12 +10,13 @@ that of any run in it. Both are stored in anchors, so none may depend on the pro
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from zlib import crc32
 
 from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.ports import Stamp
 
 PRIME = (1 << 30) - 35
 BASE = 0x2A3C_59E7
@@ -60,16 +61,28 @@ class _Prints(dict[str, str]):
 
 
 class SourceText:
-    """The text of one file with its lines."""
+    """The text of one file with its lines, and the stamp that it was read with, if that can be relied on."""
 
-    def __init__(self, text: str) -> None:
+    _first: Sequence[str] = ()
+
+    def __init__(self, text: str, stamp: Stamp | None = None) -> None:
+        self.stamp = stamp
         # The last line drops a carriage return too when the file ends without a newline.
         normal = text.replace("\r\n", "\n").removesuffix("\r") if "\r" in text else text
         self.text = normal if not text or text.endswith("\n") else f"{normal}\n"
-        self.prints = _Prints()
-        self._first: list[str] = []
-        self._as_long: dict[int, list[int]] = {}
-        self._like: dict[int, dict[str, list[int]]] = {}
+
+    @cached_property
+    def prints(self) -> Mapping[str, str]:
+        """The fingerprint of each line."""
+        return _Prints()
+
+    @cached_property
+    def _as_long(self) -> dict[int, list[int]]:
+        return {}
+
+    @cached_property
+    def _like(self) -> dict[int, dict[str, list[int]]]:
+        return {}
 
     @cached_property
     def lines(self) -> list[str]:
@@ -91,7 +104,7 @@ class SourceText:
         """The checksum of each beginning of the file."""
         return beginnings(self.lines)
 
-    def first(self, count: int) -> list[str]:
+    def first(self, count: int) -> Sequence[str]:
         """The lines from the first on, at least so many if there are; the rest need not be split for it."""
         if len(self._first) < count:
             self._first = self.text.split("\n", max(count, 2 * len(self._first)))[:-1]
@@ -120,9 +133,10 @@ class SourceText:
 
     def occurrences(self, excerpt: str) -> Iterator[int]:
         """The lines, from 1, at which whole lines begin that read like `excerpt`, in file order."""
-        text, needle, seen, line = f"\n{self.text}", f"\n{excerpt}\n", 0, 1
-        at = text.find(needle)
-        while at >= 0:
-            line += text.count("\n", seen, at)
+        text, needle, seen, line = self.text, f"\n{excerpt}\n", 0, 1
+        if text.startswith(needle[1:]):
             yield line
-            seen, at = at, text.find(needle, at + 1)
+        while (at := text.find(needle, seen)) >= 0:
+            line += text.count("\n", seen, at + 1)
+            seen = at + 1
+            yield line

@@ -9,7 +9,7 @@ The first ref whose file does not have its text has the tree searched for all su
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from context_pack.kernel.classes import define, evolve, field
@@ -129,7 +129,6 @@ class Resolver:
     _recalled: dict[int, Resolution] = field(factory=dict, init=False)
     """What earlier calls found out about refs of this one, by their identity, where that still holds."""
     _texts: OrderedDict[RelativePath, SourceText | Reason] = field(factory=OrderedDict, init=False)
-    _stamps: dict[RelativePath, Stamp | None] = field(factory=dict, init=False)
     _chars: int = field(default=0, init=False)
     _read: int = field(default=0, init=False)
     _names: FileNames | None = field(default=None, init=False)
@@ -167,8 +166,8 @@ class Resolver:
             if kept is None or stamps.setdefault(ref.path, kept.stamp) != kept.stamp:
                 return None
             # What another thread keeps meanwhile may be of another state of the file.
-            given, read = self._recalled.get(id(ref)), self._stamps.get(ref.path)
-            if given is not kept.resolution and (given is not None or read != kept.stamp):
+            given = self._recalled.get(id(ref))
+            if given is not kept.resolution and (given is not None or self._stamp(ref.path) != kept.stamp):
                 return None
         return stamps
 
@@ -235,8 +234,7 @@ class Resolver:
         end, most = self.monotonic() + SEARCH_SECONDS, self._read + SEARCH_CHARS
         return TreeSearch(
             self.names(),
-            self.text,
-            self.fetch,
+            self.texts,
             lambda: self.monotonic() <= end and self._read <= most,
             self.syntax,
             self._without(),
@@ -266,14 +264,14 @@ class Resolver:
         same = self.tree.unchanged({path: stamp for path, (stamp, _) in known.items()}) if known else ()
         return {path: known[path][1] for path in same}
 
-    def _note_without(self, path: RelativePath, keys: Keys) -> None:
-        stamp, kept = self._stamps.get(path), self.memory.without
-        if stamp is None:
+    def _note_without(self, path: RelativePath, stamp: Stamp | None, keys: Keys) -> None:
+        kept = self.memory.without
+        known = kept.get(path)
+        if stamp is None or (known is None and len(kept) >= MOST_FILES):
             return
-        before, held = kept.get(path, (None, frozenset()))
-        both = held | keys if before == stamp and len(held) < MOST_KEYS else keys
-        if path in kept or len(kept) < MOST_FILES:
-            kept[path] = (stamp, both)
+        if known is not None and known[0] == stamp and len(known[1]) < MOST_KEYS:
+            keys |= known[1]
+        kept[path] = (stamp, keys)
 
     def _home(self, ref: Ref) -> Text | Reason:
         text = self.text(ref.path)
@@ -301,7 +299,7 @@ class Resolver:
 
     def _noted(self, ref: Ref, resolution: Resolution) -> Resolution:
         """Keep what was found out for the next call, if the file can tell then whether it holds."""
-        stamp = self._stamps.get(ref.path)
+        stamp = self._stamp(ref.path)
         if stamp is not None:
             self.memory.keep(ref, Kept(stamp, resolution))
         return resolution
@@ -314,24 +312,41 @@ class Resolver:
             return kept
         return self._taken(path, self.tree.read(path, self.max_bytes))
 
+    def _stamp(self, path: RelativePath) -> Stamp | None:
+        text = self._texts.get(path)
+        return text.stamp if isinstance(text, SourceText) else None
+
     def fetch(self, paths: Iterable[RelativePath]) -> None:
         """Read files that will be asked for, quicker than one by one, as far as they are kept until then."""
-        new = [path for path in dict.fromkeys(paths) if path not in self._texts]
         most = self._read + MOST_TEXT_CHARS // 2
-        for path, read in zip(new, self.tree.read_all(new, self.max_bytes), strict=False):
-            self._taken(path, read)
-            self.check()
+        for _ in self.texts((path for path in paths if path not in self._texts), keep=True):
             if self._read > most:
                 return
 
-    def _taken(self, path: RelativePath, read: SourceFile | Unreadable) -> SourceText | Reason:
-        text = read.reason if isinstance(read, Unreadable) else SourceText(read.text)
-        self._stamps[path] = None if isinstance(read, Unreadable) else read.stamp
-        self._texts[path] = text
-        self._chars += _weight(text)
-        self._read += _weight(text)
-        while self._chars > MOST_TEXT_CHARS and len(self._texts) > 1:
-            self._chars -= _weight(self._texts.popitem(last=False)[1])
+    def texts(
+        self, paths: Iterable[RelativePath], keep: bool
+    ) -> Iterator[tuple[RelativePath, SourceText | Reason]]:
+        """The text of each file, read in one go where it is not kept."""
+        asked = dict.fromkeys(paths)
+        kept = {path: self._texts[path] for path in asked if path in self._texts} if self._texts else {}
+        reading = self.tree.read_all([path for path in asked if path not in kept], self.max_bytes)
+        for path in asked:
+            self.check()
+            text = kept.get(path)
+            yield path, self._taken(path, next(reading), keep) if text is None else text
+
+    def _taken(
+        self, path: RelativePath, read: SourceFile | Unreadable, keep: bool = True
+    ) -> SourceText | Reason:
+        """A file that was read, as it is kept for the rest of the call if it is."""
+        text = read.reason if isinstance(read, Unreadable) else SourceText(read.text, read.stamp)
+        size = _weight(text)
+        self._read += size
+        if keep:
+            self._texts[path] = text
+            self._chars += size
+            while self._chars > MOST_TEXT_CHARS and len(self._texts) > 1:
+                self._chars -= _weight(self._texts.popitem(last=False)[1])
         return text
 
 

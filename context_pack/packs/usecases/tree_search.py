@@ -1,9 +1,9 @@
 """What the rest of the tree holds of some refs: copies of their text and definitions of their names.
 
 One walk for all refs of a call, bounded in time and in text, that says whether it saw everything. A text that
-is known is looked for by its longest line; one of which only the anchor is known by the hashes of its ends,
-as in `places`, until a first file has it. Only files that hold every part of a name are parsed for it. A file
-that was found to hold nothing is not read again while it is as it was.
+is known is looked for by its `probes`; one of which only the anchor is known by the hashes of its ends, as in
+`places`, until a first file has it. Only files that hold every part of a name are parsed for it. A file that
+was found to hold nothing is not read again while it is as it was.
 """
 
 from __future__ import annotations
@@ -16,25 +16,24 @@ from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import FileNames, Reason
+from context_pack.kernel.ports import FileNames, Reason, Stamp
 from context_pack.kernel.syntax import Definition, NotParsed, Parsed, Syntax
 from context_pack.packs.domain.anchors import Anchor
 from context_pack.packs.domain.ladder import Elsewhere, Text, at, is_copy, named
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.places import MOST_PLACES
-from context_pack.packs.domain.source import SourceText, fingerprint, length_of
+from context_pack.packs.domain.probes import Probes
+from context_pack.packs.domain.source import SourceText, length_of
 from context_pack.packs.domain.states import Resolution, State
 
-Read = Callable[[RelativePath], SourceText | Reason]
+Texts = Callable[[Iterable[RelativePath], bool], Iterator[tuple[RelativePath, SourceText | Reason]]]
 Keys = frozenset[str]
 """What is looked for: digests of texts, names of definitions."""
-FETCHED = 64
-"""So many files are read at once."""
 MOST_COPIES = 1_000
 """Places of one text in one file that are looked at; only blank lines and braces have more."""
 
 
-@define
+@define(eq=False)
 class _Sought:
     """A ref to look for, and what was found of it so far."""
 
@@ -45,25 +44,19 @@ class _Sought:
     namesakes: list[Resolution] = field(factory=list)
     complete: bool = True
 
-    @property
-    def probe(self) -> str:
-        """The line that tells most of a known text."""
-        return max((self.excerpt or "").split("\n"), key=len)
-
 
 @define
 class TreeSearch:
     """Looks through the files of a tree; `go_on` says no when its time is over."""
 
     names: FileNames
-    read: Read
-    fetch: Callable[[Iterable[RelativePath]], None]
-    """Hears which files will be read next."""
+    texts: Texts
+    """Reads files one after the other; the flag says if they will be asked for again."""
     go_on: Callable[[], bool]
     syntax: Syntax
     without: Mapping[RelativePath, Keys] = field(factory=dict)
     """Files that need not be read, by what they are known not to hold."""
-    note: Callable[[RelativePath, Keys], None] = lambda _, __: None
+    note: Callable[[RelativePath, Stamp | None, Keys], None] = lambda _, __, ___: None
     """Hears of files that do not hold something."""
     text_of: Callable[[str], str | None] = lambda _: None
     """The text with a digest, if it is known."""
@@ -77,60 +70,62 @@ class TreeSearch:
         """What the tree holds of each ref outside its file; the flag says if its definition is wanted too."""
         wanted = dict(refs)
         sought = [_Sought(ref, ref.anchor) for ref in wanted if ref.anchor is not None]
-        alike = [
-            [path for path in self.names.named(one.ref.path.name) if path != one.ref.path] for one in sought
-        ]
-        self.fetch(path for paths in alike for path in paths)
-        for one, paths in zip(sought, alike, strict=True):
-            one.excerpt = self._where_it_was(one, paths) or self.text_of(one.anchor.digest)
+        self._where_they_were(sought)
+        for one in sought:
+            if one.excerpt is None:
+                one.excerpt = self.text_of(one.anchor.digest)
         self._copies(sought)
         self._namesakes([one for one in sought if wanted[one.ref] and not one.copies])
         return {
             one.ref: Elsewhere(one.copies, one.namesakes, self.complete and one.complete) for one in sought
         }
 
-    def _paths(self, keys: Keys) -> Iterator[tuple[RelativePath, SourceText]]:
-        """Every file that can be read and may hold one of these, while there is time."""
-        every = (RelativePath(path) for paths in self.names.paths.values() for path in paths)
-        wanted = (path for path in every if not keys <= self.without.get(path, frozenset()))
-        while some := list(islice(wanted, FETCHED)):
-            for number, path in enumerate(some):
-                if not self.go_on():
-                    self.complete = False
-                    return
-                if not number:
-                    self.fetch(some)
-                text = self.read(path)
-                if isinstance(text, SourceText):
-                    yield path, text
-
-    def _where_it_was(self, one: _Sought, alike: Sequence[RelativePath]) -> str | None:
-        """The anchored text, if a file of the same name has it on the same lines: most moved files do."""
-        for path in alike:
+    def _sources(
+        self, paths: Iterable[RelativePath], keep: bool
+    ) -> Iterator[tuple[RelativePath, SourceText]]:
+        """Every one of these files that can be read, while there is time."""
+        for path, text in self.texts(paths, keep):
             if not self.go_on():
-                break
-            text = self.read(path)
-            cut = text.cut(one.ref.lines.start, one.ref.lines.end) if isinstance(text, SourceText) else None
-            if cut is not None and sha256_hex(cut) == one.anchor.digest:
-                return cut
-        return None
+                self.complete = False
+                return
+            if isinstance(text, SourceText):
+                yield path, text
+
+    def _every(self, keys: Keys) -> Iterator[tuple[RelativePath, SourceText]]:
+        """Every file that may hold one of these."""
+        paths = (RelativePath(path) for paths in self.names.paths.values() for path in paths)
+        wanted = (path for path in paths if not keys <= self.without.get(path, frozenset()))
+        return self._sources(wanted, keep=False)
+
+    def _where_they_were(self, sought: Iterable[_Sought]) -> None:
+        """Set the texts that a file of the same name has on the same lines: most moved files do."""
+        alike = _grouped((one.ref.path.name, one) for one in sought)
+        paths = (path for name in alike for path in self.names.named(name))
+        for path, source in self._sources(paths, keep=True):
+            for one in alike[path.name]:
+                lines = one.ref.lines
+                cut = source.cut(lines.start, lines.end) if path != one.ref.path else None
+                if cut is not None and sha256_hex(cut) == one.anchor.digest:
+                    one.excerpt = cut
 
     def _copies(self, sought: Sequence[_Sought]) -> None:
-        known = _grouped((one.probe, one) for one in sought if one.excerpt is not None)
+        known = Probes[_Sought]()
+        for one in sought:
+            if one.excerpt is not None:
+                known.add(one.excerpt, one)
         unknown = _grouped((one.anchor.first, one) for one in sought if one.excerpt is None)
-        lengths = frozenset(map(length_of, unknown))
         keys = frozenset(one.anchor.digest for one in sought)
-        for path, source in self._paths(keys) if sought else ():
-            lines = source.text.split("\n")
-            probes = known.keys() & lines if known else ()
-            found = list(_by_ends(lines, unknown, lengths)) if unknown else []
-            for one in found:
-                known.setdefault(one.probe, []).append(one)
+        for path, source in self._every(keys) if sought else ():
+            for one, one.excerpt in dict(_by_ends(source, unknown)).items() if unknown else ():
+                known.add(one.excerpt, one)
                 unknown[one.anchor.first].remove(one)
-            for one in (*found, *(one for probe in probes for one in known[probe] if one not in found)):
+                if not unknown[one.anchor.first]:
+                    del unknown[one.anchor.first]
+            found = set(known.found(source.text))
+            for one in found:
                 _add_copies(one, path, source)
-            if not probes and not found:
-                self.note(path, keys)
+            if not found:
+                self.note(path, source.stamp, keys)
 
     def _namesakes(self, sought: Sequence[_Sought]) -> None:
         by_name = _grouped((one.anchor.symbol.name, one) for one in sought if one.anchor.symbol is not None)
@@ -144,12 +139,12 @@ class TreeSearch:
         """The files that can be parsed and hold every part of some of these names, with those names."""
         parts, keys = {name: name.split(".") for name in names}, frozenset(names)
         chosen: list[tuple[RelativePath, SourceText, list[str]]] = []
-        for path, source in self._paths(keys) if parts else ():
+        for path, source in self._every(keys) if parts else ():
             here = [name for name, words in parts.items() if all(word in source.text for word in words)]
             if here and self.syntax.knows(language_of(path.value)):
                 chosen.append((path, source, here))
             else:
-                self.note(path, keys)
+                self.note(path, source.stamp, keys)
         parsed = self.syntax.parse_all((language_of(path.value), text.text) for path, text, _ in chosen)
         for (path, source, here), found in zip(chosen, parsed, strict=False):
             if not self.go_on():
@@ -172,23 +167,18 @@ def _grouped(pairs: Iterable[tuple[str, _Sought]]) -> dict[str, list[_Sought]]:
     return groups
 
 
-def _by_ends(
-    lines: Sequence[str], unknown: Mapping[str, Sequence[_Sought]], lengths: frozenset[int]
-) -> Iterator[_Sought]:
-    """Those whose text stands in these lines, by the hashes of its first and last line; their text is set."""
-    prints: dict[str, str] = {}
+def _by_ends(source: SourceText, unknown: Mapping[str, Sequence[_Sought]]) -> Iterator[tuple[_Sought, str]]:
+    """Those whose text stands in a file, with it, by the hashes of its first and last line."""
+    lines, lengths = source.lines, frozenset(map(length_of, unknown))
     for start, line in enumerate(lines):
         if len(line) not in lengths:
             continue
-        if line not in prints:
-            prints[line] = fingerprint(line)
-        for one in unknown.get(prints[line], ()):
+        for one in unknown.get(source.prints[line], ()):
             end = start + one.anchor.lines
-            if one.excerpt is None and end <= len(lines) and fingerprint(lines[end - 1]) == one.anchor.last:
+            if end <= len(lines) and source.prints[lines[end - 1]] == one.anchor.last:
                 text = "\n".join(lines[start:end])
                 if sha256_hex(text) == one.anchor.digest:
-                    one.excerpt = text
-                    yield one
+                    yield one, text
 
 
 def _add_copies(one: _Sought, path: RelativePath, source: SourceText) -> None:
