@@ -78,8 +78,8 @@ KEPT_REVISIONS = 20
 class PackHistory(Protocol):
     """The last revisions of packs; losing one costs a comparison, so nothing here fails."""
 
-    def keep(self, pack: Pack) -> None:
-        """Keep a revision, and only the last `KEPT_REVISIONS` of the pack."""
+    def keep(self, *revisions: Pack) -> None:
+        """Keep revisions of a pack, and only the last `KEPT_REVISIONS` of them."""
 
     def get(self, pack_id: str, revision: int) -> Pack | None:
         """A kept revision."""
@@ -94,7 +94,7 @@ class PackHistory(Protocol):
 class NoHistory:
     """For whoever keeps no revisions."""
 
-    def keep(self, _: Pack) -> None:
+    def keep(self, *_: Pack) -> None:
         """Nothing is kept."""
 
     def get(self, _: str, __: int) -> Pack | None:

@@ -24,8 +24,8 @@ class PostgresPackHistory:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def keep(self, _: Pack) -> None:
-        """It was kept with the change."""
+    def keep(self, *_: Pack) -> None:
+        """They were kept with the change."""
 
     def get(self, pack_id: str, revision: int) -> Pack | None:
         """A kept revision."""

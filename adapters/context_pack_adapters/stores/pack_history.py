@@ -24,14 +24,17 @@ class FilePackHistory:
 
     def __init__(self, folder: PrivateFolder) -> None:
         self._folder = folder
+        self._is_swept = False
 
-    def keep(self, pack: Pack) -> None:
-        """Keep a revision, and only the last of the pack."""
+    def keep(self, *revisions: Pack) -> None:
+        """Keep revisions of a pack, and only the last of them."""
+        pack_id = revisions[0].id
         with suppress(OSError, Failure):
             self._folder.make()
-            self._folder.put(_name(pack.id, pack.revision), pack_format.encode(pack))
-            for revision in self.revisions(pack.id)[:-KEPT_REVISIONS]:
-                self._folder.remove(_name(pack.id, revision))
+            for pack in revisions:
+                self._folder.put(_name(pack_id, pack.revision), pack_format.encode(pack))
+            for revision in self.revisions(pack_id)[:-KEPT_REVISIONS]:
+                self._folder.remove(_name(pack_id, revision))
             self._sweep()
 
     def get(self, pack_id: str, revision: int) -> Pack | None:
@@ -63,7 +66,10 @@ class FilePackHistory:
         return [name for name in self._folder.names() if name.endswith(SUFFIX)]
 
     def _sweep(self) -> None:
-        """Drop what is older than any pack that is still worked on."""
+        """Once: drop what is older than any pack that is still worked on."""
+        if self._is_swept:
+            return
+        self._is_swept = True
         before = time.time() - KEPT_SECONDS
         for name in self._names():
             with suppress(OSError):

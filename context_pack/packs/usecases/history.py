@@ -59,10 +59,8 @@ class RememberingStore:
             return change(pack)
 
         after = self.inner.update(pack_id, changed, waiting)
-        for pack in before[-1:]:
-            if pack.revision != after.revision:
-                self._kept(pack)
-                self._kept(after)
+        if before and before[-1].revision != after.revision:
+            self.history.keep(before[-1], after)
         return after
 
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
