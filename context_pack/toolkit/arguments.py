@@ -131,16 +131,21 @@ def problems(command: type, arguments: Mapping[str, Any]) -> list[Problem]:
     return [] if fits(_schema(command), arguments) else problems_of(_validator(command), arguments)
 
 
-def with_whole_numbers(schema: Schema, value: Any) -> Any:
-    """The value with `5.0` as 5 wherever its schema wants an integer; JSON does not tell the two apart."""
+def with_whole_numbers(command: type, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments with `5.0` as 5 wherever an integer is wanted; JSON does not tell the two apart."""
+    whole: Mapping[str, Any] = _with_whole_numbers(_schema(command), arguments)
+    return whole
+
+
+def _with_whole_numbers(schema: Schema, value: Any) -> Any:
     kind = schema.get("type")
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
     if kind == "object" and isinstance(value, Mapping):
         inner = schema.get("properties", {})
-        return {name: with_whole_numbers(inner.get(name, {}), each) for name, each in value.items()}
+        return {name: _with_whole_numbers(inner.get(name, {}), each) for name, each in value.items()}
     if kind == "array" and isinstance(value, list):
-        return [with_whole_numbers(schema.get("items", {}), each) for each in value]
+        return [_with_whole_numbers(schema.get("items", {}), each) for each in value]
     return value
 
 

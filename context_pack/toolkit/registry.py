@@ -13,7 +13,6 @@ from context_pack.toolkit.arguments import (
     arguments_of,
     key_of,
     parse,
-    schema_of,
     with_whole_numbers,
 )
 from context_pack.toolkit.call import Call, Cancelled, Overdue
@@ -171,7 +170,7 @@ def _parsed(tool: Tool, arguments: Mapping[str, Any]) -> Any:
         known = {name for name, _, _ in arguments_of(command)}
         arguments = {name: value for name, value in arguments.items() if name in known}
     if not tool.family.strict_integers:
-        arguments = with_whole_numbers(schema_of(command), arguments)
+        arguments = with_whole_numbers(command, arguments)
     return parse(command, arguments)
 
 
