@@ -7,8 +7,9 @@ weigh more, the last ones lose their content first and say so.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.domain.excerpts import excerpt
 from context_pack.memory.family import FAMILY, SEARCH
@@ -22,9 +23,17 @@ from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, Answer, Tool, json_answer
 from context_pack.toolkit.tokens import fitting
 
+if TYPE_CHECKING:
+    from context_pack.memory.domain.text_lines import TextLine
+
 SEARCH_ABOUT = """\
 Search discoveries, sessions, packs and code by meaning and name. For exact text: grep_codebase."""
-PARTIAL = "not all is indexed yet ({done} of {total} files): ask again soon, or use grep_codebase"
+PARTIAL = (
+    "not all is indexed yet ({done} of {total} files), the rest was searched for the words alone: "
+    "ask again soon, or use grep_codebase"
+)
+TEXT = "text"
+"""The type and source of what was found in a file that is not indexed yet."""
 ENVELOPE_BYTES = 600
 """Room for everything beside the results and the question."""
 
@@ -45,8 +54,8 @@ def search_tool(searcher: MemorySearcher) -> Tool:
         def tell(done: int, total: int) -> None:
             call.progress(done, total, f"indexing: {done} of {total} files")
 
-        found = retry_if_damaged(lambda: searcher.search(command, call.check, tell))
-        return fitting(command.max_tokens, lambda room: json_answer(_searched(command, found, room)))
+        found, lines = retry_if_damaged(lambda: searcher.search_with_text(command, call.check, tell))
+        return fitting(command.max_tokens, lambda room: json_answer(_searched(command, found, lines, room)))
 
     return Tool(
         name=SEARCH,
@@ -64,13 +73,19 @@ def search_tool(searcher: MemorySearcher) -> Tool:
     )
 
 
-def _searched(command: ContextSearch, search: FoundInMemory, most: int) -> dict[str, Any]:
+def _searched(
+    command: ContextSearch, search: FoundInMemory, lines: Sequence[TextLine], most: int
+) -> dict[str, Any]:
     words = tokens(command.query)
+    # A third is for what is not indexed yet, however much the index has.
+    count = min(len(lines), max(command.limit - len(search.hits), command.limit // 3))
+    rows = [shortened(hit, words) for hit in search.hits[: command.limit - count]]
+    rows += map(_text, lines[:count])
     room = most - ENVELOPE_BYTES - weight(command.query)
     record: dict[str, Any] = {
-        "results": fitted([shortened(hit, words) for hit in search.hits], room)[0],
+        "results": fitted(rows, room)[0],
         "query": command.query,
-        "totalFound": search.total,
+        "totalFound": search.total + len(lines),
         "searchTime": search.milliseconds,
     }
     if search.more:
@@ -125,3 +140,19 @@ def _code(found: FoundPiece, score: float) -> dict[str, Any]:
     if found.heading:
         record["symbol"] = found.heading
     return {**record, "score": score, "source": CODE}
+
+
+def _text(line: TextLine) -> dict[str, Any]:
+    """A line that holds words of the question, between its neighbours; nothing is known of its meaning."""
+    end = line.line + len(line.after)
+    return {
+        "id": f"{line.path}#L{line.line}",
+        "type": TEXT,
+        "content": line.shown,
+        "module": module_of(RelativePath(line.path)),
+        "path": line.path,
+        "startLine": line.start,
+        "endLine": end,
+        "score": 0.0,
+        "source": TEXT,
+    }

@@ -125,10 +125,10 @@ def _unforeseen(doing: str, error: Exception) -> NotParsed:
     return NotParsed(f"{doing} it failed inside ({type(error).__name__})")
 
 
-def failed_in_words(failed: Mapping[str, str]) -> str | None:
-    """One sentence that names the files something is wrong with, a few of many; None without any."""
+def failed_in_words(failed: Mapping[str, str]) -> tuple[str, ...]:
+    """One sentence that names the files something is wrong with, a few of many; none without any."""
     if not failed:
-        return None
+        return ()
     named = [f"{path}: {why}" for path, why in sorted(failed.items())[:MOST_NAMED]]
     more = [f"and {len(failed) - MOST_NAMED} more"] if len(failed) > MOST_NAMED else []
-    return f"not indexed as code ({', '.join((*named, *more))})"
+    return (f"not indexed as code ({', '.join((*named, *more))})",)

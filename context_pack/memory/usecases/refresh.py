@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from context_pack.kernel.classes import frozen
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paths import RelativePath, module_of
@@ -39,12 +39,18 @@ MOMENT_SECONDS = 1.0
 """How long a call indexes by itself where no background can be started."""
 
 
+def _none(_: str) -> bool:
+    return False
+
+
 @frozen
 class Refreshed:
     """How far the code is while the index is behind, and what could not be read or indexed as it should."""
 
     indexing: Progress | None
     warnings: tuple[str, ...] = ()
+    pending: Callable[[str], bool] = _none
+    """Whether a file is not indexed as it is now."""
 
 
 @frozen
@@ -63,8 +69,8 @@ class Refresher:
         """
         warnings = self._refresh_stores()
         self._replace(SESSION, map(session_entry, self.ports.sessions.past()))
-        indexing, trouble = self._refresh_code(check, tell)
-        return Refreshed(indexing, warnings if trouble is None else (*warnings, trouble))
+        code = self._refresh_code(check, tell)
+        return evolve(code, warnings=(*warnings, *code.warnings))
 
     def _refresh_stores(self) -> tuple[str, ...]:
         """Read discoveries and packs, unless the index was made from the state that they have now."""
@@ -118,15 +124,16 @@ class Refresher:
         if gone := known.keys() - fresh.keys():
             self.ports.index.forget(corpus, sorted(gone))
 
-    def _refresh_code(self, check: Callable[[], None], tell: Tell) -> tuple[Progress | None, str | None]:
+    def _refresh_code(self, check: Callable[[], None], tell: Tell) -> Refreshed:
         """How far the index is if it is behind, and which files something is wrong with."""
         indexer, background = CodeIndexer.over(self.ports), self.ports.background
         plan = indexer.plan_within(self._within(check, None if background is None else SURVEY_SECONDS))
         if plan is None:
             assert background is not None
             background.start(TASK)
-            known = len(self.ports.index.known(CODE))
-            return Progress(known, known), failed_in_words(indexer.failed())
+            known = self.ports.index.known(CODE)
+            progress = Progress(len(known), len(known))
+            return Refreshed(progress, failed_in_words(indexer.failed()), lambda path: path not in known)
         left = plan.is_left_to(background, TASK, FEW_FILES)
         if left and background is not None and not plan.progress.done:
             # Nothing of this project is indexed yet: an answer now would look as if there were nothing.
@@ -136,13 +143,14 @@ class Refresher:
         if left:
             todo = {*plan.changed, *plan.gone}
             unchanged = {path: why for path, why in indexer.failed().items() if path not in todo}
-            return plan.progress, failed_in_words(unchanged)
+            return Refreshed(plan.progress, failed_in_words(unchanged), plan.changed.__contains__)
         done = plan.progress
         if not plan.is_idle:
             hurried = background is not None and not plan.is_small(FEW_FILES)
             go_on = self._within(check, MOMENT_SECONDS if hurried else None)
             done = indexer.carry_out(plan, lambda: not go_on())
-        return None if done.done >= done.total else done, failed_in_words(indexer.failed())
+        behind = None if done.done >= done.total else done
+        return Refreshed(behind, failed_in_words(indexer.failed()), plan.changed.__contains__)
 
     def _await(self, background: Background, total: int, check: Callable[[], None], tell: Tell) -> None:
         """Wait for the first index, but not for long."""

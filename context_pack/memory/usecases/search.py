@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Code, Failure
+from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.memory.domain.code_place import from_record
 from context_pack.memory.domain.code_place import shown as code_shown
 from context_pack.memory.domain.discovery import DiscoveryType
@@ -14,13 +15,16 @@ from context_pack.memory.domain.entries import CORPORA, DISCOVERY
 from context_pack.memory.domain.ranking import AGAIN, AGAIN_OF_MANY, QuestionWords, ranked, shown
 from context_pack.memory.domain.successors import after_successors
 from context_pack.memory.domain.wholes import parts_of, whole
-from context_pack.memory.ports import CodePlaces, MemoryPorts
-from context_pack.memory.usecases.refresh import TASK, Refresher, Tell
+from context_pack.memory.ports import CodePlaces, MemoryPorts, TextSearch
+from context_pack.memory.usecases.refresh import TASK, Refreshed, Refresher, Tell
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
 from context_pack.retrieval.upkeep import embed_rest
 from context_pack.toolkit.arguments import arg, choice, integer, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, LEAST_TOKENS, MOST_TOKENS
+
+if TYPE_CHECKING:
+    from context_pack.memory.domain.text_lines import TextLine
 
 LEAST_QUERY, MOST_QUERY = 3, 500
 DEFAULT_LIMIT, MOST_LIMIT = 5, 20
@@ -79,6 +83,25 @@ class MemorySearcher:
     refresher: Refresher
     monotonic: Callable[[], float]
     places: CodePlaces
+    text: TextSearch
+
+    def search_with_text(
+        self, command: ContextSearch, check: Callable[[], None], tell: Tell
+    ) -> tuple[FoundInMemory, Sequence[TextLine]]:
+        """As `search`, and lines found by text in the files that are not indexed yet."""
+        from context_pack.memory.domain.text_lines import best_lines, pattern_of
+
+        found, refreshed = self._search(command, check, tell)
+        pattern = None if refreshed.indexing is None or command.type != ALL else pattern_of(command.query)
+        if pattern is None:
+            return found, ()
+        module = scope_of(command).module
+        lines = [
+            line
+            for line in self.text.lines(pattern, check)
+            if refreshed.pending(line.path) and module in (None, module_of(RelativePath(line.path)))
+        ]
+        return found, best_lines(lines, command.query)
 
     def search(
         self,
@@ -92,6 +115,11 @@ class MemorySearcher:
             Failure: `invalid_data`, `nothing_indexed`, `embedder_failed`, or what a store raises.
             Cancelled: the caller has withdrawn the call.
         """
+        return self._search(command, check, tell)[0]
+
+    def _search(
+        self, command: ContextSearch, check: Callable[[], None], tell: Tell
+    ) -> tuple[FoundInMemory, Refreshed]:
         check_query(command.query)
         start = self.monotonic()
         refreshed = self.refresher.refresh(check, tell)
@@ -111,7 +139,7 @@ class MemorySearcher:
         if ranking.warning and not hits and self._has(question.scope):
             raise _failed(ranking.warning, refreshed.indexing)
         embed_rest(self.ports.background, TASK, ranking.semantic)
-        return FoundInMemory(
+        found = FoundInMemory(
             hits,
             len(worth),
             round((self.monotonic() - start) * 1000),
@@ -121,6 +149,7 @@ class MemorySearcher:
             ranking.more,
             (*refreshed.warnings, *filter(None, (ranking.warning or self.ports.warning,))),
         )
+        return found, refreshed
 
     def _whole(self, worth: Sequence[tuple[float, Ranked]], limit: int) -> list[tuple[float, Ranked]]:
         """The first so many hits, definitions whole."""

@@ -450,7 +450,7 @@ def test_many_new_files_are_left_to_the_background_and_the_answer_says_how_far_i
     assert found["indexing"] == {"done": 0, "total": 51}
     assert next(iter(found)) == "partial"
     assert "0 of 51 files" in found["partial"]
-    assert found["results"] == []
+    assert [row["source"] for row in found["results"]] == ["text"]
     assert worker.started == ["memory"]
     del files["m/f50.py"]
     found = room.search("g17")
@@ -459,6 +459,39 @@ def test_many_new_files_are_left_to_the_background_and_the_answer_says_how_far_i
     files["m/new.py"] = "def zebra(): ...\n"
     assert room.search("zebra")["results"][0]["path"] == "m/new.py"
     assert worker.started == ["memory"]
+
+
+@pytest.mark.clause("ME-45")
+def test_what_is_not_indexed_yet_is_found_by_text_behind_what_is() -> None:
+    hay = "def feed_{0}():\n    hay = 1\n    return hay\n"
+    files: dict[str, str | bytes] = {f"old/f{number}.py": hay.format(number) for number in range(3)}
+    room = Room(files)
+    room.search("feed hay")
+    files |= {f"new/f{number}.py": hay.format(number) for number in range(60)}
+    files["new/zoo/keeper.py"] = "# The zoo\n\n\ndef give():\n    # feeding hay to zebras\n    return 1\n"
+    files["old/f0.py"] = "def feed_zebra(hay): ...\n"
+    room._registry = None
+    room.with_memory(background=Worker(works=True))
+    found = room.search("feed hay to the zebra")
+    assert found["indexing"] == {"done": 2, "total": 64}
+    assert "searched for the words alone" in found["partial"]
+    assert [row["source"] for row in found["results"]] == ["code", "code", "code", "text", "text"]
+    assert {row["path"] for row in found["results"][3:]} == {"new/zoo/keeper.py", "old/f0.py"}
+    (keeper,) = (row for row in found["results"] if row["path"] == "new/zoo/keeper.py")
+    assert keeper == {
+        "id": "new/zoo/keeper.py#L5",
+        "type": "text",
+        "content": "\ndef give():\n    # feeding hay to zebras\n    return 1",
+        "module": "zoo",
+        "path": "new/zoo/keeper.py",
+        "startLine": 3,
+        "endLine": 6,
+        "score": 0.0,
+        "source": "text",
+    }
+    assert [row["path"] for row in room.search("zebra", module="zoo")["results"]] == ["new/zoo/keeper.py"]
+    assert room.search("zebra", type="decision")["results"] == []
+    assert len(room.search("feed hay", limit=1)["results"]) == 1
 
 
 @pytest.mark.clause("ME-23")
