@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from context_pack import open_workspace
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.syntax import NoSyntax
 from context_pack.memory.ports import GoOn, always
@@ -36,6 +37,18 @@ def aged(path: Path) -> Path:
     then = time.time() - 60
     os.utime(path, (then, then))
     return path
+
+
+@pytest.mark.clause("ME-21")
+def test_a_pack_that_was_exported_is_not_indexed(tmp_path: Path) -> None:
+    with open_workspace(root=tmp_path / ".packs", source_root=tmp_path) as workspace:
+        pack = workspace.packs.create(ttl_minutes=60, title="How <we> greet")
+        (tmp_path / "a.html").write_text(workspace.packs.export_html(pack))
+        (tmp_path / "a.md").write_text(workspace.packs.document(pack))
+    (tmp_path / "b.html").write_text("<!DOCTYPE html>\n<title>Ours</title>\n")
+    files = tree(tmp_path)
+    told = [files.read(name).skipped for name in ("a.html", "a.md", "b.html")]
+    assert told == ["an exported pack", "an exported pack", None]
 
 
 @pytest.mark.clause("ME-21")

@@ -193,6 +193,24 @@ def test_discoveries_are_found_beside_much_code_and_say_when_theirs_changed(
     assert found.count("[code changed]") == 1
 
 
+@pytest.mark.clause("CLI-62")
+def test_a_discovery_is_shown_whole_with_its_code_by_how_its_id_begins(here: Callable[..., Done]) -> None:
+    assert here("memory", "search", "anything at all").code == 1
+    long = "Tokens are made in one place, " + "and nowhere else, " * 10
+    note = ("--path", "src/login.py", "--symbol", "token")
+    name = here("memory", "add", "rule", long, *note, "--json").json["id"]
+    other = here("memory", "add", "issue", "Renewing is slow on Mondays", "--json").json["id"]
+    assert "memory show ID" in here("memory", "list").err
+    shown = here("memory", "show", name[:8])
+    assert shown.out.splitlines()[1:] == [
+        f"    {long.strip()}",
+        "    about src/login.py:6-7 token (exact)",
+    ]
+    told = here("memory", "show", "nobody", other, "--json")
+    assert [each["id"] for each in told.json["discoveries"]] == [other]
+    assert (told.code, "no discovery has that id" in told.err) == (1, True)
+
+
 @pytest.mark.clause("CLI-63")
 def test_commands_are_completed(cli: CommandLine, tmp_path: Path) -> None:
     script = tmp_path / "complete.bash"

@@ -190,6 +190,7 @@ COMMANDS: list[list[str]] = [
     ["contexts", "show", "src/deep"],
     ["memory", "add", "rule", "Never cross the marker by day", "--module", "day"],
     ["memory", "list"],
+    ["memory", "show", "0"],
     ["memory", "search", "marker"],
     ["search", "marker"],
     ["memory", "import", "notes", "README.md"],

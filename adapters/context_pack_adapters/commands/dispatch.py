@@ -78,6 +78,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     ),
     "memory add": CommandEntry("memory:add", "record a discovery about the project"),
     "memory list": CommandEntry("memory:list_discoveries", "list the discoveries"),
+    "memory show": CommandEntry("memory:show", "print discoveries whole, with their code"),
     "memory search": CommandEntry("finding:search_memory", "search the discoveries"),
     "memory import": CommandEntry(
         "memory_import:import_notes", "record what Markdown notes and decision records say"

@@ -23,14 +23,14 @@ LIMIT = argument("--limit", metavar="N", type=int, default=5, help="most results
     LIMIT,
     flag("--json", "print what context_search answers"),
 )
-def search(options: Namespace, shell: Shell) -> None:
+def search(options: Namespace, shell: Shell) -> int:
     """Search code, discoveries, past sessions and packs, as context_search does.
 
     Examples:
       context-pack search "where is the session renewed"
       context-pack search renew_token --limit 10
     """
-    _show(options, shell, _ask(options, shell, "all"))
+    return _show(options, shell, _ask(options, shell, "all"))
 
 
 @command(
@@ -40,14 +40,14 @@ def search(options: Namespace, shell: Shell) -> None:
     LIMIT,
     flag("--json", "print what context_search answers"),
 )
-def search_memory(options: Namespace, shell: Shell) -> None:
+def search_memory(options: Namespace, shell: Shell) -> int:
     """Search the discoveries.
 
     Example:
       context-pack memory search "how do we keep sessions" --type decision
     """
     kinds = [options.type] if options.type else TYPES
-    _show(options, shell, _together([_ask(options, shell, each) for each in kinds], options.limit))
+    return _show(options, shell, _together([_ask(options, shell, each) for each in kinds], options.limit))
 
 
 def _together(answers: Sequence[Mapping[str, Any]], limit: int) -> dict[str, Any]:
@@ -70,16 +70,22 @@ def _ask(options: Namespace, shell: Shell, kind: str) -> dict[str, Any]:
     return found
 
 
-def _show(options: Namespace, shell: Shell, found: Mapping[str, Any]) -> None:
+def _show(options: Namespace, shell: Shell, found: Mapping[str, Any]) -> int:
+    """Print what was found; the exit code is 1 if that is nothing."""
+    code = 0 if found["results"] else 1
     if options.json:
         shell.terminal.json(found)
-        return
+        return code
     for each in found["results"]:
         shell.terminal.styled_line(("bold", _where(each)), ("dim", f"  {each['score']:.2f}"))
         for line in str(each["content"]).split("\n"):
             shell.terminal.line(f"    {line}")
     if not found["results"]:
-        shell.terminal.line("Nothing found.")
+        where = (
+            f" in the module {options.module!r}; leave --module out to search all" if options.module else ""
+        )
+        shell.terminal.line(f"Nothing found{where}.")
+    return code
 
 
 def _where(found: Mapping[str, Any]) -> str:

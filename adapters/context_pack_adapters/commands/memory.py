@@ -1,4 +1,4 @@
-"""The commands about memory: add, list, forget; `memory_import` records what notes say."""
+"""The commands about memory: add, list, show, forget; `memory_import` records what notes say."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from context_pack.kernel.errors import Failure
+from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.places import in_project
 from context_pack_adapters.commands.shell import Shell
@@ -92,10 +92,56 @@ def list_discoveries(options: Namespace, shell: Shell) -> None:
             for each in found
         ]
         shell.terminal.table(rows, "ID", "TYPE", "DATE", "MODULE", "CONTENT")
+        if any(len(each.content) > SHOWN_CHARS or each.code is not None for each in found):
+            shell.terminal.note("All that one says, and its code: context-pack memory show ID")
     else:
         shell.terminal.line("No discoveries found.")
         if options.type is options.module is None:
             shell.terminal.note("Record one: context-pack memory add TYPE TEXT")
+
+
+@command(
+    argument("ids", nargs="+", metavar="ID", help="what 'memory list' shows, or how one begins"),
+    flag("--json", "print them as JSON"),
+)
+def show(options: Namespace, shell: Shell) -> int:
+    """Print discoveries whole, each with the code that it is about and how that stands.
+
+    Example:
+      context-pack memory show 5f1c0a52
+    """
+    memory = shell.cases().memory
+    every = memory.searcher.ports.discoveries.all()
+    found: list[tuple[Discovery, CodeState | None]] = []
+    failures: dict[str, Failure] = {}
+    for one in options.ids:
+        meant = [each for each in every if each.id.startswith(one.lower())]
+        if len(meant) == 1:
+            code = meant[0].code
+            found.append((meant[0], None if code is None else memory.places.states([code])[0]))
+        else:
+            words = "several discoveries begin so; write more of it" if meant else "no discovery has that id"
+            failures[one] = Failure(Code.NOT_FOUND, words)
+    shell.complain_of(failures)
+    if options.json:
+        shell.terminal.json({"discoveries": [_as_json(*each) for each in found]})
+    else:
+        for each, state in found:
+            _tell_whole(_as_json(each, state), shell)
+    return 1 if failures else 0
+
+
+def _tell_whole(told: Mapping[str, Any], shell: Shell) -> None:
+    facts = [told["type"], told["id"], told["date"][:10], told.get("module"), told.get("author")]
+    shell.terminal.styled_line(("bold", "  ".join(fact for fact in facts if fact)))
+    for line in str(told["content"]).split("\n"):
+        shell.terminal.line(f"    {line}")
+    if (code := told.get("code")) is not None:
+        now = code.get("now") or code
+        symbol = f" {code['symbol']}" if "symbol" in code else ""
+        shell.terminal.line(f"    about {now['path']}:{now['lines']}{symbol} ({code['state']})")
+    if "supersededBy" in told:
+        shell.terminal.line(f"    superseded by {told['supersededBy']}")
 
 
 def _short(discovery: Discovery, known: Mapping[str, CodeState]) -> str:

@@ -8,6 +8,7 @@ clock's grain) is left empty, so that the file is looked at again.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Mapping
 from functools import lru_cache
@@ -30,6 +31,10 @@ UNTOLD = frozenset({"", "csv", "jsonl", "diff", "gitignore", "json", "xml", "tex
 """Formats whose beginning says nothing about what they hold."""
 TELLING = frozenset({"package.json", "tsconfig.json", "composer.json", "manifest.json", "pom.xml"})
 GENERATED = (".lock", ".min.js", ".min.css", ".map", ".snap", "-lock.json", "-lock.yaml", ".svg")
+EXPORTED = re.compile(
+    r"\[LEGEND\]\n# Context pack: |<!DOCTYPE html>\n.{0,4000}? \u00b7 context pack</title>", re.DOTALL
+)
+"""How a pack begins that was exported: what it says is found in the pack itself."""
 TOO_LARGE = "larger than 2 MiB"
 _REASONS = {
     Reason.BINARY: "not text",
@@ -110,6 +115,8 @@ class CodeFiles:
             return CodeFile("", stamp, _REASONS.get(text, "not text"))
         if len(text) > LONGEST_LINE and max(map(len, text.split("\n"))) > LONGEST_LINE:
             return CodeFile("", stamp, f"a line of more than {LONGEST_LINE} characters")
+        if EXPORTED.match(text):
+            return CodeFile("", stamp, "an exported pack")
         return CodeFile(text, stamp)
 
     def _stamp(self, path: str) -> str:

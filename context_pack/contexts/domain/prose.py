@@ -9,10 +9,14 @@ from context_pack.kernel.sentences import first_sentence, one_line
 _FRONT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*)")
-_UNDERLINE = re.compile(r"[=\-~^]{3,}\s*$")
+_UNDERLINE = re.compile(r"[=\-~^]{2,}\s*$")
+_LONG_UNDERLINE = 3
+"""Under a line of any length; a shorter one is under a title that is no longer."""
+_DIRECTIVE = ".. "
+"""What is indented below it belongs to it."""
 _BADGE = re.compile(r"\[?!\[[^\]]{0,200}\]\([^)]{0,400}\)(?:\]\([^)]{0,400}\))?|<[^>]{1,400}>")
 _LINK = re.compile(r"!?\[([^\]]{0,200})\]\([^)]{0,400}\)")
-_NO_PROSE = re.compile(r"(?:[-*+|>]|\d+\.|```|~~~|\.\. |:\w+:|\[[^\]]+\]:|={3,}|-{3,})")
+_NO_PROSE = re.compile(r"(?:[-*+|>]|\d+\.|```|~~~|\.\. |:\w+:|\[[^\]]+\]:|={3,}|-{3,}|[=~^]+\s*$)")
 MOST_LINES = 80
 
 
@@ -23,7 +27,7 @@ def title_of(text: str) -> str:
         heading = _HEADING.match(line)
         if heading:
             return one_line(_plain(_unclosed(heading["title"])))
-        if line.strip() and number + 1 < len(lines) and _UNDERLINE.match(lines[number + 1]):
+        if line.strip() and _is_underlined(lines, number):
             return one_line(_plain(line))
     return ""
 
@@ -32,15 +36,23 @@ def paragraph_of(text: str) -> str:
     """The first sentence of the first paragraph of prose."""
     lines = _lines(text)
     gathered: list[str] = []
+    directive = False
     for number, line in enumerate(lines):
         plain = _plain(line)
-        underlined = number + 1 < len(lines) and bool(_UNDERLINE.match(lines[number + 1]))
-        stop = not plain or underlined or bool(_HEADING.match(line)) or bool(_NO_PROSE.match(plain))
+        directive = line.startswith(_DIRECTIVE) or (directive and (not plain or line[0].isspace()))
+        stop = directive or not plain or _is_underlined(lines, number)
+        stop = stop or bool(_HEADING.match(line) or _NO_PROSE.match(plain))
         if not stop:
             gathered.append(plain)
         elif gathered:
             break
     return first_sentence(" ".join(gathered))
+
+
+def _is_underlined(lines: list[str], number: int) -> bool:
+    """Whether a line is a title by the line below it."""
+    below = lines[number + 1].rstrip() if number + 1 < len(lines) else ""
+    return bool(_UNDERLINE.match(below)) and len(below) >= min(_LONG_UNDERLINE, len(lines[number].strip()))
 
 
 def _lines(text: str) -> list[str]:

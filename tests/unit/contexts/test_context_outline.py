@@ -200,6 +200,9 @@ def test_prose_tells_its_title_and_its_first_paragraph() -> None:
     assert title_of(text) == "Shop"
     assert paragraph_of(text) == "Sells things to people."
     assert title_of("no title") == paragraph_of("# only a title") == ""
+    short = "UI\n==\n\n.. toctree::\n   :maxdepth: 1\n\n   views\n   forms\n\nWhat people see.\n"
+    assert (title_of(short), paragraph_of(short)) == ("UI", "What people see.")
+    assert title_of("a line\n--\n") == ""
 
 
 @pytest.mark.clause("CX-31")
