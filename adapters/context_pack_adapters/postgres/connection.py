@@ -26,7 +26,7 @@ T = TypeVar("T")
 Row = tuple[Any, ...]
 Statement = tuple[LiteralString, dict[str, Any]]
 
-VERSION = 3
+VERSION = 4
 """The version of the tables that this program knows."""
 ANSWER_SECONDS = 4.0
 """How long a statement may take, and how long a lost connection is tried again."""

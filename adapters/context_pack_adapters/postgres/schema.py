@@ -210,6 +210,26 @@ CREATE INDEX cp_embeddings_piece ON context_pack.cp_embeddings (project, piece);
 GRANT USAGE ON SEQUENCE context_pack.cp_ids TO context_pack_member;
 """
     + _SECURE.format("'cp_corpora', 'cp_models', 'cp_entries', 'cp_pieces', 'cp_postings', 'cp_embeddings'"),
+    """
+ALTER TABLE context_pack.cp_embeddings ALTER COLUMN vector SET STATISTICS 0;
+ALTER TABLE context_pack.cp_postings
+  ALTER COLUMN pieces SET STATISTICS 0, ALTER COLUMN weights SET STATISTICS 0;
+ALTER TABLE context_pack.cp_pieces ALTER COLUMN body SET STATISTICS 0;
+CREATE FUNCTION context_pack.cp_look_again() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['cp_entries', 'cp_pieces', 'cp_postings', 'cp_vectors', 'cp_embeddings'] LOOP
+    IF pg_relation_size(format('context_pack.%I', name)::regclass) > 2 * 8192 * (
+        SELECT relpages FROM pg_class WHERE oid = format('context_pack.%I', name)::regclass) THEN
+      EXECUTE format('ANALYZE context_pack.%I', name);
+    END IF;
+  END LOOP;
+END $$;
+REVOKE ALL ON FUNCTION context_pack.cp_look_again() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION context_pack.cp_look_again() TO context_pack_member;
+""",
 )
 assert len(STEPS) == VERSION
 
