@@ -45,6 +45,9 @@ def test_collections_are_added_listed_and_removed(docs: Docs) -> None:
     assert done.code == 0, done
     entry = {"url": "./sub/docs", "description": "Mine"}
     assert docs.config() == {"theme": "dark", "collections": {"notes": entry}}
+    assert docs("add", "ours", "sub/docs", "--shared").code == 0
+    assert docs.config()["collections"].pop("ours") == {"url": "./sub/docs", "shared": True}
+    assert docs("remove", "ours").code == 0
     assert docs("add", "notes", "sub").code == 2
     assert docs("add", "x", "nowhere").code == 1
     assert docs("add", "x", "http://host/x").code == 1

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     argument("place", metavar="PLACE", help="where it is"),
     argument("--description", metavar="TEXT", help="what it holds, for agents that choose"),
     flag("--user", "in the user-wide file instead of the project's"),
+    flag("--shared", "index it in the team's database, for everybody"),
     flag("--replace", "if there is one of that name already"),
     flag("--dry-run", "only say what is there"),
     flag("--json", "print the outcome as JSON"),
@@ -55,7 +56,8 @@ def add(options: Namespace, shell: Shell) -> int:
     if collection.where.is_local:
         body = plan_body(collection, documents.shelf.syncing.look(collection))
     if not options.dry_run:
-        entry = {"url": url, **({"description": options.description} if options.description else {})}
+        more = {"description": options.description, "shared": options.shared}
+        entry = {"url": url} | {name: value for name, value in more.items() if value}
         sources.configure(options.name, entry, options.user)
     shown = without_login(url)
     if options.json:
