@@ -52,7 +52,7 @@ def full_section(key: str = "flow") -> Section:
         Ref("plain", RelativePath("docs/no anchor.md"), LineRange(1, 1)),
     )
     diagram = Diagram("graph", "Who calls whom", "graph TD\n  A-->B\n  %% --- not a fence", "To see it")
-    return Section(key, "The flow: step by step", "First.\n\n---\nThen.", refs, (diagram,))
+    return Section(key, "The flow: step by step", "    code()\n\nFirst.\n\n---\nThen.", refs, (diagram,))
 
 
 def full_pack(pack_id: str = "pk_abcdefgh", now: datetime = NOON, **fields: Any) -> Pack:

@@ -50,6 +50,11 @@ def _kept(value: str | None) -> str | None:
     return (value.strip() or None) if isinstance(value, str) else value
 
 
+def _block(value: str | None) -> str | None:
+    """A text without blank lines at its ends, or None when nothing is left of it."""
+    return (values.without_blank_ends(value) or None) if isinstance(value, str) else value
+
+
 def _typed(*kinds: type) -> Any:
     """A validator that wants a value of one of these types."""
 
@@ -124,7 +129,7 @@ class Diagram:
 
     key: str = field(validator=_holds(values.key))
     title: str = field(converter=_trimmed, validator=_holds(values.required_line))
-    mermaid: str = field(converter=_trimmed, validator=_holds(values.required_block))
+    mermaid: str = field(converter=_block, validator=_holds(values.required_block))
     why: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     extra: Mapping[str, Any] = _extra()
 
@@ -136,7 +141,7 @@ class Section:
     key: str = field(validator=_holds(values.key))
     title: str = field(converter=_trimmed, validator=_holds(values.required_line))
     description: str | None = field(
-        default=None, converter=_kept, validator=_holds(values.block, optional=True)
+        default=None, converter=_block, validator=_holds(values.block, optional=True)
     )
     refs: tuple[Ref, ...] = field(default=(), converter=_parts, validator=_keyed(Ref))
     diagrams: tuple[Diagram, ...] = field(default=(), converter=_parts, validator=_keyed(Diagram))

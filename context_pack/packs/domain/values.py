@@ -81,13 +81,22 @@ def required_line(value: Any, field: str) -> str:
     return text
 
 
+def without_blank_ends(text: str) -> str:
+    """The text without blank lines at its ends; its first line keeps its indent, which may make it code."""
+    body = text.strip()
+    if not body:
+        return ""
+    before, _, after = text.partition(body)
+    return f"{before}|".splitlines()[-1][:-1] + body + f"|{after}".splitlines()[0][1:]
+
+
 def block(value: Any, field: str) -> str | None:
-    """A trimmed text of any number of lines, or None when nothing is left of it."""
-    return string(value, field).strip() or None
+    """A text of any number of lines without blank ones at its ends, or None when nothing is left of it."""
+    return without_blank_ends(string(value, field)) or None
 
 
 def required_block(value: Any, field: str) -> str:
-    """A trimmed text of any number of lines that is not blank."""
+    """A text of any number of lines that is not blank, without blank lines at its ends."""
     text = block(value, field)
     if text is None:
         raise invalid(f"'{field}' must not be blank", field)

@@ -211,16 +211,17 @@ def test_single_line_fields_hold_no_break_and_no_control_character(desk: Any, ba
 @pytest.mark.clause("PK-06")
 def test_free_text_is_trimmed(desk: Any) -> None:
     pack = desk.create(title="  T \n", brief="\tB ", tags=[" one ", "two"])
-    desk.section(pack, section_title=" S ", section_description="\n  text  \n")
+    desk.section(pack, section_title=" S ", section_description="\n \n    code()\n\ntext\n \n")
     desk.ref(pack, ref_title=" R ", ref_why=" W ", group=" G ")
     diagram = {"section_key": "main", "diagram_key": "dia", "title": " D ", "mermaid": "\n graph TD\n  a \n"}
     changed = desk.change(pack, "upsert_diagram", **diagram, diagram_why=" Y ")["changed"]
-    assert changed == {"key": "dia", "title": "D", "mermaid": "graph TD\n  a", "why": "Y"}
+    assert changed == {"key": "dia", "title": "D", "mermaid": " graph TD\n  a ", "why": "Y"}
     whole = desk.input(action="get", id=pack)
     assert (whole["title"], whole["brief"], whole["tags"]) == ("T", "B", ["one", "two"])
     section = whole["sections"][0]
-    assert (section["title"], section["description"]) == ("S", "text")
+    assert (section["title"], section["description"]) == ("S", "    code()\n\ntext")
     assert [section["refs"][0][name] for name in ("title", "why", "group")] == ["R", "W", "G"]
+    assert "]\n    code()\n\ntext\n" in desk.output(id=pack)
 
 
 @pytest.mark.clause("PK-06")
