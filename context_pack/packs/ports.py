@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 from context_pack.kernel.classes import field, frozen
 from context_pack.packs.domain.model import Listed, Pack
@@ -22,7 +22,7 @@ def patiently() -> None:
 
 
 class PackStore(Protocol):
-    """Where packs live. Every method sees only live packs: an expired one is not there.
+    """Where packs live. Every method but the last two sees only live packs: an expired one is not there.
 
     Reads take no lock. Raises `Failure` only: `not_found`, `name_conflict`, `lock_timeout`, `io_error`,
     `malformed_pack`, `migration_required`; what `change` raises passes through and leaves the pack as it was.
@@ -52,24 +52,14 @@ class PackStore(Protocol):
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
 
-
-@runtime_checkable
-class KeepsExpired(Protocol):
-    """A store that still has packs whose time is over; no other method of it sees them."""
-
     def expired(self, trashed: bool = True) -> Sequence[Pack]:
-        """Every such pack, in no particular order; perhaps without those that were moved into a trash."""
+        """Every expired pack that is still there, in no particular order; perhaps without the trash."""
 
     def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
-        """Bring one back, by id or name, as `change` makes it, if its name is free among live packs.
+        """Bring one of those back, by id or name, as `change` makes it, if its name is free among live packs.
 
         Of several of one name it is the one that expired last. Raises `not_found` or `name_conflict`.
         """
-
-
-def expired_in(store: PackStore, trashed: bool = True) -> Sequence[Pack]:
-    """The expired packs that a store still has."""
-    return store.expired(trashed) if isinstance(store, KeepsExpired) else ()
 
 
 KEPT_REVISIONS = 20

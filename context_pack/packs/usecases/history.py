@@ -8,7 +8,7 @@ from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.domain.revisions import Step, steps_between
-from context_pack.packs.ports import KeepsExpired, PackHistory, PackStore, Waiting, expired_in, patiently
+from context_pack.packs.ports import PackHistory, PackStore, Waiting, patiently
 from context_pack.packs.usecases.commands import Diff
 from context_pack.packs.usecases.naming import located
 
@@ -70,12 +70,10 @@ class RememberingStore:
 
     def expired(self, trashed: bool = True) -> Sequence[Pack]:
         """As the other says."""
-        return expired_in(self.inner, trashed)
+        return self.inner.expired(trashed)
 
     def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """As the other does, and keep the new revision."""
-        if not isinstance(self.inner, KeepsExpired):
-            raise Failure(Code.NOT_FOUND, "this store keeps no expired packs", {"pack": handle})
         return self._kept(self.inner.restore(handle, change, waiting))
 
     def _kept(self, pack: Pack) -> Pack:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from context_pack.kernel.errors import Failure
 from context_pack.packs.domain.model import Pack
-from context_pack.packs.ports import ExcerptStore, PackStore, expired_in
+from context_pack.packs.ports import ExcerptStore, PackStore
 
 
 def digests_of(*packs: Pack) -> set[str]:
@@ -23,7 +23,7 @@ def forget(store: PackStore, excerpts: ExcerptStore, digests: Iterable[str]) -> 
     if not candidates:
         return
     try:
-        named = digests_of(*store.all(), *expired_in(store))
+        named = digests_of(*store.all(), *store.expired())
         excerpts.remove({*candidates, *excerpts.idle()} - named)
     except Failure:
         return

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from context_pack.kernel.classes import evolve, field, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paging import Page
-from context_pack.kernel.ports import Clock, SourceTree
+from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.ports import Clock, SourceTree, Stamp
 from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
+from context_pack.packs.domain.budget import Line
 from context_pack.packs.domain.layout import legend_of
 from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text
 from context_pack.packs.domain.model import Listed, Pack, parse_status
@@ -24,7 +27,6 @@ from context_pack.packs.ports import (
     PackSettings,
     PackStore,
     ScopeWatch,
-    expired_in,
 )
 from context_pack.packs.usecases.commands import (
     LEAST_TOKENS,
@@ -36,13 +38,29 @@ from context_pack.packs.usecases.commands import (
     RenderPack,
 )
 from context_pack.packs.usecases.history import Compared, compared
-from context_pack.packs.usecases.kept_pages import KeptPage, KeptPages
 from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
+from context_pack.toolkit.kept import Last
 from context_pack.toolkit.tokens import fitting
 
 WITHOUT_END = 10**12
 """A budget of tokens that no pack reaches."""
+MOST_PAGES, MOST_CHARS = 16, 1024 * 1024
+"""How many pages are kept, and how long each may be."""
+
+
+class KeptPage(NamedTuple):
+    """A page, and all that it was made of: the pack, what its legend says of it, the files of its refs.
+
+    Worth it by `benches/side_by_side/render.py`: "again" takes less time than reading the files, else 3 times
+    that. It is kept only if the own files of its refs prove all of their states, and given again only after
+    a look, in the same call, at whether those files are unchanged.
+    """
+
+    pack: Pack
+    legend: list[Line]
+    stamps: Mapping[RelativePath, Stamp]
+    page: Rendered
 
 
 @frozen
@@ -58,7 +76,7 @@ class PackReader:
     excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
     watch: ScopeWatch = field(factory=NoScopes)
     history: PackHistory = field(factory=NoHistory, repr=False)
-    pages: KeptPages = field(factory=KeptPages, eq=False, repr=False)
+    pages: Last[KeptPage] = field(factory=lambda: Last(MOST_PAGES), eq=False, repr=False)
 
     def get(self, named: Named) -> Pack:
         """The pack."""
@@ -85,7 +103,7 @@ class PackReader:
 
     def expired(self, trashed: bool = True) -> Sequence[Pack]:
         """The packs whose time is over and which can still be restored, the last that expired first."""
-        return sorted(expired_in(self.store, trashed), key=lambda pack: pack.expires_at, reverse=True)
+        return sorted(self.store.expired(trashed), key=lambda pack: pack.expires_at, reverse=True)
 
     def diff(self, command: Diff) -> Compared:
         """What changed between two revisions of a pack."""
@@ -143,12 +161,14 @@ class PackReader:
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
         scopes, now = self.scopes(pack, check), self.clock.now()
         request, legend = (pack.id, mode, tokens, position), legend_of(pack, now, scopes)
-        known = self.pages.of(request, pack, legend)
-        if known is not None and resolver.unchanged(known.stamps):
+        known = self.pages.get(request)
+        # Stores hand out the same pack while its file is the same.
+        same = known is not None and known.pack is pack and known.legend == legend
+        if known is not None and same and resolver.unchanged(known.stamps):
             return known.page
         page = render(pack, resolver.recalling(), now, mode, tokens, position, scopes)
         stamps = resolver.proof()
-        if stamps is not None:
+        if stamps is not None and len(page.text) <= MOST_CHARS:
             self.pages.keep(request, KeptPage(pack, legend, stamps, page))
         return page
 

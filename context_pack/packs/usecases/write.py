@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from context_pack.kernel.classes import evolve, field, frozen
-from context_pack.kernel.errors import Code, Failure, invalid
+from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.kernel.ttl import expiry
@@ -20,7 +20,7 @@ from context_pack.packs.domain.changes import advanced, check_editable, check_ha
 from context_pack.packs.domain.model import Pack, Ref, Status, parse_status
 from context_pack.packs.domain.revision import FIRST
 from context_pack.packs.domain.states import Checked, Resolution, problem_record
-from context_pack.packs.ports import ExcerptStore, KeepsExpired, NoExcerptStore, PackSettings, PackStore
+from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings, PackStore
 from context_pack.packs.usecases import pointing
 from context_pack.packs.usecases.commands import (
     MOST_OPERATIONS,
@@ -135,8 +135,6 @@ class PackWriter:
         """
         now = self.clock.now()
         expires_at = expiry(now, ttl_minutes)
-        if not isinstance(self.store, KeepsExpired):
-            raise Failure(Code.NOT_FOUND, "this store keeps no expired packs", {"pack": handle})
         return self.store.restore(
             handle.strip(), lambda pack: advanced(pack, evolve(pack, expires_at=expires_at), now), check
         )

@@ -25,8 +25,7 @@ from context_pack.packs.usecases.commands import (
     UpsertRef,
     UpsertSection,
 )
-from context_pack.packs.usecases.kept_pages import MOST_PAGES
-from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.usecases.read import MOST_PAGES, PackReader
 from context_pack.packs.usecases.resolving import Kept, RefMemory
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter
