@@ -46,7 +46,8 @@ def test_collections_are_added_listed_and_removed(docs: Docs) -> None:
     entry = {"url": "./sub/docs", "description": "Mine"}
     assert docs.config() == {"theme": "dark", "collections": {"notes": entry}}
     assert docs("add", "ours", "sub/docs", "--shared").code == 0
-    assert docs.config()["collections"].pop("ours") == {"url": "./sub/docs", "shared": True}
+    both = {"notes": entry, "ours": {"url": "./sub/docs", "shared": True}}
+    assert docs.config() == {"theme": "dark", "collections": both}
     assert docs("remove", "ours").code == 0
     assert docs("add", "notes", "sub").code == 2
     assert docs("add", "x", "nowhere").code == 1
