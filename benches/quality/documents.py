@@ -1,11 +1,14 @@
 """How well documents are found: the product's own `documents_search`, over judged items of one file each.
 
   python benches/quality/documents.py [--data FOLDER] [--quick] [--tier TIER] [--keep FOLDER] [--judge]
+    [--store URL]
 
 Printed for each collection and tier: nDCG@10, MRR@10 and Recall@10, the seconds of indexing and the median of
 a query, by vectors and words, by vectors alone and by words alone; and plain FTS5 (its own tokenizer, stemmer
 and BM25) in the same run. `--keep` leaves the index in a folder, so that the hours of the semantic tier are
-spent once. `--judge` ends with 1 when a floor is missed or both searches together are worse than one alone.
+spent once. With `--store` the collections are shared, in a database that has been prepared for the project
+`bench` (`team init`). `--judge` ends with 1 when a floor is missed or both searches together are worse than
+one alone.
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ from metrics import quality  # noqa: E402
 
 from context_pack.retrieval.model import Progress, Scope  # noqa: E402
 from context_pack.retrieval.words import tokens  # noqa: E402
-from context_pack_adapters import open_workspace  # noqa: E402
+from context_pack_adapters.bootstrap import open_ports  # noqa: E402
+from context_pack_adapters.settings import read_settings  # noqa: E402
 from context_pack_adapters.workspace import Workspace  # noqa: E402
 
 DATA = ROOT.parent / "shared" / "data" / "retrieval"
@@ -67,7 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _print(judged, _fts5(judged))
         for tier in wanted.tier or ("fast", "semantic"):
             with _folder(wanted.keep, f"{judged.name}-{tier}") as folder:
-                scores = {row.name: _print(judged, row) for row in _product(judged, tier, folder)}
+                rows = _product(judged, tier, folder, wanted.store)
+                scores = {row.name: _print(judged, row) for row in rows}
             good &= _is_good(judged.name, tier, scores)
     return 0 if good or not wanted.judge else 1
 
@@ -78,20 +83,25 @@ def _options() -> argparse.ArgumentParser:
     made.add_argument("--quick", action="store_true", help="a sample of each collection")
     made.add_argument("--tier", action="append", choices=["fast", "semantic"], help="only this tier")
     made.add_argument("--keep", help="folder for files and indexes that are used again")
+    made.add_argument("--store", metavar="URL", help="the database of a team that is searched instead")
     made.add_argument("--judge", action="store_true", help="exit with 1 when a floor is missed")
     return made
 
 
-def _product(judged: Judged, tier: str, folder: Path) -> Iterator[Row]:
+def _product(judged: Judged, tier: str, folder: Path, store: str | None) -> Iterator[Row]:
     """The product's search by words and vectors, and by each alone."""
     (folder / "items").mkdir(parents=True, exist_ok=True)
     for name, text in judged.documents.items():
         path = folder / "items" / f"{name}.md"
         if not path.exists():
             path.write_text(text, encoding="utf-8")
-    config = {"collections": {"items": {"url": "./items"}}}
+    collection = {"url": "./items"} | ({"shared": True} if store else {})
+    config = {"collections": {judged.name: collection}}
     (folder / "context.json").write_text(json.dumps(config), encoding="utf-8")
-    with open_workspace(source_root=folder, embedder=tier, cache=folder / "private") as workspace:
+    given = {"CONTEXT_PACK_EMBEDDER": tier, "CONTEXT_PACK_CACHE": str(folder / "private")}
+    given |= {"CONTEXT_PACK_STORE": store, "CONTEXT_PACK_PROJECT": "bench"} if store else {}
+    settings = read_settings(given, str(folder))
+    with Workspace(open_ports(settings), settings.max_source_bytes) as workspace:
         begun = time.perf_counter()
         workspace.documents.sync()
         if tier == "semantic":
