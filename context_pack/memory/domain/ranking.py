@@ -23,23 +23,25 @@ from context_pack.retrieval.model import FoundPiece, Ranked
 from context_pack.retrieval.words import split_identifier, tokens
 
 MEANING = 0.7  # 0.022 against the 0.2 of documents: the share of the vectors in the score of code
-MEANING_OF_MANY = 0.35  # 0.007 against 0.7: the same for a long question, of which most words say little
+MEANING_OF_MANY = 0.35  # 0.014 against 0.7: the same for a long question, of which most words say little
 MANY_WORDS = 7
-SUPPORT = 0.15  # 0.021: for the best hit of a file, by how much of the file was found
-DEFINED = 1.5  # 0.015: the definition that a question asks for by nothing but its name, at its first line
+SUPPORT = 0.15  # 0.028: for the best hit of a file, by how much of the file was found
+DEFINED = 1.5  # 0.010: the definition that a question asks for by nothing but its name, at its first line
 NAMESAKE = 0.5  # 0.002: more of that where the file is called like it
-SPELLED = 0.4  # 0.006: a definition whose name stands in a sentence
+SPELLED = 0.4  # 0.005: a definition whose name stands in a sentence
 CALLED = 0.03  # 0.005: by how much of a definition's name is in the question
 CALLING = 0.1  # 0.003: by how much of the question is in a definition's name
-FILE = 0.2  # 0.003: for the best hit of a file, by how much of the file's name is in the question
+FILE = 0.2  # 0.013: for the best hit of a file, by how much of the file's name is in the question
 FOLDER = 0.25  # 0.004: the same for its folders, the rare ones above those that most files are in
 TEST = 0.6  # 0.026
-OLD = 0.7  # 0.008: in a folder v1 when there is a v2 beside it
-NO_CODE_SHARE = 0.6  # 0.003: prose and configuration
+OLD = 0.7  # 0.004: in a folder v1 when there is a v2 beside it
+NO_CODE_SHARE = 0.6  # 0.005: prose and configuration
 NAMELESS = 0.9  # 0.002: lines outside of any definition
-SHORT = 0.9  # 0.004: up to three lines, mostly declarations of what is defined elsewhere
-ASIDE = 0.8  # 0.001: examples, documentation, vendored and generated code
-AGAIN = 0.85  # for each better hit in the same file; 0.75 gains 0.003, and costs whoever wants the second
+SHORT = 0.9  # 0.005: up to three lines, mostly declarations of what is defined elsewhere
+ASIDE = 0.8  # 0.002: examples, documentation, vendored and generated code
+AGAIN = (
+    0.85  # 0.023: for each better hit in the same file; 0.75 gains 0.003, and costs whoever wants the second
+)
 AGAIN_OF_MANY = 1.0
 """The same for those who ask for more than a page of hits, as drafts do: they want the file's others too."""
 SHORT_LINES = 3

@@ -124,11 +124,11 @@ class MemorySearcher:
         start = self.monotonic()
         refreshed = self.refresher.refresh(check, tell)
         check()
-        if refreshed.indexing is None and self._is_empty():
-            raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
         names = tuple(sorted(QuestionWords.of(command.query).names))
         question = Question(command.query, scope_of(command), max(command.limit, WEIGHED), names=names)
         (ranking,) = self.ports.searching.ask([question])
+        if not ranking.hits and refreshed.indexing is None and self._is_empty():
+            raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
         floor = self._floor(ranking)
         # What is below the floor has nothing to do with the question: showing it would be no answer.
         again = AGAIN if command.limit <= MOST_LIMIT else AGAIN_OF_MANY
