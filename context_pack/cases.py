@@ -213,7 +213,6 @@ class UseCases:
         from context_pack.between_features import ContextsAsScopes, SearchedExcerpts
         from context_pack.packs.ports import PackSettings
         from context_pack.packs.usecases.draft import PackDrafter
-        from context_pack.packs.usecases.history import RememberingStore
         from context_pack.packs.usecases.read import PackReader
         from context_pack.packs.usecases.resolving import RefMemory
         from context_pack.packs.usecases.verify import PackVerifier
@@ -221,8 +220,7 @@ class UseCases:
 
         ports, settings = self.ports, PackSettings(self._max_source_bytes)
         # Shared: what one of them found out about a file, the others need not find out again.
-        packs = RememberingStore(ports.packs, ports.history)
-        parts = (packs, ports.source, ports.clock, settings, RefMemory(), ports.syntax, ports.excerpts)
+        parts = (ports.packs, ports.source, ports.clock, settings, RefMemory(), ports.syntax, ports.excerpts)
         scopes = ContextsAsScopes(lambda: self.contexts.queries if ports.has("contexts") else None)
         excerpts = SearchedExcerpts(
             ports.source,
@@ -233,7 +231,7 @@ class UseCases:
             PackReader(*parts, scopes, ports.history),
             PackWriter(*parts),
             PackVerifier(*parts),
-            PackDrafter(packs, ports.source, ports.clock, excerpts, *parts[3:]),
+            PackDrafter(ports.packs, ports.source, ports.clock, excerpts, *parts[3:]),
         )
 
     @cached_property

@@ -97,15 +97,16 @@ def memory_ports(
 
     fast = HashedEmbedder()
     index = MemoryIndex(fast)
+    packs = twins.MemoryPackStore(time, ids or SystemIds())
     session = bytes.fromhex(sha256_hex(format_instant(time.now())))  # named after its start
     return Ports(
         clock=time,
         source=twins.MemorySourceTree(files, policy),
         syntax=syntax,
         search=MemorySearch(files, policy),
-        packs=twins.MemoryPackStore(time, ids or SystemIds()),
+        packs=packs,
         excerpts=twins.MemoryExcerptStore(time),
-        history=twins.MemoryPackHistory(),
+        history=packs.history,
         access=twins.MemoryAccessLog(time),
         bundles=twins.MemoryBundleStore(),
         contexts=ContextPorts(MemoryProjects(files, form, hides), form, MemoryDerivedMemory()),

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
     from context_pack_adapters.stores.code_files import CodeFiles
+    from context_pack_adapters.stores.pack_history import FilePackHistory
     from context_pack_adapters.stores.pack_news import NewsSource
     from context_pack_adapters.stores.pack_news import Tell as TellNews
     from context_pack_adapters.stores.session_files import SessionFiles
@@ -50,12 +51,17 @@ def storage_place(settings: Settings) -> Place:
 
 
 def file_packs(
-    settings: Settings, ids: IdSource, tell: Tell = nobody, trash: Folder | None = None
+    settings: Settings,
+    ids: IdSource,
+    tell: Tell = nobody,
+    trash: Folder | None = None,
+    history: FilePackHistory | None = None,
 ) -> PackStore:
     """The packs in the storage root."""
     from context_pack_adapters.stores.pack_store import FilePackStore
 
-    return FilePackStore(storage_place(settings), SystemClock(), ids, tell=tell, trash=trash)
+    place, clock = storage_place(settings), SystemClock()
+    return FilePackStore(place, clock, ids, tell=tell, trash=trash, history=history)
 
 
 def pack_news(settings: Settings, tell: TellNews) -> NewsSource:
@@ -155,13 +161,17 @@ class DiskPorts(Ports):
         """The packs in the storage root, or those of the team."""
         if self.settings.store:
             return self.team.packs
-        return file_packs(self.settings, SystemIds(), self.tell, self.places.state.below("trash"))
+        trash = self.places.state.below("trash")
+        return file_packs(self.settings, SystemIds(), self.tell, trash, self._file_history)
 
     @cached_property
     def history(self) -> PackHistory:
         """The last revisions of packs."""
-        if self.settings.store:
-            return self.team.history
+        return self.team.history if self.settings.store else self._file_history
+
+    @cached_property
+    def _file_history(self) -> FilePackHistory:
+        """The last revisions of the packs in the storage root."""
         from context_pack_adapters.stores.pack_history import FilePackHistory
 
         return FilePackHistory(self.places.state.below("history"))

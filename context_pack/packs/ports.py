@@ -66,10 +66,7 @@ KEPT_REVISIONS = 20
 
 
 class PackHistory(Protocol):
-    """The last revisions of packs; losing one costs a comparison, so nothing here fails."""
-
-    def keep(self, *revisions: Pack) -> None:
-        """Keep revisions of a pack, and only the last `KEPT_REVISIONS` of them."""
+    """The last `KEPT_REVISIONS` of packs, as their store keeps them with each change; nothing here fails."""
 
     def get(self, pack_id: str, revision: int) -> Pack | None:
         """A kept revision."""
@@ -77,15 +74,9 @@ class PackHistory(Protocol):
     def revisions(self, pack_id: str) -> Sequence[int]:
         """The kept revisions of a pack, the oldest first."""
 
-    def forget(self, pack_id: str) -> None:
-        """Drop every revision of a pack."""
-
 
 class NoHistory:
     """For whoever keeps no revisions."""
-
-    def keep(self, *_: Pack) -> None:
-        """Nothing is kept."""
 
     def get(self, _: str, __: int) -> Pack | None:
         """None."""
@@ -94,9 +85,6 @@ class NoHistory:
     def revisions(self, _: str) -> Sequence[int]:
         """None."""
         return ()
-
-    def forget(self, _: str) -> None:
-        """There is nothing."""
 
 
 class ExcerptStore(Protocol):

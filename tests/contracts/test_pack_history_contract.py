@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import attrs
 import pytest
@@ -11,25 +12,32 @@ from sample_packs import maker
 
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.ports import KEPT_REVISIONS, PackHistory, PackStore
-from context_pack.packs.usecases.history import RememberingStore
 from context_pack_adapters.disk.private import PrivateFolder
-from context_pack_adapters.inmemory import FixedClock, MemoryPackHistory, MemoryPackStore, SeededIds
+from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, SeededIds
 from context_pack_adapters.stores.pack_history import FilePackHistory
 from context_pack_adapters.stores.pack_store import FilePackStore
 
 CLOCK = FixedClock()
 
 
+class Kept(NamedTuple):
+    """A store, and the history that it keeps."""
+
+    store: PackStore
+    history: PackHistory
+
+
 @pytest.fixture(params=["disk", "memory", "postgres"])
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> RememberingStore:
+def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
     """A store of each kind with its history."""
     store: PackStore
     history: PackHistory
     if request.param == "memory":
-        store, history = MemoryPackStore(CLOCK, SeededIds()), MemoryPackHistory()
+        packs = MemoryPackStore(CLOCK, SeededIds())
+        store, history = packs, packs.history
     elif request.param == "disk":
-        store = FilePackStore(tmp_path / "root", CLOCK, SeededIds())
-        history = FilePackHistory(PrivateFolder(str(tmp_path / "history")))
+        history = files = FilePackHistory(PrivateFolder(str(tmp_path / "history")))
+        store = FilePackStore(tmp_path / "root", CLOCK, SeededIds(), history=files)
     else:
         database = request.getfixturevalue("new_database")()
         from context_pack_adapters.postgres.pack_history import PostgresPackHistory
@@ -37,7 +45,7 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> RememberingStore:
 
         store = PostgresPackStore(database, SeededIds(), clock=CLOCK)
         history = PostgresPackHistory(database)
-    return RememberingStore(store, history)
+    return Kept(store, history)
 
 
 def raised(pack: Pack) -> Pack:
@@ -46,15 +54,15 @@ def raised(pack: Pack) -> Pack:
 
 
 @pytest.mark.clause("ST-66", "TM-01")
-def test_the_last_revisions_are_kept_and_the_oldest_go(kept: RememberingStore) -> None:
-    pack, other = (kept.create(maker(CLOCK.now()), None) for _ in range(2))
+def test_the_last_revisions_are_kept_and_the_oldest_go(kept: Kept) -> None:
+    pack, other = (kept.store.create(maker(CLOCK.now()), None) for _ in range(2))
     for _ in range(KEPT_REVISIONS + 2):
-        last = kept.update(pack.id, raised)
+        last = kept.store.update(pack.id, raised)
     assert list(kept.history.revisions(pack.id)) == list(range(4, KEPT_REVISIONS + 4))
     assert kept.history.get(pack.id, 3) is None
     assert kept.history.get(pack.id, 7) == attrs.evolve(pack, revision=7, title="T7")
     assert kept.history.get(pack.id, last.revision) == last
-    kept.delete(pack.id, lambda _: None)
+    kept.store.delete(pack.id, lambda _: None)
     assert list(kept.history.revisions(pack.id)) == []
     assert list(kept.history.revisions(other.id)) == [1]
 
@@ -67,5 +75,5 @@ def test_what_is_older_than_ninety_days_goes_with_the_first_change(tmp_path: Pat
     for path, age in ((old, 91), (young, 89)):
         path.write_text("whatever")
         os.utime(path, times=(path.stat().st_mtime - age * 86_400,) * 2)
-    FilePackHistory(PrivateFolder(str(folder))).keep(maker(CLOCK.now())("pk_cccccccc"))
+    FilePackHistory(PrivateFolder(str(folder))).keep("pk_cccccccc", {1: b""})
     assert sorted(path.name for path in folder.iterdir()) == ["pk_bbbbbbbb.1.md", "pk_cccccccc.1.md"]

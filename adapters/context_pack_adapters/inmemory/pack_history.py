@@ -14,10 +14,10 @@ class MemoryPackHistory:
     def __init__(self) -> None:
         self._packs: dict[str, dict[int, Pack]] = {}
 
-    def keep(self, *revisions: Pack) -> None:
-        """Keep revisions of a pack, and only the last of them."""
-        kept = self._packs.setdefault(revisions[0].id, {})
-        kept.update({pack.revision: pack for pack in revisions})
+    def keep(self, pack: Pack) -> None:
+        """Keep a revision, and only the last of the pack."""
+        kept = self._packs.setdefault(pack.id, {})
+        kept[pack.revision] = pack
         for revision in sorted(kept)[:-KEPT_REVISIONS]:
             del kept[revision]
 

@@ -13,6 +13,7 @@ from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.ttl import is_expired
 from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.ports import Waiting, patiently
+from context_pack_adapters.inmemory.pack_history import MemoryPackHistory
 
 LOCK_SECONDS = 10.0
 _ASK_SECONDS = 0.02
@@ -27,6 +28,7 @@ class MemoryPackStore:
         self._clock = clock
         self._ids = ids
         self._lock_timeout = lock_timeout
+        self.history = MemoryPackHistory()
         self._packs: dict[str, Pack] = {}
         self._locks: dict[str, threading.Lock] = {}
 
@@ -61,7 +63,7 @@ class MemoryPackStore:
             for _ in range(_MOST_DRAWS):
                 fresh = pack_id(self._ids.token(PACK_ID_BYTES))
                 if fresh not in self._packs:
-                    return self._packs.setdefault(fresh, make(fresh))
+                    return self._put(make(fresh))
             raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
 
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
@@ -72,8 +74,7 @@ class MemoryPackStore:
             changed = change(pack)
             if (changed.id, changed.name) != (pack.id, pack.name):
                 raise Failure(Code.INTERNAL, "a change gave the pack another id or name; report this bug")
-            self._packs[pack_id] = changed
-            return changed
+            return self._put(changed)
 
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
@@ -81,6 +82,7 @@ class MemoryPackStore:
         with self._locked(pack_id, waiting):
             check(self.get(pack_id))
             del self._packs[pack_id]
+            self.history.forget(pack_id)
 
     def expired(self, trashed: bool = True) -> Sequence[Pack]:  # noqa: ARG002 - there is no trash
         """Every pack whose time is over."""
@@ -95,8 +97,12 @@ class MemoryPackStore:
                 raise Failure(Code.NOT_FOUND, "no expired pack has that id or name", {"pack": handle})
             pack = max(known, key=lambda each: each.expires_at)
             self._check_free(pack.name)
-            changed = self._packs[pack.id] = change(pack)
-            return changed
+            return self._put(change(pack))
+
+    def _put(self, pack: Pack) -> Pack:
+        self._packs[pack.id] = pack
+        self.history.keep(pack)
+        return pack
 
     def _check_free(self, name: str | None) -> None:
         taken = next((pack for pack in self.all() if name is not None and pack.name == name), None)

@@ -19,13 +19,10 @@ _GET: LiteralString = """
 
 
 class PostgresPackHistory:
-    """A `PackHistory` in a database; what there is to keep or to forget, the pack store has."""
+    """A `PackHistory` in a database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-
-    def keep(self, *_: Pack) -> None:
-        """They were kept with the change."""
 
     def get(self, pack_id: str, revision: int) -> Pack | None:
         """A kept revision."""
@@ -39,9 +36,6 @@ class PostgresPackHistory:
     def revisions(self, pack_id: str) -> Sequence[int]:
         """The kept revisions of a pack, the oldest first."""
         return [revision for (revision,) in self._tried(_KEPT, id=pack_id)]
-
-    def forget(self, _: str) -> None:
-        """It was forgotten with the pack."""
 
     def _tried(self, text: LiteralString, **values: Any) -> Sequence[Row]:
         try:

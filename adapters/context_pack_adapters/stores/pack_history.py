@@ -6,7 +6,7 @@ Losing one costs a comparison: nothing here fails a write. The oldest go first, 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from context_pack.kernel.errors import Failure
@@ -26,13 +26,12 @@ class FilePackHistory:
         self._folder = folder
         self._is_swept = False
 
-    def keep(self, *revisions: Pack) -> None:
-        """Keep revisions of a pack, and only the last of them."""
-        pack_id = revisions[0].id
+    def keep(self, pack_id: str, files: Mapping[int, bytes]) -> None:
+        """Keep files of a pack by their revisions, and only the last of them."""
         with suppress(OSError, Failure):
             self._folder.make()
-            for pack in revisions:
-                self._folder.put(_name(pack_id, pack.revision), pack_format.encode(pack))
+            for revision, data in files.items():
+                self._folder.put(_name(pack_id, revision), data)
             for revision in self.revisions(pack_id)[:-KEPT_REVISIONS]:
                 self._folder.remove(_name(pack_id, revision))
             self._sweep()

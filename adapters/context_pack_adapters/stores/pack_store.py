@@ -26,6 +26,7 @@ from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.stores import pack_format
 from context_pack_adapters.stores.events import WRITING, Event, EventKind, Tell, nobody
 from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, Broken, P, PackFiles, PacksFound
+from context_pack_adapters.stores.pack_history import FilePackHistory
 
 LOCK_SECONDS = 10.0
 CREATE_LOCK = ".create.lock"
@@ -49,8 +50,9 @@ class FilePackStore:
         lock_timeout: float = LOCK_SECONDS,
         tell: Tell = nobody,
         trash: Folder | None = None,
+        history: FilePackHistory | None = None,
     ) -> None:
-        self._trash = trash
+        self._trash, self._history = trash, history
         self._folder = Folder(root).below("packs")
         self._clock = clock
         self._ids = ids
@@ -120,6 +122,7 @@ class FilePackStore:
             with self._locked(pack.id + LOCK_SUFFIX, waiting), translated(pack.id + SUFFIX):
                 self._folder.write(pack.id + SUFFIX, data)
                 self._files.remember(changed, data)
+            self._keep(pack.id, {changed.revision: data})
             if self._trash is not None:
                 with suppress(OSError):
                     self._trash.remove(pack.id + SUFFIX)
@@ -169,11 +172,17 @@ class FilePackStore:
             if is_expired(pack.expires_at, self._clock.now()):
                 raise not_found("id", pack_id)
             with translated(pack_id + SUFFIX):
-                mode = self._folder.status(pack_id + SUFFIX).st_mode
-                self._folder.write(pack_id + SUFFIX, data, mode)
+                before, status = self._folder.read(pack_id + SUFFIX, pack_format.MAX_FILE_BYTES)
+                self._folder.write(pack_id + SUFFIX, data, status.st_mode)
             self._files.remember(changed, data)
+        self._keep(pack_id, {pack.revision: before, changed.revision: data})
         self._tidy()
         return changed
+
+    def _keep(self, pack_id: str, files: Mapping[int, bytes]) -> None:
+        """Keep revisions of a pack, where a history is kept."""
+        if self._history is not None:
+            self._history.keep(pack_id, files)
 
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
@@ -184,6 +193,8 @@ class FilePackStore:
             check(pack)
             with translated(pack_id + SUFFIX):
                 self._remove(pack_id, lock, durably=True)
+        if self._history is not None:
+            self._history.forget(pack_id)
         self._told(EventKind.REMOVED, pack)
 
     def _read(self, pack_id: str) -> Pack:
@@ -215,6 +226,7 @@ class FilePackStore:
             with translated(fresh + SUFFIX):
                 if self._folder.create(fresh + SUFFIX, data):
                     self._files.remember(pack, data)
+                    self._keep(fresh, {pack.revision: data})
                     self._tidy()
                     return pack
         raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")

@@ -1,14 +1,12 @@
-"""The last revisions of packs: kept by a store around the store, and compared."""
+"""The last revisions of packs, compared."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure
-from context_pack.packs.domain.model import Listed, Pack
+from context_pack.packs.domain.model import Pack
 from context_pack.packs.domain.revisions import Step, steps_between
-from context_pack.packs.ports import PackHistory, PackStore, Waiting, patiently
+from context_pack.packs.ports import PackHistory, PackStore
 from context_pack.packs.usecases.commands import Diff
 from context_pack.packs.usecases.naming import located
 
@@ -21,64 +19,6 @@ class Compared:
     old: int
     new: int
     steps: tuple[Step, ...]
-
-
-@frozen
-class RememberingStore:
-    """A `PackStore` that keeps each revision which another one stores."""
-
-    inner: PackStore
-    history: PackHistory
-
-    def get(self, pack_id: str) -> Pack:
-        """As the other says."""
-        return self.inner.get(pack_id)
-
-    def find(self, name: str) -> Pack:
-        """As the other says."""
-        return self.inner.find(name)
-
-    def all(self) -> Sequence[Pack]:
-        """As the other says."""
-        return self.inner.all()
-
-    def summaries(self) -> Sequence[Listed]:
-        """As the other says."""
-        return self.inner.summaries()
-
-    def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
-        """As the other does, and keep the first revision."""
-        return self._kept(self.inner.create(make, name, waiting))
-
-    def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
-        """As the other does, and keep the new revision; the old one too, if it was made elsewhere."""
-        before: list[Pack] = []
-
-        def changed(pack: Pack) -> Pack:
-            before.append(pack)
-            return change(pack)
-
-        after = self.inner.update(pack_id, changed, waiting)
-        if before and before[-1].revision != after.revision:
-            self.history.keep(before[-1], after)
-        return after
-
-    def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
-        """As the other does, and forget every revision."""
-        self.inner.delete(pack_id, check, waiting)
-        self.history.forget(pack_id)
-
-    def expired(self, trashed: bool = True) -> Sequence[Pack]:
-        """As the other says."""
-        return self.inner.expired(trashed)
-
-    def restore(self, handle: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
-        """As the other does, and keep the new revision."""
-        return self._kept(self.inner.restore(handle, change, waiting))
-
-    def _kept(self, pack: Pack) -> Pack:
-        self.history.keep(pack)
-        return pack
 
 
 def compared(store: PackStore, history: PackHistory, command: Diff) -> Compared:
