@@ -5,7 +5,7 @@ Everything that names a JSON field of `read_file`'s answer is here; what a call 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -86,20 +86,20 @@ def _record(read: FileRead) -> dict[str, Any]:
     if read.external is not None:
         metadata["external"] = list(read.external)
     whole = {"file": file, "dependencies": list(map(_dependency, read.dependencies)), "metadata": metadata}
-    if read.rest is None and not read.cut:
-        return whole
-    return {"more": _more(read), **whole, **_next(read)}
+    more = "; ".join(_more(read))
+    return {"more": more, **whole, **_next(read)} if more else whole
 
 
-def _more(read: FileRead) -> str:
+def _more(read: FileRead) -> Iterator[str]:
     """What a page leaves out, for the top of it; some clients cut the end of a long answer off."""
-    assert read.span is not None
-    parts = [f"lines {read.span.start}-{read.span.end} of {read.lines}"]
-    if read.cut:
-        parts.append(f"line {read.span.start} is too long and lacks its last {read.cut} characters")
+    if read.span is not None and (read.rest is not None or read.cut):
+        yield f"lines {read.span.start}-{read.span.end} of {read.lines}"
+    if read.span is not None and read.cut:
+        yield f"line {read.span.start} is too long and lacks its last {read.cut} characters"
     if read.rest is not None:
-        parts.append(f"continue with startLine {read.rest}")
-    return "; ".join(parts)
+        yield f"continue with startLine {read.rest}"
+    if read.unnamed:
+        yield f"{read.unnamed} imports are not named"
 
 
 def _next(read: FileRead) -> dict[str, Any]:

@@ -6,7 +6,7 @@ get what is left. Reading changes nothing: that it happened is told afterwards, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from context_pack.code.domain.imports.table import resolver_of
@@ -14,7 +14,7 @@ from context_pack.code.domain.imports.tree import Imports, TooManyPlaces, Unpars
 from context_pack.code.domain.outline import named, nearly_named
 from context_pack.code.domain.pages import JSON_GROWTH, Span, paged
 from context_pack.code.usecases.source_view import SourceView
-from context_pack.kernel.classes import evolve, frozen
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.nearness import near_paths
@@ -33,6 +33,10 @@ BUDGET_CHARS = 80_000
 LONGEST_PATH = 4096
 ENVELOPE_BYTES = 600
 """Room for what an answer holds beside contents and paths."""
+LEAST_BYTES = 100
+"""Room for the text on the smallest page, so that no short line is cut."""
+ROW_BYTES, NAME_BYTES = 150, 4
+"""What a dependency takes beside its path and its content, and an external name beside itself."""
 MOST_CANDIDATES = 20
 
 Check = Callable[[], None]
@@ -92,7 +96,8 @@ class Dependency:
 class FileRead:
     """A file as it was read; `external` is None when imports were not asked for.
 
-    `rest` is the line to go on with where the page was full, `cut` how many characters its only line lost.
+    `rest` is the line to go on with where the page was full, `cut` how many characters its only line lost,
+    `unnamed` how many of its imports there was no room to name.
     """
 
     source: SourceFile
@@ -104,6 +109,7 @@ class FileRead:
     external: tuple[str, ...] | None = None
     rest: int | None = None
     cut: int = 0
+    unnamed: int = 0
 
 
 @frozen
@@ -131,15 +137,21 @@ class FileReader:
         content, span, lines = _cut(source.text, start, end)
         if command.numbered:
             content = numbered_lines(content, 1 if span is None else span.start)
-        page = paged(content, span, lines, room - ENVELOPE_BYTES - 2 * _path_weight(command.path))
-        read = FileRead(source, language, lines, page.content, page.span, (), None, page.rest, page.cut)
+        room = max(room - ENVELOPE_BYTES - 2 * _path_weight(command.path), LEAST_BYTES)
         if not (command.include_deps and command.max_depth):
-            return read
+            page = paged(content, span, lines, room)
+            return FileRead(source, language, lines, page.content, page.span, (), None, page.rest, page.cut)
         imports = self._imports(source, language, check)
-        found = self._dependencies(
-            set(imports.paths) - {source.path.value}, check, min(BUDGET_CHARS, page.room)
+        paths, names = sorted(set(imports.paths) - {source.path.value}), sorted(imports.external)
+        free = max(room // 2, room - weight(content) if len(content) < room else 0)
+        inside, taken = _fitting(paths, free, ROW_BYTES)
+        external, more = _fitting(names, free - taken, NAME_BYTES)
+        page = paged(content, span, lines, room - taken - more)
+        found = tuple(self._dependencies(inside, check, min(BUDGET_CHARS, page.room)))
+        unnamed = len(paths) + len(names) - len(inside) - len(external)
+        return FileRead(
+            source, language, lines, page.content, page.span, found, external, page.rest, page.cut, unnamed
         )
-        return evolve(read, dependencies=tuple(found), external=tuple(sorted(imports.external)))
 
     def _symbol(self, source: SourceFile, language: str, symbol: str) -> tuple[int, int]:
         """The lines of the one definition of that name."""
@@ -184,8 +196,8 @@ class FileReader:
         return parsed.partly
 
     def _dependencies(self, paths: Iterable[str], check: Check, left: int) -> Iterator[Dependency]:
-        """Each dependency by path; contents come while they fit the budget, whatever went before them."""
-        for path in sorted(paths):
+        """Each dependency; contents come while they fit the budget, whatever went before them."""
+        for path in paths:
             check()
             found = self.tree.read(RelativePath(path), MAX_BYTES)
             language = language_of(path)
@@ -230,6 +242,17 @@ def numbered_lines(content: str, first: int) -> str:
     ending = "\n" if content.endswith("\n") else ""
     lines = content.removesuffix("\n").split("\n") if content else []
     return "\n".join(f"{number:>4}: {line}" for number, line in enumerate(lines, first)) + ending
+
+
+def _fitting(names: Sequence[str], room: int, each: int) -> tuple[tuple[str, ...], int]:
+    """The first names that fit where each takes so many bytes more than it has, and what they take."""
+    taken = kept = 0
+    for name in names:
+        if taken + len(name.encode("utf-8", "surrogatepass")) + each > room:
+            break
+        taken += len(name.encode("utf-8", "surrogatepass")) + each
+        kept += 1
+    return tuple(names[:kept]), taken
 
 
 def _no_imports(source: SourceFile, why: str) -> Failure:

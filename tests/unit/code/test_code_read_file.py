@@ -31,6 +31,7 @@ from context_pack.kernel.syntax import NoSyntax, NotParsed, Syntax
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.rows import weight
+from context_pack.toolkit.tokens import estimate_tokens
 from context_pack_adapters.inmemory import (
     FixedClock,
     MemoryAccessLog,
@@ -587,6 +588,24 @@ def test_a_long_file_comes_in_pages_that_together_are_the_file(numbered: bool) -
         assert span["endLine"] == start - 1
     assert len(pages) > 5
     assert "".join(pages) == (numbered_lines(whole, 1) if numbered else whole)
+
+
+@pytest.mark.clause("CD-12", "CD-29")
+@pytest.mark.parametrize("most", [200, 500, 2_500])
+@pytest.mark.parametrize("wanted", [False, True])
+def test_imports_never_take_the_place_of_the_text_nor_more_than_the_page(most: int, wanted: bool) -> None:
+    text = "".join(f"import m{number}\nimport other{number}\n" for number in range(60))
+    files: Files = {f"m{number}.py": f"v = {number}\n" for number in range(60)}
+    reading = Reading({**files, "main.py": text})
+    pages, start = [], 1
+    while start:
+        page = reading.read("main.py", startLine=start, includeDeps=wanted, max_tokens=most)
+        assert estimate_tokens(json.dumps(page, ensure_ascii=False)) <= most * 1.1
+        named = len(page["dependencies"]) + len(page["metadata"].get("external", ()))
+        assert (f"{120 - named} imports are not named" in page.get("more", "")) == (wanted and named < 120)
+        pages.append(page["file"]["content"])
+        start = page.get("next", {}).get("startLine")
+    assert "".join(pages) == text
 
 
 @pytest.mark.clause("CD-29")
