@@ -15,6 +15,7 @@ import attrs
 from context_pack.kernel.classes import define, field
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.instants import format_instant
+from context_pack.kernel.nearness import close
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import human, remaining_seconds
 from context_pack.packs.domain.model import Diagram, Listed, Pack, Ref
@@ -210,10 +211,11 @@ def _known(action: object, allowed: Mapping[str, type]) -> type:
     if isinstance(action, str) and action in allowed:
         return allowed[action]
     shown = f"'{clip(action)}'" if isinstance(action, str) else f"of type {type(action).__name__}"
-    wrong = f"unknown input action {shown}"
+    wrong, near = f"unknown input action {shown}", close(action, allowed) if isinstance(action, str) else []
     if isinstance(action, str) and action in COMMANDS:
-        wrong = f"{shown} is not allowed in a batch"
-    raise invalid(f"{wrong}; use one of: {', '.join(allowed)}", "action", allowed=list(allowed))
+        wrong, near = f"{shown} is not allowed in a batch", []
+    advice = f"did you mean '{near[0]}'?" if near else f"use one of: {', '.join(allowed)}"
+    raise invalid(f"{wrong}; {advice}", "action", allowed=list(allowed))
 
 
 def _check_wording(arguments: Mapping[str, Any]) -> None:

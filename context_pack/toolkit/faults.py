@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any
 
 from context_pack.kernel.classes import frozen
+from context_pack.kernel.nearness import close
 
 Schema = dict[str, Any]
 
@@ -23,6 +24,14 @@ MAX_PROBLEMS = 10
 MAX_LOOKED_AT = 1000
 """How many faults are collected before the shallowest are chosen."""
 
+OTHER_NAMES: dict[str, tuple[str, ...]] = {
+    "file": ("path",), "file_path": ("path",), "filename": ("path",), "glob": ("filePattern",),
+    "path": ("filePattern", "scope"), "q": ("query", "pattern"), "query": ("pattern",), "symbol": ("name",),
+    "maxresults": ("limit",), "max_results": ("limit",), "top_k": ("limit",), "count": ("limit",),
+    "lines": ("line_start", "startLine"), "text": ("content", "query"), "entityid": ("id",),
+    "id": ("entityId",),
+}  # fmt: skip
+"""What arguments are called elsewhere, in lower case, and what they may be called here."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -138,10 +147,26 @@ def _explain(error: Any) -> Problem:
         return Problem(f"{path}.{error.message}", error.message, rule, f"'{error.message}' is required")
     if rule == "additionalProperties":
         name = clip(error.message)
-        allowed = ", ".join(schema.get("properties", ())) or "none"
-        return Problem(f"{path}.{name}", name, rule, f"'{name}' is not supported here; allowed: {allowed}")
+        known = list(schema.get("properties", ()))
+        words = f"'{name}' is not supported here; allowed: {', '.join(known) or 'none'}{_meant(name, known)}"
+        return Problem(f"{path}.{name}", name, rule, words)
     field = next((part for part in reversed(error.absolute_path) if isinstance(part, str)), "")
-    return Problem(path, field, rule, f"{_subject(error, field)} {_demand(rule, value, schema)}")
+    needed = ", ".join(f"'{name}'" for name in schema.get("required", ())) if field and rule == "type" else ""
+    words = f"{_subject(error, field)} {_demand(rule, value, schema)}{f' with {needed}' if needed else ''}"
+    return Problem(path, field, rule, words)
+
+
+def _meant(name: str, known: list[str]) -> str:
+    """A hint at the field that was meant by one that is not known, or nothing."""
+    usual = [each for each in OTHER_NAMES.get(name.lower(), ()) if each in known]
+    same = [each for each in known if _parts(each) == _parts(name)]
+    near = (usual or same or close(name, known))[:1]
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def _parts(name: str) -> list[str]:
+    """The words of a name, in any order: `startLine` and `line_start` have the same."""
+    return sorted(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().split("_"))
 
 
 def _subject(error: Any, field: str) -> str:
@@ -177,7 +202,8 @@ def _demand(rule: str, value: Any, schema: Schema) -> str:
         case "maxLength":
             return f"must have at most {value} characters"
         case "pattern":
-            return "must not be blank" if value == r"\S" else f"must match {value}"
+            about = f" ({schema['description']})" if "description" in schema else ""
+            return "must not be blank" if value == r"\S" else f"must match {value}{about}"
         case "minItems":
             return f"must have at least {value} item{'' if value == 1 else 's'}"
         case "maxItems":

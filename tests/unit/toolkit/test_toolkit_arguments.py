@@ -28,6 +28,7 @@ from context_pack.toolkit.arguments import (
     schema_of,
     text,
 )
+from context_pack.toolkit.faults import problems_of, strict_validator
 
 
 @frozen
@@ -144,6 +145,12 @@ def test_bounds_are_inclusive_and_exact(field: str, good: list[Any], bad: list[A
         ({**VALID, "key": "A"}, "$.key", "key", "'key' must match ^[a-z]+$"),
         ({"title": "  "}, "$.title", "title", "'title' must not be blank"),
         ({**VALID, "tags": ["a", 2]}, "$.tags[1]", "tags", "item 1 of 'tags' must be a string"),
+        (
+            {**VALID, "steps": ["add"]},
+            "$.steps[0]",
+            "steps",
+            "item 0 of 'steps' must be an object with 'kind'",
+        ),
         ({**VALID, "steps": [{"kind": "add"}, {}]}, "$.steps[1].kind", "kind", "'kind' is required"),
         ({**VALID, "steps": [{"kind": "x"}]}, "$.steps[0].kind", "kind", "'kind' must be one of: add, drop"),
         ({**VALID, "step": {"kind": "add", "place": 1}}, "$.step.place", "place", "'place' is not supported"),
@@ -166,6 +173,19 @@ def test_a_fault_is_addressed_by_path_and_told_in_words(
     assert words in failure.message
     assert (failure.details["path"], failure.details["field"]) == (path, field)
     assert failure.details["problems"][0] == {"path": path, "message": failure.message}
+
+
+@pytest.mark.clause("TK-04")
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("start_line", "line_start"), ("startLine", "line_start"), ("pth", "path"), ("file", "path"), ("x", "")],
+)
+def test_an_unknown_field_is_told_with_the_one_that_may_be_meant(written: str, meant: str) -> None:
+    fields = {"path": {"type": "string"}, "line_start": {"type": "integer"}}
+    schema = {"type": "object", "properties": fields, "additionalProperties": False}
+    (fault,) = problems_of(strict_validator(schema), {written: 1})
+    hint = f"; did you mean '{meant}'?" if meant else ""
+    assert fault.message == f"'{written}' is not supported here; allowed: path, line_start{hint}"
 
 
 @pytest.mark.clause("TK-03")
