@@ -12,11 +12,10 @@ from context_pack.cases import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases, compos
 from context_pack.toolkit.lazy import LazyMapping, LazySequence
 from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.metrics import Metrics
-from context_pack.toolkit.offers import ResourceFamily
-from context_pack.toolkit.registry import Finished, Registry, stats_family
+from context_pack.toolkit.registry import Finished, Registry
 
 if TYPE_CHECKING:
-    from context_pack.toolkit.offers import Prompt
+    from context_pack.toolkit.offers import Prompt, ResourceFamily
     from context_pack.toolkit.spec import Tool
 
 PACK_TOOLS = ("output", "input")
@@ -52,7 +51,7 @@ def build(
     metrics, ports = Metrics(), cases.ports
     return Registry(
         tools=LazyMapping(list(_tools(cases))),
-        resources=LazySequence(lambda: [*_resources(cases), stats_family(metrics)]),
+        resources=LazySequence(lambda: list(_resources(cases, metrics))),
         prompts=LazyMapping([(PROMPTS, lambda: _prompts(ports))]),
         monotonic=ports.clock.monotonic,
         limiter=RateLimiter(dict(rate_limits or {})),
@@ -69,7 +68,7 @@ def _tools(cases: UseCases) -> Iterator[tuple[Sequence[str], Callable[[], Sequen
     def packs() -> Sequence[Tool]:
         from context_pack.packs import tools
 
-        return tools.build(*cases.packs, ports.clock)
+        return tools.build(cases.packs, ports.clock)
 
     def read() -> Sequence[Tool]:
         from context_pack.code.tools import read_tool
@@ -129,9 +128,10 @@ def _tools(cases: UseCases) -> Iterator[tuple[Sequence[str], Callable[[], Sequen
         yield BUNDLE_TOOLS, bundles
 
 
-def _resources(cases: UseCases) -> Iterator[ResourceFamily]:
-    """The resources of each feature that has some."""
+def _resources(cases: UseCases, metrics: Metrics) -> Iterator[ResourceFamily]:
+    """The resources of each feature that has some, and the statistics."""
     from context_pack.packs import resources as pack_resources
+    from context_pack.toolkit.stats import stats_family
 
     ports = cases.ports
     yield pack_resources.build(cases.packs.reader, ports.packs)
@@ -147,6 +147,7 @@ def _resources(cases: UseCases) -> Iterator[ResourceFamily]:
         from context_pack.documents import resources as document_resources
 
         yield document_resources.build(cases.documents.shelf)
+    yield stats_family(metrics)
 
 
 def _prompts(ports: Ports) -> Sequence[Prompt]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from context_pack.kernel.classes import frozen
-from context_pack.packs.ports import Excerpted, PackStore, Waiting, patiently
 
 if TYPE_CHECKING:
     from context_pack.code.ports import CodeSearch
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from context_pack.packs.domain.model import Pack, Ref
     from context_pack.packs.domain.scopes import Scopes, ScopeState
     from context_pack.packs.domain.source import SourceText
+    from context_pack.packs.ports import Excerpted, PackStore, Waiting
     from context_pack.packs.usecases.read import PackReader
 
 
@@ -31,7 +31,7 @@ class ContextsAsScopes:
     queries: Callable[[], ContextQueries | None]
     """Loads them; None where there are no contexts."""
 
-    def states(self, scopes: Sequence[str], waiting: Waiting = patiently, /) -> Scopes:
+    def states(self, scopes: Sequence[str], waiting: Waiting = lambda: None, /) -> Scopes:
         """The state of each scope; a context that is not there or cannot be read is missing."""
         queries = self.queries() if scopes else None
         return {} if queries is None else {scope: _state(queries, scope, waiting) for scope in scopes}
@@ -54,7 +54,7 @@ class SearchedExcerpts:
     memory: Callable[[], MemorySearcher | None]
     documents: Callable[[], Finder | None]
 
-    def best(self, query: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
+    def best(self, query: str, limit: int, check: Waiting = lambda: None, /) -> Excerpted:
         """The passages of all searches, the best first."""
         from context_pack.excerpting import FoundExcerpts
 
@@ -88,7 +88,7 @@ class AnchoredPlaces:
             raise invalid(warning_of(ref, resolver) or f"{file} has no such lines", "path")
         return CodePlace(ref.path, ref.lines, symbol, anchor_record(ref.anchor))
 
-    def states(self, places: Sequence[CodePlace], check: Waiting = patiently) -> Sequence[CodeState]:
+    def states(self, places: Sequence[CodePlace], check: Waiting = lambda: None) -> Sequence[CodeState]:
         """What became of the code of each place."""
         from context_pack.memory.domain.code_place import CodeState
         from context_pack.packs.usecases.resolving import Resolver
@@ -169,7 +169,7 @@ class SearchedText:
 
     search: Callable[[], CodeSearch | None]
 
-    def lines(self, pattern: str, check: Waiting = patiently) -> Sequence[TextLine]:
+    def lines(self, pattern: str, check: Waiting = lambda: None) -> Sequence[TextLine]:
         """The first lines that match; none without a search, or where it takes too long."""
         from context_pack.code.domain.search import LineQuery
         from context_pack.kernel.errors import Code, Failure

@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from context_pack.memory.usecases.indexing import CodeIndexer
     from context_pack.memory.usecases.record import Recorder
     from context_pack.memory.usecases.search import MemorySearcher
-    from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
+    from context_pack.packs.ports import ExcerptStore, PackHistory, PackSettings, PackStore
     from context_pack.packs.usecases.draft import PackDrafter
+    from context_pack.packs.usecases.listing import PackLister
     from context_pack.packs.usecases.read import PackReader
+    from context_pack.packs.usecases.resolving import RefMemory
     from context_pack.packs.usecases.verify import PackVerifier
     from context_pack.packs.usecases.write import PackWriter
 
@@ -92,13 +94,68 @@ class Ports:
         return found
 
 
-class PackCases(NamedTuple):
-    """What is done with packs."""
+class PackCases:
+    """What is done with packs, each loaded when it is first asked for."""
 
-    reader: PackReader
-    writer: PackWriter
-    verifier: PackVerifier
-    drafter: PackDrafter
+    def __init__(self, cases: UseCases, max_source_bytes: int) -> None:
+        self._cases, self._ports, self._max_source_bytes = cases, cases.ports, max_source_bytes
+
+    @cached_property
+    def lister(self) -> PackLister:
+        """Lists packs."""
+        from context_pack.packs.usecases.listing import PackLister
+
+        return PackLister(self._ports.packs, self._ports.clock)
+
+    @cached_property
+    def reader(self) -> PackReader:
+        """Reads packs with their code, and with the contexts that they rely on."""
+        from context_pack.between_features import ContextsAsScopes
+        from context_pack.packs.usecases.read import PackReader
+
+        cases, has = self._cases, self._ports.has
+        scopes = ContextsAsScopes(lambda: cases.contexts.queries if has("contexts") else None)
+        return PackReader(*self._parts, scopes, self._ports.history)
+
+    @cached_property
+    def writer(self) -> PackWriter:
+        """Makes and changes packs."""
+        from context_pack.packs.usecases.write import PackWriter
+
+        return PackWriter(*self._parts)
+
+    @cached_property
+    def verifier(self) -> PackVerifier:
+        """Checks and repairs refs."""
+        from context_pack.packs.usecases.verify import PackVerifier
+
+        return PackVerifier(*self._parts)
+
+    @cached_property
+    def drafter(self) -> PackDrafter:
+        """Makes packs of what the searches find."""
+        from context_pack.between_features import SearchedExcerpts
+        from context_pack.packs.usecases.draft import PackDrafter
+
+        cases, has = self._cases, self._ports.has
+        found = SearchedExcerpts(
+            self._ports.source,
+            lambda: cases.memory.searcher if has("memory") else None,
+            lambda: cases.documents.finder if has("documents") else None,
+        )
+        parts = self._parts
+        return PackDrafter(*parts[:3], found, *parts[3:])
+
+    @cached_property
+    def _parts(
+        self,
+    ) -> tuple[PackStore, SourceTree, Clock, PackSettings, RefMemory, Syntax, ExcerptStore]:
+        """Shared: what one of them found out about a file, the others need not find out again."""
+        from context_pack.packs.ports import PackSettings
+        from context_pack.packs.usecases.resolving import RefMemory
+
+        ports, settings = self._ports, PackSettings(self._max_source_bytes)
+        return ports.packs, ports.source, ports.clock, settings, RefMemory(), ports.syntax, ports.excerpts
 
 
 class CodeCases:
@@ -209,30 +266,8 @@ class UseCases:
 
     @cached_property
     def packs(self) -> PackCases:
-        """Packs; contexts and searches join when a pack first needs them."""
-        from context_pack.between_features import ContextsAsScopes, SearchedExcerpts
-        from context_pack.packs.ports import PackSettings
-        from context_pack.packs.usecases.draft import PackDrafter
-        from context_pack.packs.usecases.read import PackReader
-        from context_pack.packs.usecases.resolving import RefMemory
-        from context_pack.packs.usecases.verify import PackVerifier
-        from context_pack.packs.usecases.write import PackWriter
-
-        ports, settings = self.ports, PackSettings(self._max_source_bytes)
-        # Shared: what one of them found out about a file, the others need not find out again.
-        parts = (ports.packs, ports.source, ports.clock, settings, RefMemory(), ports.syntax, ports.excerpts)
-        scopes = ContextsAsScopes(lambda: self.contexts.queries if ports.has("contexts") else None)
-        excerpts = SearchedExcerpts(
-            ports.source,
-            lambda: self.memory.searcher if ports.has("memory") else None,
-            lambda: self.documents.finder if ports.has("documents") else None,
-        )
-        return PackCases(
-            PackReader(*parts, scopes, ports.history),
-            PackWriter(*parts),
-            PackVerifier(*parts),
-            PackDrafter(ports.packs, ports.source, ports.clock, excerpts, *parts[3:]),
-        )
+        """Packs."""
+        return PackCases(self, self._max_source_bytes)
 
     @cached_property
     def code(self) -> CodeCases:

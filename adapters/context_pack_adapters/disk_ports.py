@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from context_pack.cases import Ports
-from context_pack.memory.ports import MemoryPorts
 from context_pack_adapters.disk.opening import Place
 from context_pack_adapters.private_places import PrivatePlaces, open_places
 from context_pack_adapters.settings import Settings
@@ -25,18 +24,15 @@ if TYPE_CHECKING:
     from context_pack.kernel.paths import PathPolicy
     from context_pack.kernel.ports import Clock, IdSource, SourceTree
     from context_pack.kernel.syntax import Syntax
-    from context_pack.memory.ports import DiscoveryStore
+    from context_pack.memory.ports import MemoryPorts
     from context_pack.packs.ports import ExcerptStore, PackHistory, PackStore
     from context_pack.retrieval.ports import Background
-    from context_pack.retrieval.searching import Searching
     from context_pack_adapters.disk.folder import Folder
     from context_pack_adapters.embed import Embedders
     from context_pack_adapters.index.background import ChildBackground, Done
-    from context_pack_adapters.index.sqlite_index import SqliteIndex
     from context_pack_adapters.postgres.opening import Team
     from context_pack_adapters.stores.access_files import AccessFiles
     from context_pack_adapters.stores.bundle_files import FileBundleStore
-    from context_pack_adapters.stores.code_files import CodeFiles
     from context_pack_adapters.stores.pack_history import FilePackHistory
     from context_pack_adapters.stores.pack_news import NewsSource
     from context_pack_adapters.stores.pack_news import Tell as TellNews
@@ -266,84 +262,9 @@ class DiskPorts(Ports):
     @cached_property
     def memory(self) -> MemoryPorts:
         """The memory of the project."""
+        from context_pack_adapters.disk_memory import DiskMemory
+
         return DiskMemory(self)
-
-
-class DiskMemory(MemoryPorts):
-    """The memory of a project on disk, opened port by port: recording opens no index."""
-
-    def __init__(self, ports: DiskPorts) -> None:
-        vars(self).update(ports=ports)
-
-    if TYPE_CHECKING:
-        ports: DiskPorts
-
-    @property
-    def background(self) -> Background | None:
-        """Does long work beside the calls."""
-        return self.ports.worker
-
-    @cached_property
-    def discoveries(self) -> DiscoveryStore:
-        """The discoveries in the storage root, or those of the team."""
-        if self.ports.settings.store:
-            return self.ports.team.discoveries
-        from context_pack_adapters.stores.discovery_files import DiscoveryFiles
-
-        return DiscoveryFiles(storage_place(self.ports.settings), tell=self.ports.tell)
-
-    @property
-    def sessions(self) -> SessionFiles:
-        """What this session and those before did."""
-        return self.ports.sessions
-
-    @property
-    def syntax(self) -> Syntax:
-        """Every language there is a grammar for."""
-        return self.ports.syntax
-
-    @property
-    def warning(self) -> str | None:
-        """What is wrong with the embedder that was asked for, if anything."""
-        return self.ports.embedders.warning
-
-    def token(self) -> str:
-        """One text for the state of the team's discoveries and packs; files are read as quickly."""
-        return self.ports.team.token() if self.ports.settings.store else ""
-
-    @cached_property
-    def tree(self) -> CodeFiles:
-        """The files below the source root."""
-        from context_pack_adapters.stores.code_files import CodeFiles
-
-        ports = self.ports
-        own = (Path(ports.settings.root), *ports.places.every_project)
-        return CodeFiles(Path(ports.settings.source_root), ports.policy, *own)
-
-    @cached_property
-    def index(self) -> SqliteIndex:
-        """The index in the user's cache."""
-        from context_pack.memory.domain.entries import SNIPPETS
-        from context_pack_adapters.index.sqlite_index import SqliteIndex
-
-        place = self.ports.places.cache.place.below(MEMORY_INDEX)
-        return SqliteIndex(place, self.ports.embedders.fast, chunker=SNIPPETS)
-
-    @cached_property
-    def searching(self) -> Searching:
-        """Searches the index."""
-        from context_pack.memory.domain.entries import BEGINNING
-        from context_pack.retrieval.searching import Searching, budget_beside
-
-        chosen = self.ports.embedders
-        return Searching(
-            self.index,
-            chosen.fast,
-            chosen.semantic,
-            monotonic=self.ports.clock.monotonic,
-            budget=budget_beside(self.background),
-            beginning=BEGINNING,
-        )
 
 
 def background(settings: Settings, places: PrivatePlaces, on_done: Done) -> ChildBackground:

@@ -1,34 +1,28 @@
 """The tools `input` and `output`: from JSON arguments to commands, from values to JSON and Markdown.
 
-Everything that names a JSON field of an answer, an action or a tool is here. What a call means is decided in
-the use cases; which arguments an action takes is in `usecases.commands`.
+Everything that names an action or a tool is here; what actions answer that do more than list is in
+`change_tools`. What a call means is decided in the use cases; which arguments an action takes is in
+`usecases.commands`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-import attrs
-
-from context_pack.kernel.classes import define, field
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.nearness import close
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import human, remaining_seconds
-from context_pack.packs.domain.model import Diagram, Listed, Pack, Ref
-from context_pack.packs.domain.record import diagram_record, ref_record, section_record, to_record
+from context_pack.packs.domain.model import Listed
+from context_pack.packs.domain.record import to_record
 from context_pack.packs.domain.shortened import READ_ALL, first_rows, page_of_rows, rows_within, shortened
-from context_pack.packs.domain.states import pointed_record, repair_record, state_record
 from context_pack.packs.usecases import commands
+from context_pack.packs.usecases.cases import PackUseCases
 from context_pack.packs.usecases.commands import OPERATIONS, Addressed
-from context_pack.packs.usecases.draft import Draft, PackDrafter
-from context_pack.packs.usecases.plans import Part, touch_required, ttl_required
-from context_pack.packs.usecases.read import PackReader
-from context_pack.packs.usecases.verify import PackVerifier
-from context_pack.packs.usecases.write import PackWriter, Pointed, indexed
 from context_pack.toolkit.arguments import arguments_of, clip, parse
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
@@ -71,7 +65,7 @@ CLEARED: Mapping[str, Sequence[str]] = {
 def _on_a_pack(operation: type) -> type:
     """An operation as an action of its own: with the pack it is for."""
     name, bases = f"{operation.__name__}OnPack", (operation, Addressed)
-    return attrs.make_class(name, [], bases, frozen=True, kw_only=True, slots=False, collect_by_mro=True)
+    return frozen(type(name, bases, {}), kw_only=True, slots=False)
 
 
 _OPERATIONS = {name: _on_a_pack(operation) for name, operation in OPERATIONS.items()}
@@ -79,7 +73,7 @@ COMMANDS: Mapping[str, type] = {
     "create": commands.Create,
     "get": commands.Get,
     "list": commands.ListPacks,
-    "draft": Draft,
+    "draft": commands.Draft,
     **_OPERATIONS,
     "set_status": commands.SetStatus,
     "delete_pack": commands.DeletePack,
@@ -110,11 +104,8 @@ def pack_error(failure: Failure, failed: FailedCall) -> Answer:
 FAMILY = Family("packs", pack_error, strict_integers=True)
 
 
-def build(
-    reader: PackReader, writer: PackWriter, verifier: PackVerifier, drafter: PackDrafter, clock: Clock
-) -> tuple[Tool, ...]:
+def build(cases: PackUseCases, clock: Clock) -> tuple[Tool, ...]:
     """`input` and `output` over these use cases."""
-    answers = _Input(reader, writer, verifier, drafter, clock)
     selector = {"type": "string", "enum": list(COMMANDS), "description": "What to do; list when absent"}
     return (
         Tool(
@@ -125,7 +116,7 @@ def build(
             annotations=WRITES,
             commands=COMMANDS,
             choose=choose_input,
-            run=answers.run,
+            run=lambda command, call: _input(cases, clock, command, call),
             output_schema=ANSWER_SCHEMA,
             mutates=mutates,
             spelled=spelled,
@@ -143,7 +134,7 @@ def build(
             annotations=READS,
             commands={"output": commands.Output},
             choose=choose_output,
-            run=lambda command, call: _output(reader, command, call),
+            run=lambda command, call: _output(cases, command, call),
             long_answers=True,
             all_lengths=True,
             budget="max_tokens",
@@ -225,13 +216,19 @@ def _check_wording(arguments: Mapping[str, Any]) -> None:
         if alias in arguments:
             raise invalid(f"'{alias}' is not supported by {action}; use '{use}'", alias, use=use)
     if action in ("create", "draft") and "ttl_minutes" not in arguments:
+        from context_pack.packs.usecases.plans import ttl_required
+
         raise ttl_required("say how many minutes the pack is to live")
     if action == "touch_ttl" and not {"ttl_minutes", "extend_minutes"} & arguments.keys():
+        from context_pack.packs.usecases.plans import touch_required
+
         raise touch_required()
 
 
 def _operations(given: Sequence[Any]) -> list[Any]:
     """The operations of a batch, each checked like an action of its own."""
+    from context_pack.packs.usecases.write import indexed
+
     parsed: list[Any] = []
     for index, operation in enumerate(given):
         with indexed(index):
@@ -243,108 +240,38 @@ def _operations(given: Sequence[Any]) -> list[Any]:
     return parsed
 
 
-def _output(reader: PackReader, command: Any, call: Call) -> Answer:
+def _output(cases: PackUseCases, command: Any, call: Call) -> Answer:
     """The Markdown of `output`."""
     if isinstance(command, commands.RenderPack):
-        return Answer(reader.render(command, call.check).text)
-    return Answer(reader.list_text(command))
+        return Answer(cases.reader.render(command, call.check).text)
+    return Answer(cases.lister.list_text(command))
 
 
-@define
-class _Input:
-    """Serves the actions of `input`."""
+def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answer:
+    """The answer to one action of `input`, within what the client shows."""
+    payload = _payload(cases, clock, command, call)
+    return fitting(
+        call.page_tokens,
+        lambda room: json_answer({"action": command.action, "payload": _shortened(command, payload, room)}),
+    )
 
-    reader: PackReader
-    writer: PackWriter
-    verifier: PackVerifier
-    drafter: PackDrafter
-    clock: Clock
-    handlers: Mapping[str, Callable[[Any, Call], Payload]] = field(init=False)
 
-    def __attrs_post_init__(self) -> None:
-        self.handlers = {
-            "create": lambda command, call: to_record(self.writer.create(command, call.check), anchors=False),
-            "get": lambda command, _: to_record(self.reader.get(command), anchors=False),
-            "draft": self._draft,
-            "list": self._list,
-            "batch": self._batch,
-            "set_status": lambda command, call: self._mutation(
-                self.writer.set_status(command, call.check), None
-            ),
-            "delete_pack": lambda command, call: {
-                "id": self.writer.delete(command, call.check),
-                "deleted": True,
-            },
-            "verify": self._verify,
-            "diff": lambda command, _: self._diff(command),
-            "repair": self._repair,
-            "accept": self._accept,
-        }
+def _payload(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Payload:
+    """What an action answers; those that do more than read are loaded with the first of them."""
+    if isinstance(command, commands.Get):
+        return to_record(cases.reader.get(command), anchors=False)
+    if isinstance(command, commands.ListPacks):
+        return _list(cases, clock, command)
+    from context_pack.packs.change_tools import ActionAnswers
 
-    def run(self, command: Any, call: Call) -> Answer:
-        """The answer to one action, within what the client shows."""
-        payload = self.handlers.get(command.action, self._apply)(command, call)
-        return fitting(
-            call.page_tokens,
-            lambda room: json_answer(
-                {"action": command.action, "payload": _shortened(command, payload, room)}
-            ),
-        )
+    operations = _operations(command.operations) if isinstance(command, commands.Batch) else ()
+    return ActionAnswers(cases, clock, call.check).of(command, operations)
 
-    def _draft(self, command: Draft, call: Call) -> Payload:
-        drafted = self.drafter.draft(command, call.check)
-        return {**to_record(drafted.pack, anchors=False), "tokens": drafted.tokens, **drafted.notes}
 
-    def _apply(self, command: Any, call: Call) -> Payload:
-        written = self.writer.apply(command, command, call.check)
-        return self._mutation(written.pack, _part_record(written.parts[0], written.pointed[0]))
-
-    def _batch(self, command: commands.Batch, call: Call) -> Payload:
-        written = self.writer.batch(command, _operations(command.operations), call.check)
-        parts = zip(written.parts, written.pointed, strict=True)
-        return self._mutation(written.pack, [_part_record(part, pointed) for part, pointed in parts])
-
-    def _list(self, command: commands.ListPacks, _: Call) -> Payload:
-        found, now = self.reader.summaries(command), self.clock.now()
-        packs = [_summary(pack, now) for pack in found.items]
-        return {"count": len(packs), "total": found.total, "has_more": found.has_more, "packs": packs}
-
-    def _verify(self, command: commands.Verify, call: Call) -> Payload:
-        verified = self.verifier.verify(command, call.check)
-        refs = [state_record(checked) for checked in verified.refs]
-        return {"id": verified.pack.id, "revision": verified.pack.revision, "refs": refs}
-
-    def _diff(self, command: commands.Diff) -> Payload:
-        found = self.reader.diff(command)
-        steps = [
-            {"what": step.what, "part": step.part, "name": step.name, "details": step.details}
-            for step in found.steps
-        ]
-        return {"id": found.pack.id, "from": found.old, "to": found.new, "changes": steps}
-
-    def _repair(self, command: commands.Repair, call: Call) -> Payload:
-        repaired = self.verifier.repair(command, call.check)
-        refs = [repair_record(checked) for checked in repaired.refs]
-        return {**self._mutation(repaired.pack, None), "repaired": refs}
-
-    def _accept(self, command: commands.Accept, call: Call) -> Payload:
-        accepted = self.verifier.accept(command, call.check)
-        refs = [repair_record(checked) for checked in accepted.refs]
-        return {**self._mutation(accepted.pack, None), "accepted": refs}
-
-    def _mutation(self, pack: Pack, changed: Any) -> Payload:
-        """What every change answers."""
-        return {
-            "id": pack.id,
-            "name": pack.name,
-            "title": pack.title,
-            "status": pack.status.value,
-            "revision": pack.revision,
-            "updated_at": format_instant(pack.updated_at),
-            "expires_at": format_instant(pack.expires_at),
-            "ttl_remaining_seconds": remaining_seconds(pack.expires_at, self.clock.now()),
-            "changed": changed,
-        }
+def _list(cases: PackUseCases, clock: Clock, command: commands.ListPacks) -> Payload:
+    found, now = cases.lister.summaries(command), clock.now()
+    packs = [_summary(pack, now) for pack in found.items]
+    return {"count": len(packs), "total": found.total, "has_more": found.has_more, "packs": packs}
 
 
 PAGED = {"verify": "refs", "diff": "changes"}
@@ -365,16 +292,6 @@ def _shortened(command: Any, payload: Payload, room: int) -> Payload:
         rest = f"'diff' with from_revision {command.expected_revision} reads all, page by page"
         return first_rows(payload, REPOINTED[command.action], room, rest)
     return first_rows(payload, "changed", room, READ_ALL) if "changed" in payload else payload
-
-
-def _part_record(part: Part | None, pointed: Pointed | None) -> Payload | None:
-    """A section, ref or diagram as it now is, a ref with what it points at; None when it is gone."""
-    if part is None:
-        return None
-    if isinstance(part, Ref):
-        shown = {} if pointed is None else pointed_record(pointed.resolution, pointed.warning)
-        return {**ref_record(part, anchors=False), **shown}
-    return diagram_record(part) if isinstance(part, Diagram) else section_record(part, anchors=False)
 
 
 def _summary(pack: Listed, now: datetime) -> Payload:

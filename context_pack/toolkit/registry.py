@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from context_pack.kernel.classes import define, field
 from context_pack.kernel.errors import Code, Failure
@@ -18,13 +17,14 @@ from context_pack.toolkit.arguments import (
 from context_pack.toolkit.call import Call, Cancelled, Overdue
 from context_pack.toolkit.limits import RateLimiter
 from context_pack.toolkit.metrics import Metrics
-from context_pack.toolkit.offers import Prompt, ResourceEntry, ResourceFamily, ResourceText
 from context_pack.toolkit.spec import Answer, FailedCall, Tool
 from context_pack.toolkit.tokens import size
 
+if TYPE_CHECKING:
+    from context_pack.toolkit.offers import Prompt, ResourceEntry, ResourceFamily, ResourceText
+
 KEPT_COMMANDS = 256
 KEPT_KEY_BYTES = 4096
-STATS_URI = "context://stats"
 LONG_ANSWER_CHARS = 500_000
 """The most that clients let a tool ask for; what is longer is not cut by us, and they keep it elsewhere."""
 NO_MEMORY = "there is not enough memory for this call; ask for less, or close some programs and try again"
@@ -192,28 +192,3 @@ def describe(tool: Tool) -> dict[str, Any]:
     if tool.search_hint:
         meta["anthropic/searchHint"] = tool.search_hint
     return shown
-
-
-def stats_text(metrics: Metrics) -> str:
-    """The metrics as the JSON text of `context://stats`."""
-    return json.dumps(metrics.snapshot(), ensure_ascii=False, indent=2)
-
-
-def stats_family(metrics: Metrics) -> ResourceFamily:
-    """`context://stats`: what this process's tools have done so far."""
-    title, about = "Tool statistics", "Calls, failures by kind and latency quantiles of each tool, as JSON."
-    entry = ResourceEntry(STATS_URI, "stats", title, about, "application/json")
-
-    def read(uri: str) -> ResourceText | None:
-        return ResourceText(uri, stats_text(metrics), "application/json") if uri == STATS_URI else None
-
-    return ResourceFamily(
-        prefix=STATS_URI,
-        uri_template=None,
-        name="stats",
-        title=title,
-        description=about,
-        mime_type="application/json",
-        entries=lambda: [entry],
-        read=read,
-    )

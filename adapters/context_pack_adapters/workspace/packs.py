@@ -17,9 +17,8 @@ from context_pack.packs.domain.model import Pack
 from context_pack.packs.domain.render import Rendered
 from context_pack.packs.domain.scopes import Scopes
 from context_pack.packs.usecases import commands
-from context_pack.packs.usecases.commands import Addressed, Named, Operation
-from context_pack.packs.usecases.draft import DEFAULT_TOKENS as DRAFT_TOKENS
-from context_pack.packs.usecases.draft import Draft, Drafted
+from context_pack.packs.usecases.commands import DRAFT_TOKENS, Addressed, Draft, Named, Operation
+from context_pack.packs.usecases.draft import Drafted
 from context_pack.packs.usecases.verify import Repaired, Verified
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
@@ -31,14 +30,14 @@ class Packs:
     """Every use case of packs; each raises `Failure` as the tools would answer it."""
 
     def __init__(self, cases: UseCases) -> None:
-        self._reader, self._writer, self._verifier, self._drafter = cases.packs
+        self._cases = cases.packs
         self._clock = cases.ports.clock
 
     # -- reading
 
     def get(self, pack: Which) -> Pack:
         """The pack as it now is."""
-        return self._reader.get(Named(id=_handle(pack)))
+        return self._cases.reader.get(Named(id=_handle(pack)))
 
     def list(
         self,
@@ -50,7 +49,7 @@ class Packs:
     ) -> Page[Pack]:
         """Live packs, the last changed first."""
         wanted = commands.ListPacks(status=status, query=query, limit=limit, offset=offset)
-        return self._reader.list(wanted)
+        return self._cases.lister.list(wanted)
 
     def render(
         self,
@@ -65,7 +64,7 @@ class Packs:
         command = commands.RenderPack(
             id=_handle(pack), status=status, mode=mode, max_tokens=max_tokens, cursor=cursor
         )
-        return self._reader.render(command)
+        return self._cases.reader.render(command)
 
     def pages(
         self, pack: Which, *, mode: str | None = None, max_tokens: int = DEFAULT_MAX_TOKENS
@@ -79,7 +78,7 @@ class Packs:
 
     def document(self, pack: Which, *, mode: str = Mode.FULL) -> str:
         """The whole pack as one Markdown text, however long."""
-        return self._reader.document(Named(id=_handle(pack)), mode)
+        return self._cases.reader.document(Named(id=_handle(pack)), mode)
 
     def export_html(self, pack: Which) -> str:
         """The whole pack as one HTML page that needs no network, with the state of every ref."""
@@ -91,15 +90,15 @@ class Packs:
 
     def scopes(self, pack: Which) -> Scopes:
         """How the contexts of the folders that the pack's sections name stand."""
-        return self._reader.scopes(self.get(pack))
+        return self._cases.reader.scopes(self.get(pack))
 
     def expired(self, *, trashed: bool = True) -> Sequence[Pack]:
         """Packs whose time is over and which can still be restored, the last that expired first."""
-        return self._reader.expired(trashed)
+        return self._cases.lister.expired(trashed)
 
     def verify(self, pack: Which) -> Verified:
         """The state of every ref; changes nothing."""
-        return self._verifier.verify(Named(id=_handle(pack)))
+        return self._cases.verifier.verify(Named(id=_handle(pack)))
 
     # -- writing
 
@@ -116,21 +115,21 @@ class Packs:
         command = commands.Create(
             ttl_minutes=ttl_minutes, name=name, title=title, brief=brief, tags=_tags(tags)
         )
-        return self._writer.create(command)
+        return self._cases.writer.create(command)
 
     def draft(
         self, query: str, *, ttl_minutes: int, name: str | None = None, max_tokens: int = DRAFT_TOKENS
     ) -> Drafted:
         """A new pack with the best passages for a question; its `tokens` are those of the rendered pack."""
         command = Draft(query=query, ttl_minutes=ttl_minutes, name=name, max_tokens=max_tokens)
-        return self._drafter.draft(command)
+        return self._cases.drafter.draft(command)
 
     def apply(self, pack: Which, *operations: Operation, expected_revision: int | None = None) -> Pack:
         """Carry out one operation, or several as one change: one revision, all or nothing."""
         target = Addressed(id=_handle(pack), expected_revision=_revision(pack, expected_revision))
         if len(operations) == 1:
-            return self._writer.apply(target, operations[0]).pack
-        return self._writer.batch(target, operations).pack
+            return self._cases.writer.apply(target, operations[0]).pack
+        return self._cases.writer.batch(target, operations).pack
 
     def upsert_section(
         self,
@@ -251,27 +250,27 @@ class Packs:
         """Finalize a draft (`finalized`), or reopen a finalized pack (`draft`)."""
         revision = _revision(pack, expected_revision)
         command = commands.SetStatus(id=_handle(pack), expected_revision=revision, status=status)
-        return self._writer.set_status(command)
+        return self._cases.writer.set_status(command)
 
     def repair(self, pack: Which, *, expected_revision: int | None = None) -> Repaired:
         """Point the refs whose code has moved at it again."""
         revision = _revision(pack, expected_revision)
-        return self._verifier.repair(commands.Repair(id=_handle(pack), expected_revision=revision))
+        return self._cases.verifier.repair(commands.Repair(id=_handle(pack), expected_revision=revision))
 
     def restore(self, pack: str, *, ttl_minutes: int) -> Pack:
         """Bring an expired pack back, by id or name."""
-        return self._writer.restore(pack, ttl_minutes)
+        return self._cases.writer.restore(pack, ttl_minutes)
 
     def accept(self, pack: Which, *refs: str, expected_revision: int | None = None) -> Repaired:
         """Anchor changed refs anew where they are found now: those named, or all of them."""
         revision = _revision(pack, expected_revision)
         command = commands.Accept(id=_handle(pack), expected_revision=revision, refs=refs or None)
-        return self._verifier.accept(command)
+        return self._cases.verifier.accept(command)
 
     def delete(self, pack: Which, *, expected_revision: int | None = None) -> None:
         """Remove the pack for good."""
         revision = _revision(pack, expected_revision)
-        self._writer.delete(commands.DeletePack(id=_handle(pack), expected_revision=revision))
+        self._cases.writer.delete(commands.DeletePack(id=_handle(pack), expected_revision=revision))
 
 
 def _handle(pack: Which) -> str:

@@ -5,7 +5,6 @@ A cursor carries the pack's revision too: pages of two different packs, or of tw
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Any
 
 from context_pack.kernel.classes import frozen
@@ -14,17 +13,10 @@ from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paging import decode_cursor, encode_cursor
 from context_pack.packs.domain.bodies import START, Spot
 from context_pack.packs.domain.model import Pack
+from context_pack.packs.domain.pages import Mode as Mode
 from context_pack.packs.domain.revision import check_revision
 
 CURSOR_KIND = "pack"
-
-
-class Mode(StrEnum):
-    """How much of a pack is shown."""
-
-    FULL = "full"
-    COMPACT = "compact"
-    DIFF = "diff"
 
 
 @frozen

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from context_pack.kernel.classes import define, evolve, field, frozen
+from context_pack.kernel.classes import define, evolve, field
 from context_pack.kernel.errors import invalid
 from context_pack.packs.domain import layout
 from context_pack.packs.domain.bodies import START, Spot, piece, whole
@@ -18,6 +18,7 @@ from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
 from context_pack.packs.domain.layout import Item, ItemBlock
 from context_pack.packs.domain.model import Pack, Ref
+from context_pack.packs.domain.pages import Rendered as Rendered
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes
 from context_pack.packs.domain.states import Resolution
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
@@ -30,15 +31,6 @@ LEAST_ROOM = 1_200
 FAR = Spot(10**10, 10**10)
 
 Resolve = Callable[[Ref], Resolution]
-
-
-@frozen
-class Rendered:
-    """One page; `cursor` leads to the next, None on the last."""
-
-    text: str
-    cursor: str | None = None
-    refs_left: int = 0
 
 
 def render(

@@ -14,15 +14,17 @@ from context_pack.kernel.classes import frozen
 from context_pack.kernel.ttl import MAX_MINUTES
 from context_pack.packs.domain import values
 from context_pack.packs.domain.anchors import NAME_CHARS
-from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.listing import DEFAULT_LIMIT, MOST_LIMIT
 from context_pack.packs.domain.model import Status
+from context_pack.packs.domain.pages import Mode
 from context_pack.toolkit.arguments import arg, array, choice, integer, text
 from context_pack.toolkit.faults import Schema
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
 LEAST_TOKENS, MOST_TOKENS = 500, 200_000
 MOST_OPERATIONS = 100
+LEAST_QUESTION, MOST_QUESTION = 3, 500
+DRAFT_TOKENS = 8_000
 ID_CHARS = values.NAME_HIGH + 80
 """An id or a name with room for white space around it."""
 
@@ -60,6 +62,25 @@ class Create:
     title: str | None = arg(TITLE, "Title", default=None)
     brief: str | None = arg(BRIEF, "What the pack is for, in one line", default=None)
     tags: tuple[str, ...] | None = arg(TAGS, "Tags", default=None)
+
+
+@frozen(kw_only=True)
+class Draft:
+    """Make a draft pack that answers a question."""
+
+    action: str = arg(ACTION, "draft", default="draft")
+    query: str = arg(text(LEAST_QUESTION, MOST_QUESTION, blank=False), "The question")
+    ttl_minutes: int = arg(*TTL)
+    name: str | None = arg(
+        text(values.NAME_LOW, values.NAME_HIGH + 80),
+        "Unique name, 3-120 characters once trimmed; never changes",
+        default=None,
+    )
+    max_tokens: int = arg(
+        integer(LEAST_TOKENS, MOST_TOKENS),
+        "draft: most tokens of the rendered pack",
+        default=DRAFT_TOKENS,
+    )
 
 
 @frozen(kw_only=True, slots=False)

@@ -28,11 +28,8 @@ from context_pack.packs.ports import Excerpt, Excerpts, ExcerptStore, NoExcerptS
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.keeping import digests_of
 from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
-from context_pack.toolkit.arguments import arg, integer, text
 from context_pack.toolkit.tokens import estimate_tokens
 
-LEAST_QUERY, MOST_QUERY = 3, 500
-DEFAULT_TOKENS = 8_000
 LEAST_EXCERPTS, MOST_EXCERPTS = 60, 300
 TOKENS_PER_EXCERPT = 50
 """What the smallest ref takes when it is shown."""
@@ -46,25 +43,6 @@ ONE_COUNTED, MOST_COUNTED = "\n- refs: 1 (1 exact)", "\n- refs: 999 (999 exact)"
 """The legend's line about refs, which one ref brings with it and many share."""
 SOME_ID = "pk_aaaaaaaa"
 NOTHING = "nothing was found for that question; ask in other words"
-
-
-@frozen(kw_only=True)
-class Draft:
-    """Make a draft pack that answers a question."""
-
-    action: str = arg(commands.ACTION, "draft", default="draft")
-    query: str = arg(text(LEAST_QUERY, MOST_QUERY, blank=False), "The question")
-    ttl_minutes: int = arg(*commands.TTL)
-    name: str | None = arg(
-        text(values.NAME_LOW, values.NAME_HIGH + 80),
-        "Unique name, 3-120 characters once trimmed; never changes",
-        default=None,
-    )
-    max_tokens: int = arg(
-        integer(commands.LEAST_TOKENS, commands.MOST_TOKENS),
-        "draft: most tokens of the rendered pack",
-        default=DEFAULT_TOKENS,
-    )
 
 
 @frozen
@@ -89,7 +67,7 @@ class PackDrafter:
     syntax: Syntax = field(factory=NoSyntax, repr=False)
     excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
 
-    def draft(self, command: Draft, check: Check = unwatched) -> Drafted:
+    def draft(self, command: commands.Draft, check: Check = unwatched) -> Drafted:
         """Search, choose, store.
 
         Raises:
@@ -97,8 +75,9 @@ class PackDrafter:
                 hold anything, or what the search and the store raise.
         """
         query = " ".join(command.query.split())
-        if not LEAST_QUERY <= len(query) <= MOST_QUERY:
-            raise invalid(f"'query' must have {LEAST_QUERY} to {MOST_QUERY} characters", "query")
+        low, high = commands.LEAST_QUESTION, commands.MOST_QUESTION
+        if not low <= len(query) <= high:
+            raise invalid(f"'query' must have {low} to {high} characters", "query")
         if not commands.LEAST_TOKENS <= command.max_tokens <= commands.MOST_TOKENS:
             raise invalid("'max_tokens' is out of bounds", "max_tokens")
         now = self.clock.now()

@@ -1,21 +1,19 @@
-"""Reading packs: one, a list, a rendered page. Takes no lock and changes nothing."""
+"""Reading a pack, whole or as a rendered page. Takes no lock and changes nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from context_pack.kernel.classes import evolve, field, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.paging import Page
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, SourceTree, Stamp
 from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
 from context_pack.packs.domain.budget import Line
 from context_pack.packs.domain.layout import legend_of
-from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text
-from context_pack.packs.domain.model import Listed, Pack, parse_status
+from context_pack.packs.domain.model import Pack, parse_status
 from context_pack.packs.domain.render import Rendered, render
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, scopes_in
 from context_pack.packs.ports import (
@@ -29,19 +27,15 @@ from context_pack.packs.ports import (
     ScopeWatch,
 )
 from context_pack.packs.usecases.commands import (
-    LEAST_TOKENS,
-    MOST_TOKENS,
     Diff,
-    ListPacks,
-    ListText,
     Named,
     RenderPack,
 )
 from context_pack.packs.usecases.history import Compared, compared
+from context_pack.packs.usecases.listing import check_budget
 from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
 from context_pack.toolkit.kept import Last
-from context_pack.toolkit.tokens import fitting
 
 WITHOUT_END = 10**12
 """A budget of tokens that no pack reaches."""
@@ -82,38 +76,9 @@ class PackReader:
         """The pack."""
         return located(self.store, named)
 
-    def summaries(self, command: ListPacks | ListText) -> Page[Listed]:
-        """What a list shows of the packs that pass the filters, the last changed first."""
-        wanted = _filter(command)
-        return chosen(self.store.summaries(), wanted)
-
-    def list(self, command: ListPacks) -> Page[Pack]:
-        """The packs that pass the filters, the last changed first."""
-        found = self.summaries(command)
-        return Page(tuple(self._whole(found.items)), found.total, found.has_more)
-
-    def _whole(self, listed: Iterable[Listed]) -> Iterator[Pack]:
-        """These packs with their sections, but for one that was deleted a moment ago."""
-        for pack in listed:
-            try:
-                yield pack if isinstance(pack, Pack) else self.store.get(pack.id)
-            except Failure as failure:
-                if failure.code is not Code.NOT_FOUND:
-                    raise
-
-    def expired(self, trashed: bool = True) -> Sequence[Pack]:
-        """The packs whose time is over and which can still be restored, the last that expired first."""
-        return sorted(self.store.expired(trashed), key=lambda pack: pack.expires_at, reverse=True)
-
     def diff(self, command: Diff) -> Compared:
         """What changed between two revisions of a pack."""
         return compared(self.store, self.history, command)
-
-    def list_text(self, command: ListText) -> str:
-        """The list as Markdown, within the budget."""
-        _check_budget(command.max_tokens)
-        listed, wanted, now = self.summaries(command), _filter(command), self.clock.now()
-        return fitting(command.max_tokens, lambda room: Rendered(list_text(listed, wanted, now, room))).text
 
     def render(self, command: RenderPack, check: Check = unwatched) -> Rendered:
         """A page of the pack with its code.
@@ -122,7 +87,7 @@ class PackReader:
             Failure: `invalid_state` when the pack has another status than asked for, `revision_conflict` when
                 it has changed since the page that the cursor came from.
         """
-        _check_budget(command.max_tokens)
+        check_budget(command.max_tokens)
         wanted = None if command.status is None else parse_status(command.status)
         mode = None if command.mode is None else _mode(command.mode)
         mark = None if command.cursor is None else Bookmark.decode(command.cursor)
@@ -173,22 +138,8 @@ class PackReader:
         return page
 
 
-def _filter(command: ListPacks | ListText) -> Filter:
-    if not 1 <= command.limit <= MOST_LIMIT:
-        raise invalid(f"'limit' must be an integer from 1 to {MOST_LIMIT}", "limit")
-    if command.offset < 0:
-        raise invalid("'offset' must be an integer of at least 0", "offset")
-    status = None if command.status is None else parse_status(command.status)
-    return Filter(status, command.query, command.limit, command.offset)
-
-
 def _mode(value: str) -> Mode:
     try:
         return Mode(value)
     except ValueError:
         raise invalid(f"'mode' must be one of: {', '.join(Mode)}", "mode") from None
-
-
-def _check_budget(tokens: int) -> None:
-    if not LEAST_TOKENS <= tokens <= MOST_TOKENS:
-        raise invalid(f"'max_tokens' must be an integer from {LEAST_TOKENS} to {MOST_TOKENS}", "max_tokens")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from context_pack.kernel.errors import Failure
 from context_pack.packs.domain.model import Status
 from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
-from context_pack.packs.usecases.commands import RenderPack
-from context_pack.packs.usecases.draft import Draft, PackDrafter
+from context_pack.packs.usecases.commands import Draft, RenderPack
+from context_pack.packs.usecases.draft import PackDrafter
 from context_pack.packs.usecases.read import PackReader
 from context_pack.toolkit.tokens import estimate_tokens
 from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds

@@ -29,6 +29,7 @@ from context_pack.packs.usecases.commands import (
     UpsertRef,
     UpsertSection,
 )
+from context_pack.packs.usecases.listing import PackLister
 from context_pack.packs.usecases.read import PackReader
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter
@@ -91,6 +92,12 @@ def reader(desk: Any, tree: CountedTree) -> PackReader:
 
 
 @pytest.fixture
+def lister(desk: Any) -> PackLister:
+    """A lister at the desk."""
+    return PackLister(desk.store, desk.clock)
+
+
+@pytest.fixture
 def verifier(desk: Any, tree: CountedTree) -> PackVerifier:
     """A verifier at the desk."""
     return PackVerifier(desk.store, tree, desk.clock)
@@ -111,7 +118,7 @@ MAIN = UpsertSection(section_key="main", section_title="Main")
 
 @pytest.mark.clause("PK-64")
 def test_an_embedder_builds_reads_and_verifies_without_json(
-    desk: Any, writer: PackWriter, reader: PackReader, verifier: PackVerifier
+    desk: Any, writer: PackWriter, reader: PackReader, lister: PackLister, verifier: PackVerifier
 ) -> None:
     pack = writer.create(Create(ttl_minutes=60, name="notes", tags=("x",)))
     written = writer.apply(at(pack), MAIN)
@@ -119,8 +126,8 @@ def test_an_embedder_builds_reads_and_verifies_without_json(
     pack = writer.batch(at(written.pack), [a_ref(), SetMeta(title="T")]).pack
     assert (pack.title, pack.revision) == ("T", 3)
     assert reader.get(Named(name="notes")) == pack
-    assert reader.list(ListPacks()).items == (pack,)
-    assert reader.list_text(ListText()).startswith("# Context packs\n")
+    assert lister.list(ListPacks()).items == (pack,)
+    assert lister.list_text(ListText()).startswith("# Context packs\n")
     page = reader.render(RenderPack(id=pack.id))
     assert (page.cursor, page.refs_left) == (None, 0)
     verified = verifier.verify(Named(id=pack.id))
@@ -179,16 +186,18 @@ def test_commands_built_by_hand_meet_the_same_rules(
 
 
 @pytest.mark.clause("PK-64")
-def test_bounds_of_reading_hold_for_embedders_too(writer: PackWriter, reader: PackReader) -> None:
+def test_bounds_of_reading_hold_for_embedders_too(
+    writer: PackWriter, reader: PackReader, lister: PackLister
+) -> None:
     pack = writer.create(Create(ttl_minutes=60))
     for wrong in (
         lambda: reader.render(RenderPack(id=pack.id, max_tokens=499)),
         lambda: reader.render(RenderPack(id=pack.id, mode="tiny")),
         lambda: reader.render(RenderPack(id=pack.id, status="open")),
         lambda: reader.render(RenderPack()),
-        lambda: reader.list(ListPacks(limit=501)),
-        lambda: reader.list(ListPacks(offset=-1)),
-        lambda: reader.list_text(ListText(max_tokens=1)),
+        lambda: lister.list(ListPacks(limit=501)),
+        lambda: lister.list(ListPacks(offset=-1)),
+        lambda: lister.list_text(ListText(max_tokens=1)),
         lambda: writer.batch(at(pack), []),
         lambda: writer.apply(at(pack), "no operation"),  # type: ignore[arg-type]
         lambda: writer.set_status(SetStatus(id=pack.id, expected_revision=1, status="open")),
@@ -216,7 +225,7 @@ def test_each_file_is_read_once_per_call(writer: PackWriter, reader: PackReader,
 
 @pytest.mark.clause("PK-65")
 def test_pages_read_each_file_of_the_pack_once(
-    desk: Any, writer: PackWriter, reader: PackReader, tree: CountedTree
+    desk: Any, writer: PackWriter, reader: PackReader, lister: PackLister, tree: CountedTree
 ) -> None:
     for number in range(20):
         desk.files[f"f{number}.py"] = "some line of code\n" * 60
@@ -231,7 +240,7 @@ def test_pages_read_each_file_of_the_pack_once(
     assert reader.render(RenderPack(id=pack.id, cursor=page.cursor, max_tokens=500)).text
     assert tree.reads == []
     reader.get(Named(id=pack.id))
-    reader.list(ListPacks())
+    lister.list(ListPacks())
     assert tree.reads == []
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from context_pack.packs.usecases.commands import ListText
-from context_pack.packs.usecases.read import PackReader
+from context_pack.packs.usecases.listing import PackLister
 
 SUMMARY = ["id", "name", "title", "brief", "tags", "status", "revision", "created_at", "updated_at"]
 SUMMARY += ["expires_at", "ttl_remaining_seconds", "ttl_remaining_human"]
@@ -129,7 +129,7 @@ def test_a_list_that_was_written_before_is_the_list_that_would_be_written_now(de
         desk.clock.advance(seconds=1, microseconds=7)
         if step % 50 == 49 and step < 120:
             desk.change(packs[2], "set_meta", title=f"changed {step}")
-        fresh = PackReader(desk.store, desk.tree, desk.clock, desk.settings)
+        fresh = PackLister(desk.store, desk.clock)
         assert desk.output() == fresh.list_text(ListText())
         assert desk.output(query="P") == fresh.list_text(ListText(query="P"))
     assert desk.output() == "No context packs found."

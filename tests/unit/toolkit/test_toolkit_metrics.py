@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.toolkit.metrics import KEPT_SAMPLES, Metrics, quantile
-from context_pack.toolkit.registry import stats_text
+from context_pack.toolkit.stats import stats_text
 
 
 @pytest.fixture
