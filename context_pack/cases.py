@@ -144,7 +144,7 @@ class PackCases:
             lambda: cases.documents.finder if has("documents") else None,
         )
         parts = self._parts
-        return PackDrafter(*parts[:3], found, *parts[3:])
+        return PackDrafter(parts[0], parts[1], parts[2], found, *parts[3:])
 
     @cached_property
     def _parts(
