@@ -175,7 +175,7 @@ class PackWriter:
     def _change(
         self, target: Addressed, operations: Sequence[Operation], check: Check, *, batch: bool
     ) -> WrittenPack:
-        """Plan, read the files, then one read-modify-write: revision, then state, then content."""
+        """Plan, look at the pack, read the files, then one read-modify-write: revision, state, content."""
         handle = handle_of(target)
         if not 1 <= len(operations) <= MOST_OPERATIONS:
             raise invalid(f"'operations' must have 1 to {MOST_OPERATIONS} items", "operations")
@@ -183,6 +183,18 @@ class PackWriter:
         for index, operation in enumerate(operations):
             with indexed(index if batch else None):
                 plans.append(planned(operation))
+
+        def check_open(pack: Pack) -> None:
+            check_seen(pack, target)
+            for index, plan in enumerate(plans):
+                with indexed(index if batch else None):
+                    if not plan.touches:
+                        check_editable(pack)
+
+        pack_id = id_of(self.store, handle)
+        if any(plan.point is not None for plan in plans):
+            # Before a file is read: what a refused change points at is neither told nor kept.
+            check_open(self.store.get(pack_id))
         resolver = Resolver.over(self, check)
         refs: list[Ref | None] = []
         for index, plan in enumerate(plans):
@@ -194,19 +206,15 @@ class PackWriter:
 
         def change(pack: Pack) -> Pack:
             check()
-            check_seen(pack, target)
+            check_open(pack)
             named.update(digests_of(pack))
-            for index, plan in enumerate(plans):
-                with indexed(index if batch else None):
-                    if not plan.touches:
-                        check_editable(pack)
             now, after = self.clock.now(), pack
             for index, (plan, ref) in enumerate(zip(plans, refs, strict=True)):
                 with indexed(index if batch else None):
                     after = plan.change(after, now, ref)
             return advanced(pack, after, now, always=any(plan.touches for plan in plans))
 
-        pack = self.store.update(id_of(self.store, handle), change, check)
+        pack = self.store.update(pack_id, change, check)
         forget(self.store, self.excerpts, named - digests_of(pack))
         parts = tuple(_part(plan, pack) for plan in plans)
         return WrittenPack(pack, parts, tuple(_pointed(part, resolver) for part in parts))

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from context_pack.app import build
+from context_pack.cases import Ports
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.tokens import estimate_tokens
+from context_pack_adapters.inmemory import MemoryExcerptStore
 
 MUTATION = ["id", "name", "title", "status", "revision", "updated_at", "expires_at"]
 MUTATION += ["ttl_remaining_seconds", "changed"]
@@ -262,6 +265,32 @@ def test_a_wrong_revision_is_a_conflict_with_both_revisions(desk: Any) -> None:
         }
         assert error["details"]["hint"]
     assert desk.input(action="get", id=pack)["title"] is None
+
+
+@pytest.mark.clause("PK-19")
+def test_a_name_that_nothing_has_is_told_after_pack_revision_and_state(desk: Any) -> None:
+    pack = desk.pack_with_ref()
+    ref = {"action": "upsert_ref", "section_key": "main", "ref_key": "two", "symbol": "nowhere"}
+    for target, revision, code in (
+        ("pk_aaaaaaaa", 3, "not_found"),
+        (pack, 2, "revision_conflict"),
+        (pack, 3, "invalid_data"),
+    ):
+        assert desk.refused("input", id=target, expected_revision=revision, **ref)["code"] == code
+    desk.change(pack, "set_status", status="finalized")
+    assert desk.refused("input", id=pack, expected_revision=4, **ref)["code"] == "invalid_state"
+
+
+@pytest.mark.clause("PK-19", "ST-60")
+def test_a_refused_change_keeps_no_text_of_what_it_points_at(desk: Any) -> None:
+    kept = MemoryExcerptStore(desk.clock)
+    desk.registry = build(Ports(desk.clock, desk.tree, desk.store, excerpts=kept))
+    pack = desk.pack_with_ref()
+    before = [ref.anchor.digest for _, ref in desk.store.get(pack).refs]
+    place = {"section_key": "main", "ref_key": "two", "path": "src/app.py", "line_start": 1, "line_end": 2}
+    desk.refused("input", action="upsert_ref", id=pack, expected_revision=1, **place)
+    desk.clock.advance(hours=2)
+    assert sorted(kept.idle()) == sorted(before)
 
 
 @pytest.mark.clause("PK-19")
