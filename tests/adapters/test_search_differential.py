@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sysconfig
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,13 @@ def test_ripgrep_counts_in_plain_texts_what_regex_does(
         assert by_ripgrep(pattern, tmp_path, texts) == [by_regex(pattern, one) for one in texts]
 
 
+@cache
+def plain_characters() -> list[str]:
+    """Every character that both may be asked about."""
+    chars = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF and chr(code) != "\n"]
+    return [char for char in chars if is_plain(char.encode())]
+
+
 @pytest.mark.slow
 @pytest.mark.clause("CD-62", "CD-66")
 @pytest.mark.parametrize("case_sensitive", [False, True])
@@ -105,8 +113,7 @@ def test_ripgrep_and_regex_agree_on_every_plain_character(
 ) -> None:
     pattern = compiled(text, case_sensitive)
     assert pattern.ripgrep == text
-    chars = [chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF and chr(code) != "\n"]
-    plain = [char for char in chars if is_plain(char.encode())]
+    plain = plain_characters()
     assert len(plain) > 30_000
     matcher = LineMatcher(pattern, Deadline(60))
     lines = "".join(f"{char}\n" for char in plain)

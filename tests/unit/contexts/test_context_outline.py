@@ -221,7 +221,7 @@ def test_no_text_makes_telling_hang(extension: str) -> None:
     for text in ("(" * 20_000, "import " * 10_000, "import\n" * 10_000, "/*" * 20_000, "<" * 50_000, "public a " * 5_000,
                  "a b " * 20_000, "export function f(" + "(" * 20_000, "word " * 20_000, "[![" * 5_000, "\n" * 50_000):  # fmt: skip
         with never_hanging():
-            assert len(outline_of(f"a.{extension}", text * 4).about) <= 200
+            assert len(outline_of(f"a.{extension}", text * 2).about) <= 200
 
 
 @pytest.mark.clause("CX-31")
