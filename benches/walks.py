@@ -2,9 +2,10 @@
 
   python benches/walks.py [--base FOLDER] [--list]
 
-Three calls over a small project, each made once before so that nothing is loaded or indexed for the first
-time: an `upsert_ref`, a `documents_search` after a document changed, a second `grep_codebase`. With `--base`
-the same calls are counted in another checkout too; `--list` names the functions, by module.
+Five calls over a small project, each made once before so that nothing is loaded or indexed for the first
+time: an `upsert_ref`, an `output` after the code of a ref moved, a `documents_search` after a document
+changed, a second `grep_codebase`, a second `list_contexts`. With `--base` the same calls are counted in
+another checkout too; `--list` names the functions, by module.
 """
 
 from __future__ import annotations
@@ -107,12 +108,18 @@ def walks(root: Path) -> dict[str, Walk]:
         found["upsert_ref"] = counter.walk(
             lambda: ask("input", **ref, ref_key="two", path="module_2.py", ref_why="why", expected_revision=3)
         )
+        ask("output", id=pack)
+        moved = project / "module_1.py"
+        moved.write_text("# first\n" + moved.read_text())
+        found["output"] = counter.walk(lambda: ask("output", id=pack))
         ask("documents_search", query="how a handler works")
         time.sleep(LOOKED_SECONDS)
         (project / "docs" / "page_3.md").write_text("# Page three\n\nHow a handler is replaced.\n")
         found["documents_search"] = counter.walk(lambda: ask("documents_search", query="is it replaced"))
         ask("grep_codebase", pattern=r"handler_\d+")
         found["grep_codebase"] = counter.walk(lambda: ask("grep_codebase", pattern=r"handler_1\d"))
+        ask("list_contexts")
+        found["list_contexts"] = counter.walk(lambda: ask("list_contexts"))
     return found
 
 

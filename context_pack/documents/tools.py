@@ -37,7 +37,7 @@ _FOUND = {"embedder": "text", "semantic": "object", "truncated": "flag", **_STAT
 
 
 def build(shelf: DocumentShelf, finder: Finder) -> tuple[Tool, ...]:
-    """The nine tools over a shelf."""
+    """The tools over a shelf."""
     serve = _DocumentAnswers(shelf, finder)
     long: Body = {"long_answers": True}
     slow: Body = {"long_answers": True, "slow": True, "budget": "maxTokens"}
