@@ -97,7 +97,7 @@ def _more(read: FileRead) -> Iterator[str]:
     if read.span is not None and read.cut:
         yield f"line {read.span.start} is too long and lacks its last {read.cut} characters"
     if read.rest is not None:
-        yield f"continue with startLine {read.rest}"
+        yield f"continue with startLine {read.rest}{f' and endLine {read.until}' if read.until else ''}"
     if read.unnamed:
         yield f"{read.unnamed} imports are not named"
 
@@ -105,7 +105,8 @@ def _more(read: FileRead) -> Iterator[str]:
 def _next(read: FileRead) -> dict[str, Any]:
     if read.rest is None:
         return {}
-    return {"next": {"path": read.source.path.value, "startLine": read.rest}}
+    end = {} if read.until is None else {"endLine": read.until}
+    return {"next": {"path": read.source.path.value, "startLine": read.rest, **end}}
 
 
 def _dependency(dependency: Dependency) -> dict[str, Any]:

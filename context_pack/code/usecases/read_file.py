@@ -97,7 +97,7 @@ class FileRead:
     """A file as it was read; `external` is None when imports were not asked for.
 
     `rest` is the line to go on with where the page was full, `cut` how many characters its only line lost,
-    `unnamed` how many of its imports there was no room to name.
+    `until` the last wanted line if the file goes on behind it, `unnamed` how many imports had no room.
     """
 
     source: SourceFile
@@ -109,6 +109,7 @@ class FileRead:
     external: tuple[str, ...] | None = None
     rest: int | None = None
     cut: int = 0
+    until: int | None = None
     unnamed: int = 0
 
 
@@ -138,9 +139,12 @@ class FileReader:
         if command.numbered:
             content = numbered_lines(content, 1 if span is None else span.start)
         room = max(room - ENVELOPE_BYTES - 2 * _path_weight(command.path), LEAST_BYTES)
+        until = None if span is None or span.end >= lines else span.end
         if not (command.include_deps and command.max_depth):
             page = paged(content, span, lines, room)
-            return FileRead(source, language, lines, page.content, page.span, (), None, page.rest, page.cut)
+            return FileRead(
+                source, language, lines, page.content, page.span, (), None, page.rest, page.cut, until
+            )
         imports = self._imports(source, language, check)
         paths, names = sorted(set(imports.paths) - {source.path.value}), sorted(imports.external)
         free = max(room // 2, room - weight(content) if len(content) < room else 0)
@@ -150,7 +154,17 @@ class FileReader:
         found = tuple(self._dependencies(inside, check, min(BUDGET_CHARS, page.room)))
         unnamed = len(paths) + len(names) - len(inside) - len(external)
         return FileRead(
-            source, language, lines, page.content, page.span, found, external, page.rest, page.cut, unnamed
+            source,
+            language,
+            lines,
+            page.content,
+            page.span,
+            found,
+            external,
+            page.rest,
+            page.cut,
+            until,
+            unnamed,
         )
 
     def _symbol(self, source: SourceFile, language: str, symbol: str) -> tuple[int, int]:

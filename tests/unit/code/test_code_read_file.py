@@ -590,6 +590,20 @@ def test_a_long_file_comes_in_pages_that_together_are_the_file(numbered: bool) -
     assert "".join(pages) == (numbered_lines(whole, 1) if numbered else whole)
 
 
+@pytest.mark.clause("CD-29")
+def test_the_pages_of_a_range_end_with_the_range() -> None:
+    lines = [f"line {number}\n" for number in range(1, 3001)]
+    reading = Reading({"long.txt": "".join(lines)})
+    page = reading.read("long.txt", startLine=11, endLine=900, max_tokens=1_000)
+    pages = [page["file"]["content"]]
+    assert page["more"].endswith(f"continue with startLine {page['next']['startLine']} and endLine 900")
+    while (following := page.get("next")) is not None:
+        assert following["endLine"] == 900
+        page = reading.read(**following, max_tokens=1_000)
+        pages.append(page["file"]["content"])
+    assert "".join(pages) == "".join(lines[10:900])
+
+
 @pytest.mark.clause("CD-12", "CD-29")
 @pytest.mark.parametrize("most", [200, 500, 2_500])
 @pytest.mark.parametrize("wanted", [False, True])
