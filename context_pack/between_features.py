@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from context_pack.kernel.classes import frozen
 
 if TYPE_CHECKING:
-    from context_pack.code.ports import CodeSearch
     from context_pack.contexts.usecases.query import ContextQueries
     from context_pack.documents.usecases.search import Finder
     from context_pack.kernel.lines import LineRange
     from context_pack.kernel.ports import Reason, SourceTree
     from context_pack.memory.domain.code_place import CodePlace, CodeState
-    from context_pack.memory.domain.text_lines import TextLine
     from context_pack.memory.ports import PackNote
     from context_pack.memory.usecases.search import MemorySearcher
     from context_pack.packs.domain.model import Pack, Ref
@@ -158,31 +156,3 @@ def _notes(pack: Pack) -> Iterator[PackNote]:
             text = "\n".join(filter(None, (name, own_why(ref), ref.path.value)))
             lines = (ref.path.value, ref.lines.start, ref.lines.end)
             yield PackNote(pack.id, section.key, ref.key, name, text, pack.updated_at, *lines)
-
-
-MOST_LINES = 5_000
-
-
-@frozen
-class SearchedText:
-    """Lines of the tree as `grep_codebase` finds them, for memory to show what it has not indexed yet."""
-
-    search: Callable[[], CodeSearch | None]
-
-    def lines(self, pattern: str, check: Waiting = lambda: None) -> Sequence[TextLine]:
-        """The first lines that match; none without a search, or where it takes too long."""
-        from context_pack.code.domain.search import LineQuery
-        from context_pack.kernel.errors import Code, Failure
-        from context_pack.memory.domain.text_lines import TextLine
-        from context_pack.toolkit.call import WatchedCall
-
-        engine = self.search()
-        if engine is None:
-            return ()
-        try:
-            found = engine.search(LineQuery(pattern, limit=MOST_LINES), WatchedCall(watch=check))
-        except Failure as failure:
-            if failure.code is not Code.TIMED_OUT:
-                raise
-            return ()
-        return [TextLine(hit.path, hit.line, hit.text, hit.before, hit.after) for hit in found.hits]

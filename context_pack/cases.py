@@ -237,14 +237,13 @@ class MemoryCases:
     @cached_property
     def searcher(self) -> MemorySearcher:
         """Searches discoveries, sessions, packs and code."""
-        from context_pack.between_features import PacksAsNotes, SearchedText
+        from context_pack.between_features import PacksAsNotes
         from context_pack.memory.usecases.refresh import Refresher
         from context_pack.memory.usecases.search import MemorySearcher
 
-        ports, monotonic = self._ports, self._ports.clock.monotonic
-        refresher = Refresher(self._memory, PacksAsNotes(ports.packs), monotonic)
-        text = SearchedText(lambda: ports.search if ports.has("search") else None)
-        return MemorySearcher(self._memory, refresher, monotonic, self.places, text)
+        monotonic = self._ports.clock.monotonic
+        refresher = Refresher(self._memory, PacksAsNotes(self._ports.packs), monotonic)
+        return MemorySearcher(self._memory, refresher, monotonic, self.places)
 
     @cached_property
     def indexer(self) -> CodeIndexer:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from context_pack.memory.domain.code_place import CodePlace, CodeState
     from context_pack.memory.domain.discovery import Discovery
     from context_pack.memory.domain.session import Session
-    from context_pack.memory.domain.text_lines import TextLine
     from context_pack.retrieval.ports import Background, SearchIndex
     from context_pack.retrieval.searching import Searching
     from context_pack.retrieval.upkeep import File
@@ -127,13 +126,6 @@ class CodeTree(Protocol):
 
     def read(self, path: str) -> CodeFile:
         """One file."""
-
-
-class TextSearch(Protocol):
-    """Searches the text of the files that may be indexed, whether they are or not."""
-
-    def lines(self, pattern: str, check: Callable[[], None] = lambda: None) -> Sequence[TextLine]:
-        """The first lines that match a regular expression; none where that takes seconds."""
 
 
 @frozen

@@ -25,12 +25,13 @@ from context_pack.toolkit.tokens import fitting
 
 if TYPE_CHECKING:
     from context_pack.memory.domain.text_lines import TextLine
+    from context_pack.memory.usecases.text_search import FoundByText
 
 SEARCH_ABOUT = """\
 Search discoveries, sessions, packs and code by meaning and name. For exact text: grep_codebase."""
 PARTIAL = (
-    "not all is indexed yet ({done} of {total} files), the rest was searched for the words alone: "
-    "ask again soon, or use grep_codebase"
+    "not all is indexed yet ({done} of {total} files), {searched} of the rest were searched for the words "
+    "alone: ask again soon, or use grep_codebase"
 )
 TEXT = "text"
 """The type and source of what was found in a file that is not indexed yet."""
@@ -54,8 +55,8 @@ def search_tool(searcher: MemorySearcher) -> Tool:
         def tell(done: int, total: int) -> None:
             call.progress(done, total, f"indexing: {done} of {total} files")
 
-        found, lines = retry_if_damaged(lambda: searcher.search_with_text(command, call.check, tell))
-        return fitting(command.max_tokens, lambda room: json_answer(_searched(command, found, lines, room)))
+        found, text = retry_if_damaged(lambda: searcher.search_with_text(command, call.check, tell))
+        return fitting(command.max_tokens, lambda room: json_answer(_searched(command, found, text, room)))
 
     return Tool(
         name=SEARCH,
@@ -73,26 +74,23 @@ def search_tool(searcher: MemorySearcher) -> Tool:
     )
 
 
-def _searched(
-    command: ContextSearch, search: FoundInMemory, lines: Sequence[TextLine], most: int
-) -> dict[str, Any]:
+def _searched(command: ContextSearch, search: FoundInMemory, text: FoundByText, most: int) -> dict[str, Any]:
     words = tokens(command.query)
-    # A third is for what is not indexed yet, however much the index has.
-    count = min(len(lines), max(command.limit - len(search.hits), command.limit // 3))
+    count = min(len(text.lines), max(command.limit - len(search.hits), _share(command, search)))
     rows = [shortened(hit, words) for hit in search.hits[: command.limit - count]]
-    rows += map(_text, lines[:count])
+    rows += map(_text, text.lines[:count])
     room = most - ENVELOPE_BYTES - weight(command.query)
     record: dict[str, Any] = {
         "results": fitted(rows, room)[0],
         "query": command.query,
-        "totalFound": search.total + len(lines),
+        "totalFound": search.total + len(text.lines),
         "searchTime": search.milliseconds,
     }
     if search.more:
         record["totalIsLowerBound"] = True
     if search.indexing is not None:
         done, total = search.indexing.done, search.indexing.total
-        record = {"partial": PARTIAL.format(done=done, total=total), **record}
+        record = {"partial": PARTIAL.format(done=done, total=total, searched=text.searched), **record}
         record["indexing"] = {"done": search.indexing.done, "total": search.indexing.total}
     if search.semantic is not None:
         record["semantic"] = {"done": search.semantic.done, "total": search.semantic.total}
@@ -101,6 +99,15 @@ def _searched(
     if search.warnings:
         record["warning"] = "; ".join(search.warnings)
     return record
+
+
+def _share(command: ContextSearch, search: FoundInMemory) -> int:
+    """How many results are left to the files that are not indexed yet: as many as these are of all."""
+    indexing = search.indexing
+    if indexing is None or not search.hits:
+        return command.limit
+    missing = (indexing.total - indexing.done) / max(1, indexing.total)
+    return min(command.limit - 1, round(command.limit * missing))
 
 
 def shortened(hit: Ranked, words: Sequence[str]) -> dict[str, Any]:
@@ -144,15 +151,14 @@ def _code(found: FoundPiece, score: float) -> dict[str, Any]:
 
 def _text(line: TextLine) -> dict[str, Any]:
     """A line that holds words of the question, between its neighbours; nothing is known of its meaning."""
-    end = line.line + len(line.after)
     return {
         "id": f"{line.path}#L{line.line}",
         "type": TEXT,
-        "content": line.shown,
+        "content": "\n".join(line.lines),
         "module": module_of(RelativePath(line.path)),
         "path": line.path,
         "startLine": line.start,
-        "endLine": end,
+        "endLine": line.start + len(line.lines) - 1,
         "score": 0.0,
         "source": TEXT,
     }

@@ -82,14 +82,3 @@ class QuietCall:
         """Do what was left for after the reply."""
         while self.later:
             self.later.pop(0)()
-
-
-@define
-class WatchedCall(QuietCall):
-    """A call inside another one: withdrawn with it, but with a time limit of its own."""
-
-    watch: Callable[[], None] = field(kw_only=True)
-
-    def check(self) -> None:
-        """As the other call says."""
-        self.watch()

@@ -1,67 +1,65 @@
-"""Lines of files that are not indexed yet, found by the words of a question and ranked by them.
+"""Files that are not indexed yet, ranked by the words of a question that they hold as they are written.
 
-The rarer a word is among the files that were found, the more it counts; of a file only its best line is told.
+The rarer a word is among the files that hold any, the more it counts.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log
 
 from context_pack.kernel.classes import frozen
+from context_pack.kernel.lines import split_lines
 from context_pack.retrieval.words import tokens
 
 LEAST_BYTES, MOST_WORDS = 3, 12
 LONG_STEM = 4
 """A longer stem may differ from its word in the last letter: it is looked for without that."""
+LINE_CHARS = 500
+NEIGHBOURS = 2
 
 
 @frozen
 class TextLine:
-    """A line of a file with the lines around it; `line` counts from 1."""
+    """The line of a file that holds most of the words, with its neighbours, which begin at `start`."""
 
     path: str
     line: int
-    text: str
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-
-    @property
-    def start(self) -> int:
-        """The first of the lines that are shown."""
-        return self.line - len(self.before)
-
-    @property
-    def shown(self) -> str:
-        """The line between its neighbours."""
-        return "\n".join((*self.before, self.text, *self.after))
+    start: int
+    lines: tuple[str, ...]
 
 
-def pattern_of(query: str) -> str | None:
-    """A regular expression for lines that may hold words of a question; None if none is worth a search."""
+def beginnings(query: str) -> list[str]:
+    """How the longest words of a question begin, whatever their ending; in lower case."""
     words = [word for word in dict.fromkeys(tokens(query)) if len(word.encode()) >= LEAST_BYTES]
     longest = sorted(words, key=lambda word: -len(word))[:MOST_WORDS]
-    return "|".join(re.escape(_beginning(word)) for word in longest) or None
+    return [word[:-1] if len(word) > LONG_STEM or word.endswith("i") else word for word in longest]
 
 
-def _beginning(word: str) -> str:
-    return word[:-1] if len(word) > LONG_STEM or word.endswith("i") else word
+def held(text: str, words: Iterable[str]) -> frozenset[str]:
+    """Which of the words a text holds."""
+    lowered = text.lower()
+    return frozenset(word for word in words if word in lowered)
 
 
-def best_lines(lines: Iterable[TextLine], query: str) -> list[TextLine]:
-    """The best line of each file that has words of the question, the best file first."""
-    asked = frozenset(tokens(query))
-    files: dict[str, list[tuple[TextLine, Collection[str]]]] = {}
-    for line in lines:
-        if words := asked.intersection(tokens(line.text)):
-            files.setdefault(line.path, []).append((line, words))
-    held = {path: asked.intersection(tokens(path)).union(*(w for _, w in of)) for path, of in files.items()}
-    counts = Counter(word for words in held.values() for word in words)
+class Worth:
+    """What words are worth by the files that hold them."""
 
-    def worth(words: Collection[str]) -> float:
-        return sum(log(1 + len(files) / counts[word]) for word in words)
+    def __init__(self, files: Mapping[str, Collection[str]]) -> None:
+        self._files = len(files)
+        self._counts = Counter(word for words in files.values() for word in words)
 
-    ranked = sorted(files, key=lambda path: (-worth(held[path]), path))
-    return [max(files[path], key=lambda found: worth(found[1]))[0] for path in ranked]
+    def __call__(self, words: Collection[str]) -> float:
+        return sum(log(1 + self._files / self._counts[word]) for word in words if word in self._counts)
+
+
+def best_line(path: str, text: str, words: Sequence[str], worth: Worth) -> tuple[float, TextLine]:
+    """The line of a file whose words are worth most, the first of equal ones, and how much."""
+    lines = split_lines(text)
+    scores = [worth(held(line, words)) for line in lines]
+    score = max(scores, default=0.0)
+    index = scores.index(score) if scores else 0
+    first = max(0, index - NEIGHBOURS)
+    shown = tuple(line[:LINE_CHARS] for line in lines[first : index + NEIGHBOURS + 1])
+    return score, TextLine(path, index + 1, first + 1, shown)

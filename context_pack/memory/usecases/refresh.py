@@ -7,7 +7,7 @@ the answer says how far it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Code, Failure
@@ -39,18 +39,14 @@ MOMENT_SECONDS = 1.0
 """How long a call indexes by itself where no background can be started."""
 
 
-def _none(_: str) -> bool:
-    return False
-
-
 @frozen
 class Refreshed:
     """How far the code is while the index is behind, and what could not be read or indexed as it should."""
 
     indexing: Progress | None
     warnings: tuple[str, ...] = ()
-    pending: Callable[[str], bool] = _none
-    """Whether a file is not indexed as it is now."""
+    pending: Collection[str] = ()
+    """The files that are not indexed as they are now, as far as that is known."""
 
 
 @frozen
@@ -130,34 +126,36 @@ class Refresher:
         plan = indexer.plan_within(self._within(check, None if background is None else SURVEY_SECONDS))
         if plan is None:
             assert background is not None
-            background.start(TASK)
-            known = self.ports.index.known(CODE)
-            progress = Progress(len(known), len(known))
-            return Refreshed(progress, failed_in_words(indexer.failed()), lambda path: path not in known)
-        left = plan.is_left_to(background, TASK, FEW_FILES)
-        if left and background is not None and not plan.progress.done:
+            left, first = background.start(TASK), not self.ports.index.known(CODE)
+        else:
+            left, first = plan.is_left_to(background, TASK, FEW_FILES), not plan.progress.done
+        if left and first and background is not None:
             # Nothing of this project is indexed yet: an answer now would look as if there were nothing.
-            self._await(background, plan.progress.total, check, tell)
+            self._await(background, 0 if plan is None else plan.progress.total, check, tell)
             plan = indexer.plan_within(self._within(check, SURVEY_SECONDS)) or plan
-            left = not plan.is_small(FEW_FILES)
+            left = plan is not None and not plan.is_small(FEW_FILES)
+        if plan is None:
+            known = len(self.ports.index.known(CODE))
+            return Refreshed(Progress(known, known), failed_in_words(indexer.failed()))
         if left:
             todo = {*plan.changed, *plan.gone}
             unchanged = {path: why for path, why in indexer.failed().items() if path not in todo}
-            return Refreshed(plan.progress, failed_in_words(unchanged), plan.changed.__contains__)
+            return Refreshed(plan.progress, failed_in_words(unchanged), plan.changed)
         done = plan.progress
         if not plan.is_idle:
             hurried = background is not None and not plan.is_small(FEW_FILES)
             go_on = self._within(check, MOMENT_SECONDS if hurried else None)
             done = indexer.carry_out(plan, lambda: not go_on())
         behind = None if done.done >= done.total else done
-        return Refreshed(behind, failed_in_words(indexer.failed()), plan.changed.__contains__)
+        return Refreshed(behind, failed_in_words(indexer.failed()), plan.changed)
 
     def _await(self, background: Background, total: int, check: Callable[[], None], tell: Tell) -> None:
         """Wait for the first index, but not for long."""
         end = self.monotonic() + FIRST_SECONDS
         while self.monotonic() < end and not background.wait(TASK, SLICE_SECONDS):
             check()
-            tell(len(self.ports.index.known(CODE)), total)
+            done = len(self.ports.index.known(CODE))
+            tell(done, max(done, total))
 
     def _within(self, check: Callable[[], None], seconds: float | None) -> GoOn:
         """Says yes for so many seconds, and for ever without any; asks `check` each time."""

@@ -15,7 +15,7 @@ from context_pack.memory.domain.entries import CORPORA, DISCOVERY
 from context_pack.memory.domain.ranking import AGAIN, AGAIN_OF_MANY, QuestionWords, ranked, shown
 from context_pack.memory.domain.successors import after_successors
 from context_pack.memory.domain.wholes import parts_of, whole
-from context_pack.memory.ports import CodePlaces, MemoryPorts, TextSearch
+from context_pack.memory.ports import CodePlaces, MemoryPorts
 from context_pack.memory.usecases.refresh import TASK, Refreshed, Refresher, Tell
 from context_pack.retrieval.model import Progress, Scope
 from context_pack.retrieval.searching import DOUBTFUL, FLOOR, Question, Ranked, Ranking
@@ -24,7 +24,7 @@ from context_pack.toolkit.arguments import arg, choice, integer, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS, LEAST_TOKENS, MOST_TOKENS
 
 if TYPE_CHECKING:
-    from context_pack.memory.domain.text_lines import TextLine
+    from context_pack.memory.usecases.text_search import FoundByText
 
 LEAST_QUERY, MOST_QUERY = 3, 500
 DEFAULT_LIMIT, MOST_LIMIT = 5, 20
@@ -83,25 +83,20 @@ class MemorySearcher:
     refresher: Refresher
     monotonic: Callable[[], float]
     places: CodePlaces
-    text: TextSearch
 
     def search_with_text(
         self, command: ContextSearch, check: Callable[[], None], tell: Tell
-    ) -> tuple[FoundInMemory, Sequence[TextLine]]:
+    ) -> tuple[FoundInMemory, FoundByText]:
         """As `search`, and lines found by text in the files that are not indexed yet."""
-        from context_pack.memory.domain.text_lines import best_lines, pattern_of
+        from context_pack.memory.usecases.text_search import FoundByText, TextSearcher
 
         found, refreshed = self._search(command, check, tell)
-        pattern = None if refreshed.indexing is None or command.type != ALL else pattern_of(command.query)
-        if pattern is None:
-            return found, ()
         module = scope_of(command).module
-        lines = [
-            line
-            for line in self.text.lines(pattern, check)
-            if refreshed.pending(line.path) and module in (None, module_of(RelativePath(line.path)))
-        ]
-        return found, best_lines(lines, command.query)
+        if refreshed.indexing is None or command.type != ALL:
+            return found, FoundByText()
+        pending = [path for path in refreshed.pending if module in (None, module_of(RelativePath(path)))]
+        text = TextSearcher(self.ports.tree, self.monotonic)
+        return found, text.search(pending, command.query, check)
 
     def search(
         self,
