@@ -109,6 +109,16 @@ HIDDEN: Mapping[str, CommandEntry] = {
 }
 """Commands that people need not know of."""
 
+USUAL_WORDS: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("list", "ls"), ("list", "status")),
+    **dict.fromkeys(("rm", "remove", "delete", "drop"), ("delete", "remove", "forget")),
+    **dict.fromkeys(("get", "cat", "view", "read", "print"), ("show", "export")),
+    **dict.fromkeys(("new", "make", "record"), ("create", "add", "init")),
+    **dict.fromkeys(("check", "test"), ("verify", "check", "validate")),
+    **dict.fromkeys(("update", "upgrade"), ("refresh", "sync", "repair")),
+}
+"""What commands are called elsewhere, and what they may be called here."""
+
 INTRODUCTION = """\
 context-pack: the context a coding agent needs, kept true.
 
@@ -212,10 +222,16 @@ def find_command(words: Sequence[str]) -> tuple[str, list[str]]:
         raise WrongUsage(f"unknown option {word!r}{hint}\nTry 'context-pack --help'.")
     if group:
         known = [name.split()[1] for name in COMMANDS if name.startswith(f"{group} ")]
-        hint = nearest(word, known)
+        hint = _near_command(word, known)
         raise WrongUsage(f"unknown command '{group} {word}'{hint}\n{group_text(group).rstrip()}")
     hint = nearest(word, [*COMMANDS, *groups()])
     raise WrongUsage(f"unknown command {word!r}{hint}\nTry 'context-pack --help'.")
+
+
+def _near_command(word: str, known: Sequence[str]) -> str:
+    """A hint at the command of a group that was meant, by its usual names or by its letters."""
+    usual = [each for each in USUAL_WORDS.get(word, ()) if each in known]
+    return f"; did you mean {usual[0]!r}?" if usual else nearest(word, known)
 
 
 def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:

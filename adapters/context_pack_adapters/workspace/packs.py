@@ -19,6 +19,7 @@ from context_pack.packs.domain.scopes import Scopes
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.commands import DRAFT_TOKENS, Addressed, Draft, Named, Operation
 from context_pack.packs.usecases.draft import Drafted
+from context_pack.packs.usecases.history import Compared
 from context_pack.packs.usecases.verify import Repaired, Verified
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 
@@ -50,6 +51,12 @@ class Packs:
         """Live packs, the last changed first."""
         wanted = commands.ListPacks(status=status, query=query, limit=limit, offset=offset)
         return self._cases.lister.list(wanted)
+
+    def diff(self, pack: Which, from_revision: int | None = None, to_revision: int | None = None) -> Compared:
+        """What changed between two revisions: the last two, from one to the present, or between two."""
+        return self._cases.reader.diff(
+            commands.Diff(id=_handle(pack), from_revision=from_revision, to_revision=to_revision)
+        )
 
     def render(
         self,

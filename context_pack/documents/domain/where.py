@@ -95,7 +95,10 @@ def parse_where(url: str) -> Where:
     if scheme is None:
         return Where(_kind(text), text)
     if scheme[1].lower() != "file":
-        raise _wrong(f"{scheme[1].lower()}:// is not supported")
+        git = (
+            f"; a repository is {GIT}{scheme[1].lower()}://…" if scheme[1].lower() in ("https", "ssh") else ""
+        )
+        raise _wrong(f"{scheme[1].lower()}:// is not supported{git}")
     host, slash, path = scheme[2].partition("/")
     if host not in ("", "localhost") or not slash:
         raise _wrong("file:// wants an absolute path, as in file:///srv/docs")

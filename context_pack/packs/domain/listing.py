@@ -62,7 +62,8 @@ def list_text(found: Page[AnyPack], wanted: Filter, now: datetime, most: int) ->
 def _line(pack: Listed, now: datetime) -> str:
     life = human(remaining_seconds(pack.expires_at, now))
     soon = ", expires within a day" if ends_soon(pack.expires_at, now) else ""
-    tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`{soon})"
+    called = f", called `{pack.name}`" if pack.name not in (None, pack.heading) else ""
+    tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`{soon}){called}"
     return str(shrunk([Line(f"- `{pack.id}` — ", pack.heading, tail)], LONGEST_LINE)[0])
 
 

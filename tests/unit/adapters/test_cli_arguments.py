@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from context_pack_adapters.commands.arguments import Parser, before_command, near_option
-from context_pack_adapters.commands.dispatch import COMMANDS, groups, parser_for
+from context_pack_adapters.commands.dispatch import COMMANDS, find_command, groups, parser_for
 from context_pack_adapters.commands.shell import WrongUsage
 
 
@@ -103,3 +103,18 @@ def test_options_for_every_command_may_stand_before_it(
 def test_an_option_before_the_command_needs_its_value() -> None:
     with pytest.raises(WrongUsage, match="--source-root: expected one argument"):
         before_command(["--json", "--source-root"], groups())
+
+
+@pytest.mark.clause("CLI-02")
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("contexts list", "status"),
+        ("packs rm", "delete"),
+        ("memory delete", "forget"),
+        ("packs verfy", "verify"),
+    ],
+)
+def test_a_command_that_is_called_otherwise_elsewhere_names_ours(words: str, meant: str) -> None:
+    with pytest.raises(WrongUsage, match=f"did you mean '{meant}'"):
+        find_command(words.split())

@@ -118,6 +118,17 @@ def test_packs_are_listed_verified_and_repaired(workspace: Workspace) -> None:
     assert workspace.packs.repair(pack).pack.revision == pack.revision
 
 
+@pytest.mark.clause("LIB-01")
+def test_two_revisions_of_a_pack_are_compared(workspace: Workspace) -> None:
+    first = workspace.packs.create(ttl_minutes=60, name="auth")
+    last = workspace.packs.upsert_section(first, section_key="code", section_title="Code")
+    workspace.packs.set_meta(last, title="How login works")
+    found = workspace.packs.diff("auth", first.revision)
+    assert (found.old, found.new) == (1, 3)
+    assert {step.part for step in found.steps} == {"pack", "section"}
+    assert [step.part for step in workspace.packs.diff("auth").steps] == ["pack"]
+
+
 @pytest.mark.clause("LIB-02")
 def test_a_change_of_a_pack_seen_too_long_ago_is_refused(workspace: Workspace) -> None:
     old = workspace.packs.create(ttl_minutes=60, name="shared")

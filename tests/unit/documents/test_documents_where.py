@@ -106,3 +106,8 @@ def test_a_place_is_shown_without_its_credentials(url: str, shown: str, name: st
     where = parse_where(url)
     assert (where.shown, where.name) == (shown, name)
     assert "hidden" not in repr(where) + repr(entry_of("x", {"url": url}))
+
+
+def test_the_address_of_a_repository_is_told_how_to_be_spelled() -> None:
+    with pytest.raises(Failure, match=r"a repository is git\+https://…"):
+        parse_where("https://example.org/library.git")

@@ -250,14 +250,14 @@ def test_what_does_not_belong_together_is_refused(desk: Any, call: dict[str, Any
 
 @pytest.mark.clause("PK-41")
 def test_the_list_has_one_line_per_pack_the_last_changed_first(desk: Any) -> None:
-    one = desk.create(title="First", ttl_minutes=3)
+    one = desk.create(title="First", name="first-pack", ttl_minutes=3)
     desk.clock.advance(minutes=1)
     two = desk.create(name="second", ttl_minutes=60 * 24 * 12 + 5)
     desk.clock.advance(seconds=61)
     assert desk.output() == (
         "# Context packs\n\n"
         f"- `{two}` — second (draft, revision `1`, ttl `12d`)\n"
-        f"- `{one}` — First (draft, revision `1`, ttl `<1m`, expires within a day)"
+        f"- `{one}` — First (draft, revision `1`, ttl `<1m`, expires within a day), called `first-pack`"
     )
 
 
