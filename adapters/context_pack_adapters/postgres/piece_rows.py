@@ -101,20 +101,27 @@ TOTALS: LiteralString = (
     f"SELECT count(*), coalesce(avg(length), 1)::float8 FROM context_pack.cp_pieces WHERE {_HERE}"
 )
 COUNTED: LiteralString = """
-    SELECT s.word, count(*) FROM context_pack.cp_postings AS s
-    CROSS JOIN LATERAL unnest(s.pieces) AS u (piece)
-    JOIN context_pack.cp_pieces AS p ON p.project = s.project AND p.id = u.piece
-    WHERE s.project = %(project)s AND s.word = ANY(%(words)s) GROUP BY s.word"""
+    WITH each AS MATERIALIZED (
+      SELECT s.word, u.piece FROM context_pack.cp_postings AS s
+      CROSS JOIN LATERAL unnest(s.pieces) AS u (piece)
+      WHERE s.project = %(project)s AND s.word = ANY(%(words)s))
+    SELECT each.word, count(*) FROM each
+    JOIN context_pack.cp_pieces AS p ON p.project = %(project)s AND p.id = each.piece GROUP BY each.word"""
 AFTER: LiteralString = f"""
     SELECT word FROM context_pack.cp_postings WHERE {_HERE} AND word > %(word)s ORDER BY word LIMIT 1"""
 KEYWORD: LiteralString = f"""
-    SELECT u.piece, sum(q.factor * u.weight::float8 * {K1 + 1}
-             / (u.weight::float8 + {K1} * ({1 - B} + {B} * p.length / %(usual)s::float8))) AS score
-    FROM unnest(%(words)s::bytea[], %(factors)s::float8[]) AS q (word, factor)
-    JOIN context_pack.cp_postings AS s ON s.project = %(project)s AND s.word = q.word
-    CROSS JOIN LATERAL unnest(s.pieces, s.weights) AS u (piece, weight)
-    JOIN ({_SCOPED}) ON p.project = s.project AND p.id = u.piece
-    GROUP BY u.piece ORDER BY score DESC, u.piece LIMIT %(limit)s"""
+    WITH each AS MATERIALIZED (
+      SELECT u.piece, q.factor, u.weight::float8 AS weight
+      FROM unnest(%(words)s::bytea[], %(factors)s::float8[]) AS q (word, factor)
+      JOIN context_pack.cp_postings AS s ON s.project = %(project)s AND s.word = q.word
+      CROSS JOIN LATERAL unnest(s.pieces, s.weights) AS u (piece, weight))
+    SELECT each.piece, sum(factor * weight * {K1 + 1}
+             / (weight + {K1} * ({1 - B} + {B} * p.length / %(usual)s::float8))) AS score
+    FROM each JOIN ({_SCOPED}) ON p.project = %(project)s AND p.id = each.piece
+    GROUP BY each.piece ORDER BY score DESC, each.piece LIMIT %(limit)s"""
+HASHED: LiteralString = "SELECT set_config('enable_nestloop', 'off', true)"
+LOOPED: LiteralString = "SELECT set_config('enable_nestloop', 'on', true)"
+"""How often common words stand somewhere is more than the planner expects, which would look up each place."""
 NAMED: LiteralString = f"""
     SELECT p.id FROM {_SCOPED}
     WHERE EXISTS (

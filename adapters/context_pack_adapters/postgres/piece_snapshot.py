@@ -25,6 +25,8 @@ from context_pack_adapters.vectors.exact import as_vector, cosines, from_blobs, 
 
 NARROW = 1_000
 """So many vectors of a scope are compared one by one; more are searched by the graph, if there is one."""
+MANY = 1_000
+"""Words that stand in so many pieces are looked up by going through all pieces once."""
 SECONDS = 60.0
 
 
@@ -61,13 +63,21 @@ class PostgresSnapshot:
         statement = (text, {"project": self._project, **values})
         return self._link.together(statement, besides=SECONDS)[0].fetchall()
 
+    def _hashed_rows(self, text: LiteralString, **values: Any) -> list[Row]:
+        """The rows of a statement that joins much with much."""
+        statement = (text, {"project": self._project, **values})
+        return self._link.together((sql.HASHED, {}), statement, (sql.LOOPED, {}), besides=SECONDS)[
+            1
+        ].fetchall()
+
     def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
         query = self._asked(words)
         if not query.weights or limit <= 0 or admits_nothing(scope):
             return []
         factors = [times * query.rarities[word].ours for word, times in query.weights.items()]
-        rows = self._rows(
+        ask = self._hashed_rows if sum(map(self._counts.__getitem__, query.weights)) > MANY else self._rows
+        rows = ask(
             sql.KEYWORD,
             words=[to_name(word) for word in query.weights],
             factors=factors,
@@ -102,7 +112,7 @@ class PostgresSnapshot:
         some = list(dict.fromkeys(words))
         new = [word for word in some if word not in self._counts]
         if new:
-            rows = self._rows(sql.COUNTED, words=[to_name(word) for word in new])
+            rows = self._hashed_rows(sql.COUNTED, words=[to_name(word) for word in new])
             self._counts |= dict.fromkeys(new, 0) | {from_name(word): count for word, count in rows}
         return self._total()[0], {word: self._counts[word] for word in some if self._counts[word]}
 

@@ -215,6 +215,7 @@ ALTER TABLE context_pack.cp_embeddings ALTER COLUMN vector SET STATISTICS 0;
 ALTER TABLE context_pack.cp_postings
   ALTER COLUMN pieces SET STATISTICS 0, ALTER COLUMN weights SET STATISTICS 0;
 ALTER TABLE context_pack.cp_pieces ALTER COLUMN body SET STATISTICS 0;
+CREATE INDEX cp_pieces_lengths ON context_pack.cp_pieces (project, id, entry, length);
 CREATE FUNCTION context_pack.cp_look_again() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
