@@ -64,12 +64,14 @@ class CodeFiles:
             return not stopped
 
         def seen(path: str, entry: os.DirEntry[str]) -> None:
+            if reason := _by_name(entry.name):
+                found[path] = File("", 0, reason)
+                return
             try:
                 status = entry.stat(follow_symlinks=False)
             except OSError:
                 return
-            size = status.st_size
-            found[path] = File(as_text(status), size, skip_reason(path, size))
+            found[path] = File(as_text(status), status.st_size, _by_size(status.st_size))
 
         self._visit(seen, go_on=still)
         return None if stopped else {path: found[path] for path in sorted(found)}
@@ -127,8 +129,11 @@ class CodeFiles:
 
 def skip_reason(path: str, size: int) -> str | None:
     """Why a file is not indexed, from its name and size; None if it is."""
-    if reason := _by_name(path.rpartition("/")[2]):
-        return reason
+    return _by_name(path.rpartition("/")[2]) or _by_size(size)
+
+
+def _by_size(size: int) -> str | None:
+    """Why files of a size are not indexed; None if they are."""
     if size > MAX_BYTES:
         return TOO_LARGE
     return "empty" if not size else None
