@@ -1,17 +1,19 @@
 """Which of many known texts may stand in a file, without splitting the file into lines.
 
-A long text is known by what follows each line start of its beginning. A file is sampled: every `STEP`
-characters, what follows the next line start. Wherever the text stands, one sample falls on its beginning. A
-short text is known by its longest line, and files are split for it.
+A long text is known by what follows each line start of its beginning. A file is sampled: what follows its
+first line start, then the next at least `STEP` characters on. Wherever the text stands, one sample falls on
+its beginning. A short text is known by its longest line, and files are split for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from typing import Generic, TypeVar
 
 PIECE, STEP = 48, 500
 """How long a sample is, and how far samples are apart."""
+_SAMPLES = re.compile(rf"(?s:.{{{STEP - 1}}}).*\n(?=(?s:(.{{0,{PIECE}}})))")
+_STARTS = re.compile(rf"^(?=(?s:(.{{{PIECE}}})))", re.MULTILINE)
 
 T = TypeVar("T")
 
@@ -30,24 +32,19 @@ class Probes(Generic[T]):
         for key in pieces or (max(excerpt.split("\n"), key=len),):
             known.setdefault(key, []).append(thing)
 
-    def found(self, text: str) -> Iterator[T]:
-        """The things whose text may stand on whole lines of this one, some twice; no other has it there."""
+    def found(self, text: str) -> set[T]:
+        """The things whose text may stand on whole lines of this one; no other has it there."""
+        things: set[T] = set()
         if self._pieces:
-            near, find = range(STEP - 1, len(text), STEP), text.find
-            samples = [text[(start := find("\n", at) + 1) : start + PIECE] for at in near]
-            for piece in self._pieces.keys() & [text[:PIECE], *samples]:
-                yield from self._pieces[piece]
+            for piece in self._pieces.keys() & [text[:PIECE], *_SAMPLES.findall(text)]:
+                things.update(self._pieces[piece])
         if self._lines:
             for line in self._lines.keys() & text.split("\n"):
-                yield from self._lines[line]
+                things.update(self._lines[line])
+        return things
 
 
 def _pieces(text: str) -> list[str]:
     """What follows each line start up to the first that is a step away; nothing if the text ends before."""
-    at, pieces = 0, []
-    while at + PIECE <= len(text):
-        pieces.append(text[at : at + PIECE])
-        if at >= STEP - 1:
-            return pieces
-        at = text.index("\n", at) + 1
-    return []
+    last = text.find("\n", STEP - 2) + 1
+    return _STARTS.findall(text, 0, last + PIECE) if 0 < last <= len(text) - PIECE else []

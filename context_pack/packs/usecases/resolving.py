@@ -319,20 +319,20 @@ class Resolver:
     def fetch(self, paths: Iterable[RelativePath]) -> None:
         """Read files that will be asked for, quicker than one by one, as far as they are kept until then."""
         most = self._read + MOST_TEXT_CHARS // 2
-        for _ in self.texts((path for path in paths if path not in self._texts), keep=True):
+        for _ in self.texts(dict.fromkeys(paths), keep=True):
             if self._read > most:
                 return
 
     def texts(
         self, paths: Iterable[RelativePath], keep: bool
     ) -> Iterator[tuple[RelativePath, SourceText | Reason]]:
-        """The text of each file, read in one go where it is not kept."""
-        asked = dict.fromkeys(paths)
-        kept = {path: self._texts[path] for path in asked if path in self._texts} if self._texts else {}
-        reading = self.tree.read_all([path for path in asked if path not in kept], self.max_bytes)
-        for path in asked:
+        """The text of each of these different files, read in one go where it is not kept."""
+        asked = list(paths)
+        kept = list(map(self._texts.get, asked))
+        new = [path for path, text in zip(asked, kept, strict=True) if text is None]
+        reading = self.tree.read_all(new, self.max_bytes)
+        for path, text in zip(asked, kept, strict=True):
             self.check()
-            text = kept.get(path)
             yield path, self._taken(path, next(reading), keep) if text is None else text
 
     def _taken(

@@ -93,9 +93,10 @@ class TreeSearch:
 
     def _every(self, keys: Keys) -> Iterator[tuple[RelativePath, SourceText]]:
         """Every file that may hold one of these."""
-        paths = (RelativePath(path) for paths in self.names.paths.values() for path in paths)
-        wanted = (path for path in paths if not keys <= self.without.get(path, frozenset()))
-        return self._sources(wanted, keep=False)
+        paths = [RelativePath(path) for paths in self.names.paths.values() for path in paths]
+        if self.without:
+            paths = [path for path in paths if not keys <= self.without.get(path, frozenset())]
+        return self._sources(paths, keep=False)
 
     def _where_they_were(self, sought: Iterable[_Sought]) -> None:
         """Set the texts that a file of the same name has on the same lines: most moved files do."""
@@ -121,7 +122,7 @@ class TreeSearch:
                 unknown[one.anchor.first].remove(one)
                 if not unknown[one.anchor.first]:
                     del unknown[one.anchor.first]
-            found = set(known.found(source.text))
+            found = known.found(source.text)
             for one in found:
                 _add_copies(one, path, source)
             if not found:
