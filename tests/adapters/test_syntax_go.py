@@ -83,7 +83,7 @@ func init() { fmt.Println('"', "}", `{`) }
 """
 
 
-def test_go_definitions() -> None:
+def test_definitions_of_go_have_names_lines_and_signatures() -> None:
     assert outline("go", GO) == [
         "15-16@16 constant Most | const Most | Most of them.",
         "17-17@17 constant Low | const Low, High",
@@ -129,7 +129,7 @@ def test_go_imports_package_and_head() -> None:
     )
 
 
-def test_go_comments_and_strings() -> None:
+def test_comments_and_strings_of_go_are_told_apart_from_code() -> None:
     comments, strings = spanned("go", GO)
     assert comments == [
         "// Copyright notice.",

@@ -133,7 +133,7 @@ function grow(by: number) { count.value += by }
 """
 
 
-def test_javascript_definitions() -> None:
+def test_definitions_of_javascript_have_names_lines_and_signatures() -> None:
     assert outline("javascript", JAVASCRIPT) == [
         "8-9@9 constant MOST | const MOST | Most of them.",
         "10-10@10 constant first | first",
@@ -174,7 +174,7 @@ def test_javascript_imports_package_and_head() -> None:
     )
 
 
-def test_javascript_comments_and_strings() -> None:
+def test_comments_and_strings_of_javascript_are_told_apart_from_code() -> None:
     comments, strings = spanned("javascript", JAVASCRIPT)
     assert comments == [
         "#!/usr/bin/env node",
@@ -200,7 +200,7 @@ def test_javascript_comments_and_strings() -> None:
     ]
 
 
-def test_typescript_definitions() -> None:
+def test_definitions_of_typescript_have_names_lines_and_signatures() -> None:
     assert outline("tsx", TYPESCRIPT) == [
         "9-9@9 type Far | type Far",
         "11-16@12 interface Shop | export interface Shop<T = any> extends Base<T>, Other | What there is.",
@@ -272,7 +272,7 @@ def test_typescript_comments_and_strings() -> None:
     ]
 
 
-def test_vue_definitions() -> None:
+def test_definitions_in_a_vue_component_have_their_lines() -> None:
     assert outline("vue", VUE) == [
         "4-4@4 method data | data()",
         "4-4@4 method save | save(): void",

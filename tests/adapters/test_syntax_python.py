@@ -70,7 +70,7 @@ print 'old'
 '''
 
 
-def test_python_definitions() -> None:
+def test_definitions_of_python_have_names_lines_and_signatures() -> None:
     assert outline("python", PYTHON) == [
         "18-19@19 constant MOST | MOST: int | Most of them.",
         "20-20@20 constant names | names",

@@ -93,7 +93,7 @@ async fn main() {
 """
 
 
-def test_rust_definitions() -> None:
+def test_definitions_of_rust_have_names_lines_and_signatures() -> None:
     assert outline("rust", RUST) == [
         "12-16@12 module inline | mod inline",
         "14-15@15 function inline.deep | pub fn deep() | Deep down.",

@@ -98,7 +98,7 @@ def test_diff_says_what_changed_between_revisions(shop: Shop) -> None:
 
 
 @pytest.mark.clause("CLI-40")
-def test_list_filters(shop: Shop) -> None:
+def test_a_list_is_filtered_by_status_and_query(shop: Shop) -> None:
     shop.finalize(shop.pack("auth"))
     shop.pack("billing")
     assert names(shop("packs", "list", "--status", "draft", "--json")) == ["billing"]

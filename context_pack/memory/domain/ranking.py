@@ -43,7 +43,7 @@ AGAIN = (
     0.85  # 0.023: for each better hit in the same file; 0.75 gains 0.003, and costs whoever wants the second
 )
 AGAIN_OF_MANY = 1.0
-"""The same for those who ask for more than a page of hits, as drafts do: they want the file's others too."""
+"""Where more hits than a page are asked for, as drafts do: they want the others of a file, too."""
 SHORT_LINES = 3
 CERTAIN, LIKELY = 0.5, 0.2
 """The least relevance of a definition that was asked for by its name, alone or in a sentence."""

@@ -32,7 +32,7 @@ from context_pack.packs.domain.surroundings import by_context, stands_beside
 LEAST_ALIKE = 0.275
 """The share of its sketch a block must hold: 0.2 adds what is hardly alike, 0.35 loses more (moved.py)."""
 LEAST_ALIKE_INSIDE = 0.2
-"""The same inside the definition that the code was part of; with 0.1, 1.2 % is unrelated."""
+"""The share inside the definition that the code was part of; with 0.1, 1.2 % is unrelated."""
 _TELLING = re.compile(r"[\W_]*(?:[^\W_][\W_]*){30}")
 """The letters and digits from which on a text elsewhere is known by itself, and not by what stands around."""
 STOPPED = "the search of the tree stopped early"

@@ -125,7 +125,7 @@ def test_unknown_keys_are_refused_at_the_top_and_in_evidence_and_dropped_elsewhe
         ("collected_at", None),
     ],
 )
-def test_evidence_is_strict(name: str, wrong: Any) -> None:
+def test_evidence_of_a_wrong_kind_makes_a_context_corrupt(name: str, wrong: Any) -> None:
     assert isinstance(judged({**BASE, "evidence": {**FULL["evidence"], name: wrong}}), Corrupt)
 
 

@@ -180,7 +180,7 @@ def test_random_contexts_in_three_hands_agree(record: dict[str, Any], hand: str)
     st.integers(0, 400), st.integers(0, 12), st.text(st.sampled_from("abc:# -\n'\"|1\t\r[]{}"), max_size=4)
 )
 @example(0, 0, "\n")
-def test_damaged_files_agree(at: int, drop: int, put: str) -> None:
+def test_the_quick_reader_agrees_about_damaged_files(at: int, drop: int, put: str) -> None:
     whole = context(exports=["a", "b c"], files=[{"name": "x", "purpose": "y z"}], todos=["one: two"])
     agrees((whole[:at] + put + whole[at + drop :]).encode())
 

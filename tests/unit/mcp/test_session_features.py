@@ -140,7 +140,7 @@ def test_exactly_a_hundred_values_are_all_of_them(peer: Peer, demo: Demo) -> Non
 
 
 @pytest.mark.clause("MCP-54")
-def test_counting_stops_somewhere(peer: Peer, demo: Demo) -> None:
+def test_completions_beyond_ten_thousand_are_not_counted(peer: Peer, demo: Demo) -> None:
     demo.memos = {f"m{number}": "" for number in range(10_001)}
     found = complete(peer, MEMO, "name", "m")
     assert found["hasMore"] is True

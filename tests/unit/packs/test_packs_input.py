@@ -31,7 +31,7 @@ KINDS = {
 
 
 @pytest.mark.clause("PK-11")
-def test_no_action_lists(desk: Any) -> None:
+def test_a_call_without_an_action_lists_packs(desk: Any) -> None:
     pack = desk.create(title="T")
     assert [one["id"] for one in desk.input()["packs"]] == [pack]
     assert desk.input(status="finalized")["total"] == 0

@@ -48,7 +48,7 @@ def test_a_page_has_the_promised_layout(new_desk: Any, golden: Path, regenerate:
 
 
 @pytest.mark.clause("PK-43", "PK-44")
-def test_a_page_with_everything(new_desk: Any, golden: Path, regenerate: bool) -> None:
+def test_a_page_shows_everything_a_pack_holds(new_desk: Any, golden: Path, regenerate: bool) -> None:
     code = "".join(f"row {number}\n" for number in range(1, 12_001))
     desk = new_desk(
         {
@@ -209,7 +209,7 @@ def test_without_a_pack_it_lists_by_the_filters(desk: Any) -> None:
 
 @pytest.mark.clause("PK-40")
 @pytest.mark.parametrize("value", ["json", "markdown", None, 1])
-def test_format_is_refused(desk: Any, value: Any) -> None:
+def test_another_format_than_markdown_is_refused(desk: Any, value: Any) -> None:
     error = desk.refused("output", format=value)
     assert (error["code"], error["details"]["field"]) == ("invalid_data", "format")
     assert "always markdown" in error["message"]
