@@ -15,10 +15,12 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import attrs
+from processes import each_in_a_process
 from sample_packs import full_section, maker
 
 from context_pack.kernel.errors import Code, Failure
@@ -80,6 +82,12 @@ def claim(root: str, *names: str) -> list[str]:
         else:
             outcome.append(made.id)
     return outcome
+
+
+def together(count: str, action: str, root: str, *words: str) -> list[Any]:
+    """What `count` processes answer that do the same at once."""
+    opened(root)  # what that loads is loaded once for all of them
+    return each_in_a_process([partial(ACTIONS[action], root, *words)] * int(count))
 
 
 def killed(root: str, count: str, seed: str, *ids: str) -> int:
@@ -201,7 +209,8 @@ def outlive(root: str) -> str:
 
 
 ACTIONS: dict[str, Callable[..., Any]] = {
-    act.__name__: act for act in (mutate, claim, killed, hold, try_everything, try_writes, opens, outlive)
+    act.__name__: act
+    for act in (mutate, claim, together, killed, hold, try_everything, try_writes, opens, outlive)
 }
 
 if __name__ == "__main__":

@@ -70,10 +70,9 @@ def test_sixteen_processes_lose_no_mutation(
     store: FilePackStore, tmp_path: Path, start: Start, packs: int
 ) -> None:
     ids = fill(store, packs)
-    workers = [start("mutate", tmp_path, MUTATIONS, *ids) for _ in range(PROCESSES)]
     refusals = Counter[str]()
-    for worker in workers:
-        refusals.update(answer(worker))
+    for counted in answer(start("together", PROCESSES, "mutate", tmp_path, MUTATIONS, *ids)):
+        refusals.update(counted)
     assert set(refusals) <= {Code.REVISION_CONFLICT, Code.LOCK_TIMEOUT}
     each = PROCESSES * MUTATIONS // packs
     assert {pack_id: store.get(pack_id).revision for pack_id in ids} == dict.fromkeys(ids, 1 + each)
@@ -107,7 +106,7 @@ def test_of_processes_that_want_the_same_names_each_name_goes_to_one(
     store: FilePackStore, tmp_path: Path, start: Start
 ) -> None:
     names = [f"name {index}" for index in range(12)]
-    outcomes = [answer(worker) for worker in [start("claim", tmp_path, *names) for _ in range(4)]]
+    outcomes = answer(start("together", 4, "claim", tmp_path, *names))
     for index, name in enumerate(names):
         results = [outcome[index] for outcome in outcomes]
         assert results.count(Code.NAME_CONFLICT) == 3

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -44,16 +44,19 @@ def made(store: PackStore, how_many: int) -> list[str]:
     return [store.create(maker(now, 600), None).id for _ in range(how_many)]
 
 
-def begun(place: str, project: str, turn: int, changes: int, keys: list[str]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, str(WORKER), place, project, str(changes), str(turn), *keys]
+def begun(
+    place: str, project: str, turns: Iterable[int], changes: int, keys: list[str]
+) -> subprocess.Popen[bytes]:
+    """Start a process for each turn."""
+    command = [sys.executable, str(WORKER), place, project, str(changes), json.dumps(list(turns)), *keys]
     return subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
 
 
-def told(workers: list[subprocess.Popen[bytes]]) -> list[tuple[str, int | str]]:
+def told(workers: subprocess.Popen[bytes]) -> list[tuple[str, int | str]]:
     """What all of them said; each must end well."""
-    outputs = [worker.communicate(timeout=600)[0] for worker in workers]
-    assert [worker.returncode for worker in workers] == [0] * len(workers)
-    return [tuple(json.loads(line)) for output in outputs for line in output.splitlines()]
+    output = workers.communicate(timeout=600)[0]
+    assert workers.returncode == 0
+    return [tuple(json.loads(line)) for line in output.splitlines()]
 
 
 def judge(store: PackStore, keys: list[str], changes: list[tuple[str, int | str]]) -> Counter[str]:
@@ -83,7 +86,7 @@ def test_sixteen_processes_lose_no_change(
         prepare(Address(place), project)
     store = opened(place, project)
     keys = made(store, packs)
-    changes = told([begun(place, project, turn * 7, CHANGES, keys) for turn in range(PROCESSES)])
+    changes = told(begun(place, project, range(0, 7 * PROCESSES, 7), CHANGES, keys))
     failed = judge(store, keys, changes)
     assert set(failed) <= {Code.LOCK_TIMEOUT, Code.REVISION_CONFLICT}
     assert sum(store.get(key).revision - 1 for key in keys) == PROCESSES * CHANGES - failed.total()
@@ -96,7 +99,7 @@ def test_killed_backends_and_a_killed_server_lose_no_acknowledged_change() -> No
         prepare(Address(server.url), PROJECT)
         store = opened(server.url, PROJECT)
         keys = made(store, 4)
-        workers = [begun(server.url, PROJECT, turn, 60, keys) for turn in range(6)]
+        workers = begun(server.url, PROJECT, range(6), 60, keys)
         over = threading.Event()
         killer = threading.Thread(target=kill_backends, args=(server, over))
         killer.start()

@@ -1,12 +1,14 @@
-"""A process that changes packs again and again, and prints what became of each change as JSON."""
+"""Processes that change packs again and again; prints what became of each change as a line of JSON."""
 
 from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 from attrs import evolve
+from processes import each_in_a_process
 from waiting import PATIENCE
 
 from context_pack.kernel.errors import Failure
@@ -26,18 +28,23 @@ def opened(place: str, project: str) -> PackStore:
     return FilePackStore(Path(place), SystemClock(), SystemIds())
 
 
-def work(place: str, project: str, times: int, turn: int, keys: list[str]) -> None:
-    """Raise the revision of a pack so many times, of each of the packs in turn."""
+def work(place: str, project: str, times: int, turn: int, keys: list[str]) -> list[list[str | int]]:
+    """Raise the revision of a pack so many times, of each in turn; the key and the result of each change."""
     store = opened(place, project)
+    told: list[list[str | int]] = []
     for number in range(times):
         key = keys[(turn + number) % len(keys)]
         try:
             pack = store.update(key, lambda pack: evolve(pack, revision=pack.revision + 1))
-            told = [key, pack.revision]
+            told.append([key, pack.revision])
         except Failure as failure:
-            told = [key, str(failure.code)]
-        sys.stdout.write(json.dumps(told) + "\n")
+            told.append([key, str(failure.code)])
+    return told
 
 
 if __name__ == "__main__":
-    work(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])
+    place, project, times, turns, *keys = sys.argv[1:]
+    opened(place, project)  # what that loads is loaded once for all of them
+    works = [partial(work, place, project, int(times), turn, keys) for turn in json.loads(turns)]
+    for changes in each_in_a_process(works):
+        sys.stdout.writelines(json.dumps(change) + "\n" for change in changes)
