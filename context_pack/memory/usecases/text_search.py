@@ -41,14 +41,14 @@ class TextSearcher:
                 break
             searched += 1
             if found := held(self._text(path), words):
-                files[path] = found | held(path, words)
+                files[path] = found
         worth = Worth(files)
-        shortlist = sorted(files, key=lambda path: (-worth(files[path]), path))[:SHORTLIST]
+        scores = {path: worth(found) + worth(held(path, words)) for path, found in files.items()}
         ranked = []
-        for path in shortlist:
+        for path in sorted(scores, key=lambda path: (-scores[path], path))[:SHORTLIST]:
             check()
             score, line = best_line(path, self._text(path), words, worth)
-            ranked.append((-score - worth(files[path]), line))
+            ranked.append((-score - scores[path], line))
         return FoundByText(tuple(line for _, line in sorted(ranked, key=lambda pair: pair[0])), searched)
 
     def _text(self, path: str) -> str:

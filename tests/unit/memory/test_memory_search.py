@@ -605,3 +605,28 @@ def test_a_first_search_of_a_tree_that_is_slow_to_look_at_waits_and_looks_again(
     assert found["indexing"] == {"done": 0, "total": 60}
     assert [row["path"] for row in found["results"]] == ["m/f17.py"]
     assert tree.looks == 2
+
+
+class SlowReads:
+    """A tree of which every file takes half a second to read."""
+
+    def __init__(self, tree: Any, clock: FixedClock) -> None:
+        self._tree, self._clock = tree, clock
+
+    def survey(self, go_on: Any) -> Any:
+        return self._tree.survey(go_on)
+
+    def read(self, path: str) -> Any:
+        self._clock.advance(seconds=0.5)
+        return self._tree.read(path)
+
+
+@pytest.mark.clause("ME-45")
+def test_the_search_of_what_is_not_indexed_ends_in_time_and_begins_where_the_path_has_the_words() -> None:
+    files: dict[str, str | bytes] = {f"m/f{number}.py": "# zebra\n" for number in range(60)}
+    room = Room(files | {"z/zebra.py": "def feed(): ...\n# the zebra\n", "z/zoo.py": "# the zebra\n"})
+    room.with_memory(tree=SlowReads(room.memory.tree, room.clock), background=Worker(works=True))
+    found = room.search("the zebra's food")
+    assert " 4 of the rest were searched" in found["partial"]
+    assert [row["path"] for row in found["results"]] == ["z/zebra.py", "m/f0.py", "m/f1.py", "m/f10.py"]
+    assert found["results"][0]["id"] == "z/zebra.py#L2"
