@@ -17,6 +17,8 @@ from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
 REPOSITORY = ".git"
+WORKING_DIRECTORY = "the working directory"
+"""Why a folder is the source root that nothing else speaks for."""
 DEFAULT_ROOT = os.path.join(".agents", "mcp", "context_pack")
 HERE = frozenset({"__SESSION_CWD__", "session_cwd", "cwd", "."})
 LEVELS: Mapping[str, int] = {"off": 0, "error": 1, "warn": 2, "info": 3, "debug": 4}
@@ -161,10 +163,10 @@ def project_of(folder: str, storage: str) -> FoundProject:
     above = list(_above(folder))
     for place in above if not os.path.isabs(storage) else ():
         if os.path.isdir(os.path.join(place, storage)):
-            return FoundProject(place, "it holds our files" if place != folder else "the working directory")
+            return FoundProject(place, "it holds our files" if place != folder else WORKING_DIRECTORY)
     if above and os.path.lexists(os.path.join(above[-1], REPOSITORY)):
         return FoundProject(above[-1], "the root of the repository")
-    return FoundProject(folder, "the working directory")
+    return FoundProject(folder, WORKING_DIRECTORY)
 
 
 def _above(folder: str) -> Iterator[str]:

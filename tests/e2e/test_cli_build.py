@@ -159,6 +159,20 @@ def test_code_is_read_and_searched_by_the_places_that_packs_take(
     assert here("grep", "def token", ".", "-g", "!*.py").code == 2
 
 
+@pytest.mark.clause("CLI-07")
+def test_a_home_folder_is_walked_only_if_somebody_says_so(
+    tmp_path: Path, here: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for words in (["search", "where is the token"], ["contexts", "init"]):
+        assert run(words) == 2
+    assert not [*tmp_path.rglob(".context.yaml")]
+    assert here("contexts", "init").code == 0
+    (tmp_path / ".git").mkdir()
+    assert run(["contexts", "refresh"]) == 0
+
+
 @pytest.mark.clause("CLI-45", "HTML-15")
 def test_a_file_that_ends_with_html_is_a_page(tmp_path: Path, here: Callable[..., Done]) -> None:
     here("packs", "create", "auth-flow")

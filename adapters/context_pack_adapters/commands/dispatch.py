@@ -19,7 +19,13 @@ from context_pack_adapters.commands.arguments import EVERYWHERE, Command, Parser
 from context_pack_adapters.commands.shell import Shell, WrongUsage, nearest
 from context_pack_adapters.commands.terminal import Terminal, standard_terminal
 from context_pack_adapters.logs import Log
-from context_pack_adapters.settings import Settings, read_settings, resolve_source_root, working_directory
+from context_pack_adapters.settings import (
+    WORKING_DIRECTORY,
+    Settings,
+    read_settings,
+    resolve_source_root,
+    working_directory,
+)
 
 DONE, FAILED, WRONG_USAGE, INTERRUPTED, READER_GONE = 0, 1, 2, 130, 141
 
@@ -108,6 +114,11 @@ HIDDEN: Mapping[str, CommandEntry] = {
     "task": CommandEntry("task:task", "long work that a server has done in a process of its own"),
 }
 """Commands that people need not know of."""
+
+WALKING = frozenset(
+    {"search", "memory search", "index", "packs draft", "contexts init", "contexts refresh", "contexts watch"}
+)
+"""Commands that read all of a project, or write all over it."""
 
 USUAL_WORDS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("list", "ls"), ("list", "status")),
@@ -244,6 +255,7 @@ def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
     settings = _settings_for(options)
     if options.source_root and name != "doctor" and not os.path.isdir(settings.source_root):
         raise WrongUsage(f"{settings.source_root} is not a folder; --source-root says where the project is")
+    _check_is_project(name, options, settings)
     log = Log(settings.log_level if settings.log_level_given else "warn")
     for complaint in settings.complaints:
         log.write("warn", complaint)
@@ -258,6 +270,20 @@ def _perform(name: str, arguments: Sequence[str], terminal: Terminal) -> int:
         log.alarm(name, error)
         terminal.complain(f"{name} failed inside; CONTEXT_PACK_LOG=debug shows where, please report it")
     return FAILED
+
+
+def _check_is_project(name: str, options: argparse.Namespace, settings: Settings) -> None:
+    """Refuse to walk all of the disk or of a home, where only the working directory makes it the project.
+
+    Raises:
+        WrongUsage: it does.
+    """
+    chosen = settings.source_because != WORKING_DIRECTORY or getattr(options, "path", None)
+    if name not in WALKING or chosen or os.path.isdir(settings.root):
+        return
+    if settings.source_root in (os.sep, os.path.expanduser("~")):
+        words = "is no project; go into one, or name it with --source-root"
+        raise WrongUsage(f"{settings.source_root} {words}")
 
 
 def parser_for(name: str, command: Command) -> Parser:
