@@ -129,7 +129,7 @@ def test_a_reader_that_goes_away_is_no_trouble(cli: CommandLine) -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 def test_an_answer_that_cannot_be_written_is_told_in_words(cli: CommandLine) -> None:
     with open("/dev/full", "wb") as full:
-        command = [*MAIN, "doctor"]
+        command = [*MAIN, "tools"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
     assert done.returncode == 1
     assert b"Traceback" not in done.stderr

@@ -8,10 +8,8 @@
 (class_implementation . (identifier) @name category: (_)) @scope
 (class_interface . (identifier) @name category: (_)) @scope
 (protocol_declaration . (identifier) @name . [(_) "@end"] @body) @interface
-(method_definition . (method_type) . (identifier) @name (compound_statement) @body) @method
-(method_definition . (identifier) @name (compound_statement) @body) @method
-(method_declaration . (method_type) . (identifier) @name) @method @prototype
-(method_declaration . (identifier) @name) @method @prototype
+(method_definition . (method_type)? . (identifier) @name (compound_statement) @body) @method
+(method_declaration . (method_type)? . (identifier) @name) @method @prototype
 ((macro_type_specifier name: (identifier) @_macro (ERROR (identifier) @name)) @enum
   (#match? @_macro "^(NS|CF)_[A-Z_]*(ENUM|OPTIONS)$"))
 
