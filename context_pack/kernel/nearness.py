@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import FileNames
+if TYPE_CHECKING:
+    from context_pack.kernel.paths import RelativePath
+    from context_pack.kernel.ports import FileNames
 
 MOST_NEAR, LEAST_CLOSE = 3, 0.7
 MOST_NAMES = 5_000

@@ -63,6 +63,15 @@ class Calibrated(Protocol):
     """Their cosine: 0 for vectors of the words themselves, 0.56 for granite."""
 
 
+@runtime_checkable
+class LoadsModel(Protocol):
+    """An embedder with a model of its own, which takes long to load."""
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the model is loaded."""
+
+
 class Snapshot(Protocol):
     """One consistent state of an index: no call sees half an entry, whatever others write meanwhile."""
 

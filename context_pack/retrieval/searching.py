@@ -22,6 +22,7 @@ from context_pack.retrieval.ports import (
     Background,
     Embedder,
     EmbedderFailed,
+    LoadsModel,
     SearchIndex,
     Snapshot,
     Stop,
@@ -79,6 +80,8 @@ class Searching:
     budget: float = field(default=BUDGET, kw_only=True)
     beginning: int | None = field(default=None, kw_only=True)
     """How many characters of a piece the semantic embedder is given; None for all."""
+    _embedded_before: list[int] = field(factory=list, init=False, eq=False, repr=False)
+    """How much was embedded when a model was last left alone."""
 
     def ask(self, questions: Sequence[Question]) -> list[Ranking]:
         """The answers in order; the queries are embedded together."""
@@ -227,7 +230,8 @@ class Searching:
         try:
             done: set[int] = set()
             # A query gives up sooner than documents do: whoever waits learns from it whether to go on.
-            self.semantic.embed([asked[0].question.query], "query")
+            if not self._leaves_the_model(asked):
+                self.semantic.embed([asked[0].question.query], "query")
             if self.budget > 0:
                 begun = {piece: text[: self.beginning] for piece, text in missing.items()}
                 done = fill_within(self.index, self.semantic, begun, self.monotonic, self.budget)
@@ -240,6 +244,18 @@ class Searching:
         return any(
             one.semantic and one.semantic.total - one.semantic.done <= len(done) for one in asked
         ), None
+
+    def _leaves_the_model(self, asked: Sequence[AskedQuestion]) -> bool:
+        """Whether nothing but the background loads the model yet, as long as that gets further.
+
+        Loading it to learn that it works is half of a first answer's time.
+        """
+        if self.budget > 0 or not isinstance(self.semantic, LoadsModel) or self.semantic.loaded:
+            return False
+        done = sum(one.semantic.done for one in asked if one.semantic is not None)
+        advancing = self._embedded_before != [done]
+        self._embedded_before[:] = [done]
+        return advancing
 
     def _embed_one(self, embedder: Embedder, text: str) -> tuple[Embedder, Vector | None, str | None]:
         """A passage by the embedder, by the fast one when that fails, or by none."""

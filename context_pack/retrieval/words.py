@@ -32,7 +32,7 @@ STOP_WORDS = frozenset(_STOPPED.split())
 
 _ASCII_RUN = re.compile(r"[A-Za-z0-9_]+(?:(?:[-./]|::?|->)[A-Za-z0-9_]+)*+")
 # Every foreign character counts as a letter here; what it is, is asked once per run.
-_ANY_RUN = re.compile("[A-Za-z0-9_\x80-\U0010ffff]+(?:(?:[-./]|::?|->)[A-Za-z0-9_\x80-\U0010ffff]+)*+")
+_ANY_RUN = re.compile(r"[^\x00-/:-@[-^`{-\x7f]+(?:(?:[-./]|::?|->)[^\x00-/:-@[-^`{-\x7f]+)*+")
 # Languages whose names end in signs; `c++` in a loop is taken for one, `x#y` and `c+++` are not.
 _LANGUAGE = re.compile(r"(?<![A-Za-z0-9_])(?:([Cc])(\+\+)|([CcFf])#)(?![A-Za-z_+#])")
 _SEPARATORS = re.compile(r"->|[-./:_]+")
@@ -54,7 +54,6 @@ _UNSPACED = (
     f"{_HAN}\u3041-\u3096\u3099-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uac00-\ud7a3\u1100-\u11ff"
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebc\u0ec0-\u0ecd\u1000-\u1049\u1780-\u17d3"
 )
-_IS_HAN = re.compile(f"[{_HAN}]")
 # Between two numbers: `3.11` is not `311`. A letter to every tokenizer, and to nobody who writes.
 _POINT = "\u02d1"
 
@@ -92,7 +91,7 @@ _known = lru_cache(maxsize=_CACHED)(_made)
 
 def _foreign_tokens(run: str) -> list[str]:
     """The tokens of a run with characters outside ASCII, which may be letters of any script or no letters."""
-    words, unspaced = _patterns()
+    words, unspaced, _ = _patterns()
     found: list[str] = []
     for part in words.findall(run):
         found += _grams(part) if unspaced.match(part) else _run_tokens(part)
@@ -183,15 +182,15 @@ def folded(text: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A run of words or of unspaced letters, and an unspaced letter; made when first needed."""
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """A run of words or of unspaced letters, an unspaced and a Han letter; made when first needed."""
     # `\w` knows letters and digits only: the vowels that Indic scripts write as marks belong to the word too.
     marks = "".join(
         chr(code) for code in range(0x300, 0x11000) if unicodedata.category(chr(code)) in ("Mn", "Mc")
     )
     letter = f"(?:(?![{_UNSPACED}])[\\w{marks}])"
     run = f"[{_UNSPACED}]+|{letter}+(?:(?:[-./]|::?|->){letter}+)*+"
-    return re.compile(run), re.compile(f"[{_UNSPACED}]")
+    return re.compile(run), re.compile(f"[{_UNSPACED}]"), re.compile(f"[{_HAN}]")
 
 
 def _grams(run: str) -> list[str]:
@@ -199,5 +198,5 @@ def _grams(run: str) -> list[str]:
     if len(run) == 1:
         return [run]
     found = [run[at : at + 2] for at in range(len(run) - 1)]
-    found += _IS_HAN.findall(run)
+    found += _patterns()[2].findall(run)
     return found

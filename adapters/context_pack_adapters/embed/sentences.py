@@ -84,6 +84,11 @@ class SentenceEmbedder:
             raise EmbedderFailed("the model's weights give vectors that are no numbers")
         return vectors
 
+    @property
+    def loaded(self) -> bool:
+        """Whether a text has come."""
+        return self._model is not None
+
     def model(self) -> Model:
         """The loaded model."""
         with self._lock:

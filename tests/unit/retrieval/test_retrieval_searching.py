@@ -226,6 +226,27 @@ def test_beside_a_background_a_question_embeds_nothing_and_what_it_shows_comes_f
     assert set(index.lacking(themes.id, Scope(), 3)) == {hit.found.piece for hit in answer.hits}
 
 
+class LoadedThemes(Themes):
+    """The themes, as a model that is loaded with the first text."""
+
+    @property
+    def loaded(self) -> bool:
+        return bool(self.calls)
+
+
+@pytest.mark.clause("RT-25")
+def test_beside_a_background_a_model_is_loaded_only_if_nothing_was_embedded_since(index: MemoryIndex) -> None:
+    themes = LoadedThemes()
+    search = Searching(index, HashedEmbedder(), themes, monotonic=lambda: 0.0, budget=0.0)
+    assert ask(search, "login").semantic == Progress(0, 5)
+    searching(index, Themes()).fill(Scope(), lambda: False, lambda progress: None)
+    index.replace([entry("more.md", "one more about login")])
+    assert ask(search, "login").semantic == Progress(5, 6)
+    assert not themes.loaded, "the background gets further"
+    themes.failing = "no weights"
+    assert ask(search, "login").warning == "no weights"
+
+
 @pytest.mark.clause("RT-24")
 def test_an_answer_that_completes_its_scope_is_semantic(index: MemoryIndex) -> None:
     themes = Themes()
