@@ -195,11 +195,31 @@ class CodeCases:
         return UsageFinder(self._ports.source, self._ports.syntax, self._ports.search)
 
 
-class ContextCases(NamedTuple):
-    """What is done with directory contexts."""
+class ContextCases:
+    """What is done with directory contexts, each loaded when it is first asked for."""
 
-    queries: ContextQueries
-    refresher: ContextRefresher
+    def __init__(self, ports: Ports) -> None:
+        self._ports = ports
+
+    @property
+    def _contexts(self) -> ContextPorts:
+        assert self._ports.contexts is not None
+        return self._ports.contexts
+
+    @cached_property
+    def queries(self) -> ContextQueries:
+        """Reads contexts and tells whether they are fresh."""
+        from context_pack.contexts.usecases.query import ContextQueries
+
+        return ContextQueries(self._contexts.projects, self._contexts.format)
+
+    @cached_property
+    def refresher(self) -> ContextRefresher:
+        """Writes contexts anew."""
+        from context_pack.contexts.usecases.refresh import ContextRefresher
+
+        contexts, ports = self._contexts, self._ports
+        return ContextRefresher(contexts.format, contexts.memory, ports.clock, ports.syntax)
 
 
 class DocumentCases(NamedTuple):
@@ -284,15 +304,7 @@ class UseCases:
     @cached_property
     def contexts(self) -> ContextCases:
         """Directory contexts."""
-        from context_pack.contexts.usecases.query import ContextQueries
-        from context_pack.contexts.usecases.refresh import ContextRefresher
-
-        ports = self.ports.contexts
-        assert ports is not None
-        return ContextCases(
-            ContextQueries(ports.projects, ports.format),
-            ContextRefresher(ports.format, ports.memory, self.ports.clock, self.ports.syntax),
-        )
+        return ContextCases(self.ports)
 
     @cached_property
     def documents(self) -> DocumentCases:

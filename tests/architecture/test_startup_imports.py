@@ -92,17 +92,42 @@ print(json.dumps(sorted(sys.modules)))
 """
 
 
+NEVER_IN_A_FIRST_CALL = {
+    *("cattrs", "hnswlib", "jsonschema", "numpy", "yaml"),
+    "context_pack.toolkit.offers",
+    "context_pack.toolkit.stats",
+}
+PACK_LIST = {"packs.cases", "packs.commands", "packs.listing"}
+
+
 @pytest.mark.parametrize(
-    "tool, arguments, feature",
+    "tool, arguments, usecases, not_loaded",
     [
-        ("input", {"action": "list"}, "packs"),
-        ("read_file", {"path": "a.py"}, "code"),
-        ("list_contexts", {}, "contexts"),
-        ("context_record", {"type": "rule", "content": "Never log any tokens"}, "memory"),
+        ("input", {"action": "list"}, PACK_LIST, {"subprocess", "context_pack.packs.domain.states"}),
+        ("output", {}, PACK_LIST, {"subprocess", "context_pack.packs.domain.render"}),
+        ("read_file", {"path": "a.py"}, {"code.read_file", "code.source_view"}, {"filelock", "sqlite3"}),
+        ("grep_codebase", {"pattern": "x"}, {"code.grep"}, {"filelock", "sqlite3"}),
+        (
+            "list_contexts",
+            {},
+            {"contexts.commands", "contexts.query", "contexts.reading"},
+            {"filelock", "sqlite3"},
+        ),
+        (
+            "context_record",
+            {"type": "rule", "content": "Never log any tokens"},
+            {"memory.record"},
+            {"subprocess", "sqlite3", "context_pack.packs"},
+        ),
     ],
 )
-def test_a_first_call_loads_the_use_cases_of_its_own_feature_only(
-    tmp_path: Path, clean_env: dict[str, str], tool: str, arguments: dict[str, str], feature: str
+def test_a_first_call_loads_nothing_but_what_it_needs(
+    tmp_path: Path,
+    clean_env: dict[str, str],
+    tool: str,
+    arguments: dict[str, str],
+    usecases: set[str],
+    not_loaded: set[str],
 ) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
     done = subprocess.run(
@@ -114,6 +139,7 @@ def test_a_first_call_loads_the_use_cases_of_its_own_feature_only(
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    parts = [name.split(".") for name in json.loads(done.stdout)]
-    assert {part[1] for part in parts if part[0] == "context_pack" and part[2:3] == ["usecases"]} == {feature}
-    assert "jsonschema" not in {part[0] for part in parts}
+    loaded = set(json.loads(done.stdout))
+    parts = [name.split(".") for name in loaded if name.startswith("context_pack.") and ".usecases." in name]
+    assert {f"{feature}.{name}" for _, feature, _, name in parts} == usecases
+    assert loaded & (NEVER_IN_A_FIRST_CALL | not_loaded) == set()

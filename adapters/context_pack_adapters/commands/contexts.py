@@ -67,7 +67,7 @@ def open_project(options: Namespace, shell: Shell) -> OpenedProject:
     project = cases.queries.projects.open(path)
     if isinstance(project, PlaceRefusal):
         raise Failure(Code.NOT_FOUND, f'Failed to scan project at "{path}"')
-    return OpenedProject(project, *cases)
+    return OpenedProject(project, cases.queries, cases.refresher)
 
 
 @command(*WRITING, *PLACE)

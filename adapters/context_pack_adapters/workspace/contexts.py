@@ -28,22 +28,23 @@ class Contexts:
     def __init__(self, cases: UseCases) -> None:
         if not cases.ports.has("contexts"):
             raise ValueError("this workspace has no contexts")
-        self._queries, self._refresher = cases.contexts
+        self._cases = cases.contexts
 
     def list(self, *, path: str | None = None) -> FolderListing:
         """Every folder that has, or should have, a context."""
-        return answered(self._queries.list(spelled(ListContexts, path=path)))
+        return answered(self._cases.queries.list(spelled(ListContexts, path=path)))
 
     def query(
         self, scope: str, *, fields: Sequence[str] | None = None, path: str | None = None
     ) -> ContextPart:
         """The context of a folder, whole or the fields asked for."""
         chosen = None if fields is None else listed(fields)
-        return answered(self._queries.query(spelled(QueryContext, scope=scope, filter=chosen, path=path)))
+        wanted = spelled(QueryContext, scope=scope, filter=chosen, path=path)
+        return answered(self._cases.queries.query(wanted))
 
     def check(self, scope: str, *, path: str | None = None) -> CheckedContext:
         """Whether the context of a folder is still true."""
-        return answered(self._queries.check(spelled(CheckFreshness, scope=scope, path=path)))
+        return answered(self._cases.queries.check(spelled(CheckFreshness, scope=scope, path=path)))
 
     def refresh(
         self,
@@ -55,9 +56,9 @@ class Contexts:
         path: str | None = None,
     ) -> Sequence[FolderOutcome]:
         """Make what is missing and bring the rest up to date; what people wrote stays."""
-        project = answered(opened(self._queries.projects, path))
+        project = answered(opened(self._cases.queries.projects, path))
         order = Order(scope, only_missing, method, agents)
-        return answered(self._refresher.refresh(project, order))
+        return answered(self._cases.refresher.refresh(project, order))
 
 
 def answered(found: T | RefusedQuery) -> T:
