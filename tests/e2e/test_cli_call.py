@@ -122,6 +122,7 @@ def test_a_tool_error_is_printed_and_is_exit_code_one(cli: CommandLine) -> None:
     "call, words",
     [
         ("output name=nope", "no live pack has that name"),
+        ("grep_codebase", "Invalid parameters: 'pattern' is required"),
         ("read_file path=nope", "File not found"),
         ("get_context entityType=Nope id=nope", "there is no bundle"),
         ("query_context scope=nope", "No .context.yaml found"),

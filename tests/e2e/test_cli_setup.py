@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine, Done
+from stdio_client import environment
+
+from context_pack_adapters.commands.setup import command_line
 
 
 @pytest.fixture
@@ -96,3 +100,19 @@ def test_printing_writes_nothing_and_what_is_no_configuration_is_left(home: Path
     assert "cannot be changed" in refused.err
     assert (home / ".gemini/settings.json").read_text() == "{ not json"
     assert setup("spoon").code == 2
+
+
+@pytest.mark.clause("CLI-60")
+def test_without_a_script_the_command_imports_nothing_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "typing.py").write_text("raise SystemExit('the project was run')\n")
+    python = sys.executable
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    command = command_line()
+    assert command[0] == str(tmp_path / "python")
+    told = subprocess.run(
+        [python, *command[1:], "--version"], cwd=tmp_path, capture_output=True, text=True, env=environment(),
+        timeout=60, check=True,
+    )  # fmt: skip
+    assert told.stdout.startswith("context-pack ")

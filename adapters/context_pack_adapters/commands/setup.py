@@ -136,7 +136,7 @@ def command_line() -> list[str]:
     script = os.path.join(os.path.dirname(sys.executable), "context-pack")
     if os.access(script, os.X_OK):
         return [script]
-    return [sys.executable, "-m", "context_pack"]
+    return [sys.executable, "-P", "-m", "context_pack"]  # modules of the project are never ours
 
 
 def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:

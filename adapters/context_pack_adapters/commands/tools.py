@@ -201,6 +201,9 @@ def _in_words(refusal: Mapping[str, Any]) -> str:
     error = refusal.get("error")
     inner = error if isinstance(error, Mapping) else refusal
     message = error if isinstance(error, str) else inner.get("message", "the tool refused the call")
+    faults = refusal.get("details") if isinstance(error, str) else None
+    told = [fault["message"] for fault in faults] if isinstance(faults, list) else []
+    message = ": ".join([message, *(["; ".join(told)] if told and told[0] not in message else [])])
     code = inner.get("code")
     return f"{code}: {message}" if code else str(message)
 

@@ -146,7 +146,7 @@ def path(value: Any, field: str = "path") -> RelativePath:
         return RelativePath.parse(text)
     except Failure as failure:
         message = f"{failure.message}; give a path relative to the source root, such as src/app.py"
-        raise Failure(Code.INVALID_DATA, message, {**failure.details, "field": field}) from None
+        raise Failure(Code.INVALID_DATA, message, {"field": field}) from None
 
 
 def scope(value: Any, field: str = "scope") -> str:
