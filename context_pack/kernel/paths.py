@@ -21,7 +21,7 @@ from context_pack.kernel.globs import Step, covers
 MAX_PATH_BYTES = 1024
 DENIED_SEGMENTS = (
     *(".git", "node_modules"),
-    *(".env", ".env.*", ".env~", ".netrc", ".npmrc", ".pypirc"),
+    *(".env", ".env.*", ".env~", ".envrc", ".netrc", ".npmrc", ".pypirc"),
     *(".git-credentials", ".htpasswd", ".pgpass", ".vault-token", ".dockercfg"),
     *(".ssh", ".aws", ".kube", ".gnupg", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*"),
     *("*.pem", "*.key", "*.p12", "*.pfx", "*.keystore", "*.jks", "*.kdbx"),

@@ -183,7 +183,7 @@ def test_what_cannot_be_read_is_refused_in_the_contracts_words_with_the_given_pa
 @pytest.mark.parametrize(
     "path",
     ["app.environment.ts", ".gitignore", ".github/x.yml", ".env.example", ".env.sample", ".env.template",
-     ".env.dist", "environment/.envrc", "my.env", "node_modules.txt", "keyboard.ts", "monkey"],
+     ".env.dist", "environment/envrc", "my.env", "node_modules.txt", "keyboard.ts", "monkey"],
 )  # fmt: skip
 def test_names_that_only_resemble_denied_ones_are_readable(path: str) -> None:
     assert Reading({path: "x"}).read(path)["file"]["content"] == "x"

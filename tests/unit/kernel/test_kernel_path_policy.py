@@ -32,7 +32,7 @@ DENIED = [
     ),
     *("server.pem", "a.b.key", "x.p12", "x.pfx", "x.keystore", ".pem", "x.jks", "x.kdbx"),
     *(".env~", ".git-credentials", ".htpasswd", ".pgpass", ".vault-token", ".dockercfg"),
-    *(".kube", "id_dsa", "id_ecdsa", "id_ecdsa.pub"),
+    *(".envrc", ".kube", "id_dsa", "id_ecdsa", "id_ecdsa.pub"),
 ]
 READABLE = [
     *(
@@ -42,7 +42,7 @@ READABLE = [
         ".github",
         "git",
         "env",
-        ".envrc",
+        "envrc",
         "my.env",
         "x.env.ts",
     ),
