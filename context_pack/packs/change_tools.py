@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.instants import format_instant
@@ -14,9 +14,11 @@ from context_pack.packs.domain.record import diagram_record, ref_record, section
 from context_pack.packs.domain.states import pointed_record, repair_record, state_record
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
-from context_pack.packs.usecases.plans import Part
-from context_pack.packs.usecases.verify import Repaired
-from context_pack.packs.usecases.write import Pointed
+
+if TYPE_CHECKING:
+    from context_pack.packs.usecases.plans import Part
+    from context_pack.packs.usecases.verify import Repaired
+    from context_pack.packs.usecases.write import Pointed
 
 Payload = dict[str, Any]
 
