@@ -34,7 +34,7 @@ _ESCAPE = r'\\(?:["\\ntr]|x[0-9a-f]{2}|u(?!d[89a-f])[0-9a-f]{4})'
 def _text(indent: str) -> str:
     """A text of any number of lines: plain, quoted, or a block with this indent."""
     block = rf"\|-?\n{indent}[^ \n].*+(?:\n{indent}.*+|\n(?=\n))*+(?=\n)"
-    return rf'(?:{_PLAIN}|"[^ "\\\n](?:[^"\\\n]|{_ESCAPE})*+"|{block})'
+    return rf'(?:{_PLAIN}|" *+[^ "\\\n](?:[^"\\\n]|{_ESCAPE})*+"|{block})'
 
 
 def _hex(digits: str, begin: str = "") -> str:
