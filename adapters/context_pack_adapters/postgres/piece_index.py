@@ -71,7 +71,7 @@ class PostgresIndex:
             link.execute("BEGIN")
             link.execute(sql.LOCK, self._values())
             work(link)
-            link.execute(sql.LOOK_AGAIN)
+            link.execute(sql.ANALYZE_GROWN)
             link.execute("COMMIT")
 
         self._database.attempt(attempt)

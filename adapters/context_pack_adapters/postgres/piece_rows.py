@@ -20,7 +20,7 @@ _SCOPED: LiteralString = f"""context_pack.cp_pieces AS p
     JOIN context_pack.cp_entries AS e ON e.project = p.project AND e.id = p.entry AND {_SCOPE}"""
 
 LOCK: LiteralString = "SELECT pg_advisory_xact_lock(hashtextextended(%(project)s, 0))"
-LOOK_AGAIN: LiteralString = "SELECT context_pack.cp_look_again()"
+ANALYZE_GROWN: LiteralString = "SELECT context_pack.cp_analyze_grown()"
 """What has doubled is planned for as it is now: a plan for a few rows takes seconds among a thousand."""
 IDS: LiteralString = "SELECT nextval('context_pack.cp_ids') FROM generate_series(1, %(count)s)"
 ENTRY: LiteralString = """

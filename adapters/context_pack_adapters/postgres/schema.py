@@ -216,7 +216,7 @@ ALTER TABLE context_pack.cp_postings
   ALTER COLUMN pieces SET STATISTICS 0, ALTER COLUMN weights SET STATISTICS 0;
 ALTER TABLE context_pack.cp_pieces ALTER COLUMN body SET STATISTICS 0;
 CREATE INDEX cp_pieces_lengths ON context_pack.cp_pieces (project, id, entry, length);
-CREATE FUNCTION context_pack.cp_look_again() RETURNS void
+CREATE FUNCTION context_pack.cp_analyze_grown() RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   name text;
@@ -228,8 +228,8 @@ BEGIN
     END IF;
   END LOOP;
 END $$;
-REVOKE ALL ON FUNCTION context_pack.cp_look_again() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION context_pack.cp_look_again() TO context_pack_member;
+REVOKE ALL ON FUNCTION context_pack.cp_analyze_grown() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION context_pack.cp_analyze_grown() TO context_pack_member;
 """,
 )
 assert len(STEPS) == VERSION
