@@ -206,12 +206,12 @@ def _glob_of(options: Namespace, shell: Shell) -> str:
     """The glob of the files that a path and perhaps `-g` leave.
 
     Raises:
-        Usage: nothing is there, or the two cannot be put together.
+        WrongUsage: nothing is there, or the two cannot be put together.
     """
     root = shell.settings.source_root
     path = in_project(options.path, root)
     if not os.path.lexists(os.path.join(root, path)):
-        raise WrongUsage(f"there is no {path} in {root}")
+        raise WrongUsage(f"there is no {path} in the project; name a file or folder of it")
     if options.glob and (options.glob.startswith("!") or "/" in options.glob):
         raise WrongUsage("beside PATH, -g takes names such as '*.py'; write the folder into the glob")
     if path == ".":

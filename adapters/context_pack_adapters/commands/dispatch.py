@@ -282,8 +282,8 @@ def _check_is_project(name: str, options: argparse.Namespace, settings: Settings
     if name not in WALKING or chosen or os.path.isdir(settings.root):
         return
     if settings.source_root in (os.sep, os.path.expanduser("~")):
-        words = "is no project; go into one, or name it with --source-root"
-        raise WrongUsage(f"{settings.source_root} {words}")
+        where = "the whole disk" if settings.source_root == os.sep else "your home folder"
+        raise WrongUsage(f"{where} is no project; go into one, or name it with --source-root")
 
 
 def parser_for(name: str, command: Command) -> Parser:
