@@ -170,7 +170,7 @@ def measure(folder: Path, many: int, rounds: int) -> None:
     time.sleep(0.2)  # older than the timestamp grain, as files at rest are
     whole = computed(FilePackStore(folder / "many", CLOCK, IDS).all)
     summed = computed(FilePackStore(folder / "many", CLOCK, IDS).summaries)
-    shown(f"list of {many}, first beside every pack whole", summed, whole, "at most 0.2")
+    shown(f"list of {many}, first beside every pack whole", summed, whole, "at most 0.1")
     print(f"  {'longest ping meanwhile':44}{longest_ping(folder / 'many'):10.3f} ms   (at most 50)")
     first = took(much.summaries)
     for store in (few, much):
