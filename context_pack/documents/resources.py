@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, unquote
 
-from context_pack.documents.domain.sections import suffix_of
 from context_pack.documents.usecases.shelf import DocumentShelf
 from context_pack.kernel.errors import Code, Failure
-from context_pack.retrieval.headings import MARKDOWN
+from context_pack.retrieval.headings import is_markdown
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText, best_first
 
 PREFIX = "context://document/"
@@ -64,7 +63,7 @@ def _read(shelf: DocumentShelf, uri: str) -> ResourceText | None:
 
 
 def _mime_type(document: str) -> str:
-    return "text/markdown" if suffix_of(document) in MARKDOWN else "text/plain"
+    return "text/markdown" if is_markdown(document) else "text/plain"
 
 
 def _documents(shelf: DocumentShelf, others: Mapping[str, str]) -> Iterable[str]:

@@ -175,10 +175,12 @@ class PathPolicy:
     """Which paths no tool may read: the fixed list, and `extra` globs of whoever runs the server.
 
     A glob without `/` is compared with every segment, one with `/` with the whole path (`**` crosses
-    folders); what lies inside a denied folder is denied too.
+    folders); what lies inside a denied folder is denied too. For paths from a folder, `lead` is the way to
+    it from the source root, of which such a glob may speak too.
     """
 
     extra: tuple[str, ...] = ()
+    lead: str = ""
     _names: re.Pattern[str] | None = field(init=False, eq=False, repr=False)
     _paths: tuple[Glob, ...] = field(init=False, eq=False, repr=False)
 
@@ -201,4 +203,5 @@ class PathPolicy:
         if not self._paths:
             return False
         spelled = [_spellings(part) for part in parts]
-        return any(covers(glob, spelled) for glob in self._paths)
+        ways = [spelled, [*map(_spellings, self.lead.split("/")[:-1]), *spelled]] if self.lead else [spelled]
+        return any(covers(glob, way) for glob in self._paths for way in ways)

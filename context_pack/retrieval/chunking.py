@@ -14,9 +14,16 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from context_pack.kernel.lines import split_lines
-from context_pack.retrieval.blocks import Structure
 from context_pack.retrieval.cutting import BLOCK, CODE, FENCE, ITEM, LINE, NESTED, Cut, cut
-from context_pack.retrieval.headings import MARKDOWN, Heading, chosen_title, document, heading_list, headings
+from context_pack.retrieval.headings import (
+    Heading,
+    Structure,
+    document,
+    heading_list,
+    headings,
+    is_markdown,
+    title_of,
+)
 from context_pack.retrieval.model import Piece
 
 CHUNKER = "sections-400-80/2"
@@ -35,15 +42,15 @@ class Chunked(NamedTuple):
     pieces: tuple[Piece, ...]
 
 
-def chunks(text: str, *, suffix: str, key: str, title: str | None = None) -> Chunked:
+def chunks(text: str, key: str, title: str | None = None) -> Chunked:
     """A document in passages, parsed once; a blank one has none. A title that is given wins over its own."""
     text = text.removeprefix("\ufeff")
-    if suffix.lower() in MARKDOWN:
+    if is_markdown(key):
         found = document(text)
         marks, costs = heading_list(found), _block_costs(found)
     else:
-        marks, costs = headings(text, suffix), _paragraph_costs(split_lines(text))
-    shown = chosen_title(marks, text, suffix, key)[:MOST_TITLE] if title is None else title
+        marks, costs = headings(text, key), _paragraph_costs(split_lines(text))
+    shown = title_of(text, key, marks)[:MOST_TITLE] if title is None else title
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     pieces = (
         piece

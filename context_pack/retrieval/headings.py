@@ -1,29 +1,62 @@
-"""The headings of a document and its title, by the rules of the format that its suffix names.
+"""The blocks of a Markdown document, the headings of any document, and its title.
 
 Markdown has CommonMark's ATX and underlined headings at the document's level; reStructuredText has underlined
 ones, whose levels are told by the order in which the underlines first appear; plain text has none. A heading
-is shown as plain text: emphasis, code, links, pictures, HTML, entities and escapes are read by the package
-that knows them, which most headings, having none of it, are never shown to.
+is shown as plain text. `markdown-it-py` reads the blocks, of which only leaves are kept, and those headings
+that have emphasis, code, links, pictures, HTML, entities or escapes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from context_pack.kernel.lines import split_lines
-from context_pack.retrieval.blocks import Structure, markdown_reader, structure
 from context_pack.retrieval.front_matter import front_matter_end, front_matter_title
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-MARKDOWN = frozenset({".md", ".mdx", ".markdown"})
+MARKDOWN = (".md", ".mdx", ".markdown")
 _MARKUP = re.compile(r"[*_`\[\]<>&\\!]")
 # Longer ones are not written by hand, and pairing up their brackets takes more than a moment.
 _LONGEST = 600
 _MOST_BRACKETS = 40
+Kind = Literal["heading", "paragraph", "fence", "code", "html", "rule"]
+_LEAVES: Mapping[str, Kind] = {
+    "heading_open": "heading",
+    "paragraph_open": "paragraph",
+    "fence": "fence",
+    "code_block": "code",
+    "html_block": "html",
+    "hr": "rule",
+}
+_CONTAINERS = frozenset({"blockquote", "list_item"})
+
+
+class Block(NamedTuple):
+    """A leaf: lines `start` to `end` (from 0, both included), `depth` containers around it."""
+
+    kind: Kind
+    start: int
+    end: int
+    depth: int
+    item: bool = False
+    """Whether a list item begins with it."""
+    level: int = 0
+    text: str = ""
+    """The source of a heading's text."""
+
+
+class Structure(NamedTuple):
+    """The leaves of a document in order, and the link definitions that its headings may refer to."""
+
+    lines: list[str]
+    blocks: list[Block]
+    references: dict[str, Any]
 
 
 class Heading(NamedTuple):
@@ -34,54 +67,81 @@ class Heading(NamedTuple):
     line: int
 
 
-def headings(text: str, suffix: str = ".md") -> list[Heading]:
-    """The headings of a document in order; empty ones are listed with ""."""
-    kind = suffix.lower()
-    if kind == ".rst":
+def is_markdown(name: str) -> bool:
+    """Whether a document of that name is Markdown."""
+    return name.lower().endswith(MARKDOWN)
+
+
+def headings(text: str, name: str = ".md") -> list[Heading]:
+    """The headings of the document of that name in order; empty ones are listed with ""."""
+    if name.lower().endswith(".rst"):
         from context_pack.retrieval.restructured import sections
 
         return [Heading(*found) for found in sections(split_lines(text.removeprefix("\ufeff")))]
-    return heading_list(document(text)) if kind in MARKDOWN else []
+    return heading_list(document(text)) if is_markdown(name) else []
 
 
 def document(text: str) -> Structure:
-    """The structure of a Markdown document behind its front matter and its byte order mark."""
-    return structure(text.removeprefix("\ufeff"), front_matter_end(_head(text)))
+    """The blocks of a Markdown document; its front matter and its byte order mark belong to none."""
+    lines = split_lines(text.removeprefix("\ufeff"))
+    first = front_matter_end(lines)
+    # A lone carriage return ends a line for the package, but not for us.
+    body = "\n".join((*[""] * first, *lines[first:])).replace("\r", " ")
+    tokens: list[Token] = []
+    known: dict[str, Any] = {}
+    reader = markdown_reader()
+    reader.block.parse(body, reader, known, tokens)
+    return Structure(lines, list(_leaves(tokens)), known.get("references", {}))
+
+
+def _leaves(tokens: list[Token]) -> Iterator[Block]:
+    depth, begins_item = 0, False
+    for at, token in enumerate(tokens):
+        name, _, end = token.type.rpartition("_")
+        if name in _CONTAINERS:
+            depth += 1 if end == "open" else -1
+            begins_item = token.type == "list_item_open"
+        elif (kind := _LEAVES.get(token.type)) is not None and token.map is not None:
+            start, after = token.map
+            level = int(token.tag[1]) if kind == "heading" else 0
+            source = tokens[at + 1].content.strip(" \t") if kind == "heading" else ""
+            yield Block(kind, start, max(start, after - 1), depth, begins_item, level, source)
+            begins_item = False
+
+
+@lru_cache(maxsize=1)
+def markdown_reader() -> MarkdownIt:
+    """The package's reader of CommonMark."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark")
 
 
 def heading_list(found: Structure) -> list[Heading]:
     """The headings of a Markdown document."""
     return [
-        Heading(block.level, plain(block.text, found.references), block.start + 1)
+        Heading(block.level, _plain(block.text, found.references), block.start + 1)
         for block in found.blocks
         if block.kind == "heading" and not block.depth
     ]
 
 
-def title_of(text: str, suffix: str, name: str) -> str:
-    """The first level-1 heading that says something, else the title in front matter, else the base name."""
-    return chosen_title(headings(text, suffix), text, suffix, name)
+def title_of(text: str, name: str, found: list[Heading] | None = None, ending: str = "") -> str:
+    """The first level-1 heading that says something, else the title in front matter, else the base name.
 
-
-def chosen_title(found: list[Heading], text: str, suffix: str, name: str) -> str:
-    """The title of a document whose headings are known."""
-    for heading in found:
+    `ending` tells the format where the name does not.
+    """
+    for heading in headings(text, ending or name) if found is None else found:
         if heading.level == 1 and heading.text:
             return heading.text
-    title = ""
-    if suffix.lower() in MARKDOWN:
-        lines = _head(text)
+    title, bare = "", text.removeprefix("\ufeff")
+    if is_markdown(ending or name) and bare.startswith(("---", "+++")):
+        lines = split_lines(bare)
         title = front_matter_title(lines, front_matter_end(lines))
     return title or name.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
-def _head(text: str) -> list[str]:
-    """The lines of a text that begins like front matter; for any other nothing is split."""
-    bare = text.removeprefix("\ufeff")
-    return split_lines(bare) if bare.startswith(("---", "+++")) else []
-
-
-def plain(source: str, references: Mapping[str, Any]) -> str:
+def _plain(source: str, references: Mapping[str, Any]) -> str:
     """The text of a heading's source, given the links that its document defines."""
     if len(source) > _LONGEST or not _MARKUP.search(source) or source.count("[") > _MOST_BRACKETS:
         return source.replace("\n", " ")

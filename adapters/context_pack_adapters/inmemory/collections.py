@@ -28,7 +28,7 @@ from context_pack.documents.domain.manifest import (
 )
 from context_pack.documents.domain.model import Catalogue, Collection, DocumentText, Failed, Survey
 from context_pack.documents.domain.naming import collection_id
-from context_pack.documents.domain.reading import LedPolicy, document, failure
+from context_pack.documents.domain.reading import document, failure
 from context_pack.documents.domain.tree import Tree, TreeItem
 from context_pack.documents.domain.where import PlaceKind
 from context_pack.kernel.digest import sha256_hex
@@ -144,7 +144,7 @@ class MemorySource:
             for path, data in ((path, _bytes(content)) for path, content in self._files.items())
             if path.startswith(self._prefix)
         }
-        policy = LedPolicy(self._policy.extra, self._prefix)
+        policy = PathPolicy(self._policy.extra, self._prefix)
         prefix, ignores = self._prefix, self._ignoring(self._ignore_file)
         return Tree(items, lambda path: ignores(prefix + path, prefix), policy).survey(
             self._manifest, "", explain

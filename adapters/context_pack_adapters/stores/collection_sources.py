@@ -32,7 +32,6 @@ from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYT
 from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.domain.naming import collection_id, shared_id
 from context_pack.documents.domain.permits import with_permit
-from context_pack.documents.domain.reading import LedPolicy
 from context_pack.documents.domain.where import PlaceKind, Where
 from context_pack.documents.ports import CollectionSource
 from context_pack.kernel.digest import sha256_hex
@@ -40,7 +39,6 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack_adapters.disk.faults import translated
-from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.opening import Place, scan
 from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.disk.rooted import Rooted
@@ -127,26 +125,52 @@ class DiskCollections:
         yield source
 
     def _place(self, place: str, user_wide: bool) -> Place:
-        """Where a configured place is; what the user's own file names elsewhere may be a link."""
-        if not user_wide:
-            return self._places.located(place)
-        inside = Place.of(place, self._source_root)
-        return inside if inside.top == self._source_root else Place(os.path.realpath(place))
+        """Where a configured place is; what the user's own file names elsewhere may be a link.
+
+        Raises:
+            Failure: `permission_denied` by a name on the way to it, or because the project may not name it.
+        """
+        found = Place.of(place, self._source_root) if user_wide else self._places.located(place)
+        inside = found.top == self._source_root
+        if user_wide and not inside:
+            found = Place(os.path.realpath(place))
+        names = found.inside if inside else [name for name in found.path.split(os.sep) if name]
+        denied = any(map(self._policy.denies_name, names))
+        if denied or (inside and names and self._policy.denies(RelativePath("/".join(names)))):
+            raise Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
+        return found
 
     def _local(self, place: Place, where: Where, check: Callable[[], None]) -> CollectionSource:
-        """The source at a place on this disk."""
-        self._check_place(place)
-        is_folder = Folder(place).exists()
-        if where.kind is PlaceKind.PACKAGE and not is_folder:
+        """The source at a place on this disk; a folder that cannot be listed is not one without documents."""
+        names = _names(place)
+        if names is not None:
+            text = self._manifest_text(place, MANIFEST_FILE) if MANIFEST_FILE in names else None
+            ours = text is not None and looks_like_ours(text)
+            manifest = parse_manifest(text) if ours and text is not None else plain(where.name)
+            return self._folder(place, manifest)
+        if where.kind is PlaceKind.PACKAGE:
             from context_pack_adapters.stores.collection_package import PackageSource
 
             return PackageSource(place, self._policy, check, useless=self._useless)
-        folder, manifest = self._folder(place, where, is_folder)
-        with folder.held() as handle:
-            scan(handle)  # one that cannot be listed is not one without documents
-        above = self._above(folder)
-        policy = LedPolicy(self._policy.extra, above[0][1]) if above else self._policy
-        return FolderSource(folder, manifest, policy, above, self._own(folder))
+        if where.kind is not PlaceKind.MANIFEST:
+            raise Failure(Code.NOT_FOUND, f"there is no folder {self._shown(place)}")
+        folder, name = place.split()
+        if (text := self._manifest_text(folder, name)) is None:
+            raise Failure(Code.NOT_FOUND, f"there is no {self._shown(place)}")
+        manifest = parse_manifest(text)
+        _names(folder)
+        return self._folder(folder, manifest)
+
+    def _folder(self, folder: Place, manifest: DocumentManifest) -> CollectionSource:
+        """The documents in a folder, but for ours where we keep files in it."""
+        names = folder.inside if folder.top == self._source_root else ()
+        above = [
+            (Place(self._source_root, names[:depth]), "/".join(names[depth:]) + "/")
+            for depth in range(len(names))
+        ]
+        policy = PathPolicy(self._policy.extra, above[0][1]) if above else self._policy
+        ours = (Place.of(own, folder.path).inside for own in self._ours)
+        return FolderSource(folder, manifest, policy, above, ["/".join(inside) for inside in ours if inside])
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
         """The collection that such an entry of the configuration would be."""
@@ -191,28 +215,6 @@ class DiskCollections:
             base = os.path.dirname(self._user_file.path)
         return os.path.normpath(os.path.join(base, os.path.expanduser(place)))
 
-    def _check_place(self, place: Place) -> None:
-        """Refuse a place that must not be read, by every name on the way to it."""
-        inside = place.top == self._source_root
-        names = place.inside if inside else [name for name in place.path.split(os.sep) if name]
-        denied = any(map(self._policy.denies_name, names))
-        if denied or (inside and names and self._policy.denies(RelativePath("/".join(names)))):
-            raise Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
-
-    def _folder(self, place: Place, where: Where, is_folder: bool) -> tuple[Place, DocumentManifest]:
-        """The folder that the documents are in, and what its manifest says."""
-        if where.kind is PlaceKind.MANIFEST and not is_folder:
-            folder, name = place.split()
-            text = self._manifest_text(folder, name)
-            if text is None:
-                raise Failure(Code.NOT_FOUND, f"there is no {self._shown(place)}")
-            return folder, parse_manifest(text)
-        if not is_folder:
-            raise Failure(Code.NOT_FOUND, f"there is no folder {self._shown(place)}")
-        text = self._manifest_text(place, MANIFEST_FILE)
-        ours = text is not None and looks_like_ours(text)
-        return place, parse_manifest(text) if ours and text is not None else plain(where.name)
-
     def _manifest_text(self, folder: Place, name: str) -> str | None:
         """The text of a manifest; None if there is no such file."""
         found = Rooted(folder, self._policy).read(RelativePath(name), MAX_MANIFEST_BYTES)
@@ -231,15 +233,11 @@ class DiskCollections:
             return f"./{'/'.join(place.inside)}"
         return f"…/{os.path.basename(place.path)}"
 
-    def _above(self, folder: Place) -> list[tuple[Place, str]]:
-        """The folders from the source root down to the collection's, with the way from each."""
-        names = folder.inside if folder.top == self._source_root else ()
-        return [
-            (Place(self._source_root, names[:depth]), "/".join(names[depth:]) + "/")
-            for depth in range(len(names))
-        ]
 
-    def _own(self, folder: Place) -> list[str]:
-        """Our own folders, where they lie inside the collection: they hold no documents of the user."""
-        inside = (Place.of(ours, folder.path) for ours in self._ours)
-        return ["/".join(place.inside) for place in inside if place.inside]
+def _names(place: Place) -> set[str] | None:
+    """What is in a folder; None where there is no folder."""
+    try:
+        with place.held() as folder:
+            return {entry.name for entry in scan(folder)}
+    except (FileNotFoundError, NotADirectoryError):
+        return None

@@ -15,7 +15,6 @@ from context_pack.documents.domain.sections import DocumentSection
 from context_pack.documents.usecases import commands
 from context_pack.documents.usecases.search import SearchAnswers
 from context_pack.documents.usecases.shelf import Described
-from context_pack.documents.usecases.sync import never, quiet
 from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import Page
@@ -120,7 +119,9 @@ class Documents:
         )
         return self.finder.related(command)[2]
 
-    def sync(self, *collections: str, report: Report = quiet, stop: Stop = never) -> builtins.list[Outcome]:
+    def sync(
+        self, *collections: str, report: Report = lambda _, __, ___: None, stop: Stop = lambda: False
+    ) -> builtins.list[Outcome]:
         """Bring these collections, or all, up to date; repositories are fetched."""
         outcomes = sync_all(self.shelf, self.shelf.chosen(collections), report=report, stop=stop)
         return outcomes if collections else under_every_name(self.shelf, outcomes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from context_pack.documents.domain.model import DocumentText, Failed
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
@@ -29,17 +28,6 @@ IGNORED = "ignored by .gitignore"
 NOT_WANTED = "not among the sources"
 UNLISTED = "the folder cannot be listed"
 _LONE_CR = re.compile(r"\r(?!\n)")
-
-
-@frozen
-class LedPolicy(PathPolicy):
-    """A policy for paths below a folder: its globs also speak of the path from the source root."""
-
-    lead: str = ""
-
-    def denies(self, path: RelativePath) -> bool:
-        """Whether a path relative to the folder must not be read."""
-        return PathPolicy.denies(self, path) or PathPolicy.denies(self, RelativePath(self.lead + path.value))
 
 
 def marked(stamp: str, expected: str | None) -> str:

@@ -6,10 +6,8 @@ of the same or a higher level, or before any heading where subsections are left 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from context_pack.kernel.classes import frozen
-from context_pack.retrieval.headings import Heading, headings
+from context_pack.retrieval.headings import headings
 
 MOST_DEPTH = 6
 
@@ -25,18 +23,6 @@ class DocumentSection:
     end: int
 
 
-def suffix_of(document: str) -> str:
-    """The ending of a document's name, which says how its headings are written."""
-    name = document.rpartition("/")[2]
-    stem, dot, end = name.rpartition(".")
-    return f".{end.lower()}" if stem and dot else ""
-
-
-def document_headings(document: str, text: str) -> Sequence[Heading]:
-    """Every heading of a document."""
-    return headings(text, suffix_of(document))
-
-
 def wanted_heading(section: str) -> str:
     """The heading text a caller asks for: trimmed, without leading hashes."""
     return section.strip().lstrip("#").strip()
@@ -45,7 +31,7 @@ def wanted_heading(section: str) -> str:
 def find_section(document: str, text: str, section: str, subsections: bool) -> DocumentSection | None:
     """The section whose heading is the given text, or else the first whose heading holds it."""
     wanted = wanted_heading(section).casefold()
-    found = document_headings(document, text)
+    found = headings(text, document)
     folded = [heading.text.casefold() for heading in found]
     number = next((at for at, name in enumerate(folded) if name == wanted), None)
     if number is None:

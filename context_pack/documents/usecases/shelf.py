@@ -8,7 +8,6 @@ from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.domain.naming import not_found
 from context_pack.documents.domain.sections import (
     DocumentSection,
-    document_headings,
     find_section,
     wanted_heading,
 )
@@ -18,7 +17,7 @@ from context_pack.documents.usecases.freshness import IndexKeeper
 from context_pack.documents.usecases.sync import Syncing
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.retrieval.headings import Heading
+from context_pack.retrieval.headings import Heading, headings
 from context_pack.retrieval.model import IndexEntry, Summary
 
 NOTHING_CONFIGURED = (
@@ -122,7 +121,7 @@ class DocumentShelf:
 
     def outline(self, entry: IndexEntry, max_depth: int) -> list[Heading]:
         """The headings of a document down to a level."""
-        found = document_headings(entry.key, entry.text)
+        found = headings(entry.text, entry.key)
         return [heading for heading in found if heading.level <= max_depth]
 
     def section(self, entry: IndexEntry, wanted: str, subsections: bool) -> DocumentSection:
@@ -136,7 +135,7 @@ class DocumentShelf:
         found = find_section(entry.key, entry.text, wanted, subsections)
         if found is not None:
             return found
-        known = [heading.text for heading in document_headings(entry.key, entry.text) if heading.text]
+        known = [heading.text for heading in headings(entry.text, entry.key) if heading.text]
         sentence = f'Section "{wanted}" not found in document "{entry.key}".'
         raise _missing(sentence, wanted_heading(wanted), known, "headings in it")
 

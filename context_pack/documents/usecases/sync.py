@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from context_pack.documents.domain.model import Changes, Collection, DocumentText, Failed, Outcome, Survey
-from context_pack.documents.domain.sections import suffix_of
 from context_pack.documents.ports import Check, CollectionSource, DocumentPorts
 from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.digest import sha256_hex
@@ -27,18 +26,9 @@ FEW_DOCUMENTS = 100
 """So many changed documents are indexed while somebody waits."""
 
 
-def quiet(_: int, __: int, ___: str) -> None:
-    """Nobody listens."""
-
-
-def never() -> bool:
-    """Nobody stops."""
-    return False
-
-
 def entry_of(corpus: str, found: DocumentText) -> IndexEntry:
     """The document as the index stores it."""
-    title, pieces = chunks(found.text, suffix=suffix_of(found.document), key=found.document)
+    title, pieces = chunks(found.text, found.document)
     size = len(found.text)
     return IndexEntry(
         corpus, found.document, found.digest, found.stamp, title, size, found.text, pieces=pieces
@@ -57,8 +47,8 @@ class Syncing:
         collection: Collection,
         *,
         fetch: bool = True,
-        report: Report = quiet,
-        stop: Stop = never,
+        report: Report = lambda _, __, ___: None,
+        stop: Stop = lambda: False,
         check: Check = lambda: None,
     ) -> Outcome:
         """Bring one collection up to date, alone among processes; what fails is in the outcome."""
@@ -135,8 +125,8 @@ class Syncing:
         collection: Collection,
         source: CollectionSource,
         changes: Changes,
-        report: Report = quiet,
-        stop: Stop = never,
+        report: Report = lambda _, __, ___: None,
+        stop: Stop = lambda: False,
         check: Check = lambda: None,
     ) -> Outcome:
         """Do what the changes ask for."""

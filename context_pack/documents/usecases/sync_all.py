@@ -10,7 +10,6 @@ from context_pack.documents.domain.model import Collection, Outcome
 from context_pack.documents.domain.naming import is_shared
 from context_pack.documents.ports import Check
 from context_pack.documents.usecases.shelf import DocumentShelf
-from context_pack.documents.usecases.sync import never, quiet
 from context_pack.retrieval.model import KnownEntry
 from context_pack.retrieval.ports import Stop
 from context_pack.retrieval.upkeep import Report
@@ -21,8 +20,8 @@ def sync_all(
     collections: Iterable[Collection],
     *,
     fetch: bool = True,
-    report: Report = quiet,
-    stop: Stop = never,
+    report: Report = lambda _, __, ___: None,
+    stop: Stop = lambda: False,
     check: Check = lambda: None,
 ) -> list[Outcome]:
     """Bring these collections up to date; what fails in one does not keep the others.

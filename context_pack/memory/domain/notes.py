@@ -14,9 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from context_pack.kernel.classes import frozen
 from context_pack.memory.domain.discovery import LEAST_CHARS, MOST_CHARS, DiscoveryType
-from context_pack.retrieval.blocks import Block, Structure
 from context_pack.retrieval.front_matter import front_matter_end
-from context_pack.retrieval.headings import document, heading_list, title_of
+from context_pack.retrieval.headings import Block, Structure, document, heading_list, title_of
 
 _WORDS: Mapping[str, DiscoveryType] = {
     "pattern": DiscoveryType.PATTERN,
@@ -107,7 +106,7 @@ def _decision(found: Structure, text: str, name: str) -> Note | PassedOver | Non
     for block in beside:
         if said[block.start].lower() == "status" and _OVER.search(_text_under(found, block)):
             return PassedOver(line, "the decision no longer holds")
-    title = _NUMBER.sub("", title_of(text, ".md", name), count=1).strip().rstrip(".")
+    title = _NUMBER.sub("", title_of(text, name, heading_list(found), ".md"), count=1).strip().rstrip(".")
     decided = _text_under(found, under[0])
     return _judged(
         Note(line, DiscoveryType.DECISION, _shortened(f"{title}: {decided}" if decided else title))

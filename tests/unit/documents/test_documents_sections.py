@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack.documents.domain.sections import document_headings, find_section, wanted_heading
+from context_pack.documents.domain.sections import find_section, wanted_heading
+from context_pack.retrieval.headings import headings
 
 GUIDE = """\
 # Guide
@@ -84,7 +85,7 @@ def test_the_argument_is_trimmed_and_loses_leading_hashes(given_text: str, wante
 def test_every_section_stands_verbatim_at_its_lines(lines: list[str], subsections: bool) -> None:
     text = "\n".join(lines)
     rows = text.split("\n")
-    for heading in document_headings("x.md", text):
+    for heading in headings(text, "x.md"):
         if not heading.text:
             continue
         found = find_section("x.md", text, heading.text, subsections)

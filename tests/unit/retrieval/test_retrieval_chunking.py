@@ -18,8 +18,8 @@ PARAGRAPH = (
 )
 
 
-def cut(text: str, suffix: str = ".md", title: str = "Title", key: str = "docs/a.md") -> tuple[Piece, ...]:
-    return chunks(text, suffix=suffix, title=title, key=key).pieces
+def cut(text: str, suffix: str = ".md", title: str = "Title", key: str = "docs/a") -> tuple[Piece, ...]:
+    return chunks(text, key.removesuffix(suffix) + suffix, title).pieces
 
 
 def assert_verbatim(text: str, pieces: tuple[Piece, ...]) -> None:
@@ -225,12 +225,12 @@ def test_many_levels_of_long_headings_go_with_a_passage_only_in_part() -> None:
     levels = "".join(
         f"{name * 900}\n{mark * 4}\n\n" for name, mark in zip("abcdefghijkl", marks, strict=True)
     )
-    *_, last = chunks(levels + "text\n", suffix=".rst", title="t", key="k.rst").pieces
+    *_, last = chunks(levels + "text\n", "k.rst", "t").pieces
     assert last.heading == "l" * 900
     assert sum(map(len, last.facts["path"])) <= MOST_PATH
 
 
 @pytest.mark.parametrize(("suffix", "title"), [(".md", "Own"), (".txt", "a.txt")])
 def test_a_document_without_a_given_title_has_its_own(suffix: str, title: str) -> None:
-    found = chunks("# Own\n\ntext\n", suffix=suffix, key=f"docs/a{suffix}")
+    found = chunks("# Own\n\ntext\n", f"docs/a{suffix}")
     assert (found.title, found.pieces[0].context) == (title, title)

@@ -58,9 +58,7 @@ class Themes:
 
 
 def entry(key: str, text: str, corpus: str = "docs") -> IndexEntry:
-    return IndexEntry(
-        corpus, key, digest=key, title=key, pieces=chunks(text, suffix=".md", title=key, key=key).pieces
-    )
+    return IndexEntry(corpus, key, digest=key, title=key, pieces=chunks(text, key, key).pieces)
 
 
 @pytest.fixture
