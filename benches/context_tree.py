@@ -43,7 +43,7 @@ def make_contexts(root: Path, store: Path, method: str) -> int:
     from context_pack.contexts.domain.fingerprint import Method
     from context_pack.contexts.ports import PlaceRefusal
     from context_pack.contexts.usecases.query import RefusedQuery
-    from context_pack.contexts.usecases.refresh import ContextRefresher, Order
+    from context_pack.contexts.usecases.refresh import ContextRefresher, RefreshRequest
     from context_pack_adapters.bootstrap import open_ports
     from context_pack_adapters.settings import Settings
 
@@ -52,7 +52,7 @@ def make_contexts(root: Path, store: Path, method: str) -> int:
     project = ports.contexts.projects.open(None)
     assert not isinstance(project, PlaceRefusal)
     refresher = ContextRefresher(ports.contexts.format, ports.contexts.memory, ports.clock, ports.syntax)
-    outcomes = refresher.refresh(project, Order(method=Method(method)))
+    outcomes = refresher.refresh(project, RefreshRequest(method=Method(method)))
     assert not isinstance(outcomes, RefusedQuery)
     return len([outcome for outcome in outcomes if outcome.result in ("made", "updated")])
 

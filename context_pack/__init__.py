@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     )
     from context_pack.results import (
         Answer,
-        Around,
         CheckedContext,
         Compared,
         ContextPart,
         Drafted,
+        EntityNeighbours,
         ExportedText,
         FileRead,
         FolderListing,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
-    "Around",
     "CheckedContext",
     "Code",
     "Compared",
@@ -61,6 +60,7 @@ __all__ = [
     "DeleteSection",
     "Diagram",
     "Drafted",
+    "EntityNeighbours",
     "ExportedText",
     "Failure",
     "FileRead",

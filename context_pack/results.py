@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from context_pack.bundles.usecases.export import ExportedText, WrittenDocument
-from context_pack.bundles.usecases.neighbours import Around
+from context_pack.bundles.usecases.neighbours import EntityNeighbours
 from context_pack.code.usecases.grep import Searched
 from context_pack.code.usecases.outline import Outlined
 from context_pack.code.usecases.read_file import FileRead
@@ -21,11 +21,11 @@ from context_pack.toolkit.spec import Answer
 
 __all__ = [
     "Answer",
-    "Around",
     "CheckedContext",
     "Compared",
     "ContextPart",
     "Drafted",
+    "EntityNeighbours",
     "ExportedText",
     "FileRead",
     "FolderListing",

@@ -17,8 +17,8 @@ from context_pack_adapters.settings import AUTO, Settings
 
 if TYPE_CHECKING:
     from context_pack.cases import Ports
-    from context_pack.documents.domain.model import About, Survey
     from context_pack.documents.domain.model import Failed as DocumentFailed
+    from context_pack.documents.domain.model import SourceDescription, Survey
     from context_pack.documents.ports import CollectionSource
     from context_pack.kernel.ports import Clock, IdSource
     from context_pack.toolkit.registry import Finished, Registry
@@ -135,7 +135,7 @@ def watch_folders(root: str) -> FoldersWatch:
 
 
 def package_of(
-    about: About, source: CollectionSource, survey: Survey
+    about: SourceDescription, source: CollectionSource, survey: Survey
 ) -> tuple[bytes, int, tuple[DocumentFailed, ...]]:
     """The documents of a source as a package."""
     from context_pack_adapters.stores import collection_packing

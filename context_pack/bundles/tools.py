@@ -16,7 +16,7 @@ from context_pack.bundles.domain.model import Entity, compact
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
 from context_pack.bundles.usecases.export import export, write_document
 from context_pack.bundles.usecases.neighbours import (
-    Around,
+    EntityNeighbours,
     lightened,
     look_around,
     neighbour_record,
@@ -100,7 +100,7 @@ class _BundleAnswers:
             around = look_around(opened, command)
             return fitting(call.page_tokens, lambda room: shown_in(opened, around, room))
 
-        def shown_in(opened: OpenedBundle, around: Around, room: int) -> Answer:
+        def shown_in(opened: OpenedBundle, around: EntityNeighbours, room: int) -> Answer:
             bundle, shown = opened.bundle, around.neighbours
             ids = {name: kind.id_field for name, kind in bundle.kinds.items()}
             target = target_record(around.entity, ids[around.entity.type], command.fields)

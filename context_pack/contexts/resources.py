@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote, unquote
 
-from context_pack.contexts.domain.model import ROOT_SCOPE, Gist
+from context_pack.contexts.domain.model import ROOT_SCOPE, ContextSummary
 from context_pack.contexts.ports import PlaceRefusal, Project, Projects
 from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
 from context_pack.contexts.usecases.query import ContextQueries, RefusedQuery
@@ -47,7 +47,7 @@ def _entries(queries: ContextQueries) -> Iterator[ResourceEntry]:
     for scope in [ROOT_SCOPE, *project.inside(ROOT_SCOPE)][:MOST_LISTED]:
         folder = project.find(scope)
         gist = None if folder is None or isinstance(folder, PlaceRefusal) else gist_of(folder, queries.format)
-        if isinstance(gist, Gist):
+        if isinstance(gist, ContextSummary):
             yield ResourceEntry(PREFIX + quote(scope), scope, TITLE, gist.summary, MIME)
 
 

@@ -37,7 +37,7 @@ def _entries(shelf: DocumentShelf) -> Iterator[ResourceEntry]:
     """Every document that is indexed; a list always answers."""
     try:
         collections = shelf.chosen(())
-        shelf.bring(collections)
+        shelf.bring_up_to_date(collections)
         for collection in collections:
             for one in shelf.documents(collection).documents:
                 uri = f"{PREFIX}{quote(collection.alias, safe='')}/{quote(one.key)}"
@@ -53,7 +53,7 @@ def _read(shelf: DocumentShelf, uri: str) -> ResourceText | None:
         return None
     try:
         collection = shelf.find(unquote(alias))
-        shelf.bring([collection])
+        shelf.bring_up_to_date([collection])
         entry = shelf.document(collection, unquote(document))
     except Failure as failure:
         if failure.code is Code.NOT_FOUND:
@@ -70,7 +70,7 @@ def _documents(shelf: DocumentShelf, others: Mapping[str, str]) -> Iterable[str]
     """The documents of the collection that the other argument names, or of all."""
     try:
         chosen = shelf.chosen([others["collection"]] if others.get("collection") else [])
-        shelf.bring(chosen)
+        shelf.bring_up_to_date(chosen)
         return [one.key for collection in chosen for one in shelf.documents(collection).documents]
     except Failure:
         return ()

@@ -117,7 +117,7 @@ class _DocumentAnswers:
 
     def collections(self, _: commands.ListCollections, call: Call) -> Answer:
         """`documents_list_collections`."""
-        freshness = self.shelf.bring(self.shelf.chosen(()), call.check)
+        freshness = self.shelf.bring_up_to_date(self.shelf.chosen(()), call.check)
         rows = []
         for one in self.shelf.collections():
             row = {**named(one.collection), "documentCount": one.documents}
@@ -130,7 +130,7 @@ class _DocumentAnswers:
     def documents(self, command: commands.ListDocuments, call: Call) -> Answer:
         """`documents_list_documents`; a page that is too heavy is cut and says so."""
         collection = self.shelf.find(command.collection)
-        freshness = self.shelf.bring([collection], call.check)
+        freshness = self.shelf.bring_up_to_date([collection], call.check)
         listed = self.shelf.documents(collection, command.limit, command.offset)
         rows = [{"id": one.key, "title": one.title, "size": one.size} for one in listed.documents]
 
@@ -154,7 +154,7 @@ class _DocumentAnswers:
     def document(self, command: commands.GetDocument, call: Call) -> Answer:
         """`documents_get_document`."""
         collection = self.shelf.find(command.collection)
-        freshness = self.shelf.bring([collection], call.check)
+        freshness = self.shelf.bring_up_to_date([collection], call.check)
         entry = self.shelf.document(collection, command.document, command.collection, freshness.stale)
         body = {**named(collection), "document": entry.key, "title": entry.title, "size": entry.size}
         return json_answer({**body, "content": entry.text, **_state(freshness)})
@@ -162,7 +162,7 @@ class _DocumentAnswers:
     def outline(self, command: commands.GetOutline, call: Call) -> Answer:
         """`documents_get_outline`."""
         collection = self.shelf.find(command.collection)
-        freshness = self.shelf.bring([collection], call.check)
+        freshness = self.shelf.bring_up_to_date([collection], call.check)
         entry = self.shelf.document(collection, command.document, command.collection, freshness.stale)
         rows = [
             {"level": one.level, "text": one.text[:MOST_HEADING], "line": one.line}
@@ -179,7 +179,7 @@ class _DocumentAnswers:
     def section(self, command: commands.GetSection, call: Call) -> Answer:
         """`documents_get_section`; what is longer than an answer may be ends early, and says so."""
         collection = self.shelf.find(command.collection)
-        freshness = self.shelf.bring([collection], call.check)
+        freshness = self.shelf.bring_up_to_date([collection], call.check)
         entry = self.shelf.document(collection, command.document, command.collection, freshness.stale)
         found = self.shelf.section(entry, command.section, command.subsections)
         row = {

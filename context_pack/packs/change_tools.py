@@ -18,7 +18,7 @@ from context_pack.packs.usecases.cases import PackUseCases
 if TYPE_CHECKING:
     from context_pack.packs.usecases.plans import Part
     from context_pack.packs.usecases.verify import Repaired
-    from context_pack.packs.usecases.write import Pointed
+    from context_pack.packs.usecases.write import WrittenRef
 
 Payload = dict[str, Any]
 
@@ -90,7 +90,7 @@ class ActionAnswers:
         }
 
 
-def _part_record(part: Part | None, pointed: Pointed | None) -> Payload | None:
+def _part_record(part: Part | None, pointed: WrittenRef | None) -> Payload | None:
     """A section, ref or diagram as it now is, a ref with what it points at; None when it is gone."""
     if part is None:
         return None

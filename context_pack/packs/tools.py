@@ -22,7 +22,7 @@ from context_pack.packs.domain.record import to_record
 from context_pack.packs.domain.shortened import READ_ALL, first_rows, page_of_rows, rows_within, shortened
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
-from context_pack.packs.usecases.commands import OPERATIONS, Addressed
+from context_pack.packs.usecases.commands import OPERATIONS, PackAtRevision
 from context_pack.toolkit.arguments import arguments_of, clip, parse
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
@@ -64,7 +64,7 @@ CLEARED: Mapping[str, Sequence[str]] = {
 
 def _on_a_pack(operation: type) -> type:
     """An operation as an action of its own: with the pack it is for."""
-    name, bases = f"{operation.__name__}OnPack", (operation, Addressed)
+    name, bases = f"{operation.__name__}OnPack", (operation, PackAtRevision)
     return frozen(type(name, bases, {}), kw_only=True, slots=False)
 
 

@@ -14,7 +14,7 @@ V = TypeVar("V")
 
 
 @define
-class Last(Generic[V]):
+class RecentValues(Generic[V]):
     """The last values by what was asked; threads share it without a lock, at worst one is made once more."""
 
     most: int
@@ -42,7 +42,7 @@ class KeptAnswers(Generic[F]):
     """
 
     body: Callable[[F], Mapping[str, Any]]
-    last: Last[tuple[F, Answer]] = field(converter=Last)
+    last: RecentValues[tuple[F, Answer]] = field(converter=RecentValues)
     chars: int
 
     def of(self, command: Hashable, found: F, make: Callable[[], Answer] | None = None) -> Answer:

@@ -20,7 +20,7 @@ from context_pack.contexts.domain.fingerprint import Method
 from context_pack.contexts.domain.model import Context, Corrupt, MalformedContext, judged
 from context_pack.contexts.ports import PlaceRefusal, Project, unwatched
 from context_pack.contexts.usecases.query import RefusedQuery
-from context_pack.contexts.usecases.refresh import Order
+from context_pack.contexts.usecases.refresh import RefreshRequest
 from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.disk.signature import FINE_GRAIN_NS
 from context_pack_adapters.stores.context_seen import SeenFolders
@@ -123,7 +123,7 @@ def test_a_list_is_complete_also_for_odd_names_and_long_paths(root: Path) -> Non
     for name in odd:
         if "\\" not in name:
             assert asked.ok("query_context", scope=name)["context"]["scope"] == name
-    refresher(ports).refresh(opened(root), Order(agents=True))
+    refresher(ports).refresh(opened(root), RefreshRequest(agents=True))
     assert {entry["state"] for entry in Asked(ports).ok("list_contexts")["entries"]} == {"fresh"}
     assert "| `line break` |" in (root / "AGENTS.md").read_text()
 
@@ -353,7 +353,7 @@ def test_denied_folders_hold_no_contexts(root: Path) -> None:
 @pytest.mark.clause("CX-08")
 def test_every_change_is_seen_by_the_next_call(root: Path) -> None:
     ports = disk_contexts(root)
-    refresher(ports).refresh(opened(root), Order())
+    refresher(ports).refresh(opened(root), RefreshRequest())
     asked = Asked(ports)
     age(root)
     for change in range(30):
@@ -396,7 +396,7 @@ def test_a_context_that_comes_as_a_link_or_a_folder_is_seen_by_the_next_call(roo
 @pytest.mark.clause("CX-08")
 def test_contents_are_read_once_for_as_long_as_nothing_changes(root: Path) -> None:
     ports = disk_contexts(root)
-    refresher(ports).refresh(opened(root), Order())
+    refresher(ports).refresh(opened(root), RefreshRequest())
     time.sleep(FINE_GRAIN_NS / 1e9 * 1.5)  # until the files have settled, not until something is done
     asked = Asked(ports)
     assert asked.entries()["src"]["state"] == "fresh"
@@ -414,7 +414,7 @@ def test_what_a_write_leaves_for_a_moment_or_when_it_is_killed_makes_nothing_sta
     root: Path, method: Method
 ) -> None:
     ports = disk_contexts(root)
-    refresher(ports).refresh(opened(root), Order(method=method))
+    refresher(ports).refresh(opened(root), RefreshRequest(method=method))
     asked = Asked(ports)
     assert asked.entries()["src"]["state"] == "fresh"
     (root / "src/..context.yaml.0123456789abcdef.tmp").write_text("version: 1\n")
@@ -429,7 +429,7 @@ def test_a_content_fingerprint_survives_a_copy_and_a_stat_fingerprint_does_not(
 ) -> None:
     for method in Method:
         ports = disk_contexts(root)
-        refresher(ports).refresh(opened(root), Order(method=method))
+        refresher(ports).refresh(opened(root), RefreshRequest(method=method))
         copy = tmp_path / f"copy-{method}"
         shutil.copytree(root, copy, copy_function=shutil.copyfile)
         asked = Asked(disk_contexts(copy))
@@ -443,7 +443,7 @@ def refreshed(root: Path) -> set[str]:
     ports = disk_contexts(root)
     project = ports.projects.open(None)
     assert not isinstance(project, PlaceRefusal)
-    outcomes = refresher(ports).refresh(project, Order())
+    outcomes = refresher(ports).refresh(project, RefreshRequest())
     assert not isinstance(outcomes, RefusedQuery)
     return {outcome.result for outcome in outcomes}
 
@@ -519,7 +519,7 @@ def test_a_context_is_replaced_in_one_step_keeps_its_mode_and_leaves_nothing_beh
     path.chmod(0o640)
     before = path.stat().st_ino
     (root / "src/b.py").write_text("y = 2\n")
-    refresher(disk_contexts(root)).refresh(opened(root), Order())
+    refresher(disk_contexts(root)).refresh(opened(root), RefreshRequest())
     assert path.stat().st_mode & 0o777 == 0o640
     assert path.stat().st_ino != before
     assert sorted(os.listdir(root / "src")) == [".context.yaml", "b.py"]
@@ -531,7 +531,7 @@ def test_a_context_that_is_a_link_is_left_alone(root: Path) -> None:
     path = root / "src/.context.yaml"
     path.unlink()
     path.symlink_to("../shared.yaml")
-    outcomes = refresher(disk_contexts(root)).refresh(opened(root), Order())
+    outcomes = refresher(disk_contexts(root)).refresh(opened(root), RefreshRequest())
     assert not hasattr(outcomes, "error")
     (src,) = [each for each in outcomes if each.scope == "src"]
     assert (src.result, path.is_symlink()) == ("left", True)
@@ -543,7 +543,7 @@ def test_a_context_that_is_a_link_is_left_alone(root: Path) -> None:
 def test_what_is_not_understood_is_never_touched(root: Path, text: str) -> None:
     path = root / "src/.context.yaml"
     path.write_text(text)
-    refresher(disk_contexts(root)).refresh(opened(root), Order())
+    refresher(disk_contexts(root)).refresh(opened(root), RefreshRequest())
     assert path.read_text() == text
 
 
@@ -556,7 +556,7 @@ def test_a_broken_memory_remembers_nothing_and_is_mended_by_the_next_refresh(roo
     store = root / ".agents/store/contexts/derived.json"
     plant(root, {".agents/store/contexts/derived.json": text})
     assert ports.memory.recall(str(root), "src") == {}
-    outcomes = refresher(ports).refresh(opened(root), Order())
+    outcomes = refresher(ports).refresh(opened(root), RefreshRequest())
     assert not hasattr(outcomes, "error")
     assert '"format": 1' in store.read_text()
 

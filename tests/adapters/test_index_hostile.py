@@ -16,7 +16,7 @@ from context_pack.retrieval.model import Scope
 from context_pack.toolkit.call import Cancelled
 from context_pack_adapters.index.connections import connect, pieces_in
 from context_pack_adapters.index.file import IndexFile
-from context_pack_adapters.index.schema import Maker
+from context_pack_adapters.index.schema import IndexRecipe
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 from context_pack_adapters.serving import serving
 
@@ -129,7 +129,7 @@ class Withdrawn:
 @pytest.mark.clause("IX-23")
 def test_a_query_without_end_stops_with_its_call_and_the_file_stays(index: SqliteIndex, path: Path) -> None:
     embedder = ToyEmbedder()
-    file = IndexFile(path, Maker(embedder.id, embedder.dimension, "test/1"), 5.0)
+    file = IndexFile(path, IndexRecipe(embedder.id, embedder.dimension, "test/1"), 5.0)
     with never_hanging(), serving(Withdrawn(20)), pytest.raises(Cancelled):
         file.read(lambda connection: connection.execute(ENDLESS).fetchall())
     with never_hanging(), serving(Withdrawn(20)), pytest.raises(Cancelled):

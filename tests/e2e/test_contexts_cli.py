@@ -258,9 +258,9 @@ def test_a_watch_may_refresh_what_became_stale(
     watches.append(Watching(project, "--refresh", "--json"))
     (watch,) = watches
     made = [watch.event() for _ in range(10)]
-    assert [event.get("deed") for event in made[:5]] == ["made"] * 5
+    assert [event.get("result") for event in made[:5]] == ["made"] * 5
     assert [event.get("state") for event in made[5:]] == ["fresh"] * 5
     drop_in(project / "src/core/more.rs", "//! More.\n", project.parent)
-    assert watch.event() == {"scope": "src/core", "deed": "updated"}
+    assert watch.event() == {"scope": "src/core", "result": "updated"}
     assert contexts("contexts", "status").code == 0
     assert watch.interrupt() == 0

@@ -113,7 +113,7 @@ def refresh(options: Namespace, shell: Shell) -> int:
 def _carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
     """Make or refresh contexts and tell what became of each folder."""
     from context_pack.contexts.domain.fingerprint import Method
-    from context_pack.contexts.usecases.refresh import Order
+    from context_pack.contexts.usecases.refresh import RefreshRequest
     from context_pack_adapters.commands.meter import Meter
     from context_pack_adapters.workspace.contexts import answered
 
@@ -127,7 +127,9 @@ def _carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
 
         outcomes = answered(
             opened.refresher.refresh(
-                opened.project, Order(method=method, agents=options.agents, **order), progress=progress
+                opened.project,
+                RefreshRequest(method=method, agents=options.agents, **order),
+                progress=progress,
             )
         )
     if options.json:
@@ -142,7 +144,7 @@ def _carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
 
 def outcome_record(outcome: FolderOutcome) -> dict[str, Any]:
     """What became of a folder, as JSON."""
-    record: dict[str, Any] = {"scope": outcome.scope, "deed": outcome.result}
+    record: dict[str, Any] = {"scope": outcome.scope, "result": outcome.result}
     if outcome.reason is not None:
         record["reason"] = outcome.reason
     return {**record, "released": list(outcome.released)} if outcome.released else record

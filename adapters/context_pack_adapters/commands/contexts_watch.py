@@ -76,10 +76,10 @@ def _scopes(opened: OpenedProject) -> set[str]:
 
 
 def _refresh(opened: OpenedProject, shell: Shell, options: Namespace) -> None:
-    from context_pack.contexts.usecases.refresh import Order
+    from context_pack.contexts.usecases.refresh import RefreshRequest
     from context_pack_adapters.workspace.contexts import answered
 
-    outcomes = answered(opened.refresher.refresh(opened.project, Order()))
+    outcomes = answered(opened.refresher.refresh(opened.project, RefreshRequest()))
     told = [each for each in outcomes if each.result != "unchanged"]
     if not options.json:
         tell_outcomes(told, shell)

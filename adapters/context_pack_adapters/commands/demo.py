@@ -16,7 +16,7 @@ from context_pack_adapters.commands.shell import Shell, WrongUsage
 if TYPE_CHECKING:
     from context_pack.packs.domain.model import Pack
     from context_pack.packs.usecases.commands import Operation
-    from context_pack_adapters.commands.survey import FirstLook, SurveyedLines
+    from context_pack_adapters.commands.survey import ProjectSurvey, SurveyedLines
 
 TTL_MINUTES = 24 * 60
 MOST_NODES = 12
@@ -81,7 +81,7 @@ def _build(shell: Shell) -> tuple[Pack, str]:
         return pack, workspace.packs.document(pack)
 
 
-def _operations(found: FirstLook, name: str) -> Iterator[Operation]:
+def _operations(found: ProjectSurvey, name: str) -> Iterator[Operation]:
     """The pack's content, from what a first look found."""
     from context_pack.packs.usecases.commands import UpsertDiagram, UpsertSection
 
@@ -121,7 +121,7 @@ def _ref(section: str, key: str, place: SurveyedLines, title: str, why: str) -> 
     )
 
 
-def _layout(found: FirstLook, name: str) -> str:
+def _layout(found: ProjectSurvey, name: str) -> str:
     """The top of the folder as a Mermaid diagram."""
     shown = found.top[:MOST_NODES]
     lines = ["flowchart LR", f'  root["{_label(name)}"]']

@@ -41,7 +41,7 @@ def add(options: Namespace, shell: Shell) -> int:
       context-pack docs add notes ~/notes --user   for every project of yours
       context-pack docs add handbook ./docs --dry-run
     """
-    from context_pack.documents.domain.where import without_login
+    from context_pack.documents.domain.source_address import without_login
 
     documents = open_documents(shell)
     sources = documents.shelf.ports.sources

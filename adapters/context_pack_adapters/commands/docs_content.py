@@ -210,7 +210,7 @@ def pack(options: Namespace, shell: Shell) -> int:
       context-pack docs pack ./docs --name handbook --version 1.2 -o handbook-1.2.tar.gz
       context-pack docs pack handbook --dry-run
     """
-    from context_pack.documents.domain.model import About
+    from context_pack.documents.domain.model import SourceDescription
     from context_pack_adapters.bootstrap import package_of
     from context_pack_adapters.commands.packs_export import write
 
@@ -219,7 +219,7 @@ def pack(options: Namespace, shell: Shell) -> int:
     with documents.shelf.ports.sources.open(collection, fetch=not options.dry_run) as source:
         survey = source.survey(explain=options.dry_run)
         assert survey is not None
-        about = About(
+        about = SourceDescription(
             options.name or survey.about.name or collection.where.name,
             options.version or survey.about.version or "0.0.0",
             options.description or survey.about.description,

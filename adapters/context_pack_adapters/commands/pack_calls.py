@@ -52,7 +52,7 @@ def every_pack(workspace: Workspace, **filters: Any) -> Iterator[dict[str, Any]]
         offset, more = offset + page["count"], page["has_more"]
 
 
-class Done(NamedTuple):
+class PackOutcomes(NamedTuple):
     """What was done with packs, and with which it failed."""
 
     payloads: list[dict[str, Any]]
@@ -68,9 +68,9 @@ class Done(NamedTuple):
 
 def each_pack(
     handles: Iterable[str], work: Callable[[str], dict[str, Any]], broken: Mapping[str, Failure] | None = None
-) -> Done:
+) -> PackOutcomes:
     """Do something with packs one by one; `broken` are those that are known to fail."""
-    done = Done([], dict(broken or {}))
+    done = PackOutcomes([], dict(broken or {}))
     for handle in handles:
         try:
             done.payloads.append(work(handle))

@@ -42,7 +42,7 @@ class SurveyedLines(NamedTuple):
     name: str
 
 
-class FirstLook(NamedTuple):
+class ProjectSurvey(NamedTuple):
     """What a first look found; any of it may be missing."""
 
     readme: SurveyedLines | None
@@ -52,14 +52,14 @@ class FirstLook(NamedTuple):
     files: int
 
 
-def survey(tree: SourceTree, syntax: Syntax) -> FirstLook:
+def survey(tree: SourceTree, syntax: Syntax) -> ProjectSurvey:
     """Look at a project."""
     names = _names(tree)
     readme = next((name for name in names if "/" not in name and name.lower().startswith("readme")), None)
     ranks = {name: rank for rank, name in enumerate(ENTRIES)}
     entries = sorted((name for name in names if _base(name) in ranks), key=lambda name: _rank(name, ranks))
     entry = next(filter(None, (_opening(tree, name, "entry point") for name in entries)), None)
-    return FirstLook(
+    return ProjectSurvey(
         readme=_opening(tree, readme, "read me", LONGEST_README) if readme is not None else None,
         entry=entry,
         definition=_definition(tree, syntax, names, entry),

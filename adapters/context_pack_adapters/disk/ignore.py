@@ -109,7 +109,7 @@ class IgnoredPaths:
         return self._known[prefix]
 
 
-class Gate:
+class FixedExclusions:
     """Who is left out whatever the ignore files say: by the policy, by a folder's name or by its path."""
 
     def __init__(

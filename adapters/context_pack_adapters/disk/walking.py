@@ -15,7 +15,7 @@ from context_pack_adapters.disk.ignore import (
     IGNORE_FILES,
     MAX_DEPTH,
     NO_RULES,
-    Gate,
+    FixedExclusions,
     IgnoreRules,
     ignore_texts,
 )
@@ -106,7 +106,7 @@ def visit(
     no, the walk ends. `passed` hears of what does not count, `entered` of each folder before what is in it.
     `verdicts` are those of the last walk, for who walks again and again with the same policy and exceptions.
     """
-    closed = Gate(policy, excluded, except_for).closed
+    closed = FixedExclusions(policy, excluded, except_for).closed
 
     def look(level: Level, rules: IgnoreRules) -> Iterable[tuple[str, IgnoreRules]]:
         if not go_on():

@@ -32,7 +32,7 @@ LONGEST_TEXT = 24_000
 LARGEST_ANSWER = 64 * 1024 * 1024
 
 
-class Patience(NamedTuple):
+class RetryLimits(NamedTuple):
     """How long one answer may take, how often a failed request is repeated, and the longest wait between.
 
     Whoever waits for a query has waited long enough once an answer was late: that is not repeated, and for
@@ -45,11 +45,11 @@ class Patience(NamedTuple):
     rest: float = 0.0
 
 
-AWAITED = Patience(3, 1, 1, 30)
-PATIENCE: Mapping[Kind, Patience] = {
+AWAITED = RetryLimits(3, 1, 1, 30)
+PATIENCE: Mapping[Kind, RetryLimits] = {
     "query": AWAITED,
     "passage": AWAITED,
-    "document": Patience(60, 4, 20),
+    "document": RetryLimits(60, 4, 20),
 }
 FIRST_WAIT = 0.5
 
@@ -99,7 +99,7 @@ class HttpEmbedder:
             self.dimension = known = made
         return np.concatenate(batches) if batches else np.empty((0, self.dimension), np.float32)
 
-    def _ask(self, texts: list[str], patience: Patience) -> bytes:
+    def _ask(self, texts: list[str], patience: RetryLimits) -> bytes:
         """The endpoint's answer, asked again while that may help."""
         wait, repeats = FIRST_WAIT, patience.repeats
         if self._monotonic() - self._late < patience.rest:

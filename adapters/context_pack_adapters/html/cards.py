@@ -37,7 +37,7 @@ NEED_ATTENTION = frozenset({State.CHANGED, State.AMBIGUOUS, State.STALE})
 
 
 @frozen
-class Card:
+class RefCard:
     """A ref, what became of it, the code to show if there is any, and its id in the page.
 
     The code is held, not the file it is in: a pack may point into more files than memory should hold.
@@ -49,7 +49,7 @@ class Card:
     id: str
 
     @classmethod
-    def of(cls, ref: Ref, resolution: Resolution, id_: str) -> Card:
+    def of(cls, ref: Ref, resolution: Resolution, id_: str) -> RefCard:
         """The card of a resolved ref."""
         return cls(ref, evolve(resolution, excerpt=None), resolution.excerpt, id_)
 
@@ -73,7 +73,7 @@ def badge(state: State, number: int | None = None) -> str:
     )
 
 
-def card(item: Card, level: int) -> str:
+def card(item: RefCard, level: int) -> str:
     """The whole card; `level` is its heading's."""
     ref, resolution = item.ref, item.resolution
     parts = [
@@ -120,7 +120,7 @@ def _warning(resolution: Resolution) -> str:
     return ""
 
 
-def _code(item: Card) -> str:
+def _code(item: RefCard) -> str:
     """The excerpt, with the file's line numbers."""
     found = item.resolution.found
     if item.excerpt is None or found is None:
@@ -137,7 +137,7 @@ def _code(item: Card) -> str:
     )
 
 
-def _diff(item: Card) -> str:
+def _diff(item: RefCard) -> str:
     """What changed since the ref was anchored, closed until somebody wants to see it."""
     if item.resolution.difference is None:
         return ""

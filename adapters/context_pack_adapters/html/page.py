@@ -18,7 +18,7 @@ from context_pack.packs.domain.layout import items_of
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, outdated
 from context_pack.packs.domain.states import Checked, Resolution, State
-from context_pack_adapters.html.cards import SIGNS, Card, badge, card
+from context_pack_adapters.html.cards import SIGNS, RefCard, badge, card
 from context_pack_adapters.html.figures import Figure, figure, figures
 from context_pack_adapters.html.markup import Ids, counted, spans, text
 from context_pack_adapters.html.prose import prose
@@ -52,7 +52,7 @@ class Chapter:
 
     section: Section
     id: str
-    parts: tuple[Card | Figure, ...]
+    parts: tuple[RefCard | Figure, ...]
 
 
 def render_html(view: PackView) -> str:
@@ -63,7 +63,7 @@ def render_html(view: PackView) -> str:
 def render_parts(view: PackView) -> Iterator[str]:
     """The page in pieces, in order."""
     chapters = _chapters(view)
-    cards = [part for chapter in chapters for part in chapter.parts if isinstance(part, Card)]
+    cards = [part for chapter in chapters for part in chapter.parts if isinstance(part, RefCard)]
     yield _head(view.pack)
     yield _top(view, cards)
     yield '<div class="body">\n'
@@ -83,11 +83,11 @@ def _chapters(view: PackView) -> list[Chapter]:
     """The pack in reading order, each ref resolved once and all diagrams drawn."""
     ids = Ids()
     names = {section.key: ids.take(section.key) for section in view.pack.sections}
-    parts: dict[str, list[Card | tuple[Diagram, str]]] = {key: [] for key in names}
+    parts: dict[str, list[RefCard | tuple[Diagram, str]]] = {key: [] for key in names}
     for item in items_of(view.pack):
         key = item.section.key
         if isinstance(item.part, Ref):
-            parts[key].append(Card.of(item.part, view.resolve(item.part), ids.take(key, item.part.key)))
+            parts[key].append(RefCard.of(item.part, view.resolve(item.part), ids.take(key, item.part.key)))
         elif item.part is not None:
             parts[key].append((item.part, ids.take(key, item.part.key)))
     drawn = iter(figures([part for row in parts.values() for part in row if isinstance(part, tuple)]))
@@ -95,7 +95,7 @@ def _chapters(view: PackView) -> list[Chapter]:
         Chapter(
             section,
             names[section.key],
-            tuple(part if isinstance(part, Card) else next(drawn) for part in parts[section.key]),
+            tuple(part if isinstance(part, RefCard) else next(drawn) for part in parts[section.key]),
         )
         for section in view.pack.sections
     ]
@@ -112,7 +112,7 @@ def _head(pack: Pack) -> str:
     )
 
 
-def _top(view: PackView, cards: list[Card]) -> str:
+def _top(view: PackView, cards: list[RefCard]) -> str:
     """Who the pack is, how its refs stand, and which need attention."""
     pack = view.pack
     brief = f'<p class="brief">{spans(pack.brief)}</p>' if pack.brief is not None else ""
@@ -156,7 +156,7 @@ def _moment(value: datetime) -> str:
     return f'<time datetime="{exact}">{exact[:10]} {exact[11:16]} UTC</time>'
 
 
-def _attention(cards: list[Card]) -> str:
+def _attention(cards: list[RefCard]) -> str:
     """Links to the refs that cannot be trusted as they are."""
     wanting = [item for item in cards if item.needs_attention]
     if not wanting:
@@ -189,7 +189,7 @@ def _contents(chapters: list[Chapter]) -> str:
     )
 
 
-def _entry(part: Card | Figure) -> str:
+def _entry(part: RefCard | Figure) -> str:
     """A part in the contents; a ref that is not exact shows its state."""
     if isinstance(part, Figure):
         return f'<li><a href="#{part.id}">{text(part.diagram.title)}</a></li>'
@@ -220,5 +220,5 @@ def _section(chapter: Chapter) -> Iterator[str]:
             yield f"<h3>{text(heading)}</h3>\n"
         gathered = heading
         level = 3 if heading is None else 4
-        yield card(part, level) if isinstance(part, Card) else figure(part, level)
+        yield card(part, level) if isinstance(part, RefCard) else figure(part, level)
     yield "</section>\n"

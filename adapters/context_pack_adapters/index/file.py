@@ -25,7 +25,7 @@ from context_pack_adapters.index.connections import BUSY_SECONDS, LOGS, CheckedI
 from context_pack_adapters.index.faults import Damaged, damaged, judging, locked
 from context_pack_adapters.index.schema import (
     CHECKED_BYTES,
-    Maker,
+    IndexRecipe,
     check_library,
     check_structure,
     create,
@@ -42,7 +42,7 @@ ATTEMPTS = 3
 class IndexFile:
     """The file of an index, whatever happens to it; safe for threads and for many processes."""
 
-    def __init__(self, place: AnyPlace, maker: Maker, timeout: float) -> None:
+    def __init__(self, place: AnyPlace, maker: IndexRecipe, timeout: float) -> None:
         self._folder, self.name = PrivateFolder.around(place)
         self._path = os.path.join(self._folder.path, self.name)
         self._maker = maker

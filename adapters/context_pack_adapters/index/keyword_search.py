@@ -159,14 +159,14 @@ def clean(words: Sequence[str]) -> list[str]:
 def keyword_hits(
     connection: sqlite3.Connection,
     query: KeywordQuery,
-    within: Within | None,
+    within: KeywordScope | None,
     limit: int,
     scores: Callable[[str], Scores],
 ) -> list[tuple[int, float]]:
     """The best pieces for these words within a scope, best first, ties by piece."""
     if not query.weights or limit <= 0 or within is None:
         return []
-    if within == Within() and "numpy" in sys.modules:  # which words alone are not worth loading
+    if within == KeywordScope() and "numpy" in sys.modules:  # which words alone are not worth loading
         return _best(query, limit, scores)
     values: list[object] = []
     for word, times in query.weights.items():
@@ -213,7 +213,7 @@ def _best(query: KeywordQuery, limit: int, scores: Callable[[str], Scores]) -> l
 
 
 def named_pieces(
-    connection: sqlite3.Connection, names: Iterable[str], within: Within | None, limit: int
+    connection: sqlite3.Connection, names: Iterable[str], within: KeywordScope | None, limit: int
 ) -> list[int]:
     """The pieces within a scope whose heading is one of these names, or ends in it after a dot."""
     found: set[int] = set()
@@ -237,7 +237,7 @@ def named_pieces(
     return sorted(found)[:limit]
 
 
-class Within(NamedTuple):
+class KeywordScope(NamedTuple):
     """A scope as the keyword index is asked for it: by its tokens, or by the ranges of its pieces."""
 
     only: str = ""
@@ -249,25 +249,25 @@ class Within(NamedTuple):
         return f"{self.only} AND {expression}" if self.only else expression
 
 
-def within_scope(connection: sqlite3.Connection, scope: Scope, pieces: int) -> Within | None:
+def within_scope(connection: sqlite3.Connection, scope: Scope, pieces: int) -> KeywordScope | None:
     """How to ask within a scope of an index with so many pieces; None when nothing is in it."""
     if admits_nothing(scope):
         return None
     if scope == Scope():
-        return Within()
+        return KeywordScope()
     ranges = ranges_of(connection, scope)
     if not ranges:
         return None
     if sum(last - first + 1 for first, last in ranges) == pieces:
-        return Within()
+        return KeywordScope()
     only = ""
     if len(ranges) > FEW_RANGES:
         only = match_filter(scope)
         ranges = _beyond_tokens(connection, scope)
     if not ranges:
-        return Within(only)
+        return KeywordScope(only)
     bounds = " AND (" + " OR ".join(["rowid BETWEEN ? AND ?"] * len(ranges)) + ")"
-    return Within(only, bounds, tuple(bound for pair in ranges for bound in pair))
+    return KeywordScope(only, bounds, tuple(bound for pair in ranges for bound in pair))
 
 
 def _beyond_tokens(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, int]]:

@@ -12,7 +12,7 @@ from context_pack.retrieval.ports import Embedder
 from context_pack_adapters.index.connections import CheckedIndex
 from context_pack_adapters.index.faults import judging
 from context_pack_adapters.index.file import IndexFile
-from context_pack_adapters.index.schema import PAGE_BYTES, Maker, check_library, create
+from context_pack_adapters.index.schema import PAGE_BYTES, IndexRecipe, check_library, create
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ NEVER = 2**62
 class MemoryFile(IndexFile):
     """One database that is written, and copies of it that are read: who reads keeps the state it has."""
 
-    def __init__(self, maker: Maker) -> None:
+    def __init__(self, maker: IndexRecipe) -> None:
         self.name = "the index in memory"
         self._opening, self._writing = Lock(), Lock()
         self._notices = []
@@ -89,7 +89,7 @@ class MemoryIndex(SqliteIndex):
     """A search index in memory, for embedders of the library and for tests."""
 
     def __init__(self, fast: Embedder) -> None:
-        self._begin(MemoryFile(Maker(fast.id, fast.dimension, "memory")), fast, "", NEVER)
+        self._begin(MemoryFile(IndexRecipe(fast.id, fast.dimension, "memory")), fast, "", NEVER)
 
     def close(self) -> None:
         """What is in memory stays as long as the index does."""

@@ -70,7 +70,7 @@ _SEQUENCE = ("table", "sqlite_sequence", "sqlite_sequence", "CREATE TABLE sqlite
 Schema = frozenset[tuple[str, str, str, str | None]]
 
 
-class Maker(NamedTuple):
+class IndexRecipe(NamedTuple):
     """What the vectors and pieces of an index are made with; another maker needs another index."""
 
     fast: str
@@ -90,7 +90,7 @@ class StoredState(NamedTuple):
     birth: int
 
 
-def create(connection: sqlite3.Connection, maker: Maker) -> None:
+def create(connection: sqlite3.Connection, maker: IndexRecipe) -> None:
     """Make an empty index in an empty file."""
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
     connection.execute("PRAGMA journal_mode = WAL")
@@ -142,7 +142,7 @@ def is_empty(connection: sqlite3.Connection) -> bool:
     return bool(tables == 0)
 
 
-def mismatch(connection: sqlite3.Connection, maker: Maker) -> str | None:
+def mismatch(connection: sqlite3.Connection, maker: IndexRecipe) -> str | None:
     """Why this index must be built anew although it is whole; None when it can be used.
 
     Raises:
@@ -158,7 +158,7 @@ def mismatch(connection: sqlite3.Connection, maker: Maker) -> str | None:
     row = connection.execute("SELECT fast, dimension, chunker FROM state WHERE one = 1").fetchone()
     if row is None:
         raise Damaged("its first row is missing")
-    found = Maker(*row)
+    found = IndexRecipe(*row)
     if found.chunker != maker.chunker:
         return f"its texts were cut by {found.chunker}, not {maker.chunker}"
     if found != maker:

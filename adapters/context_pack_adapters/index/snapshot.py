@@ -13,7 +13,7 @@ from context_pack_adapters.index.connections import CheckedIndex
 from context_pack_adapters.index.graph_search import GraphSearch
 from context_pack_adapters.index.keyword_search import (
     KeywordQuery,
-    Within,
+    KeywordScope,
     WordCounts,
     asked,
     keyword_hits,
@@ -93,7 +93,7 @@ class SqliteSnapshot(CatalogueReader):
         kept = self._shared.pieces.several(self._here(), pieces, self._found)
         return [kept[piece] for piece in pieces if piece in kept]
 
-    def _within(self, scope: Scope, pieces: int) -> Within | None:
+    def _within(self, scope: Scope, pieces: int) -> KeywordScope | None:
         return self._kept(("within", scope), lambda: within_scope(self._connection, scope, pieces))
 
     def _kept(self, key: Hashable, make: Callable[[], T]) -> T:

@@ -22,7 +22,7 @@ from context_pack_adapters.index.file import IndexFile
 from context_pack_adapters.index.graph_search import GRAPH_AT, GraphSearch
 from context_pack_adapters.index.preparing import BATCH_PIECES, batches, prepare
 from context_pack_adapters.index.remembering import StateCache
-from context_pack_adapters.index.schema import Maker, check_structure, state_of
+from context_pack_adapters.index.schema import IndexRecipe, check_structure, state_of
 from context_pack_adapters.index.snapshot import Shared, SqliteSnapshot
 from context_pack_adapters.index.values import (
     bounded,
@@ -50,7 +50,7 @@ class SqliteIndex:
         timeout: float = WRITE_SECONDS,
         graph_at: int = GRAPH_AT,
     ) -> None:
-        file = IndexFile(place, Maker(fast.id, fast.dimension, chunker), timeout)
+        file = IndexFile(place, IndexRecipe(fast.id, fast.dimension, chunker), timeout)
         self._begin(file, fast, Place.of(place).path, graph_at)
 
     def _begin(self, file: IndexFile, fast: Embedder, path: str, graph_at: int) -> None:

@@ -31,7 +31,7 @@ Page = tuple[str, int]
 """The fields of a list result, and for how long a client may keep them."""
 
 
-class Lists:
+class FixedLists:
     """The lists that cannot change while the server runs; `page_size` None means one page."""
 
     def __init__(self, items: Mapping[str, Sequence[Item]], page_size: int | None) -> None:

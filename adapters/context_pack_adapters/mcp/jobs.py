@@ -37,7 +37,7 @@ DEAF_SECONDS = 2.0
 _QUEUED, _RUNNING, _OVER = range(3)
 
 
-class Desk:
+class JobContext:
     """What the jobs of a connection share: the way out, a clock, the alarm, and what the client said."""
 
     def __init__(
@@ -88,7 +88,7 @@ class Job:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: JobContext,
         exchange: Exchange,
         work: Callable[[Job], bytes | None],
         lane: str = "read",

@@ -15,7 +15,7 @@ from context_pack_adapters.mcp import eras, features
 from context_pack_adapters.mcp.catalog import PROMPTS, TEMPLATES, TOOLS
 from context_pack_adapters.mcp.eras import Offered, ServerFacts
 from context_pack_adapters.mcp.exchange import Exchange, texts
-from context_pack_adapters.mcp.jobs import FETCHING, Desk, Job
+from context_pack_adapters.mcp.jobs import FETCHING, Job, JobContext
 from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS
 from context_pack_adapters.mcp.limits import page_tokens_of
 from context_pack_adapters.mcp.results import Results
@@ -42,7 +42,7 @@ class Methods:
         facts: ServerFacts,
         offered: Offered,
         shelf: OnDemand,
-        desk: Desk,
+        desk: JobContext,
         subscriptions: Subscriptions,
         tells: Callable[[str], bool],
         families: Families | None,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from context_pack_adapters.mcp.batch import ReplyBatch
 from context_pack_adapters.mcp.eras import MAX_INSTRUCTIONS_BYTES, Offered, ServerFacts, envelope_of
 from context_pack_adapters.mcp.exchange import Exchange, Sink
-from context_pack_adapters.mcp.jobs import CALL_SECONDS, Desk, Job
+from context_pack_adapters.mcp.jobs import CALL_SECONDS, Job, JobContext
 from context_pack_adapters.mcp.jsonrpc import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -105,7 +105,7 @@ class ProtocolSession:
         self._send = send
         self._alone: Sink = self._reply_alone
         self._shelf = OnDemand(load, page_size, published)
-        self._desk = Desk(send, monotonic, alarm, call_seconds, page_tokens)
+        self._desk = JobContext(send, monotonic, alarm, call_seconds, page_tokens)
         self._subscriptions = Subscriptions(send, on_watch)
         self._methods = Methods(facts, offered, self._shelf, self._desk, self._subscriptions, tells, families)
 

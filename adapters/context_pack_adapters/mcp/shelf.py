@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from context_pack.kernel.errors import Failure
-from context_pack_adapters.mcp.catalog import Item, Lists, described
+from context_pack_adapters.mcp.catalog import FixedLists, Item, described
 from context_pack_adapters.mcp.jsonrpc import INTERNAL_ERROR
 from context_pack_adapters.mcp.wire import Refusal
 
@@ -35,7 +35,7 @@ class OnDemand:
         self.loaded: Registry | None = None
         self.tried = False
         """Whether loading has come to an end once, good or bad."""
-        self.lists: Lists | None = None
+        self.lists: FixedLists | None = None
         """The lists that cannot change, once somebody has asked for one."""
 
     def registry(self) -> Registry:
@@ -57,10 +57,10 @@ class OnDemand:
                         self.tried = True
         return self.loaded
 
-    def fixed(self) -> Lists:
+    def fixed(self) -> FixedLists:
         """The lists that cannot change; the first call may take long if they are not published."""
         if self.lists is None:
-            self.lists = Lists(self._published() or described(self.registry()), self.page_size)
+            self.lists = FixedLists(self._published() or described(self.registry()), self.page_size)
         return self.lists
 
     def prepare(self) -> None:

@@ -20,7 +20,13 @@ from psycopg.abc import RV, PQGen
 from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.ports import Waiting, patiently
-from context_pack_adapters.postgres.faults import Lost, NoAnswer, failure_of, is_lost, locked_failure
+from context_pack_adapters.postgres.faults import (
+    ConnectionLost,
+    NoAnswer,
+    failure_of,
+    is_lost,
+    locked_failure,
+)
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -159,7 +165,7 @@ class Database:
             try:
                 with self.link(patient=again) as link:
                     return work(link, again)
-            except Lost as lost:
+            except ConnectionLost as lost:
                 if time.monotonic() > end:
                     raise lost.failure from None
                 self.close()  # what was idle is most likely gone, too
@@ -187,7 +193,7 @@ class Database:
         if link.gave_up or is_lost(link, error) or status == psycopg.pq.TransactionStatus.ACTIVE:
             self._drop(link)
             if isinstance(error, psycopg.Error | NoAnswer):
-                raise Lost(failure_of(error)) from None
+                raise ConnectionLost(failure_of(error)) from None
             return
         try:
             link.together(("ROLLBACK", {}))

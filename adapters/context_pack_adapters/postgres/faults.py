@@ -34,7 +34,7 @@ class NoAnswer(Exception):
     """The server took too long."""
 
 
-class Lost(Exception):
+class ConnectionLost(Exception):
     """The connection is gone; what was under way may or may not have happened."""
 
     def __init__(self, failure: Failure) -> None:

@@ -24,7 +24,7 @@ from context_pack_adapters.postgres import pack_rows as sql
 from context_pack_adapters.postgres.connection import Database, Link, Row, Statement, locked
 from context_pack_adapters.stores import pack_format
 from context_pack_adapters.stores.events import WRITING, Event, EventKind, Tell, nobody
-from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, Broken
+from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, MalformedPackFile
 from context_pack_adapters.stores.pack_store import CREATE_LOCK, LOCK_SECONDS, name_taken, not_found, refusal
 
 _MOST_DRAWS = 100
@@ -34,7 +34,7 @@ class _Seen(NamedTuple):
     """What one version of a row holds."""
 
     stamp: UUID
-    value: Pack | Broken
+    value: Pack | MalformedPackFile
 
 
 class PostgresPackStore:
@@ -90,7 +90,7 @@ class PostgresPackStore:
         found |= {row[0]: self._value(row, None) for row in fresh}
         for gone in self._seen.keys() - listed.keys():
             self._seen.pop(gone, None)
-        broken = {key: value for key, value in found.items() if isinstance(value, Broken)}
+        broken = {key: value for key, value in found.items() if isinstance(value, MalformedPackFile)}
         if broken:
             raise refusal(broken)
         return [value for value in found.values() if isinstance(value, Pack)]
@@ -248,11 +248,11 @@ class PostgresPackStore:
 
     def _pack(self, row: Row, seen: _Seen | None) -> Pack:
         found = self._value(row, seen)
-        if isinstance(found, Broken):
+        if isinstance(found, MalformedPackFile):
             raise refusal({row[0]: found})
         return found
 
-    def _value(self, row: Row, seen: _Seen | None) -> Pack | Broken:
+    def _value(self, row: Row, seen: _Seen | None) -> Pack | MalformedPackFile:
         """What a row holds; its body was not sent if it is the one that was seen."""
         key, stamp, body, author = row
         if body is None:
@@ -270,9 +270,9 @@ def _stamp(seen: _Seen | None) -> list[UUID]:
     return [] if seen is None else [seen.stamp]
 
 
-def _decoded(body: str, key: str, author: str | None) -> Pack | Broken:
+def _decoded(body: str, key: str, author: str | None) -> Pack | MalformedPackFile:
     try:
         return evolve(pack_format.decode(body.encode("utf-8"), key), author=author)
     except Failure as failure:
         details: Mapping[str, object] = failure.details
-        return Broken(failure.code, failure.message, details)
+        return MalformedPackFile(failure.code, failure.message, details)

@@ -26,7 +26,7 @@ from context_pack_adapters.index.values import (
 )
 from context_pack_adapters.postgres import piece_rows as sql
 from context_pack_adapters.postgres.connection import Database, Link
-from context_pack_adapters.postgres.faults import Lost
+from context_pack_adapters.postgres.faults import ConnectionLost
 from context_pack_adapters.postgres.piece_snapshot import PostgresSnapshot, embedded_body, floats_text
 from context_pack_adapters.vectors.exact import to_blob
 
@@ -46,7 +46,7 @@ class PostgresIndex:
         try:
             with ExitStack() as stack:
                 yield PostgresSnapshot(self._begun(stack), self._database.project)
-        except Lost as lost:
+        except ConnectionLost as lost:
             raise lost.failure from None
 
     def _begun(self, stack: ExitStack) -> Link:
@@ -58,7 +58,7 @@ class PostgresIndex:
                     link.together((_BEGIN_READING, {}), ("SELECT txid_current_snapshot()", {}))
                     stack.push(opening.pop_all())
                     return link
-            except Lost:
+            except ConnectionLost:
                 self._database.close()
                 if patient:
                     raise

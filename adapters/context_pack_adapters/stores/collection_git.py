@@ -26,8 +26,8 @@ from context_pack.documents.domain.manifest import (
 )
 from context_pack.documents.domain.model import DocumentText, Failed, Survey
 from context_pack.documents.domain.reading import MAX_DOCUMENT_BYTES, document, ruled
+from context_pack.documents.domain.source_address import SourceAddress
 from context_pack.documents.domain.tree import Tree, TreeItem
-from context_pack.documents.domain.where import Where
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import PathPolicy
 from context_pack_adapters.disk.faults import translated
@@ -50,7 +50,11 @@ class GitStore:
     """A bare repository that holds one commit of one collection; `trusted` fetches with credentials."""
 
     def __init__(
-        self, folder: Path, where: Where, check: Callable[[], None] = lambda: None, trusted: bool = True
+        self,
+        folder: Path,
+        where: SourceAddress,
+        check: Callable[[], None] = lambda: None,
+        trusted: bool = True,
     ) -> None:
         self._folder = folder
         self._where = where
@@ -124,7 +128,7 @@ class GitStore:
 class GitSource:
     """A `Source` in a fetched repository."""
 
-    def __init__(self, store: GitStore, where: Where, policy: PathPolicy) -> None:
+    def __init__(self, store: GitStore, where: SourceAddress, policy: PathPolicy) -> None:
         self._store = store
         self._where = where
         self._policy = policy

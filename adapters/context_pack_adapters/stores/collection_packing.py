@@ -8,13 +8,13 @@ import json
 import tarfile
 
 from context_pack.documents.domain.manifest import MANIFEST_FILE
-from context_pack.documents.domain.model import About, Failed, Survey
+from context_pack.documents.domain.model import Failed, SourceDescription, Survey
 from context_pack.documents.ports import CollectionSource
 from context_pack.kernel.digest import sha256_hex
 
 
 def package_of(
-    about: About, source: CollectionSource, survey: Survey
+    about: SourceDescription, source: CollectionSource, survey: Survey
 ) -> tuple[bytes, int, tuple[Failed, ...]]:
     """A package of the documents of a source and their manifest; how many there are, and which failed."""
     bodies: dict[str, bytes] = {}
@@ -29,7 +29,7 @@ def package_of(
     return packed(about, bodies), len(bodies), tuple(failed)
 
 
-def packed(about: About, bodies: dict[str, bytes]) -> bytes:
+def packed(about: SourceDescription, bodies: dict[str, bytes]) -> bytes:
     """The bytes of a package."""
     files = [{"path": path, "hash": f"sha256:{sha256_hex(bodies[path])}"} for path in sorted(bodies)]
     manifest = {"name": about.name, "version": about.version}

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import unquote
 
 from context_pack.documents.domain.permits import address_of
-from context_pack.documents.domain.where import Where
+from context_pack.documents.domain.source_address import SourceAddress
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.disk.opening import Place, way_from
 from context_pack_adapters.disk.rooted import Refused, landing
@@ -48,7 +48,7 @@ class ProjectPlaces:
                         return Place.of(place)
         raise _refused(f"a project may name places inside itself only; {INSTEAD}")
 
-    def permit(self, where: Where, allowed: Mapping[str, bool]) -> bool:
+    def permit(self, where: SourceAddress, allowed: Mapping[str, bool]) -> bool:
         """Whether a repository that the project names is fetched with the user's credentials.
 
         Raises:

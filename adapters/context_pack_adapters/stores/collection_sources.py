@@ -32,7 +32,7 @@ from context_pack.documents.domain.manifest import MAX_BYTES as MAX_MANIFEST_BYT
 from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.domain.naming import collection_id, shared_id
 from context_pack.documents.domain.permits import with_permit
-from context_pack.documents.domain.where import PlaceKind, Where
+from context_pack.documents.domain.source_address import PlaceKind, SourceAddress
 from context_pack.documents.ports import CollectionSource
 from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure, invalid
@@ -140,7 +140,7 @@ class DiskCollections:
             raise Failure(Code.PERMISSION_DENIED, "the path policy denies the place of the collection")
         return found
 
-    def _local(self, place: Place, where: Where, check: Callable[[], None]) -> CollectionSource:
+    def _local(self, place: Place, where: SourceAddress, check: Callable[[], None]) -> CollectionSource:
         """The source at a place on this disk; a folder that cannot be listed is not one without documents."""
         names = _names(place)
         if names is not None:
@@ -201,7 +201,7 @@ class DiskCollections:
         """The configured entry with its place made absolute and its id."""
         where = entry.where
         if where.kind is not PlaceKind.GIT:
-            where = Where(where.kind, self._resolved(where.place, user_wide))
+            where = SourceAddress(where.kind, self._resolved(where.place, user_wide))
         spelled = "\n".join((where.place, where.ref, where.manifest))
         name = collection_id(os.path.realpath(self._source_root), where.kind, spelled, where.name)
         shared = entry.shared and self._team and not user_wide

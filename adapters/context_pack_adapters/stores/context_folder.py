@@ -20,7 +20,7 @@ LARGEST_HASHED = 64 * CHUNK
 """A file of more bytes counts by its size alone: a sparse one could keep a listing busy for hours."""
 
 
-class Look(NamedTuple):
+class FolderContents(NamedTuple):
     """What one look into a folder found: regular files, folders, and how many names had to be left out."""
 
     files: list[FileRow]
@@ -30,7 +30,7 @@ class Look(NamedTuple):
     """Whether the context file is something else than a regular file: a link, a folder, a pipe."""
 
 
-def look(entries: Iterable[os.DirEntry[str]]) -> Look:
+def look(entries: Iterable[os.DirEntry[str]]) -> FolderContents:
     """The files and folders of an open folder; what vanishes meanwhile is not there."""
     files: list[FileRow] = []
     folders: list[str] = []
@@ -54,7 +54,7 @@ def look(entries: Iterable[os.DirEntry[str]]) -> Look:
             odd = odd or name == CONTEXT_FILE
         elif name == CONTEXT_FILE:
             odd = True
-    return Look(files, folders, warnings, odd)
+    return FolderContents(files, folders, warnings, odd)
 
 
 def is_decodable(name: str) -> bool:

@@ -36,7 +36,7 @@ from context_pack_adapters.disk.rooted import Refused, Rooted, reason_of
 from context_pack_adapters.disk.signature import is_settled
 from context_pack_adapters.disk.walking import Level, walk
 from context_pack_adapters.disk.writing import put, sweep
-from context_pack_adapters.stores.context_folder import Look, digest_of, is_decodable, look
+from context_pack_adapters.stores.context_folder import FolderContents, digest_of, is_decodable, look
 from context_pack_adapters.stores.context_seen import SeenFolders
 
 MAX_BYTES = 1024 * 1024
@@ -112,7 +112,7 @@ class DiskProject:
         self._known = known
         return Scan(list(known.values()), rules, warnings)
 
-    def _folder(self, scope: str, seen: Look, now_ns: int) -> ProjectFolder:
+    def _folder(self, scope: str, seen: FolderContents, now_ns: int) -> ProjectFolder:
         """The folder as just seen: the known object if nothing has changed.
 
         A context that is a link is read again every time.
@@ -164,7 +164,7 @@ class DiskProject:
         prefix = "" if path == ROOT_SCOPE else path + "/"
         return sorted(prefix + name for name in seen.folders if self._enters(prefix + name, name, lines))
 
-    def _looked(self, scope: str) -> tuple[str, Look] | PlaceRefusal | None:
+    def _looked(self, scope: str) -> tuple[str, FolderContents] | PlaceRefusal | None:
         """Where a scope leads, from the root and without links, and what is there."""
         parts = self._spelled(scope.replace("\\", "/"))
         if parts is None:

@@ -34,13 +34,13 @@ SUFFIX = ".md"
 LOCK_SUFFIX = ".lock"
 MANY = 30
 """Fewer files are parsed whole: the pattern that reads summaries takes as long to compile."""
-Reader = Callable[[bytes, str], "Listed | Broken"]
+Reader = Callable[[bytes, str], "Listed | MalformedPackFile"]
 """What the bytes of the file of that id hold."""
 P = TypeVar("P", bound=Listed, covariant=True)
 
 
 @frozen
-class Broken:
+class MalformedPackFile:
     """A file named like a pack that holds none, and the failure that says why."""
 
     code: Code
@@ -58,7 +58,7 @@ class PacksFound(Generic[P]):
     """Packs or their summaries, expired or not, and files that hold none, by id."""
 
     packs: Sequence[P]
-    broken: Mapping[str, Broken]
+    broken: Mapping[str, MalformedPackFile]
 
 
 class _SeenPack(NamedTuple):
@@ -66,7 +66,7 @@ class _SeenPack(NamedTuple):
 
     signature: Signature | None
     digest: bytes
-    value: Listed | Broken
+    value: Listed | MalformedPackFile
 
 
 class PackFiles:
@@ -81,12 +81,12 @@ class PackFiles:
         self.was_looked_at = False
         self._seen: dict[str, _SeenPack] = {}
         self._packs: dict[str, Listed] = {}
-        self._broken: dict[str, Broken] = {}
+        self._broken: dict[str, MalformedPackFile] = {}
         self._named: dict[str | None, set[str]] = {}
         self._changes: FolderChanges | None = None
         self._looking = threading.Lock()
 
-    def read(self, pack_id: str) -> Pack | Broken | None:
+    def read(self, pack_id: str) -> Pack | MalformedPackFile | None:
         """One pack, by reading its file; None if there is none."""
         try:
             with self._folder.place.held() as folder:
@@ -174,14 +174,14 @@ class PackFiles:
         for name, seen in self._seen.items():
             self._list(name, seen.value)
 
-    def _list(self, name: str, value: Listed | Broken | None) -> None:
+    def _list(self, name: str, value: Listed | MalformedPackFile | None) -> None:
         """Put what a file holds into the list; None if it is gone."""
         pack_id = name[: -len(SUFFIX)]
         before = self._packs.pop(pack_id, None)
         if before is not None:
             self._named[before.name].discard(pack_id)
         self._broken.pop(pack_id, None)
-        if isinstance(value, Broken):
+        if isinstance(value, MalformedPackFile):
             self._broken[pack_id] = value
         elif value is not None:
             self._packs[pack_id] = value
@@ -223,7 +223,7 @@ class PackFiles:
             sweep(folder)
         return found
 
-    def _pack(self, folder: Handle, name: str) -> Pack | Broken | None:
+    def _pack(self, folder: Handle, name: str) -> Pack | MalformedPackFile | None:
         """What a file holds; None if it is gone."""
         seen = self._load(folder, name, _whole)
         value = None if seen is None else seen.value
@@ -267,15 +267,15 @@ def _reader(files: int) -> Reader:
     return lambda data, pack_id: summary_of(data, pack_id) or _whole(data, pack_id)
 
 
-def _whole(data: bytes, pack_id: str) -> Pack | Broken:
+def _whole(data: bytes, pack_id: str) -> Pack | MalformedPackFile:
     try:
         return pack_format.decode(data, pack_id)
     except Failure as failure:
         return _broken(failure)
 
 
-def _broken(failure: Failure) -> Broken:
-    return Broken(failure.code, failure.message, failure.details)
+def _broken(failure: Failure) -> MalformedPackFile:
+    return MalformedPackFile(failure.code, failure.message, failure.details)
 
 
 def _unchanged(entry: os.DirEntry[str], known: Signature) -> bool:

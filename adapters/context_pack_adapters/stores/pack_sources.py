@@ -15,7 +15,7 @@ from contextlib import suppress
 from context_pack.kernel.errors import Failure
 from context_pack.packs.ports import PackStore
 from context_pack.packs.resources import handle_in
-from context_pack.packs.usecases.commands import Named
+from context_pack.packs.usecases.commands import NamedPack
 from context_pack.packs.usecases.naming import located
 from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.inotify import Inotify, has_inotify
@@ -67,7 +67,7 @@ class PackSources:
         if not handle:
             return frozenset()
         try:
-            pack = located(self._packs, Named(id=handle))
+            pack = located(self._packs, NamedPack(id=handle))
         except Failure:
             return frozenset()
         return frozenset(ref.path.value for _, ref in pack.refs)

@@ -25,7 +25,14 @@ from context_pack_adapters.disk.locking import PathLock, attempt_lock
 from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.stores import pack_format
 from context_pack_adapters.stores.events import WRITING, Event, EventKind, Tell, nobody
-from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, SUFFIX, Broken, P, PackFiles, PacksFound
+from context_pack_adapters.stores.pack_files import (
+    LOCK_SUFFIX,
+    SUFFIX,
+    MalformedPackFile,
+    P,
+    PackFiles,
+    PacksFound,
+)
 from context_pack_adapters.stores.pack_history import FilePackHistory
 
 LOCK_SECONDS = 10.0
@@ -81,7 +88,9 @@ class FilePackStore:
         if not live:
             raise not_found("name", name)
         if len(live) > 1:
-            same = Broken(Code.MALFORMED_PACK, "", {"reason": "another live pack has the same name"})
+            same = MalformedPackFile(
+                Code.MALFORMED_PACK, "", {"reason": "another live pack has the same name"}
+            )
             raise refusal({pack.id: same for pack in live})
         return self._told(EventKind.SEEN, live[0])
 
@@ -202,7 +211,7 @@ class FilePackStore:
         found = self._files.read(pack_id) if is_pack_id(pack_id) else None
         if found is None:
             raise not_found("id", pack_id)
-        if isinstance(found, Broken):
+        if isinstance(found, MalformedPackFile):
             raise refusal({pack_id: found})
         return found
 
@@ -330,7 +339,7 @@ def _sorted_out(packs: Sequence[P], now: datetime) -> tuple[list[P], list[P]]:
     return live, expired
 
 
-def refusal(broken: Mapping[str, Broken]) -> Failure:
+def refusal(broken: Mapping[str, MalformedPackFile]) -> Failure:
     """What to say about files that hold no readable pack; malformed ones come before other versions."""
     malformed = sorted(key for key, found in broken.items() if found.code is not Code.MIGRATION_REQUIRED)
     if not malformed:

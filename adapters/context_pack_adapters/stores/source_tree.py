@@ -12,7 +12,7 @@ from pathlib import Path
 from context_pack.kernel.paths import EXCLUDED_FOLDERS, PathPolicy, RelativePath
 from context_pack.kernel.ports import FileNames, FolderNames, Reason, SourceFile, Stamp, Unreadable
 from context_pack.kernel.text import decode
-from context_pack_adapters.disk.ignore import Gate
+from context_pack_adapters.disk.ignore import FixedExclusions
 from context_pack_adapters.disk.opening import Handle, leave, read_file, scan, status_of
 from context_pack_adapters.disk.rooted import Rooted
 from context_pack_adapters.disk.signature import settled_signature, signature
@@ -40,7 +40,7 @@ class DiskSourceTree:
         self._excluded = excluded
         self._own = ways_to(root, own)
         self._rooted = Rooted(root, policy)
-        self._gate = Gate(policy)
+        self._gate = FixedExclusions(policy)
 
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
         """The text of one file, checked on the opened file itself."""

@@ -20,7 +20,7 @@ _BLANKS_IN_LINE = re.compile(rb"[^\S\n]*+")
 
 
 @define
-class Above:
+class CommentsAbove:
     """The comments and attributes of a text, added in its order."""
 
     data: bytes

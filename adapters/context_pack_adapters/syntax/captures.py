@@ -17,7 +17,7 @@ from tree_sitter import Node
 from context_pack.kernel.classes import define
 from context_pack.kernel.sentences import one_line
 from context_pack.kernel.syntax import Definition, DefinitionKind
-from context_pack_adapters.syntax.above import Above, comments_text, last_row
+from context_pack_adapters.syntax.above import CommentsAbove, comments_text, last_row
 from context_pack_adapters.syntax.import_captures import Match
 
 MOST_DEFINITIONS = 5_000
@@ -73,7 +73,7 @@ class _Scope(NamedTuple):
         return node.start_byte < self.node.end_byte and node.byte_range != self.node.byte_range
 
 
-def definitions(matches: Sequence[Match], above: Above) -> list[Definition]:
+def definitions(matches: Sequence[Match], above: CommentsAbove) -> list[Definition]:
     """The definitions that the matches say, in the order of their beginnings.
 
     A prototype counts outside of functions, where nothing else in the text has its qualified name.
@@ -83,7 +83,9 @@ def definitions(matches: Sequence[Match], above: Above) -> list[Definition]:
     return [each for candidate, each in found if not candidate.prototype or each.qualified not in written]
 
 
-def _qualified(candidates: Iterable[_Candidate], above: Above) -> Iterator[tuple[_Candidate, Definition]]:
+def _qualified(
+    candidates: Iterable[_Candidate], above: CommentsAbove
+) -> Iterator[tuple[_Candidate, Definition]]:
     """The candidates in the order of their beginnings, as definitions with qualified names."""
     around: list[_Scope] = []
     for each in sorted(candidates, key=lambda found: (found.node.start_byte, -found.node.end_byte)):
@@ -138,7 +140,7 @@ def _candidates(matches: Sequence[Match]) -> Iterable[_Candidate]:
 
 
 def _definition(
-    each: _Candidate, kind: DefinitionKind, name: str, qualified: str, depth: int, above: Above
+    each: _Candidate, kind: DefinitionKind, name: str, qualified: str, depth: int, above: CommentsAbove
 ) -> Definition:
     first, comments = above.of(each.node)
     return Definition(
@@ -156,7 +158,7 @@ def _definition(
     )
 
 
-def _signature(each: _Candidate, above: Above) -> str:
+def _signature(each: _Candidate, above: CommentsAbove) -> str:
     """The head of a definition in one line; what follows a body that stands before the name belongs to it."""
     begin = above.past_attributes(each.node.start_byte, each.name.start_byte)
     end, most = each.node.end_byte, 4 * LONGEST_SIGNATURE

@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from context_pack.kernel.classes import define, field
 from context_pack.kernel.syntax import Import
-from context_pack_adapters.syntax.above import Above
+from context_pack_adapters.syntax.above import CommentsAbove
 
 MOST_IMPORTS = 20_000
 MOST_INSIDE = 64
@@ -28,7 +28,7 @@ class _Written:
     names: dict[str, None] = field(factory=dict)
 
 
-def imports(matches: Sequence[Match], hows: Sequence[str], above: Above) -> list[Import]:
+def imports(matches: Sequence[Match], hows: Sequence[str], above: CommentsAbove) -> list[Import]:
     """The imports that the matches say, in order; the names taken from one specifier stand together.
 
     `hows` says the kind of import by the number of its pattern; of several for one import the first counts.
@@ -86,7 +86,7 @@ class _Inside:
             self._open.pop()
 
 
-def _specifier(node: Node, above: Above) -> str:
+def _specifier(node: Node, above: CommentsAbove) -> str:
     """What a specifier says, without its quotes and without the comments in it."""
     said = above.code(node.start_byte, node.end_byte)
     quoted = len(said) > 1 and said[0] == said[-1] and said[0] in _QUOTES

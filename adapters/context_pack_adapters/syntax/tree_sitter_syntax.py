@@ -13,7 +13,7 @@ from threading import Lock
 from tree_sitter import Node, Tree
 
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans
-from context_pack_adapters.syntax.above import Above, comments_text, last_row
+from context_pack_adapters.syntax.above import CommentsAbove, comments_text, last_row
 from context_pack_adapters.syntax.captures import definitions
 from context_pack_adapters.syntax.import_captures import Match, imports
 from context_pack_adapters.syntax.left_out import without_dead_code
@@ -94,7 +94,7 @@ class TreeSitterSyntax:
 
 def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
     grammar, tree, data = found
-    above = Above(data)
+    above = CommentsAbove(data)
     heads: list[Node] = []
     package = ""
     newer: set[int] = set()

@@ -41,7 +41,7 @@ Place = str | os.PathLike[str]
 
 
 @runtime_checkable
-class Closing(Protocol):
+class Closeable(Protocol):
     """What holds files open until it is told to let go."""
 
     def close(self) -> None:
@@ -140,7 +140,7 @@ class Workspace:
         self._closed = True
         for searched in map(self._ports.opened, ("documents", "memory")):
             index = getattr(searched, "index", None)
-            if isinstance(index, Closing):
+            if isinstance(index, Closeable):
                 index.close()
 
     def __enter__(self) -> Workspace:

@@ -9,7 +9,7 @@ from context_pack.bundles.domain.model import Bundle, Unloadable
 from context_pack.bundles.ports import BundlePlace
 from context_pack.bundles.usecases.commands import ExportContext, ExportMarkdown, GetContext
 from context_pack.bundles.usecases.export import ExportedText, WrittenDocument, export, write_document
-from context_pack.bundles.usecases.neighbours import Around, look_around
+from context_pack.bundles.usecases.neighbours import EntityNeighbours, look_around
 from context_pack.cases import UseCases
 from context_pack.toolkit.call import QuietCall
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
@@ -52,7 +52,7 @@ class Bundles:
 
     def around(
         self, entity_type: str, entity_id: str, *, bundle: str | None = None, depth: int = 1, limit: int = 20
-    ) -> Around:
+    ) -> EntityNeighbours:
         """An entity and its neighbours: what it refers to, and what refers to it."""
         command = spelled(
             GetContext, entityType=entity_type, id=entity_id, bundleId=bundle, depth=depth, maxRelated=limit

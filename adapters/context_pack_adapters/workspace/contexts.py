@@ -15,7 +15,7 @@ from context_pack.contexts.usecases.query import (
     RefusedQuery,
     opened,
 )
-from context_pack.contexts.usecases.refresh import FolderOutcome, Order
+from context_pack.contexts.usecases.refresh import FolderOutcome, RefreshRequest
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.workspace.spelling import listed, spelled
 
@@ -57,7 +57,7 @@ class Contexts:
     ) -> Sequence[FolderOutcome]:
         """Make what is missing and bring the rest up to date; what people wrote stays."""
         project = answered(opened(self._cases.queries.projects, path))
-        order = Order(scope, only_missing, method, agents)
+        order = RefreshRequest(scope, only_missing, method, agents)
         return answered(self._cases.refresher.refresh(project, order))
 
 

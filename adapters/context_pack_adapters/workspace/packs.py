@@ -17,7 +17,7 @@ from context_pack.packs.domain.model import Pack
 from context_pack.packs.domain.render import Rendered
 from context_pack.packs.domain.scopes import Scopes
 from context_pack.packs.usecases import commands
-from context_pack.packs.usecases.commands import DRAFT_TOKENS, Addressed, Draft, Named, Operation
+from context_pack.packs.usecases.commands import DRAFT_TOKENS, Draft, NamedPack, Operation, PackAtRevision
 from context_pack.packs.usecases.draft import Drafted
 from context_pack.packs.usecases.history import Compared
 from context_pack.packs.usecases.verify import Repaired, Verified
@@ -38,7 +38,7 @@ class Packs:
 
     def get(self, pack: Which) -> Pack:
         """The pack as it now is."""
-        return self._cases.reader.get(Named(id=_handle(pack)))
+        return self._cases.reader.get(NamedPack(id=_handle(pack)))
 
     def list(
         self,
@@ -85,7 +85,7 @@ class Packs:
 
     def document(self, pack: Which, *, mode: str = Mode.FULL) -> str:
         """The whole pack as one Markdown text, however long."""
-        return self._cases.reader.document(Named(id=_handle(pack)), mode)
+        return self._cases.reader.document(NamedPack(id=_handle(pack)), mode)
 
     def export_html(self, pack: Which) -> str:
         """The whole pack as one HTML page that needs no network, with the state of every ref."""
@@ -105,7 +105,7 @@ class Packs:
 
     def verify(self, pack: Which) -> Verified:
         """The state of every ref; changes nothing."""
-        return self._cases.verifier.verify(Named(id=_handle(pack)))
+        return self._cases.verifier.verify(NamedPack(id=_handle(pack)))
 
     # -- writing
 
@@ -133,7 +133,7 @@ class Packs:
 
     def apply(self, pack: Which, *operations: Operation, expected_revision: int | None = None) -> Pack:
         """Carry out one operation, or several as one change: one revision, all or nothing."""
-        target = Addressed(id=_handle(pack), expected_revision=_revision(pack, expected_revision))
+        target = PackAtRevision(id=_handle(pack), expected_revision=_revision(pack, expected_revision))
         if len(operations) == 1:
             return self._cases.writer.apply(target, operations[0]).pack
         return self._cases.writer.batch(target, operations).pack

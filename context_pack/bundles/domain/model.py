@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from context_pack.kernel.classes import field, frozen
 
 
-class Sort(StrEnum):
+class DiagnosticSubject(StrEnum):
     """What a diagnostic is about."""
 
     FILE = "file"
@@ -34,7 +34,7 @@ class Diagnostic:
     file: str | None = None
     entity_type: str | None = None
     entity_id: str | None = None
-    sort: Sort = Sort.FILE
+    sort: DiagnosticSubject = DiagnosticSubject.FILE
 
     def record(self) -> dict[str, str]:
         """The diagnostic as answers show it."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from context_pack.bundles.domain.patterns import Patterns
 from context_pack.bundles.domain.steps import COST, Steps
-from context_pack.bundles.domain.unevaluated import Seen
+from context_pack.bundles.domain.unevaluated import EvaluatedParts
 from context_pack.kernel.digest import canonical_json
 
 Errors = Iterator[Any]
@@ -33,7 +33,7 @@ def rules(patterns: Patterns, steps: Steps) -> dict[str, Rule]:
     """Our rules by keyword."""
     from jsonschema import Draft202012Validator, ValidationError
 
-    seen = Seen(patterns, steps)
+    seen = EvaluatedParts(patterns, steps)
     keys: dict[int, tuple[Any, frozenset[str]]] = {}
 
     def visit(_: Any, cost: int, value: Any, __: Any) -> tuple[()]:

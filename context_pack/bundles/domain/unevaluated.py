@@ -19,7 +19,7 @@ _REST_OF_ITEMS = ("items", "unevaluatedItems")
 
 
 @frozen(eq=False)
-class Seen:
+class EvaluatedParts:
     """Finds what was looked at, within a budget of steps."""
 
     patterns: Patterns

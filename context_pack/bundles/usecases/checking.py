@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from context_pack.bundles.domain.model import Bundle, Diagnostic, Sort, Unloadable
+from context_pack.bundles.domain.model import Bundle, Diagnostic, DiagnosticSubject, Unloadable
 from context_pack.bundles.usecases.export import select
 from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle
 from context_pack.kernel.classes import frozen
@@ -23,7 +23,7 @@ def findings(bundle: Bundle | Unloadable) -> Iterator[Diagnostic]:
         yield from told
     for entity in bundle.orphans():
         words = "orphan: it refers to nothing, and nothing refers to it"
-        yield Diagnostic("warning", words, entity.file, entity.type, entity.id, Sort.ORPHAN)
+        yield Diagnostic("warning", words, entity.file, entity.type, entity.id, DiagnosticSubject.ORPHAN)
 
 
 class ExportedEntity(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from context_pack.bundles.domain.manifest import BundleType, path_inside
-from context_pack.bundles.domain.model import BundleSpot, Diagnostic, Entity, EntityKind, Sort
+from context_pack.bundles.domain.model import BundleSpot, Diagnostic, DiagnosticSubject, Entity, EntityKind
 from context_pack.bundles.domain.modified import last_modified
 from context_pack.bundles.domain.references import References
 from context_pack.bundles.domain.schema_files import SchemaWorld, file_of, refs_in
@@ -24,7 +24,7 @@ Found = Document | Flaw
 
 
 @frozen(eq=False)
-class Judged:
+class CheckedFile:
     """What one file came to: an entity, or what is wrong with the file."""
 
     source: Found
@@ -33,7 +33,7 @@ class Judged:
 
 
 @frozen(eq=False)
-class Judge:
+class FileChecker:
     """Decides about the files of one type."""
 
     kind: EntityKind
@@ -47,19 +47,19 @@ class Judge:
         if self.validation is not None:
             self.validation.begin(check)
 
-    def judge(self, found: Found) -> Judged:
+    def judge(self, found: Found) -> CheckedFile:
         """What a file comes to."""
         name = self.kind.name
         if isinstance(found, Flaw):
-            return Judged(found, None, (told(found, entity_type=name),))
+            return CheckedFile(found, None, (told(found, entity_type=name),))
         if not isinstance(found.value, Mapping):
-            return Judged(found, None, (_wrong(found, name, "$ must be a mapping of fields"),))
+            return CheckedFile(found, None, (_wrong(found, name, "$ must be a mapping of fields"),))
         key = found.value.get(self.kind.id_field)
         if not isinstance(key, str) or not key.strip():
             words = f"$.{self.kind.id_field} must be the id, a text"
-            return Judged(found, None, (_wrong(found, name, words),))
+            return CheckedFile(found, None, (_wrong(found, name, words),))
         problems = () if self.validation is None else self.validation.problems(found.value)
-        return Judged(
+        return CheckedFile(
             found,
             Entity(
                 type=name,
@@ -69,7 +69,10 @@ class Judge:
                 modified=last_modified(found.value.get("lastModifiedDate"), found.modified_ns),
                 references=self.references.of(found.value),
             ),
-            tuple(Diagnostic("error", words, found.path, name, key, Sort.SCHEMA) for words in problems),
+            tuple(
+                Diagnostic("error", words, found.path, name, key, DiagnosticSubject.SCHEMA)
+                for words in problems
+            ),
         )
 
     def flaws(self) -> list[Diagnostic]:
@@ -108,7 +111,7 @@ class SchemaSources:
 
     def judges(
         self, layout: BundleType, check: Callable[[], None]
-    ) -> tuple[dict[str, Judge], list[Diagnostic]]:
+    ) -> tuple[dict[str, FileChecker], list[Diagnostic]]:
         """A judge for every type, and what is wrong with the schemas."""
         documents = {path: found.value for path, found in self.found.items() if isinstance(found, Document)}
         world = SchemaWorld(documents, check)
@@ -120,13 +123,13 @@ class SchemaSources:
         judges = {kind.name: self._judge(kind, layout, world) for kind in layout.kinds}
         return judges, diagnostics
 
-    def _judge(self, kind: EntityKind, layout: BundleType, world: SchemaWorld) -> Judge:
+    def _judge(self, kind: EntityKind, layout: BundleType, world: SchemaWorld) -> FileChecker:
         relations = [relation for relation in layout.relations if relation.from_entity == kind.name]
         found = self.by_type.get(kind.name)
         if not isinstance(found, Document) or not isinstance(found.value, Mapping):
-            return Judge(kind, References(relations, None, None, world.steps))
+            return FileChecker(kind, References(relations, None, None, world.steps))
         resolver = world.resolver(found.path) if found.path in world.documents else None
-        return Judge(
+        return FileChecker(
             kind,
             References(relations, found.value, resolver, world.steps),
             Validation(found.path, world),
@@ -173,4 +176,4 @@ def _wrong(found: Document, entity_type: str, words: str) -> Diagnostic:
 
 
 def _schema_flaw(path: str, words: str, entity_type: str | None = None) -> Diagnostic:
-    return Diagnostic("error", f"schema: {words}", path, entity_type, sort=Sort.SCHEMA)
+    return Diagnostic("error", f"schema: {words}", path, entity_type, sort=DiagnosticSubject.SCHEMA)

@@ -20,14 +20,21 @@ from context_pack.bundles.domain.model import (
     Bundle,
     BundleSpot,
     Diagnostic,
+    DiagnosticSubject,
     Edge,
     Entity,
     EntityKind,
-    Sort,
     Unloadable,
 )
 from context_pack.bundles.ports import BundleFiles, Flaw
-from context_pack.bundles.usecases.judging import Found, Judge, Judged, document_at, read_schemas, told
+from context_pack.bundles.usecases.judging import (
+    CheckedFile,
+    FileChecker,
+    Found,
+    document_at,
+    read_schemas,
+    told,
+)
 from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
@@ -39,7 +46,7 @@ Pulse = Callable[[int], None]
 
 
 @frozen(eq=False)
-class Head:
+class BundleHead:
     """What must be there before anything else: the manifest and the bundle type."""
 
     sources: tuple[Found, ...]
@@ -59,9 +66,9 @@ class Loaded:
 
     bundle: Bundle | Unloadable
     heads: tuple[Found, ...] = ()
-    judges: Mapping[str, Judge] = field(factory=dict)
+    judges: Mapping[str, FileChecker] = field(factory=dict)
     head_diagnostics: tuple[Diagnostic, ...] = ()
-    files: Mapping[tuple[str, str], Judged] = field(factory=dict)
+    files: Mapping[tuple[str, str], CheckedFile] = field(factory=dict)
 
 
 def load(
@@ -86,8 +93,8 @@ def load(
     else:
         judges, flaws = dict(before.judges), []
     troubles = (*head.diagnostics, *flaws) if before is None else before.head_diagnostics
-    known: Mapping[tuple[str, str], Judged] = {} if before is None else before.files
-    judged: dict[tuple[str, str], Judged] = {}
+    known: Mapping[tuple[str, str], CheckedFile] = {} if before is None else before.files
+    judged: dict[tuple[str, str], CheckedFile] = {}
     for judge in judges.values():
         judge.begin(check)
     for judge in judges.values():
@@ -107,19 +114,19 @@ def load(
     return Loaded(bundle, heads, judges, troubles, judged)
 
 
-def read_head(files: BundleFiles, name: str) -> Head:
+def read_head(files: BundleFiles, name: str) -> BundleHead:
     """The manifest and the bundle type, as far as they can be read."""
     first = files.document(RelativePath(MANIFEST))
     if isinstance(first, Flaw):
-        return Head((first,), (told(first),))
+        return BundleHead((first,), (told(first),))
     manifest, troubles = read_manifest(first.value, name)
     if manifest is None:
-        return Head((first,), tuple(troubles))
+        return BundleHead((first,), tuple(troubles))
     second = document_at(files, manifest.type_path, BundleSpot(MANIFEST, "$.spec.bundleTypeDefinition"))
     if isinstance(second, Flaw):
-        return Head((first, second), (*troubles, told(second)), manifest)
+        return BundleHead((first, second), (*troubles, told(second)), manifest)
     layout, more = read_bundle_type(second.value, second.path, manifest)
-    return Head((first, second), (*troubles, *more), manifest, layout)
+    return BundleHead((first, second), (*troubles, *more), manifest, layout)
 
 
 def _files_of(files: BundleFiles, kind: EntityKind) -> Iterator[Found]:
@@ -139,8 +146,8 @@ def _files_of(files: BundleFiles, kind: EntityKind) -> Iterator[Found]:
 
 def linked(
     name: str,
-    judges: Mapping[str, Judge],
-    judged: Mapping[tuple[str, str], Judged],
+    judges: Mapping[str, FileChecker],
+    judged: Mapping[tuple[str, str], CheckedFile],
     troubles: Iterable[Diagnostic],
 ) -> Bundle:
     """The bundle of these files: every id once, and every reference an edge or broken."""
@@ -179,12 +186,12 @@ def linked(
 
 def _duplicate(first: Entity, second: Entity) -> Diagnostic:
     words = f"the id '{second.id}' is already that of the {first.type} in {first.file}; this file is left out"
-    return Diagnostic("error", words, second.file, second.type, second.id, Sort.DUPLICATE)
+    return Diagnostic("error", words, second.file, second.type, second.id, DiagnosticSubject.DUPLICATE)
 
 
 def _broken(entity: Entity, name: str, target: str) -> Diagnostic:
     words = f"broken reference: {name} names '{target}', which no entity of the bundle has as its id"
-    return Diagnostic("error", words, entity.file, entity.type, entity.id, Sort.REFERENCE)
+    return Diagnostic("error", words, entity.file, entity.type, entity.id, DiagnosticSubject.REFERENCE)
 
 
 def _same(ones: tuple[Found, ...], others: tuple[Found, ...]) -> bool:

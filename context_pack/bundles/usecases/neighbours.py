@@ -28,7 +28,7 @@ class Neighbour(NamedTuple):
     field: str
 
 
-class Around(NamedTuple):
+class EntityNeighbours(NamedTuple):
     """An entity and its neighbours; `total` counts also those that were left out."""
 
     entity: Entity
@@ -36,7 +36,7 @@ class Around(NamedTuple):
     total: int
 
 
-def look_around(opened: OpenedBundle, command: GetContext) -> Around:
+def look_around(opened: OpenedBundle, command: GetContext) -> EntityNeighbours:
     """The entity and its neighbours.
 
     Raises:
@@ -45,7 +45,7 @@ def look_around(opened: OpenedBundle, command: GetContext) -> Around:
     bundle = opened.bundle
     (entity,) = require(bundle, opened.id, [EntityAddress(command.entity_type, command.id)])
     found = list(_neighbours(bundle, entity, command.depth))
-    return Around(entity, found[: command.max_related], len(found))
+    return EntityNeighbours(entity, found[: command.max_related], len(found))
 
 
 def _neighbours(bundle: Bundle, start: Entity, depth: int) -> Iterator[Neighbour]:

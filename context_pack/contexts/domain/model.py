@@ -37,7 +37,7 @@ class MalformedContext:
 
 
 @frozen
-class Gist:
+class ContextSummary:
     """What a list and a freshness check need to know of a context."""
 
     fingerprint: str
@@ -52,10 +52,10 @@ class Context:
     record: Mapping[str, Any]
 
     @property
-    def gist(self) -> Gist:
+    def gist(self) -> ContextSummary:
         """Its fingerprint, date and summary."""
         record = self.record
-        return Gist(record["fingerprint"], record["last_updated"], record["summary"])
+        return ContextSummary(record["fingerprint"], record["last_updated"], record["summary"])
 
     @property
     def derived(self) -> Sequence[str]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from context_pack.contexts.domain.model import Gist
+from context_pack.contexts.domain.model import ContextSummary
 from context_pack.contexts.domain.schema import FIELDS, PROPERTIES, Schema
 
 # What is left of a file without these bytes is nothing, or something that two readers may take differently:
@@ -83,7 +83,7 @@ def _file() -> re.Pattern[str]:
     return re.compile(rf"{_HEAD}(?:(?:{'|'.join(filter(None, rest))})\n*+)*+")
 
 
-def gist_of(data: bytes) -> Gist | None:
+def gist_of(data: bytes) -> ContextSummary | None:
     """The gist of a file that is surely a valid context of version 1; None means that this cannot tell."""
     if data.translate(None, _SURE_BYTES) or not data.endswith(b"\n"):
         return None
@@ -98,7 +98,7 @@ def gist_of(data: bytes) -> Gist | None:
     if "maintenance" not in names or len(set(names)) != len(names) or "version" in names:
         return None
     moment, stored, summary, _ = found.groups()
-    return Gist(_unquoted(stored), _unquoted(moment), _unquoted(summary))
+    return ContextSummary(_unquoted(stored), _unquoted(moment), _unquoted(summary))
 
 
 def _unquoted(line: str) -> str:

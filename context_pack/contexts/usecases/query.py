@@ -12,7 +12,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from context_pack.contexts.domain.fingerprint import Freshness, FreshnessState
-from context_pack.contexts.domain.model import Context, Corrupt, Gist, Unsupported, Verdict, selected
+from context_pack.contexts.domain.model import (
+    Context,
+    ContextSummary,
+    Corrupt,
+    Unsupported,
+    Verdict,
+    selected,
+)
 from context_pack.contexts.ports import (
     Check,
     ContextFormat,
@@ -102,7 +109,7 @@ class ContextQueries:
         if isinstance(folder, RefusedQuery):
             return folder
         gist = gist_of(folder, self.format)
-        if not isinstance(gist, Gist):
+        if not isinstance(gist, ContextSummary):
             return refused(gist, command.scope)
         return CheckedContext(freshness_of(folder, gist, check), gist.last_updated, folder.warnings)
 
@@ -147,7 +154,7 @@ class ContextQueries:
 
     def _entry(self, folder: ProjectFolder, check: Check) -> ListedFolder:
         gist = gist_of(folder, self.format)
-        if isinstance(gist, Gist):
+        if isinstance(gist, ContextSummary):
             state = freshness_of(folder, gist, check).state
             return ListedFolder(folder.scope, state, True, gist.last_updated, gist.summary)
         if gist is None:

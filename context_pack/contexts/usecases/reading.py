@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from context_pack.contexts.domain.fingerprint import Freshness, Method, compared
-from context_pack.contexts.domain.model import Context, Corrupt, Gist, Unsupported, Verdict, judged
+from context_pack.contexts.domain.model import Context, ContextSummary, Corrupt, Unsupported, Verdict, judged
 from context_pack.contexts.domain.quick import gist_of as quick_gist
 from context_pack.contexts.ports import Check, ContextFormat, PlaceRefusal, ProjectFolder
 
@@ -23,7 +23,9 @@ def context_of(folder: ProjectFolder, form: ContextFormat) -> Verdict | PlaceRef
     return None if data is None else judged(form.parse(data))
 
 
-def gist_of(folder: ProjectFolder, form: ContextFormat) -> Gist | Unsupported | Corrupt | PlaceRefusal | None:
+def gist_of(
+    folder: ProjectFolder, form: ContextFormat
+) -> ContextSummary | Unsupported | Corrupt | PlaceRefusal | None:
     """The few lines that a list needs; most files are not even parsed for it."""
     data = folder.context()
     quick = quick_gist(data) if isinstance(data, bytes) else None
@@ -33,7 +35,7 @@ def gist_of(folder: ProjectFolder, form: ContextFormat) -> Gist | Unsupported | 
     return verdict.gist if isinstance(verdict, Context) else verdict
 
 
-def freshness_of(folder: ProjectFolder, gist: Gist, check: Check) -> Freshness:
+def freshness_of(folder: ProjectFolder, gist: ContextSummary, check: Check) -> Freshness:
     """How the context stands to its folder as it is now."""
     stat = folder.stat_fingerprint()
     return compared(gist.fingerprint, stat, lambda: folder.content_fingerprint(check))

@@ -77,7 +77,7 @@ class FolderOutcome:
 
 
 @frozen
-class Order:
+class RefreshRequest:
     """What to do: which subtree, whether existing contexts count, which fingerprint (None: the usual one).
 
     `agents` asks for the block in `AGENTS.md`, which is about the whole project.
@@ -104,7 +104,7 @@ class ContextRefresher:
     syntax: Syntax
 
     def refresh(
-        self, project: Project, order: Order, check: Check = unwatched, progress: Progress = silent
+        self, project: Project, order: RefreshRequest, check: Check = unwatched, progress: Progress = silent
     ) -> Sequence[FolderOutcome] | RefusedQuery:
         """Carry out an order on a project; the outcome of every folder it was about, sorted by scope."""
         scan = project.scan(check)
@@ -126,7 +126,7 @@ class _Round:
     tools: ContextRefresher
     project: Project
     scan: Scan
-    order: Order
+    order: RefreshRequest
     check: Check
     surveyor: Surveyor = field(init=False)
     digests: dict[str, dict[str, str]] = field(factory=dict)

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from context_pack.contexts.domain.generate import Child, FolderFile, Subject, Surroundings
 from context_pack.contexts.domain.manifests import ManifestFacts, is_manifest
-from context_pack.contexts.domain.model import ROOT_SCOPE, Gist
+from context_pack.contexts.domain.model import ROOT_SCOPE, ContextSummary
 from context_pack.contexts.domain.outline import Outline, outline_of
 from context_pack.contexts.domain.scan import parent_of
 from context_pack.contexts.ports import ContextFormat, Project, ProjectFolder, Scan
@@ -47,7 +47,7 @@ class Surveyor:
         if folder.scope in self._told:
             return self._told[folder.scope]
         gist = gist_of(folder, self._format)
-        return gist.summary if isinstance(gist, Gist) else None
+        return gist.summary if isinstance(gist, ContextSummary) else None
 
     def _source(self, scope: str, name: str) -> FolderFile:
         text = self._project.text(scope, name)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from context_pack.documents.domain.permits import ALLOWED, permits_in
-from context_pack.documents.domain.where import Where, parse_where, without_login
+from context_pack.documents.domain.source_address import SourceAddress, parse_where, without_login
 from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.markdown import is_single_line
@@ -29,7 +29,7 @@ class ConfiguredCollection:
 
     alias: str
     url: str = field(repr=without_login)
-    where: Where
+    where: SourceAddress
     description: str | None = None
     shared: bool = False
     """Whether a team that has a database indexes it there, once for everybody."""

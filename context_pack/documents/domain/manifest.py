@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from context_pack.documents.domain.globs import leads_out, matcher
-from context_pack.documents.domain.model import About, Failed
+from context_pack.documents.domain.model import Failed, SourceDescription
 from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.paths import RelativePath
@@ -34,7 +34,7 @@ _HASH = re.compile(r"(?:sha256:)?([0-9a-f]{64})", re.IGNORECASE)
 class DocumentManifest:
     """A parsed manifest: globs, or named files with the digest each must have, and entries that fail."""
 
-    about: About = field(factory=About)
+    about: SourceDescription = field(factory=SourceDescription)
     globs: tuple[str, ...] = ()
     files: Mapping[str, str | None] | None = None
     """Path to hex SHA-256, or None where none is given."""
@@ -48,7 +48,7 @@ class DocumentManifest:
 
 def plain(name: str) -> DocumentManifest:
     """The manifest of a folder that has none."""
-    return DocumentManifest(About(name), PLAIN_GLOBS)
+    return DocumentManifest(SourceDescription(name), PLAIN_GLOBS)
 
 
 def looks_like_ours(text: str) -> bool:
@@ -76,7 +76,7 @@ def parse_manifest(text: str) -> DocumentManifest:
     if not isinstance(value, dict):
         raise _wrong("it is not an object")
     name, version = _text(value, "name", required=True), _text(value, "version", required=True)
-    about = About(name or "", version, _text(value, "description"))
+    about = SourceDescription(name or "", version, _text(value, "description"))
     sources = value.get("sources")
     if not isinstance(sources, dict) or ("glob" in sources) == ("files" in sources):
         raise _wrong("'sources' must be an object with either 'glob' or 'files'")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from context_pack.documents.domain.where import Where
+from context_pack.documents.domain.source_address import SourceAddress
 from context_pack.kernel.classes import field, frozen
 from context_pack.retrieval.upkeep import File, IndexPlan
 
@@ -20,7 +20,7 @@ class Collection:
 
     alias: str
     id: str
-    where: Where
+    where: SourceAddress
     description: str | None = None
     """What `context.json` says; it wins over the manifest."""
     user_wide: bool = False
@@ -49,7 +49,7 @@ class Failed:
 
 
 @frozen
-class About:
+class SourceDescription:
     """What a source says of itself."""
 
     name: str = ""
@@ -61,7 +61,7 @@ class About:
 class Survey:
     """What a source holds now: documents by path, entries that fail, and the state of the whole."""
 
-    about: About
+    about: SourceDescription
     files: Mapping[str, File]
     failed: tuple[Failed, ...] = ()
     signature: str = ""

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from context_pack.documents.domain.where import PlaceKind, parse_where
+from context_pack.documents.domain.source_address import PlaceKind, parse_where
 from context_pack.kernel.errors import Failure, invalid
 
 ALLOWED = "allowed"

@@ -37,7 +37,9 @@ class IndexKeeper:
         self._monotonic = monotonic
         self._known: dict[str, tuple[float, IndexFreshness]] = {}
 
-    def bring(self, collections: Sequence[Collection], check: Check = lambda: None) -> IndexFreshness:
+    def bring_up_to_date(
+        self, collections: Sequence[Collection], check: Check = lambda: None
+    ) -> IndexFreshness:
         """Bring these collections up to date as far as that is quick, and say how fresh they are.
 
         What is wrong with the configuration is told too.

@@ -94,7 +94,7 @@ class Finder:
             Failure: `not_found`.
         """
         collection = self._shelf.find(command.collection)
-        freshness = self._shelf.bring([collection], check)
+        freshness = self._shelf.bring_up_to_date([collection], check)
         document = self._shelf.document(collection, command.document, command.collection).key
         ranking = self._searching.related(
             collection.id, document, command.chunk, command.limit, command.same_document
@@ -122,7 +122,7 @@ class Finder:
     ) -> SearchAnswers:
         """Ask together what can be asked; what failed before is told in its place."""
         good = [(query, where) for query, where in asked if not isinstance(where, Failure)]
-        freshness = self._shelf.bring(
+        freshness = self._shelf.bring_up_to_date(
             list({one.id: one for _, where in good for one in where}.values()), check
         )
         questions = [

@@ -11,7 +11,7 @@ from context_pack.documents.domain.sections import (
     find_section,
     wanted_heading,
 )
-from context_pack.documents.domain.where import without_login
+from context_pack.documents.domain.source_address import without_login
 from context_pack.documents.ports import DocumentPorts
 from context_pack.documents.usecases.freshness import IndexKeeper
 from context_pack.documents.usecases.sync import Syncing
@@ -37,7 +37,7 @@ class Described:
 
 
 @frozen
-class Listed:
+class DocumentPage:
     """A page of a collection."""
 
     documents: Sequence[Summary]
@@ -51,7 +51,7 @@ class DocumentShelf:
         self.ports = ports
         self.syncing = Syncing(ports)
         self.freshness = IndexKeeper(ports, self.syncing, monotonic)
-        self.bring = self.freshness.bring
+        self.bring_up_to_date = self.freshness.bring_up_to_date
 
     def catalogue(self) -> Catalogue:
         """What is configured now."""
@@ -92,11 +92,11 @@ class DocumentShelf:
                 found.append(Described(collection, count, described, facts.get("version")))
             return found
 
-    def documents(self, collection: Collection, limit: int | None = None, offset: int = 0) -> Listed:
+    def documents(self, collection: Collection, limit: int | None = None, offset: int = 0) -> DocumentPage:
         """A page of the documents of a collection, in the order of their ids."""
         with self.ports.index.reading() as snapshot:
             total = snapshot.counts().get(collection.id, 0)
-            return Listed(snapshot.summaries(collection.id, offset, limit), total)
+            return DocumentPage(snapshot.summaries(collection.id, offset, limit), total)
 
     def document(
         self, collection: Collection, name: str, called: str = "", stale: bool = False

@@ -43,7 +43,7 @@ def held(text: str, words: Iterable[str]) -> frozenset[str]:
     return frozenset(word for word in words if word in lowered)
 
 
-class Worth:
+class WordWeights:
     """What words are worth by the files that hold them."""
 
     def __init__(self, files: Mapping[str, Collection[str]]) -> None:
@@ -54,7 +54,7 @@ class Worth:
         return sum(log(1 + self._files / self._counts[word]) for word in words if word in self._counts)
 
 
-def best_line(path: str, text: str, words: Sequence[str], worth: Worth) -> tuple[float, TextLine]:
+def best_line(path: str, text: str, words: Sequence[str], worth: WordWeights) -> tuple[float, TextLine]:
     """The line of a file whose words are worth most, the first of equal ones, and how much."""
     lines = split_lines(text)
     scores = [worth(held(line, words)) for line in lines]

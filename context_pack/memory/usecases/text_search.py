@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from context_pack.kernel.classes import frozen
-from context_pack.memory.domain.text_lines import TextLine, Worth, beginnings, best_line, held
+from context_pack.memory.domain.text_lines import TextLine, WordWeights, beginnings, best_line, held
 from context_pack.memory.ports import CodeTree
 
 SECONDS = 2.0
@@ -42,7 +42,7 @@ class TextSearcher:
             searched += 1
             if found := held(self._text(path), words):
                 files[path] = found
-        worth = Worth(files)
+        worth = WordWeights(files)
         scores = {path: worth(found) + worth(held(path, words)) for path, found in files.items()}
         ranked = []
         for path in sorted(scores, key=lambda path: (-scores[path], path))[:SHORTLIST]:

@@ -72,14 +72,14 @@ class Body:
 
 
 @frozen(order=True)
-class Spot:
+class BodyPosition:
     """A place in a body: a line and a column in it, both from 0."""
 
     line: int = 0
     column: int = 0
 
 
-START = Spot()
+START = BodyPosition()
 
 
 @frozen
@@ -87,11 +87,11 @@ class BodyPart:
     """A part of a body as Markdown; `next` is None at its end, `note` says which part it is."""
 
     text: str
-    next: Spot | None = None
+    next: BodyPosition | None = None
     note: str | None = None
 
 
-def whole(body: Body, spot: Spot = START) -> BodyPart:
+def whole(body: Body, spot: BodyPosition = START) -> BodyPart:
     """Everything from a spot on."""
     if spot is START or spot == START:
         return BodyPart(body.entire)
@@ -99,7 +99,7 @@ def whole(body: Body, spot: Spot = START) -> BodyPart:
     return BodyPart(_shown(body, spot, lines, AMPLE), None, _note(body, spot, len(lines), None))
 
 
-def piece(body: Body, spot: Spot, room: int) -> BodyPart:
+def piece(body: Body, spot: BodyPosition, room: int) -> BodyPart:
     """As many whole lines as fit into `room` bytes; of a line that is longer than that, its beginning.
 
     At least one character is shown, so that reading on always gets somewhere.
@@ -109,18 +109,18 @@ def piece(body: Body, spot: Spot, room: int) -> BodyPart:
     if count > 0:
         count -= count < len(lines) and count > 1 and body.opens(spot.line + count - 1)
         text, note = _shown(body, spot, lines[:count], room), _note(body, spot, count, None)
-        return BodyPart(text, Spot(spot.line + count) if count < len(lines) else None, note)
+        return BodyPart(text, BodyPosition(spot.line + count) if count < len(lines) else None, note)
     line = lines[0]
     width = max(1, _most(lambda number: _fits(body, spot, [line[:number]], room, cut=True), len(line)))
     text = _shown(body, spot, [line[:width]], room, cut=True)
-    following: Spot | None = Spot(spot.line, spot.column + width)
+    following: BodyPosition | None = BodyPosition(spot.line, spot.column + width)
     if width >= len(line):
         # A line cut exactly at its end goes on with the next one, if there is one.
-        following = Spot(spot.line + 1) if len(lines) > 1 else None
+        following = BodyPosition(spot.line + 1) if len(lines) > 1 else None
     return BodyPart(text, following, _note(body, spot, 1, width))
 
 
-def _from(body: Body, spot: Spot) -> list[str]:
+def _from(body: Body, spot: BodyPosition) -> list[str]:
     lines = list(body.lines[spot.line :])
     if lines:
         lines[0] = lines[0][spot.column :]
@@ -148,7 +148,7 @@ def _most(fits: Callable[[int], bool], bound: int) -> int:
     return low
 
 
-def _fits(body: Body, spot: Spot, lines: list[str], room: int, *, cut: bool = False) -> bool:
+def _fits(body: Body, spot: BodyPosition, lines: list[str], room: int, *, cut: bool = False) -> bool:
     """Whether these lines fit, fences included."""
     if body.style is Style.PROSE:
         return size(_shown(body, spot, lines, room, cut=cut)) <= room
@@ -158,7 +158,7 @@ def _fits(body: Body, spot: Spot, lines: list[str], room: int, *, cut: bool = Fa
     return used <= room
 
 
-def _shown(body: Body, spot: Spot, lines: list[str], room: int, *, cut: bool = False) -> str:
+def _shown(body: Body, spot: BodyPosition, lines: list[str], room: int, *, cut: bool = False) -> str:
     """These lines from a spot on as Markdown of their own; `cut` when the last is only a beginning."""
     if body.style is Style.PROSE:
         halves = {0} if spot.column else set()
@@ -170,7 +170,7 @@ def _shown(body: Body, spot: Spot, lines: list[str], room: int, *, cut: bool = F
     return f"{fence}{body.language}\n{code}\n{fence}"
 
 
-def _note(body: Body, spot: Spot, count: int, width: int | None) -> str | None:
+def _note(body: Body, spot: BodyPosition, count: int, width: int | None) -> str | None:
     """Which lines are shown, when they are not all; prose needs no numbers."""
     if body.style is Style.PROSE or (spot == START and count == len(body.lines) and width is None):
         return None

@@ -11,7 +11,7 @@ from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paging import decode_cursor, encode_cursor
-from context_pack.packs.domain.bodies import START, Spot
+from context_pack.packs.domain.bodies import START, BodyPosition
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.domain.pages import Mode as Mode
 from context_pack.packs.domain.revision import check_revision
@@ -24,7 +24,7 @@ class Position:
     """Where the next page begins: an item, and how much of its body was already shown."""
 
     item: int = 0
-    spot: Spot = START
+    spot: BodyPosition = START
 
 
 @frozen
@@ -52,7 +52,7 @@ class Bookmark:
         payload = decode_cursor(CURSOR_KIND, cursor)
         try:
             item, line, column = map(_natural, payload["at"])
-            spot = Spot(line, column)
+            spot = BodyPosition(line, column)
             return cls(
                 str(payload["id"]), _natural(payload["revision"]), Mode(payload["mode"]), Position(item, spot)
             )

@@ -47,7 +47,7 @@ class Difference:
 
 
 @frozen
-class Side:
+class ComparedText:
     """One side of a comparison: the text, where it begins, and the head of its definition, if it has one."""
 
     text: str
@@ -56,7 +56,7 @@ class Side:
     signature: str | None = None
 
 
-def difference(old: Side, new: Side, bare: Bare) -> Difference:
+def difference(old: ComparedText, new: ComparedText, bare: Bare) -> Difference:
     """What changed from one side to the other."""
     before, after = old.text.split("\n"), new.text.split("\n")
     opcodes = _opcodes(before, after)
@@ -66,7 +66,7 @@ def difference(old: Side, new: Side, bare: Bare) -> Difference:
     return Difference(changed, max(len(before), len(after)), _kind(old, new, bare), (*head, *hunks))
 
 
-def _kind(old: Side, new: Side, bare: Bare) -> ChangeKind:
+def _kind(old: ComparedText, new: ComparedText, bare: Bare) -> ChangeKind:
     if _squeezed(old.text) == _squeezed(new.text):
         return ChangeKind.WHITE_SPACE
     if _squeezed(bare(old.text)) == _squeezed(bare(new.text)):
@@ -76,7 +76,7 @@ def _kind(old: Side, new: Side, bare: Bare) -> ChangeKind:
     return ChangeKind.SIGNATURE if _headless(old, bare) == _headless(new, bare) else ChangeKind.BOTH
 
 
-def _headless(side: Side, bare: Bare) -> str:
+def _headless(side: ComparedText, bare: Bare) -> str:
     return _squeezed(bare(side.text)).replace(_squeezed(side.signature or ""), "", 1)
 
 

@@ -17,7 +17,7 @@ from context_pack.kernel.classes import evolve, field, frozen
 from context_pack.kernel.containing import contained
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ttl import ends_soon, human, remaining_seconds
-from context_pack.packs.domain.bodies import START, Body, BodyPart, Spot, Style
+from context_pack.packs.domain.bodies import START, Body, BodyPart, BodyPosition, Style
 from context_pack.packs.domain.bookmarks import Mode
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
 from context_pack.packs.domain.difference import Difference
@@ -159,7 +159,9 @@ def legend_of(pack: Pack, now: datetime, scopes: Scopes = NOTHING_KNOWN, refs: s
     return [line for line in lines if line.text or not line.lead.endswith(": ")]
 
 
-def block_of(item: Item, spot: Spot, opening: bool, resolution: Resolution | None, mode: Mode) -> ItemBlock:
+def block_of(
+    item: Item, spot: BodyPosition, opening: bool, resolution: Resolution | None, mode: Mode
+) -> ItemBlock:
     """An item from a spot on; one that opens a page repeats the headings it stands under.
 
     `resolution` is there for a ref.
@@ -186,7 +188,7 @@ def block_of(item: Item, spot: Spot, opening: bool, resolution: Resolution | Non
     return ItemBlock([*above, *_ref_head(item.part, item.section, state, again)], _ref_notes(state), body)
 
 
-def _unless_past(body: Body | None, spot: Spot) -> Body | None:
+def _unless_past(body: Body | None, spot: BodyPosition) -> Body | None:
     """The body, unless it has become so short since the last page that nothing is left of it."""
     return None if body is None or spot.line >= len(body.lines) else body
 

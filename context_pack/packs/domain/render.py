@@ -13,7 +13,7 @@ from datetime import datetime
 from context_pack.kernel.classes import define, evolve, field
 from context_pack.kernel.errors import invalid
 from context_pack.packs.domain import layout
-from context_pack.packs.domain.bodies import START, Spot, piece, whole
+from context_pack.packs.domain.bodies import START, BodyPosition, piece, whole
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
 from context_pack.packs.domain.budget import GAP, Line, joined, shrunk
 from context_pack.packs.domain.layout import Item, ItemBlock
@@ -28,7 +28,7 @@ LEGEND_SHARE, HEAD_SHARE, CUT_SHARE = 0.4, 0.3, 0.5
 NOTE_BYTES = 160
 LEAST_ROOM = 1_200
 """Bytes of the smallest page that still gets further."""
-FAR = Spot(10**10, 10**10)
+FAR = BodyPosition(10**10, 10**10)
 
 Resolve = Callable[[Ref], Resolution]
 
@@ -134,7 +134,7 @@ class _Pages:
         after = Position(index + 1) if part.next is None else Position(index, part.next)
         return self._ended(text + block.text(part), after)
 
-    def _block(self, index: int, position: Position) -> tuple[ItemBlock, Spot]:
+    def _block(self, index: int, position: Position) -> tuple[ItemBlock, BodyPosition]:
         """An item of a page that begins at `position`, and the spot from which it is shown."""
         item, opening = self.items[index], index == position.item
         spot = position.spot if opening else START

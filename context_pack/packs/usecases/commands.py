@@ -2,7 +2,7 @@
 
 The same classes serve the tools (checked against their schemas) and an embedder (built by hand): lengths and
 shapes are checked again where a command is carried out. Operations name no pack, because one call may carry
-many of them; the `Addressed` half does that. In optional texts None is "not given" and "" is "nothing".
+many of them; the `PackAtRevision` half does that. In optional texts None is "not given" and "" is "nothing".
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Draft:
 
 
 @frozen(kw_only=True, slots=False)
-class Named:
+class NamedPack:
     """One pack, by id or by name; the id wins, and may be a name."""
 
     id: str | None = arg(*ID, default=None)
@@ -92,21 +92,21 @@ class Named:
 
 
 @frozen(kw_only=True, slots=False)
-class Addressed(Named):
+class PackAtRevision(NamedPack):
     """One pack as the caller last saw it."""
 
     expected_revision: int = arg(integer(), "The revision you last saw")
 
 
 @frozen(kw_only=True)
-class Get(Named):
+class Get(NamedPack):
     """Read a pack's metadata."""
 
     action: str = arg(ACTION, "get", default="get")
 
 
 @frozen(kw_only=True)
-class Verify(Named):
+class Verify(NamedPack):
     """Read the state of every ref."""
 
     action: str = arg(ACTION, "verify", default="verify")
@@ -114,7 +114,7 @@ class Verify(Named):
 
 
 @frozen(kw_only=True)
-class Diff(Named):
+class Diff(NamedPack):
     """Read what changed between two revisions."""
 
     action: str = arg(ACTION, "diff", default="diff")
@@ -247,7 +247,7 @@ OPERATIONS: Mapping[str, type] = {
 
 
 @frozen(kw_only=True)
-class SetStatus(Addressed):
+class SetStatus(PackAtRevision):
     """Finalize a draft, or reopen a finalized pack."""
 
     action: str = arg(ACTION, "set_status", default="set_status")
@@ -255,21 +255,21 @@ class SetStatus(Addressed):
 
 
 @frozen(kw_only=True)
-class DeletePack(Addressed):
+class DeletePack(PackAtRevision):
     """Remove a pack for good."""
 
     action: str = arg(ACTION, "delete_pack", default="delete_pack")
 
 
 @frozen(kw_only=True)
-class Repair(Addressed):
+class Repair(PackAtRevision):
     """Rewrite path and lines of the refs whose code has moved."""
 
     action: str = arg(ACTION, "repair", default="repair")
 
 
 @frozen(kw_only=True)
-class Accept(Addressed):
+class Accept(PackAtRevision):
     """Anchor changed refs anew where they are found now."""
 
     action: str = arg(ACTION, "accept", default="accept")
@@ -288,7 +288,7 @@ OPERATION: Schema = {
 
 
 @frozen(kw_only=True)
-class Batch(Addressed):
+class Batch(PackAtRevision):
     """Several operations as one change: one revision, all or nothing."""
 
     action: str = arg(ACTION, "batch", default="batch")
@@ -299,7 +299,7 @@ class Batch(Addressed):
 
 
 @frozen(kw_only=True)
-class RenderPack(Named):
+class RenderPack(NamedPack):
     """Read a pack with its code."""
 
     status: str | None = arg(STATUS, "Only if the pack has this status", default=None)
@@ -320,7 +320,7 @@ class ListText:
 
 
 @frozen(kw_only=True)
-class Output(Named):
+class Output(NamedPack):
     """Everything `output` takes: with id, name or cursor it renders, else it lists."""
 
     status: str | None = arg(STATUS, "List: only this status. Pack: refuse any other status", default=None)

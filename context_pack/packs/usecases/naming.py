@@ -15,11 +15,11 @@ from context_pack.packs.domain.listing import Filter, chosen
 from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.domain.revision import check_revision
 from context_pack.packs.ports import PackStore
-from context_pack.packs.usecases.commands import Addressed, Named
+from context_pack.packs.usecases.commands import NamedPack, PackAtRevision
 from context_pack.toolkit.offers import best_first
 
 
-def handle_of(named: Named) -> str:
+def handle_of(named: NamedPack) -> str:
     """The id or name that the call gives.
 
     Raises:
@@ -33,7 +33,7 @@ def handle_of(named: Named) -> str:
     raise invalid("'id' or 'name' is required; list the packs to see them", "id")
 
 
-def located(store: PackStore, named: Named) -> Pack:
+def located(store: PackStore, named: NamedPack) -> Pack:
     """The live pack that the call means; what has the shape of an id is never tried as a name."""
     handle = handle_of(named)
     return store.get(handle) if is_pack_id(handle) else _found(store, handle)
@@ -60,7 +60,7 @@ def _found(store: PackStore, name: str) -> Pack:
         raise Failure(Code.NOT_FOUND, words, {**failure.details, "near": near}) from None
 
 
-def check_seen(pack: Pack, target: Addressed) -> None:
+def check_seen(pack: Pack, target: PackAtRevision) -> None:
     """Return only if the caller has seen the pack as it is.
 
     Raises:

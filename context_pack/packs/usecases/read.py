@@ -28,14 +28,14 @@ from context_pack.packs.ports import (
 )
 from context_pack.packs.usecases.commands import (
     Diff,
-    Named,
+    NamedPack,
     RenderPack,
 )
 from context_pack.packs.usecases.history import Compared, compared
 from context_pack.packs.usecases.listing import check_budget
 from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
-from context_pack.toolkit.kept import Last
+from context_pack.toolkit.kept import RecentValues
 
 WITHOUT_END = 10**12
 """A budget of tokens that no pack reaches."""
@@ -70,9 +70,9 @@ class PackReader:
     excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
     watch: ScopeWatch = field(factory=NoScopes)
     history: PackHistory = field(factory=NoHistory, repr=False)
-    pages: Last[KeptPage] = field(factory=lambda: Last(MOST_PAGES), eq=False, repr=False)
+    pages: RecentValues[KeptPage] = field(factory=lambda: RecentValues(MOST_PAGES), eq=False, repr=False)
 
-    def get(self, named: Named) -> Pack:
+    def get(self, named: NamedPack) -> Pack:
         """The pack."""
         return located(self.store, named)
 
@@ -110,7 +110,7 @@ class PackReader:
             raise Failure(Code.INVALID_STATE, message, details)
         return self._rendered(pack, mode or Mode.FULL, command.max_tokens, position, check)
 
-    def document(self, named: Named, mode: str = Mode.FULL) -> str:
+    def document(self, named: NamedPack, mode: str = Mode.FULL) -> str:
         """The whole pack as one Markdown text, however long."""
         return self._rendered(self.get(named), _mode(mode), WITHOUT_END).text
 

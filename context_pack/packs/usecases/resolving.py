@@ -18,7 +18,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, FileNames, Reason, SourceFile, SourceTree, Stamp, Unreadable
 from context_pack.kernel.syntax import Definition, NoSyntax, Spans, Syntax
 from context_pack.packs.domain.anchors import Anchor, anchor_of
-from context_pack.packs.domain.difference import Side, difference
+from context_pack.packs.domain.difference import ComparedText, difference
 from context_pack.packs.domain.ladder import Elsewhere, Text, beyond, in_file, named, unreadable
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
@@ -43,7 +43,7 @@ def unwatched() -> None:
     """A check for callers that never withdraw."""
 
 
-class Kept(NamedTuple):
+class KeptResolution(NamedTuple):
     """What became of a ref when its file had this stamp."""
 
     stamp: Stamp
@@ -60,15 +60,15 @@ class RefMemory:
     def __init__(self, most_chars: int = MOST_KEPT_CHARS) -> None:
         self._most = most_chars
         self._chars = 0
-        self._kept: dict[tuple[str, int, int, str | None], Kept] = {}
+        self._kept: dict[tuple[str, int, int, str | None], KeptResolution] = {}
         self.without: dict[RelativePath, tuple[Stamp, Keys]] = {}
         """What files were found not to hold when they had this stamp."""
 
-    def of(self, ref: Ref) -> Kept | None:
+    def of(self, ref: Ref) -> KeptResolution | None:
         """What is kept about the lines of a ref."""
         return self._kept.get(_key(ref))
 
-    def keep(self, ref: Ref, kept: Kept) -> None:
+    def keep(self, ref: Ref, kept: KeptResolution) -> None:
         """Keep what became of the lines of a ref."""
         if self._chars > self._most:
             self._kept, self._chars = {}, 0
@@ -218,8 +218,8 @@ class Resolver:
             return found
         language = language_of(str(found.found.path))
         head = None if anchor.symbol is None else anchor.symbol.signature
-        old = Side(text, str(ref.path), ref.lines.start, head)
-        new = Side(found.excerpt, str(found.found.path), found.found.lines.start, found.signature)
+        old = ComparedText(text, str(ref.path), ref.lines.start, head)
+        new = ComparedText(found.excerpt, str(found.found.path), found.found.lines.start, found.signature)
         change = difference(old, new, lambda part: self._without_comments(language, part))
         return evolve(found, difference=change)
 
@@ -301,7 +301,7 @@ class Resolver:
         """Keep what was found out for the next call, if the file can tell then whether it holds."""
         stamp = self._stamp(ref.path)
         if stamp is not None:
-            self.memory.keep(ref, Kept(stamp, resolution))
+            self.memory.keep(ref, KeptResolution(stamp, resolution))
         return resolution
 
     def text(self, path: RelativePath) -> SourceText | Reason:

@@ -13,7 +13,7 @@ from context_pack.packs.domain.changes import advanced, check_editable, put_ref,
 from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.states import Checked, State, problem_record
 from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings, PackStore
-from context_pack.packs.usecases.commands import Accept, Addressed, Named, Repair
+from context_pack.packs.usecases.commands import Accept, NamedPack, PackAtRevision, Repair
 from context_pack.packs.usecases.keeping import digests_of, forget
 from context_pack.packs.usecases.naming import check_seen, located
 from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
@@ -53,7 +53,7 @@ class PackVerifier:
     syntax: Syntax = field(factory=NoSyntax, repr=False)
     excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
 
-    def verify(self, named: Named, check: Check = unwatched) -> Verified:
+    def verify(self, named: NamedPack, check: Check = unwatched) -> Verified:
         """The state of every ref; changes nothing."""
         pack = located(self.store, named)
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs)).recalling()
@@ -73,7 +73,9 @@ class PackVerifier:
             return self._rewritten(command, check, lambda one: one.resolution.state is State.CHANGED)
         return self._rewritten(command, check, _Named(command.refs))
 
-    def _rewritten(self, command: Addressed, check: Check, wanted: Callable[[Checked], bool]) -> Repaired:
+    def _rewritten(
+        self, command: PackAtRevision, check: Check, wanted: Callable[[Checked], bool]
+    ) -> Repaired:
         """Point the wanted refs at where they are found."""
         pack = located(self.store, command)
         _check_draft(pack, command)
@@ -137,6 +139,6 @@ def _followed(one: Checked, resolver: Resolver) -> Ref | None:
     return ref if ref.anchor is not None and ref.anchor.digest == sha256_hex(excerpt) else None
 
 
-def _check_draft(pack: Pack, command: Addressed) -> None:
+def _check_draft(pack: Pack, command: PackAtRevision) -> None:
     check_seen(pack, command)
     check_editable(pack)

@@ -24,10 +24,10 @@ from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings,
 from context_pack.packs.usecases import pointing
 from context_pack.packs.usecases.commands import (
     MOST_OPERATIONS,
-    Addressed,
     Create,
     DeletePack,
     Operation,
+    PackAtRevision,
     SetStatus,
 )
 from context_pack.packs.usecases.keeping import digests_of, forget
@@ -37,7 +37,7 @@ from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, un
 
 
 @frozen
-class Pointed:
+class WrittenRef:
     """What a ref points at now that it was written, and what is wrong with that, if anything."""
 
     resolution: Resolution
@@ -50,7 +50,7 @@ class WrittenPack:
 
     pack: Pack
     parts: tuple[Part | None, ...] = ()
-    pointed: tuple[Pointed | None, ...] = ()
+    pointed: tuple[WrittenRef | None, ...] = ()
     """What each part points at, where it is a ref."""
 
 
@@ -92,12 +92,12 @@ class PackWriter:
 
         return self.store.create(make, name, check)
 
-    def apply(self, target: Addressed, operation: Operation, check: Check = unwatched) -> WrittenPack:
+    def apply(self, target: PackAtRevision, operation: Operation, check: Check = unwatched) -> WrittenPack:
         """Carry out one operation."""
         return self._change(target, [operation], check, batch=False)
 
     def batch(
-        self, target: Addressed, operations: Sequence[Operation], check: Check = unwatched
+        self, target: PackAtRevision, operations: Sequence[Operation], check: Check = unwatched
     ) -> WrittenPack:
         """Carry out several operations as one change: all or nothing, one revision.
 
@@ -173,7 +173,7 @@ class PackWriter:
         return evolve(pack, sections=sections, status=Status.FINALIZED)
 
     def _change(
-        self, target: Addressed, operations: Sequence[Operation], check: Check, *, batch: bool
+        self, target: PackAtRevision, operations: Sequence[Operation], check: Check, *, batch: bool
     ) -> WrittenPack:
         """Plan, look at the pack, read the files, then one read-modify-write: revision, state, content."""
         handle = handle_of(target)
@@ -224,10 +224,10 @@ def _finder(resolver: Resolver) -> Find:
     return lambda symbol, path: pointing.located(symbol, path, resolver)
 
 
-def _pointed(part: Part | None, resolver: Resolver) -> Pointed | None:
+def _pointed(part: Part | None, resolver: Resolver) -> WrittenRef | None:
     if not isinstance(part, Ref):
         return None
-    return Pointed(resolver(part), pointing.warning_of(part, resolver))
+    return WrittenRef(resolver(part), pointing.warning_of(part, resolver))
 
 
 def _part(plan: ChangePlan, pack: Pack) -> Part | None:

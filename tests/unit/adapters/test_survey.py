@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from context_pack.kernel.paths import PathPolicy
-from context_pack_adapters.commands.survey import LONGEST, LONGEST_README, FirstLook, SurveyedLines, survey
+from context_pack_adapters.commands.survey import (
+    LONGEST,
+    LONGEST_README,
+    ProjectSurvey,
+    SurveyedLines,
+    survey,
+)
 from context_pack_adapters.stores.source_tree import DiskSourceTree
 from context_pack_adapters.syntax import shared_syntax
 
@@ -19,18 +25,18 @@ def write(root: Path, name: str, content: str) -> None:
     path.write_text(content)
 
 
-def see(root: Path) -> FirstLook:
+def see(root: Path) -> ProjectSurvey:
     return survey(DiskSourceTree(root, PathPolicy()), shared_syntax())
 
 
 @pytest.mark.clause("CLI-31")
 def test_an_empty_folder_has_nothing_to_show(tmp_path: Path) -> None:
-    assert see(tmp_path) == FirstLook(None, None, None, [], 0)
+    assert see(tmp_path) == ProjectSurvey(None, None, None, [], 0)
 
 
 @pytest.mark.clause("CLI-31")
 def test_a_folder_that_is_not_there_has_nothing_to_show(tmp_path: Path) -> None:
-    assert see(tmp_path / "absent") == FirstLook(None, None, None, [], 0)
+    assert see(tmp_path / "absent") == ProjectSurvey(None, None, None, [], 0)
 
 
 @pytest.mark.clause("CLI-31")
@@ -39,7 +45,7 @@ def test_a_first_look_finds_the_readme_the_entry_point_and_a_definition(tmp_path
     write(tmp_path, "shop/__main__.py", "from shop import till\n\ntill.open()\n")
     write(tmp_path, "shop/till.py", "X = 1\n\n\nclass Till:\n    def x():\n        ...\n\n\ndef f(): ...\n")
     write(tmp_path, "tests/main.py", "print('not this one')\n")
-    assert see(tmp_path) == FirstLook(
+    assert see(tmp_path) == ProjectSurvey(
         readme=SurveyedLines("README.md", 1, 3, "read me"),
         entry=SurveyedLines("shop/__main__.py", 1, 3, "entry point"),
         definition=SurveyedLines("shop/till.py", 4, 6, "Till"),

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack.bundles.domain.drawing import mermaid
-from context_pack.bundles.domain.model import Bundle, Sort, Unloadable
+from context_pack.bundles.domain.model import Bundle, DiagnosticSubject, Unloadable
 from context_pack.bundles.usecases.checking import Staleness, compare, findings, read_snapshot
 from context_pack.bundles.usecases.export import select
 from context_pack.bundles.usecases.loading import load
@@ -81,12 +81,12 @@ def test_a_check_finds_every_sort_of_trouble() -> None:
     files["bundle/node/0001.yaml"]["title"] = 5
     found = [(one.sort, one.entity_id or one.file) for one in findings(bundle_of(files))]
     assert found == [
-        (Sort.SCHEMA, "b"),
-        (Sort.DUPLICATE, "b"),
-        (Sort.FILE, "bundle/node/9.yaml"),
-        (Sort.REFERENCE, "a"),
-        (Sort.ORPHAN, "alone"),
-        (Sort.ORPHAN, "selfish"),
+        (DiagnosticSubject.SCHEMA, "b"),
+        (DiagnosticSubject.DUPLICATE, "b"),
+        (DiagnosticSubject.FILE, "bundle/node/9.yaml"),
+        (DiagnosticSubject.REFERENCE, "a"),
+        (DiagnosticSubject.ORPHAN, "alone"),
+        (DiagnosticSubject.ORPHAN, "selfish"),
     ]
 
 

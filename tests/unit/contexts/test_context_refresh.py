@@ -17,7 +17,7 @@ from context_pack.contexts.domain.model import Context, judged
 from context_pack.contexts.domain.recognition import KnownFolder, looks_generated
 from context_pack.contexts.ports import ContextPorts, PlaceRefusal
 from context_pack.contexts.usecases.query import RefusedQuery
-from context_pack.contexts.usecases.refresh import FolderOutcome, Order
+from context_pack.contexts.usecases.refresh import FolderOutcome, RefreshRequest
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory
 
@@ -39,7 +39,7 @@ class Desk:
         project = self.ports.projects.open(None)
         assert not isinstance(project, PlaceRefusal)
         self.clock.advance(minutes=1)
-        outcomes = refresher(self.ports, self.clock).refresh(project, Order(**order))
+        outcomes = refresher(self.ports, self.clock).refresh(project, RefreshRequest(**order))
         assert not isinstance(outcomes, RefusedQuery), outcomes
         assert [each.scope for each in outcomes] == sorted(each.scope for each in outcomes)
         return {outcome.scope: outcome for outcome in outcomes}
@@ -443,7 +443,7 @@ def test_a_named_folder_below_the_threshold_is_refreshed_if_somebody_made_its_co
 def test_a_scope_that_is_not_there_is_refused_in_words(desk: Desk, scope: str, error: str) -> None:
     project = desk.ports.projects.open(None)
     assert not isinstance(project, PlaceRefusal)
-    answer = refresher(desk.ports).refresh(project, Order(scope=scope))
+    answer = refresher(desk.ports).refresh(project, RefreshRequest(scope=scope))
     assert isinstance(answer, RefusedQuery)
     assert error in answer.error
 
@@ -473,7 +473,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten() -> None:
 
     scanned = desk.ports.projects.open(None)
     assert not isinstance(scanned, PlaceRefusal)
-    outcomes = refresher(desk.ports).refresh(project, Order(), progress=meanwhile)
+    outcomes = refresher(desk.ports).refresh(project, RefreshRequest(), progress=meanwhile)
     assert not isinstance(outcomes, RefusedQuery)
     assert {o.scope: o.result for o in outcomes}["src"] == "left"
     assert desk.text() == "somebody: was faster\n"
@@ -484,7 +484,7 @@ def test_progress_counts_every_folder_and_ends() -> None:
     project = desk.ports.projects.open(None)
     assert not isinstance(project, PlaceRefusal)
     told: list[tuple[int, int, str]] = []
-    refresher(desk.ports).refresh(project, Order(), progress=lambda *each: told.append(each))
+    refresher(desk.ports).refresh(project, RefreshRequest(), progress=lambda *each: told.append(each))
     assert [done for done, _, _ in told] == [0, 1, 2, 3, 4, 5]
     assert {total for _, total, _ in told} == {5}
     assert [scope for _, _, scope in told][-2:] == [".", ""]

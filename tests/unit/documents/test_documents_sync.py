@@ -155,13 +155,13 @@ def test_a_sync_that_is_stopped_goes_on_from_there() -> None:
 def test_a_small_change_is_indexed_before_the_answer_at_most_every_two_seconds() -> None:
     worker = Worker()
     setting = Setting({"docs/a.md": "# A"}, worker)
-    assert setting.shelf.bring([setting.collection]).stale is False
+    assert setting.shelf.bring_up_to_date([setting.collection]).stale is False
     setting.files["docs/b.md"] = "# B"
     setting.clock.now = 1.9
-    setting.shelf.bring([setting.collection])
+    setting.shelf.bring_up_to_date([setting.collection])
     assert list(setting.texts()) == ["a.md"]
     setting.clock.now = 2.0
-    setting.shelf.bring([setting.collection])
+    setting.shelf.bring_up_to_date([setting.collection])
     assert list(setting.texts()) == ["a.md", "b.md"]
     assert worker.asked == []
 
@@ -172,25 +172,25 @@ def test_a_small_change_is_indexed_before_the_answer_at_most_every_two_seconds()
 def test_a_large_change_is_left_to_the_worker_and_answers_are_stale(files: Files) -> None:
     worker = Worker()
     setting = Setting(dict(files), worker)
-    assert setting.shelf.bring([setting.collection]).stale is True
+    assert setting.shelf.bring_up_to_date([setting.collection]).stale is True
     assert worker.asked == ["documents"]
     assert setting.texts() == {}
     alone = Setting(dict(files), Worker(works=False))
-    assert alone.shelf.bring([alone.collection]).stale is False
+    assert alone.shelf.bring_up_to_date([alone.collection]).stale is False
     assert len(alone.texts()) == len(files)
 
 
 @pytest.mark.clause("DC-10", "DC-24")
 def test_a_source_that_is_gone_leaves_what_was_indexed_and_a_warning() -> None:
     setting = Setting({"docs/a.md": "# A"})
-    setting.shelf.bring([setting.collection])
+    setting.shelf.bring_up_to_date([setting.collection])
     del setting.files["docs/a.md"]
     setting.clock.now = 5
-    freshness = setting.shelf.bring([setting.collection])
+    freshness = setting.shelf.bring_up_to_date([setting.collection])
     assert freshness.warnings == ('collection "docs": there is no folder ./docs',)
     assert list(setting.texts()) == ["a.md"]
     setting.files["context.json"] = json.dumps({"collections": {"far": {"url": "git+https://example.org/x"}}})
-    far = setting.shelf.bring([setting.shelf.find("far")])
+    far = setting.shelf.bring_up_to_date([setting.shelf.find("far")])
     assert "documents_sync" in far.warnings[0]
 
 
@@ -300,10 +300,10 @@ def test_a_text_that_cannot_be_embedded_fails_alone_and_takes_its_old_version_al
 @pytest.mark.clause("DC-26")
 def test_an_index_that_was_lost_is_built_again_before_the_next_answer() -> None:
     setting = Setting({"docs/a.md": "# A"})
-    setting.shelf.bring([setting.collection])
+    setting.shelf.bring_up_to_date([setting.collection])
     setting.index.forget(setting.collection.id)
     assert setting.texts() == {}
-    setting.shelf.bring([setting.collection])
+    setting.shelf.bring_up_to_date([setting.collection])
     assert list(setting.texts()) == ["a.md"]
 
 
@@ -328,5 +328,5 @@ def test_what_another_process_adds_during_a_look_is_not_taken_for_gone() -> None
                 yield Raced(self, source)
 
     shelf = DocumentShelf(evolve(setting.shelf.ports, sources=Racing(setting.files)), setting.clock)
-    shelf.bring([setting.collection])
+    shelf.bring_up_to_date([setting.collection])
     assert list(setting.texts()) == ["a.md", "b.md"]

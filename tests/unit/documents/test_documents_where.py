@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from context_pack.documents.domain.config import entry_of
-from context_pack.documents.domain.where import PlaceKind, Where, parse_where
+from context_pack.documents.domain.source_address import PlaceKind, SourceAddress, parse_where
 from context_pack.kernel.errors import Failure
 
 
@@ -13,30 +13,30 @@ from context_pack.kernel.errors import Failure
 @pytest.mark.parametrize(
     "url, expected",
     [
-        ("./docs", Where(PlaceKind.FOLDER, "./docs")),
-        (" docs/ ", Where(PlaceKind.FOLDER, "docs/")),
-        ("pkg/manifest.json", Where(PlaceKind.MANIFEST, "pkg/manifest.json")),
-        ("out/Guide.TGZ", Where(PlaceKind.PACKAGE, "out/Guide.TGZ")),
-        ("out/guide.tar.gz", Where(PlaceKind.PACKAGE, "out/guide.tar.gz")),
-        ("file:///srv/my%20docs", Where(PlaceKind.FOLDER, "/srv/my docs")),
-        ("file://localhost/srv/a.tar.gz", Where(PlaceKind.PACKAGE, "/srv/a.tar.gz")),
-        ("git+file:///srv/repo", Where(PlaceKind.GIT, "file:///srv/repo")),
-        ("git+https://host/a/b.git#v1.2", Where(PlaceKind.GIT, "https://host/a/b.git", "v1.2")),
+        ("./docs", SourceAddress(PlaceKind.FOLDER, "./docs")),
+        (" docs/ ", SourceAddress(PlaceKind.FOLDER, "docs/")),
+        ("pkg/manifest.json", SourceAddress(PlaceKind.MANIFEST, "pkg/manifest.json")),
+        ("out/Guide.TGZ", SourceAddress(PlaceKind.PACKAGE, "out/Guide.TGZ")),
+        ("out/guide.tar.gz", SourceAddress(PlaceKind.PACKAGE, "out/guide.tar.gz")),
+        ("file:///srv/my%20docs", SourceAddress(PlaceKind.FOLDER, "/srv/my docs")),
+        ("file://localhost/srv/a.tar.gz", SourceAddress(PlaceKind.PACKAGE, "/srv/a.tar.gz")),
+        ("git+file:///srv/repo", SourceAddress(PlaceKind.GIT, "file:///srv/repo")),
+        ("git+https://host/a/b.git#v1.2", SourceAddress(PlaceKind.GIT, "https://host/a/b.git", "v1.2")),
         (
             "git+ssh://git@host/a/b.git#main?manifest=docs/manifest.json",
-            Where(PlaceKind.GIT, "ssh://git@host/a/b.git", "main", "docs/manifest.json"),
+            SourceAddress(PlaceKind.GIT, "ssh://git@host/a/b.git", "main", "docs/manifest.json"),
         ),
         (
             "git+https://me:secret@[::1]:8443/a",
-            Where(PlaceKind.GIT, "https://me:secret@[::1]:8443/a"),
+            SourceAddress(PlaceKind.GIT, "https://me:secret@[::1]:8443/a"),
         ),
         (
             "git+https://host/a?manifest=./m.json#feature/x",
-            Where(PlaceKind.GIT, "https://host/a", "feature/x", "m.json"),
+            SourceAddress(PlaceKind.GIT, "https://host/a", "feature/x", "m.json"),
         ),
     ],
 )
-def test_every_shape_of_a_place_is_understood(url: str, expected: Where) -> None:
+def test_every_shape_of_a_place_is_understood(url: str, expected: SourceAddress) -> None:
     assert parse_where(url) == expected
 
 

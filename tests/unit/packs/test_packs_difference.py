@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from context_pack.app import build
 from context_pack.cases import Ports
-from context_pack.packs.domain.difference import Side, difference
+from context_pack.packs.domain.difference import ComparedText, difference
 from context_pack_adapters.inmemory import MemoryExcerptStore
 from context_pack_adapters.syntax import shared_syntax
 
@@ -139,7 +139,9 @@ lines = st.lists(st.sampled_from(["a", "b", "c", "", "}"]), max_size=30)
 @pytest.mark.clause("AN-20")
 @given(lines, lines)
 def test_a_diff_turns_the_old_text_into_the_new_one(before: list[str], after: list[str]) -> None:
-    found = difference(Side("\n".join(before), "a", 1), Side("\n".join(after), "b", 1), lambda text: text)
+    found = difference(
+        ComparedText("\n".join(before), "a", 1), ComparedText("\n".join(after), "b", 1), lambda text: text
+    )
     hunks = list(found.diff[2:])
     old, new = "\n".join(before).split("\n"), "\n".join(after).split("\n")
     kept = [line[1:] for line in hunks if line[:1] in "+ " and not line.startswith("@@")]

@@ -14,12 +14,12 @@ from context_pack.kernel.ports import FileNames, FolderNames, SourceFile, Stamp,
 from context_pack.packs.domain.model import Pack, Status
 from context_pack.packs.domain.states import State
 from context_pack.packs.usecases.commands import (
-    Addressed,
     Create,
     DeletePack,
     ListPacks,
     ListText,
-    Named,
+    NamedPack,
+    PackAtRevision,
     RenderPack,
     Repair,
     SetMeta,
@@ -103,9 +103,9 @@ def verifier(desk: Any, tree: CountedTree) -> PackVerifier:
     return PackVerifier(desk.store, tree, desk.clock)
 
 
-def at(pack: Pack) -> Addressed:
+def at(pack: Pack) -> PackAtRevision:
     """The pack as it was last seen."""
-    return Addressed(id=pack.id, expected_revision=pack.revision)
+    return PackAtRevision(id=pack.id, expected_revision=pack.revision)
 
 
 def a_ref(key: str = "ref", start: int = 5, end: int = 7, path: str = "src/app.py") -> UpsertRef:
@@ -125,12 +125,12 @@ def test_an_embedder_builds_reads_and_verifies_without_json(
     assert written.parts[0] == written.pack.sections[0]
     pack = writer.batch(at(written.pack), [a_ref(), SetMeta(title="T")]).pack
     assert (pack.title, pack.revision) == ("T", 3)
-    assert reader.get(Named(name="notes")) == pack
+    assert reader.get(NamedPack(name="notes")) == pack
     assert lister.list(ListPacks()).items == (pack,)
     assert lister.list_text(ListText()).startswith("# Context packs\n")
     page = reader.render(RenderPack(id=pack.id))
     assert (page.cursor, page.refs_left) == (None, 0)
-    verified = verifier.verify(Named(id=pack.id))
+    verified = verifier.verify(NamedPack(id=pack.id))
     assert verified.trusted
     assert [checked.resolution.state for checked in verified.refs] == [State.EXACT]
     desk.files["src/app.py"] = "new\n" + desk.files["src/app.py"]
@@ -202,7 +202,7 @@ def test_bounds_of_reading_hold_for_embedders_too(
         lambda: writer.apply(at(pack), "no operation"),  # type: ignore[arg-type]
         lambda: writer.set_status(SetStatus(id=pack.id, expected_revision=1, status="open")),
         lambda: writer.create(Create(ttl_minutes=None)),  # type: ignore[arg-type]
-        lambda: reader.get(Named(id=" ")),
+        lambda: reader.get(NamedPack(id=" ")),
     ):
         with pytest.raises(Failure) as caught:
             wrong()
@@ -239,7 +239,7 @@ def test_pages_read_each_file_of_the_pack_once(
     tree.reads.clear()
     assert reader.render(RenderPack(id=pack.id, cursor=page.cursor, max_tokens=500)).text
     assert tree.reads == []
-    reader.get(Named(id=pack.id))
+    reader.get(NamedPack(id=pack.id))
     lister.list(ListPacks())
     assert tree.reads == []
 
@@ -261,7 +261,7 @@ def test_a_file_that_is_gone_is_looked_for_once_per_call(
     pack = writer.batch(at(pack), [a_ref(f"r{number}", number, number) for number in range(1, 9)]).pack
     desk.files["lib/app.py"] = desk.files.pop("src/app.py")
     tree.reads.clear()
-    verified = verifier.verify(Named(id=pack.id))
+    verified = verifier.verify(NamedPack(id=pack.id))
     assert {checked.resolution.state for checked in verified.refs} == {State.MOVED}
     assert tree.searches == 1
     assert tree.reads == ["src/app.py", "lib/app.py"]
@@ -275,7 +275,9 @@ def test_code_in_one_file_of_a_tree_not_wholly_seen_is_not_called_moved(
     pack = writer.batch(at(pack), [a_ref("r1", 1, 3)]).pack
     desk.files["lib/app.py"] = desk.files.pop("src/app.py")
     tree.complete = False
-    assert [checked.resolution.state for checked in verifier.verify(Named(id=pack.id)).refs] == [State.STALE]
+    assert [checked.resolution.state for checked in verifier.verify(NamedPack(id=pack.id)).refs] == [
+        State.STALE
+    ]
 
 
 @pytest.mark.clause("PK-27", "PK-65")
@@ -302,10 +304,10 @@ def test_a_withdrawn_call_stops_between_files(
         if len(tree.reads) >= 3:
             raise Cancelled
 
-    seen = Addressed(id=pack.id, expected_revision=pack.revision)
+    seen = PackAtRevision(id=pack.id, expected_revision=pack.revision)
     for call in (
         lambda: reader.render(RenderPack(id=pack.id), check),
-        lambda: verifier.verify(Named(id=pack.id), check),
+        lambda: verifier.verify(NamedPack(id=pack.id), check),
         lambda: verifier.repair(Repair(id=pack.id, expected_revision=3), check),
         lambda: writer.batch(seen, refs, check),
         lambda: writer.set_status(SetStatus(id=pack.id, expected_revision=3, status="finalized"), check),

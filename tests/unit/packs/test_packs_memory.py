@@ -17,16 +17,16 @@ from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.states import Resolution, State
 from context_pack.packs.ports import PackSettings
 from context_pack.packs.usecases.commands import (
-    Addressed,
     Create,
     DeleteRef,
-    Named,
+    NamedPack,
+    PackAtRevision,
     RenderPack,
     UpsertRef,
     UpsertSection,
 )
 from context_pack.packs.usecases.read import MOST_PAGES, PackReader
-from context_pack.packs.usecases.resolving import Kept, RefMemory
+from context_pack.packs.usecases.resolving import KeptResolution, RefMemory
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter
 from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
@@ -106,7 +106,7 @@ class Shop:
 
     def apply(self, pack: Pack, operation: Any) -> Pack:
         """The pack after an operation."""
-        return self.writer.apply(Addressed(id=pack.id, expected_revision=pack.revision), operation).pack
+        return self.writer.apply(PackAtRevision(id=pack.id, expected_revision=pack.revision), operation).pack
 
     def page(self) -> str:
         """The rendered pack."""
@@ -114,7 +114,7 @@ class Shop:
 
     def states(self) -> list[State]:
         """The state of every ref."""
-        return [one.resolution.state for one in self.verifier.verify(Named(id=self.pack.id)).refs]
+        return [one.resolution.state for one in self.verifier.verify(NamedPack(id=self.pack.id)).refs]
 
 
 @pytest.fixture
@@ -214,7 +214,7 @@ def test_what_is_kept_is_bounded() -> None:
     memory = RefMemory(most_chars=100_000)
     refs = [Ref("ref", RelativePath("a.py"), LineRange(number, number)) for number in range(1, 200)]
     for ref in refs:
-        memory.keep(ref, Kept(1, Resolution(State.STALE, excerpt="x" * 1000)))
+        memory.keep(ref, KeptResolution(1, Resolution(State.STALE, excerpt="x" * 1000)))
         assert memory.of(ref) is not None
         assert len([other for other in refs if memory.of(other) is not None]) < 60
 
@@ -245,8 +245,8 @@ def test_whatever_happens_to_files_nothing_kept_shows_but_what_is_there(
         fresh = PackReader(*alone).render(RenderPack(id=shop.pack.id)).text
         assert shop.page() == fresh
         assert shop.page() == fresh
-        verified = PackVerifier(*alone).verify(Named(id=shop.pack.id))
-        assert shop.verifier.verify(Named(id=shop.pack.id)) == verified
+        verified = PackVerifier(*alone).verify(NamedPack(id=shop.pack.id))
+        assert shop.verifier.verify(NamedPack(id=shop.pack.id)) == verified
 
 
 def edit(shop: Shop, first: Mapping[str, str | bytes], action: str, name: str, at: int) -> None:

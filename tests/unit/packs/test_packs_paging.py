@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack.packs.domain.bodies import START, Body, Spot, Style, piece, whole
+from context_pack.packs.domain.bodies import START, Body, BodyPosition, Style, piece, whole
 from context_pack.packs.domain.budget import Line, cut, joined, shrunk
 from context_pack.packs.domain.render import LEAST_ROOM
 from context_pack.toolkit.tokens import estimate_tokens, size
@@ -247,17 +247,17 @@ def test_pieces_fit_their_room_and_get_to_the_end(
         spot = part.next
     else:
         pytest.fail("the pieces never end")
-    assert shown + taken(lines, spot, Spot(len(lines))) == "\n".join(lines) + "\n"
+    assert shown + taken(lines, spot, BodyPosition(len(lines))) == "\n".join(lines) + "\n"
     assert piece(body, START, 10**6) == whole(body)
 
 
-def taken(lines: list[str], start: Spot, end: Spot) -> str:
+def taken(lines: list[str], start: BodyPosition, end: BodyPosition) -> str:
     """The text between two spots."""
     text = "\n".join(lines) + "\n"
     return text[offset(lines, start) : offset(lines, end)]
 
 
-def offset(lines: list[str], spot: Spot) -> int:
+def offset(lines: list[str], spot: BodyPosition) -> int:
     """A spot as a place in the whole text."""
     return sum(len(line) + 1 for line in lines[: spot.line]) + spot.column
 

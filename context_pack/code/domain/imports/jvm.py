@@ -33,7 +33,7 @@ _PLATFORM = ("java", "javax", "jakarta", "kotlin", "kotlinx", "android", "androi
 
 
 @frozen
-class Wanted:
+class JvmImport:
     """One import; `member` for a static one, `all` for one that ends in a star."""
 
     name: tuple[str, ...]
@@ -55,11 +55,11 @@ def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     return found.imports()
 
 
-def _wanted(written: Import) -> Wanted:
+def _wanted(written: Import) -> JvmImport:
     # `import module …` is newer than the grammar.
     first, *others = _parts(written.specifier)
     name = (first.split()[-1] if first else first, *others)
-    return Wanted(name, written.how == "static", "*" in written.names)
+    return JvmImport(name, written.how == "static", "*" in written.names)
 
 
 def _parts(name: str) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class _Sources:
     own: Origin
     _around: list[Origin] | None = field(default=None, init=False)
 
-    def files(self, each: Wanted) -> list[str]:
+    def files(self, each: JvmImport) -> list[str]:
         """Where an import leads: near first, then in the modules around."""
         near = [self.own, *(Origin(folder, self.own.omitted) for folder in self._sets(self.own.folder))]
         found = self._in(near, each)
@@ -84,7 +84,7 @@ class _Sources:
             self._around = [Origin(folder, self.own.omitted) for folder in self._modules()]
         return self._in(self._around, each)
 
-    def _in(self, origins: Sequence[Origin], each: Wanted) -> list[str]:
+    def _in(self, origins: Sequence[Origin], each: JvmImport) -> list[str]:
         if each.all and not each.member:
             found = {
                 file for folder in self._packages(origins, each.name) for file in self._sources_in(folder)

@@ -29,7 +29,7 @@ class Module:
 
 
 @frozen
-class Use:
+class UsePath:
     """One path of a `use` tree; `outside` when it starts with `::`."""
 
     inside: tuple[str, ...]
@@ -37,7 +37,7 @@ class Use:
     outside: bool = False
 
 
-Item = Module | Use
+Item = Module | UsePath
 
 
 def _items(parsed: Parsed) -> tuple[Item, ...]:
@@ -50,12 +50,12 @@ def _items_of(each: Import) -> Iterator[Item]:
     if each.how == "mod":
         yield Module(inside, name, each.names)
     elif each.how == "crate":
-        yield Use(inside, (name,), outside=True)
+        yield UsePath(inside, (name,), outside=True)
     else:
         yield from _tree(each.specifier, inside)
 
 
-def _tree(tree: str, inside: tuple[str, ...]) -> Iterator[Use]:
+def _tree(tree: str, inside: tuple[str, ...]) -> Iterator[UsePath]:
     """The paths that a `use` tree spells; names given with `as` are left off."""
     prefixes: list[tuple[str, ...]] = [()]
     path: list[str] = []
@@ -81,7 +81,9 @@ def _tree(tree: str, inside: tuple[str, ...]) -> Iterator[Use]:
     yield from _use(inside, prefixes[-1], path, outside)
 
 
-def _use(inside: tuple[str, ...], prefix: tuple[str, ...], path: list[str], outside: bool) -> Iterator[Use]:
+def _use(
+    inside: tuple[str, ...], prefix: tuple[str, ...], path: list[str], outside: bool
+) -> Iterator[UsePath]:
     """A path as an item, without a final `*` or `self`."""
     if not path:
         return
@@ -89,7 +91,7 @@ def _use(inside: tuple[str, ...], prefix: tuple[str, ...], path: list[str], outs
     if parts[-1] == "*" or (parts[-1] == "self" and len(parts) > 1):
         parts = parts[:-1]
     if parts:
-        yield Use(inside, parts, outside)
+        yield UsePath(inside, parts, outside)
 
 
 def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
@@ -117,7 +119,7 @@ def _declared(module: Module, path: str, around: Neighbourhood) -> list[str]:
 
 
 def _used(
-    use: Use, around: Neighbourhood, declared: set[tuple[tuple[str, ...], str]]
+    use: UsePath, around: Neighbourhood, declared: set[tuple[tuple[str, ...], str]]
 ) -> tuple[str, str | None]:
     """What a used path is called when it is external, and where it leads."""
     first, *rest = use.parts

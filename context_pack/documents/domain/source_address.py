@@ -48,7 +48,7 @@ class PlaceKind(StrEnum):
 
 
 @frozen
-class Where:
+class SourceAddress:
     """A parsed place: a path as written, or the address of a repository with what is wanted of it."""
 
     kind: PlaceKind
@@ -78,7 +78,7 @@ class Where:
         return last or "documents"
 
 
-def parse_where(url: str) -> Where:
+def parse_where(url: str) -> SourceAddress:
     """The place that `url` spells.
 
     Raises:
@@ -93,7 +93,7 @@ def parse_where(url: str) -> Where:
         return _repository(text[len(GIT) :])
     scheme = _SCHEME.fullmatch(text)
     if scheme is None:
-        return Where(_kind(text), text)
+        return SourceAddress(_kind(text), text)
     if scheme[1].lower() != "file":
         git = (
             f"; a repository is {GIT}{scheme[1].lower()}://…" if scheme[1].lower() in ("https", "ssh") else ""
@@ -105,7 +105,7 @@ def parse_where(url: str) -> Where:
     decoded = "/" + unquote(path)
     if not is_single_line(decoded):
         raise _wrong("it holds control characters")
-    return Where(_kind(decoded), decoded)
+    return SourceAddress(_kind(decoded), decoded)
 
 
 def _kind(path: str) -> PlaceKind:
@@ -115,7 +115,7 @@ def _kind(path: str) -> PlaceKind:
     return PlaceKind.PACKAGE if name.endswith(PACKAGE_ENDINGS) else PlaceKind.FOLDER
 
 
-def _repository(address: str) -> Where:
+def _repository(address: str) -> SourceAddress:
     """A git address; the ref may stand before or after the question mark."""
     scheme = _SCHEME.fullmatch(address)
     if scheme is None or scheme[1].lower() not in GIT_PROTOCOLS:
@@ -132,7 +132,7 @@ def _repository(address: str) -> Where:
     user, _, host = rest[2].partition("/")[0].rpartition("@")
     if rest[1].lower() != "file" and ("@" in user or _HOST.fullmatch(host) is None):
         raise _wrong("in a user name and a password, / ? # and @ are written %2F %3F %23 and %40")
-    return Where(PlaceKind.GIT, f"{rest[1].lower()}://{rest[2]}", ref, _manifest(query, later))
+    return SourceAddress(PlaceKind.GIT, f"{rest[1].lower()}://{rest[2]}", ref, _manifest(query, later))
 
 
 def _manifest(*queries: str) -> str:
