@@ -13,9 +13,9 @@ from context_pack.documents.usecases.commands import SearchDocuments as Document
 from context_pack.documents.usecases.search import Finder, RankedPassage
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
+from context_pack.kernel.text import split_lines
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.usecases.search import ContextSearch, MemorySearcher
 from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently

@@ -69,9 +69,9 @@ def memory_ports(
     from context_pack.cases import Ports
     from context_pack.contexts.ports import ContextPorts
     from context_pack.documents.ports import DocumentPorts
-    from context_pack.kernel.digest import sha256_hex
     from context_pack.kernel.instants import format_instant
     from context_pack.kernel.paths import PathPolicy
+    from context_pack.kernel.text import sha256_hex
     from context_pack.memory.domain.discovery import uuid_of
     from context_pack.memory.ports import MemoryPorts
     from context_pack.retrieval.searching import Searching

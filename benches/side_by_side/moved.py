@@ -36,9 +36,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "adapters"), str(ROOT / "tests/support")]
 from pack_history import Tally, judge, replayed  # noqa: E402
 
 from context_pack.kernel.languages import language_of  # noqa: E402
-from context_pack.kernel.lines import LineRange, split_lines  # noqa: E402
+from context_pack.kernel.lines import LineRange  # noqa: E402
 from context_pack.kernel.paths import RelativePath  # noqa: E402
 from context_pack.kernel.syntax import Definition, NotParsed  # noqa: E402
+from context_pack.kernel.text import split_lines  # noqa: E402
 from context_pack.packs.domain import ladder  # noqa: E402
 from context_pack.packs.domain.model import Ref  # noqa: E402
 from context_pack.packs.domain.states import Resolution, State  # noqa: E402

@@ -13,7 +13,7 @@ import re
 from enum import Enum
 
 from context_pack.kernel.classes import define, field, frozen
-from context_pack.kernel.markdown import FENCE
+from context_pack.kernel.text import FENCE
 
 DEEPEST_FENCE = 100
 """A fence further in is text: each line of its code would be moved as far, however short it is."""

@@ -1,8 +1,4 @@
-"""Lines of a text and ranges of them, counted the way every tool here counts.
-
-A line ends at `\\n` and nowhere else: form feeds, U+0085, U+2028 and lone `\\r` stay inside a line, which is
-why `str.splitlines` must not be used on source text.
-"""
+"""Ranges of lines, counted the way every tool here counts (`kernel.text` says what a line is)."""
 
 from __future__ import annotations
 
@@ -10,16 +6,6 @@ from context_pack.kernel.classes import Attribute, field, frozen
 from context_pack.kernel.errors import invalid
 
 MAX_LINES = 2000
-
-
-def split_lines(text: str) -> list[str]:
-    """The lines without their endings; one final `\\r` of a line is dropped, a final newline adds no line."""
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    if "\r" not in text:
-        return lines
-    return [line.removesuffix("\r") for line in lines]
 
 
 def _whole(value: object, name: str) -> int:

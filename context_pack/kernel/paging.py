@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from context_pack.kernel.classes import frozen
-from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.errors import Failure, invalid
+from context_pack.kernel.text import canonical_json, sha256_hex
 
 T = TypeVar("T")
 

@@ -1,10 +1,24 @@
-"""What counts as a text file: UTF-8 without a NUL near its start. Line endings are left as they are."""
+"""Text: what counts as a text file, its lines, digests of it, and foreign text in Markdown.
+
+A text file is UTF-8 without a NUL near its start. A line ends at `\\n` and nowhere else: form feeds, U+0085,
+U+2028 and lone `\\r` stay inside a line, which is why `str.splitlines` must not be used on source text.
+"""
 
 from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any
 
 from context_pack.kernel.ports import Reason
 
 SNIFFED_BYTES = 8192
+MIN_FENCE = 3
+FENCE = "`" * MIN_FENCE
+
+_BACKTICKS = re.compile(r"`+")
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
 def decode(data: bytes) -> str | Reason:
@@ -15,3 +29,53 @@ def decode(data: bytes) -> str | Reason:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError:
         return Reason.NOT_UTF8
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines without their endings; one final `\\r` of a line is dropped, a final newline adds no line."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    if "\r" not in text:
+        return lines
+    return [line.removesuffix("\r") for line in lines]
+
+
+def sha256_hex(data: str | bytes) -> str:
+    """The SHA-256 of the bytes, or of the text in UTF-8, in lower-case hexadecimal."""
+    # Lone surrogates have no UTF-8; `surrogatepass` keeps the digest total and injective for them too.
+    raw = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+    return hashlib.sha256(raw).hexdigest()
+
+
+def canonical_json(value: Any) -> str:
+    """A JSON value with sorted keys, without spaces and without ASCII escaping; keys must be strings.
+
+    Raises:
+        ValueError: the value holds a number that is not finite.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def fence_for(text: str) -> str:
+    """A fence nothing in the text can close: one backtick longer than its longest run, at least three."""
+    if FENCE not in text:
+        return FENCE
+    return "`" * (max(map(len, _BACKTICKS.findall(text))) + 1)
+
+
+def fenced(text: str, language: str = "") -> str:
+    """The text in a fence that holds it, without a final newline."""
+    fence = fence_for(text)
+    end = "" if not text or text.endswith("\n") else "\n"
+    return f"{fence}{language}\n{text}{end}{fence}"
+
+
+def is_single_line(text: str) -> bool:
+    """Whether the text has no line break of any kind, no control character and no lone surrogate."""
+    return _UNSAFE.search(text) is None
+
+
+def single_line(text: str) -> str:
+    """The text on one line, trimmed: each run of breaks and control characters becomes a space."""
+    return _UNSAFE.sub(" ", text).strip()

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from context_pack.kernel.lines import split_lines
+from context_pack.kernel.text import split_lines
 from context_pack.retrieval.cutting import BLOCK, CODE, FENCE, ITEM, LINE, NESTED, Cut, cut
 from context_pack.retrieval.headings import (
     Heading,

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from context_pack.kernel.lines import split_lines
+from context_pack.kernel.text import split_lines
 from context_pack.retrieval.front_matter import front_matter_end, front_matter_title
 
 if TYPE_CHECKING:

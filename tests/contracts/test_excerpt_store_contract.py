@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from attrs import frozen
 
-from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.text import sha256_hex
 from context_pack.packs.ports import EXCERPT_BYTES, ExcerptStore
 from context_pack_adapters.inmemory import FixedClock, MemoryExcerptStore
 from context_pack_adapters.stores.excerpt_files import FileExcerptStore

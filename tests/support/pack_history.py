@@ -14,8 +14,9 @@ from pathlib import Path
 
 from attrs import define, field, frozen
 
-from context_pack.kernel.lines import LineRange, split_lines
+from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.text import split_lines
 from context_pack.packs.domain.ladder import Elsewhere, Text, beyond, in_file
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText

@@ -146,7 +146,7 @@ def _show_heading(file: Mapping[str, Any], terminal: Terminal) -> None:
 
 
 def _show_lines(content: str, first: int, terminal: Terminal) -> None:
-    from context_pack.kernel.lines import split_lines
+    from context_pack.kernel.text import split_lines
 
     lines = split_lines(content)
     width = len(str(first + len(lines) - 1))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from context_pack.kernel.lines import split_lines
+from context_pack.kernel.text import split_lines
 from context_pack_adapters.commands.terminal import Part, Terminal
 
 _FENCE = re.compile(r"(`{3,})")

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.kernel.syntax import DefinitionKind, NotParsed, Syntax
+from context_pack.kernel.text import split_lines
 
 MOST_FILES = 2000
 MOST_READ = 120

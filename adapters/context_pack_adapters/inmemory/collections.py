@@ -31,10 +31,10 @@ from context_pack.documents.domain.naming import collection_id
 from context_pack.documents.domain.reading import document, failure
 from context_pack.documents.domain.source_address import PlaceKind
 from context_pack.documents.domain.tree import Tree, TreeItem
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy
 from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import sha256_hex
 
 PROJECT = "memory"
 Read = Callable[[str], str | None]

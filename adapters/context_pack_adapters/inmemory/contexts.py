@@ -13,9 +13,8 @@ from context_pack.contexts.domain.fingerprint import content_row, fingerprint
 from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE
 from context_pack.contexts.domain.scan import ScanRules, gather_rules, is_entered
 from context_pack.contexts.ports import Check, ContextFormat, PlaceRefusal, ProjectFolder, Scan
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.ports import Reason
-from context_pack.kernel.text import decode
+from context_pack.kernel.text import decode, sha256_hex
 
 Files = Mapping[str, str | bytes]
 Hides = Callable[[str, str], bool]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Clock, Reason
-from context_pack.kernel.text import decode
+from context_pack.kernel.text import decode, sha256_hex
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.domain.session import Session
 from context_pack.memory.ports import CodeFile, GoOn, Recorded, always

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, LiteralString
 
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.ports import Clock
+from context_pack.kernel.text import sha256_hex
 from context_pack.packs.ports import EXCERPT_BYTES, IDLE_SECONDS
 from context_pack_adapters.postgres.connection import Database
 

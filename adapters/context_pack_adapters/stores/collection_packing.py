@@ -10,7 +10,7 @@ import tarfile
 from context_pack.documents.domain.manifest import MANIFEST_FILE
 from context_pack.documents.domain.model import Failed, SourceDescription, Survey
 from context_pack.documents.ports import CollectionSource
-from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.text import sha256_hex
 
 
 def package_of(

@@ -34,10 +34,10 @@ from context_pack.documents.domain.naming import collection_id, shared_id
 from context_pack.documents.domain.permits import with_permit
 from context_pack.documents.domain.source_address import PlaceKind, SourceAddress
 from context_pack.documents.ports import CollectionSource
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
+from context_pack.kernel.text import sha256_hex
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.opening import Place, scan
 from context_pack_adapters.disk.private import PrivateFolder

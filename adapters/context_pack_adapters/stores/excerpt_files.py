@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.ports import Clock
+from context_pack.kernel.text import sha256_hex
 from context_pack.packs.ports import EXCERPT_BYTES, IDLE_SECONDS
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.folder import Folder

@@ -11,8 +11,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 
 from context_pack.kernel.classes import define, field
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
+from context_pack.kernel.text import sha256_hex
 
 MOST_KEPT = 256
 

@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from context_pack.bundles.domain.steps import COST
-from context_pack.kernel.markdown import single_line
+from context_pack.kernel.text import single_line
 
 FORBIDDEN: dict[str, Any] = {"not": {}}
 """What nothing fits."""

@@ -12,7 +12,7 @@ from typing import Any
 from context_pack.bundles.domain.patterns import Patterns
 from context_pack.bundles.domain.steps import COST, Steps
 from context_pack.bundles.domain.unevaluated import EvaluatedParts
-from context_pack.kernel.digest import canonical_json
+from context_pack.kernel.text import canonical_json
 
 Errors = Iterator[Any]
 Rule = Callable[[Any, Any, Any, Any], Any]

@@ -15,8 +15,8 @@ from context_pack.bundles.domain.modified import spelled
 from context_pack.bundles.usecases.commands import MOST_DEPTH, ExportContext, ExportMarkdown
 from context_pack.bundles.usecases.shelf import EntityAddress, OpenedBundle, require
 from context_pack.kernel.classes import frozen
-from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.ports import Clock
+from context_pack.kernel.text import canonical_json, sha256_hex
 
 VERSION = "1.0"
 MOST_KEPT = 4

@@ -44,11 +44,11 @@ from context_pack.contexts.usecases.reading import (
 )
 from context_pack.contexts.usecases.surveying import Surveyor
 from context_pack.kernel.classes import define, field, frozen
-from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.syntax import Syntax
+from context_pack.kernel.text import canonical_json, sha256_hex
 
 Values = Mapping[str, Any]
 DIGEST_DIGITS = 16

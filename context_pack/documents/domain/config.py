@@ -16,7 +16,7 @@ from context_pack.documents.domain.permits import ALLOWED, permits_in
 from context_pack.documents.domain.source_address import SourceAddress, parse_where, without_login
 from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.markdown import is_single_line
+from context_pack.kernel.text import is_single_line
 
 CONFIG_FILE = "context.json"
 MAX_BYTES = 1024 * 1024

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from heapq import nlargest
 
-from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.text import sha256_hex
 
 ID_DIGITS = 12
 NEAREST = 5

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 from context_pack.documents.domain.model import DocumentText, Failed
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack.kernel.text import decode
+from context_pack.kernel.text import decode, sha256_hex
 
 MAX_DOCUMENT_BYTES = 10 * 1024 * 1024
 MOST_SHOWN = 80

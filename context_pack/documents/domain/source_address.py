@@ -13,8 +13,8 @@ from urllib.parse import unquote
 
 from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.markdown import is_single_line
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.text import is_single_line
 
 MAX_CHARS = 2048
 GIT = "git+"

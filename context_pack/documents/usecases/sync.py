@@ -13,8 +13,8 @@ from typing import Any
 from context_pack.documents.domain.model import Changes, Collection, DocumentText, Failed, Outcome, Survey
 from context_pack.documents.ports import Check, CollectionSource, DocumentPorts
 from context_pack.kernel.classes import evolve, frozen
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Failure
+from context_pack.kernel.text import sha256_hex
 from context_pack.retrieval.chunking import chunks
 from context_pack.retrieval.model import IndexEntry
 from context_pack.retrieval.ports import Stop

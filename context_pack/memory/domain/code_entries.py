@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from context_pack.kernel.comments import about
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.kernel.syntax import NotParsed, Parsed
+from context_pack.kernel.text import sha256_hex, split_lines
 from context_pack.memory.domain.entries import CODE, FAILED, NO_CODE, PLAIN, SKIPPED, SNIPPETS
 from context_pack.memory.domain.snippets import MOST_LINES, Snippet, snippets_of
 from context_pack.memory.domain.wholes import OF, PART

@@ -15,9 +15,9 @@ from enum import StrEnum
 from typing import Any
 
 from context_pack.kernel.classes import evolve, field, frozen
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.instants import format_instant, parse_instant
+from context_pack.kernel.text import sha256_hex
 from context_pack.memory.domain import code_place
 from context_pack.memory.domain.code_place import CodePlace
 

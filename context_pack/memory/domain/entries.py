@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.instants import format_instant
-from context_pack.kernel.lines import split_lines
+from context_pack.kernel.text import canonical_json, sha256_hex, split_lines
 from context_pack.memory.domain import code_place
 from context_pack.memory.domain.discovery import Discovery
 from context_pack.memory.domain.session import Session, summary

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log
 
 from context_pack.kernel.classes import frozen
-from context_pack.kernel.lines import split_lines
+from context_pack.kernel.text import split_lines
 from context_pack.retrieval.words import tokens
 
 LEAST_BYTES, MOST_WORDS = 3, 12

@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cached_property
 
 from context_pack.kernel.classes import frozen
-from context_pack.kernel.markdown import MIN_FENCE, fence_for
+from context_pack.kernel.text import MIN_FENCE, fence_for
 from context_pack.packs.domain.prose import Fence, fences_of, part_of
 from context_pack.toolkit.tokens import size
 

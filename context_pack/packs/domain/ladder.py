@@ -16,11 +16,11 @@ import re
 from collections.abc import Sequence
 
 from context_pack.kernel.classes import evolve, frozen
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.syntax import Definition
+from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.anchors import ALL, BARE, Anchor, Symbol
 from context_pack.packs.domain.likeness import alike, best_block, longest
 from context_pack.packs.domain.model import Ref

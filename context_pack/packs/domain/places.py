@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from context_pack.kernel.classes import frozen
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.lines import LineRange
+from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.anchors import Anchor
 from context_pack.packs.domain.source import SourceText, length_of, runs
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 
 from context_pack.kernel.classes import define, evolve, field, frozen
 from context_pack.kernel.containing import contained, pieces_of
-from context_pack.kernel.markdown import MIN_FENCE
+from context_pack.kernel.text import MIN_FENCE
 from context_pack.toolkit.tokens import size
 
 MOST_RUN = 40

@@ -15,8 +15,8 @@ from functools import cached_property
 from itertools import accumulate
 from zlib import crc32
 
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.ports import Stamp
+from context_pack.kernel.text import sha256_hex
 
 PRIME = (1 << 30) - 35
 BASE = 0x2A3C_59E7

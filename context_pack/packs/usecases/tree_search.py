@@ -12,12 +12,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import islice
 
 from context_pack.kernel.classes import define, field
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, Reason, Stamp
 from context_pack.kernel.syntax import Definition, NotParsed, Parsed, Syntax
+from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.anchors import Anchor
 from context_pack.packs.domain.ladder import Elsewhere, Text, at, is_copy, named
 from context_pack.packs.domain.model import Ref

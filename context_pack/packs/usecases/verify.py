@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from context_pack.kernel.classes import evolve, field, frozen
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
+from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.changes import advanced, check_editable, put_ref, untrustworthy
 from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.states import Checked, State, problem_record

@@ -24,10 +24,10 @@ from context_pack.code.usecases.read_file import (
     count_lines,
     numbered_lines,
 )
-from context_pack.kernel.lines import split_lines
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import FolderNames
 from context_pack.kernel.syntax import NoSyntax, NotParsed, Syntax
+from context_pack.kernel.text import split_lines
 from context_pack.toolkit.call import Cancelled, QuietCall
 from context_pack.toolkit.registry import Registry
 from context_pack.toolkit.rows import weight

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.kernel.digest import canonical_json, sha256_hex
 from context_pack.kernel.errors import KIND_OF, Code, Failure, Kind, invalid
 from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
+from context_pack.kernel.text import canonical_json, sha256_hex
 from context_pack.packs.domain.revision import FIRST, check_revision
 
 TOKENS = st.binary(min_size=PACK_ID_BYTES, max_size=PACK_ID_BYTES)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from context_pack.kernel.containing import contained
-from context_pack.kernel.markdown import fence_for, fenced, is_single_line, single_line
+from context_pack.kernel.text import fence_for, fenced, is_single_line, single_line
 
 COMMONMARK = MarkdownIt("commonmark")
 HEAD = "[LEGEND]\n# Context pack: P\n\n[CONTENT]\n## Title [key]\n"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.kernel.digest import sha256_hex
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paging import MAX_CURSOR_CHARS, decode_cursor, encode_cursor, page
+from context_pack.kernel.text import sha256_hex
 
 PAYLOADS = st.dictionaries(st.text(max_size=8), st.integers() | st.text(max_size=8) | st.none(), max_size=4)
 

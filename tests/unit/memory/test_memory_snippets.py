@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.lines import split_lines
 from context_pack.kernel.syntax import Definition, DefinitionKind, NotParsed, Parsed
+from context_pack.kernel.text import split_lines
 from context_pack.memory.domain.code_entries import code_entry
 from context_pack.memory.domain.snippets import (
     LEAST_BETWEEN,

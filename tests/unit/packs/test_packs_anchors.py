@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from context_pack.kernel.digest import sha256_hex
+from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.record import to_record
 
 FUNCTION = ["def load(path):", "    with open(path) as file:", "        return file.read()"]

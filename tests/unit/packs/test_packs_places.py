@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pack_history import resolve
 
-from context_pack.kernel.digest import sha256_hex
-from context_pack.kernel.lines import LineRange, split_lines
+from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.text import sha256_hex, split_lines
 from context_pack.packs.domain.anchors import Anchor, anchor_of
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.places import MOST_PLACES, identical
