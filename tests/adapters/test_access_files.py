@@ -35,7 +35,7 @@ def read(files: AccessFiles, times: int = 1, path: RelativePath = A) -> None:
 
 
 @pytest.mark.clause("CD-43")
-def test_reads_gather_in_memory_and_are_written_together(tmp_path: Path) -> None:
+def test_reads_are_buffered_in_memory_until_flush(tmp_path: Path) -> None:
     files = log(tmp_path)
     read(files, 100)
     assert not (tmp_path / "access").exists()
@@ -47,7 +47,7 @@ def test_reads_gather_in_memory_and_are_written_together(tmp_path: Path) -> None
 
 
 @pytest.mark.clause("CD-43")
-def test_what_has_gathered_is_written_a_while_after_the_first_read(tmp_path: Path) -> None:
+def test_buffered_reads_are_written_after_a_delay(tmp_path: Path) -> None:
     files = log(tmp_path, seconds=0.05)
     read(files, 3)
     for thread in threading.enumerate():
@@ -106,7 +106,7 @@ def test_a_root_that_cannot_be_written_fails_nothing_and_is_tried_again(tmp_path
 
 
 @pytest.mark.clause("CD-44")
-def test_a_lock_that_stays_taken_keeps_the_reads_for_later(tmp_path: Path) -> None:
+def test_reads_stay_buffered_while_the_file_is_locked(tmp_path: Path) -> None:
     from context_pack_adapters.disk.locking import PathLock
 
     files = log(tmp_path)
@@ -156,7 +156,7 @@ def test_a_pipe_or_link_in_the_place_of_the_file_is_neither_read_nor_followed(tm
 
 
 @pytest.mark.clause("CD-43")
-def test_what_gathers_in_memory_is_bounded(tmp_path: Path) -> None:
+def test_buffered_reads_hold_at_most_10000_paths(tmp_path: Path) -> None:
     files = log(tmp_path)
     for number in range(10_050):
         read(files, path=RelativePath(f"f{number}"))

@@ -73,7 +73,7 @@ def test_a_linked_folder_counts_if_it_stays_inside_and_once(tmp_path: Path) -> N
 
 
 @pytest.mark.clause("BD-01")
-def test_the_environment_decides_alone(tmp_path: Path) -> None:
+def test_bundles_named_by_the_environment_replace_discovery(tmp_path: Path) -> None:
     root = tmp_path / "project"
     write_files(root / "found", bundle("x"))
     write_files(root / "deep/named", bundle("y"))
@@ -144,7 +144,7 @@ def test_bundles_yaml_names_bundles_inside_the_source_root(tmp_path: Path) -> No
         ("bundles: [{id: x, path: nowhere}]", "$.bundles[0].path has no sdd-bundle.yaml"),
     ],
 )
-def test_what_is_wrong_in_bundles_yaml_is_told(tmp_path: Path, text: str, words: str) -> None:
+def test_mistakes_in_bundles_yaml_are_reported(tmp_path: Path, text: str, words: str) -> None:
     root = tmp_path / "project"
     write_files(root / "found", bundle("a"))
     write_files(tmp_path / "outside", bundle("secret"))
@@ -201,7 +201,7 @@ def test_the_single_bundle_is_the_only_one_that_loads(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("BD-03")
-def test_a_folder_whose_name_is_no_text_does_no_harm(tmp_path: Path) -> None:
+def test_a_folder_with_an_undecodable_name_is_skipped(tmp_path: Path) -> None:
     write_files(tmp_path / "good", bundle("a"))
     bad = os.fsencode(tmp_path) + b"/\xff"
     os.mkdir(bad)

@@ -67,7 +67,7 @@ def told(root: Path, key: str = "a") -> list[tuple[str | None, str]]:
         (b"id: " + b"9" * 5000, "digits", 1),
     ],
 )
-def test_a_malformed_entity_is_told_with_its_place_and_the_rest_works(
+def test_a_malformed_entity_is_reported_with_its_line_and_others_load(
     project: Path, data: bytes, words: str | None, line: int | None
 ) -> None:
     (project / "shop/bundle/node/9.yaml").write_bytes(data)
@@ -97,7 +97,7 @@ def test_a_malformed_entity_is_told_with_its_place_and_the_rest_works(
         (b"// no comments\n{}", "not valid JSON"),
     ],
 )
-def test_a_malformed_json_file_is_told_with_its_place(project: Path, data: bytes, words: str) -> None:
+def test_a_malformed_json_file_is_reported_with_its_line(project: Path, data: bytes, words: str) -> None:
     (project / "shop/schemas/Node.json").write_bytes(data)
     found = told(project)
     assert [file for file, _ in found] == ["schemas/Node.json"]
@@ -123,7 +123,7 @@ def test_json_may_have_a_byte_order_mark_and_a_type_may_be_yaml(project: Path) -
 
 
 @pytest.mark.clause("BD-06", "BD-11")
-def test_a_malformed_manifest_is_told_with_its_place(project: Path) -> None:
+def test_a_malformed_manifest_is_reported_with_its_line(project: Path) -> None:
     (project / "shop" / MANIFEST).write_text("kind: Bundle\nspec:\n\tx: 1\n")
     error = desk(project).refused("export_context", targets=[target("a")])
     (one,) = error["details"]["diagnostics"]
@@ -190,7 +190,7 @@ def test_a_folder_that_is_swapped_for_a_link_gives_nothing_away(project: Path) -
 
 
 @pytest.mark.clause("BD-13")
-def test_what_is_no_plain_file_is_told_and_never_waited_for(project: Path) -> None:
+def test_pipes_sockets_and_folders_named_yaml_are_reported_at_once(project: Path) -> None:
     folder = project / "shop/bundle/node"
     os.mkfifo(folder / "pipe.yaml")
     (folder / "folder.yaml").mkdir()
@@ -204,7 +204,7 @@ def test_what_is_no_plain_file_is_told_and_never_waited_for(project: Path) -> No
 
 
 @pytest.mark.clause("BD-13")
-def test_names_that_are_never_read_and_names_that_cannot_be_are_told(project: Path) -> None:
+def test_files_with_denied_or_impossible_names_are_reported(project: Path) -> None:
     folder = project / "shop/bundle/node"
     (folder / "id_rsa.yaml").write_text("id: key\n")
     (folder / "back\\slash.yaml").write_text("id: slash\n")
@@ -215,7 +215,7 @@ def test_names_that_are_never_read_and_names_that_cannot_be_are_told(project: Pa
 
 
 @pytest.mark.clause("BD-13")
-def test_a_name_that_is_no_text_does_no_harm(project: Path) -> None:
+def test_a_file_with_an_undecodable_name_breaks_no_answer(project: Path) -> None:
     bad = os.fsencode(project / "shop/bundle/node") + b"/\xff.yaml"
     with open(bad, "wb") as stream:
         stream.write(b"id: bad\n")
@@ -225,7 +225,7 @@ def test_a_name_that_is_no_text_does_no_harm(project: Path) -> None:
 
 
 @pytest.mark.clause("BD-11")
-def test_a_file_too_large_is_told(project: Path) -> None:
+def test_a_file_over_the_size_limit_is_reported(project: Path) -> None:
     with open(project / "shop/bundle/node/9.yaml", "wb") as stream:
         stream.truncate(9 * 1024 * 1024)
     assert told(project) == [("bundle/node/9.yaml", "it is larger than 8 MiB")]
@@ -233,7 +233,7 @@ def test_a_file_too_large_is_told(project: Path) -> None:
 
 @pytest.mark.clause("BD-11")
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission_is_told(project: Path) -> None:
+def test_a_file_without_read_permission_is_reported(project: Path) -> None:
     (project / "shop/bundle/node/9.yaml").write_text("id: x\n")
     (project / "shop/bundle/node/9.yaml").chmod(0)
     assert "cannot be read" in told(project)[0][1]
@@ -301,7 +301,7 @@ def test_the_same_bytes_under_a_new_time_are_not_parsed_again(project: Path) -> 
 
 
 @pytest.mark.clause("BD-16")
-def test_a_young_signature_is_never_trusted(project: Path) -> None:
+def test_files_changed_within_one_clock_tick_are_read_again(project: Path) -> None:
     """Rewrites of the same length within one tick leave size, inode and time as they were."""
     path = project / "shop/bundle/node/0000.yaml"
     files = DiskBundleFiles(project / "shop", POLICY)
@@ -315,7 +315,7 @@ def test_a_young_signature_is_never_trusted(project: Path) -> None:
 
 
 @pytest.mark.clause("BD-16", "BD-35")
-def test_data_and_time_belong_together_while_a_file_is_replaced(project: Path) -> None:
+def test_content_and_mtime_come_from_the_same_read_of_a_replaced_file(project: Path) -> None:
     path = project / "shop/bundle/node/0000.yaml"
     stop = threading.Event()
 
@@ -385,7 +385,7 @@ def test_several_calls_at_once_load_a_bundle_once(project: Path) -> None:
 
 
 @pytest.mark.clause("BD-16")
-def test_a_waiting_call_may_be_withdrawn(project: Path) -> None:
+def test_a_call_waiting_for_a_load_can_be_cancelled(project: Path) -> None:
     class Withdrawn(Exception):
         """The caller has gone."""
 

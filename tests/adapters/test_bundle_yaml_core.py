@@ -54,7 +54,7 @@ def test_numbers_that_are_not_finite_are_refused_unless_asked_for() -> None:
 
 
 @pytest.mark.clause("BD-10")
-def test_a_key_is_its_text_or_must_be_text() -> None:
+def test_mapping_keys_are_read_as_text_or_refused() -> None:
     assert load("404: x\ntrue: y\n~: z\n'1': w") == {"404": "x", "true": "y", "~": "z", "1": "w"}
     assert refused("a: 1\n404: x", text_keys=True).line == 2
     assert refused("1: a\n'1': b").reason == "a key appears twice"
@@ -91,7 +91,7 @@ def test_a_key_is_its_text_or_must_be_text() -> None:
         ("a: 0x" + "f" * 5000, "more than 3000 digits", 1),
     ],
 )
-def test_what_is_refused_says_why_and_where(text: str, words: str, line: int | None) -> None:
+def test_refused_yaml_names_the_reason_and_the_line(text: str, words: str, line: int | None) -> None:
     told = refused(text)
     assert words in told.reason
     assert line is None or told.line == line
@@ -126,7 +126,7 @@ def test_aliases_cannot_make_a_small_file_large_or_deep() -> None:
 
 
 @pytest.mark.clause("BD-11")
-def test_no_depth_makes_it_recurse() -> None:
+def test_deep_nesting_is_refused_without_recursion() -> None:
     limit = sys.getrecursionlimit()
     for filling in ("[", "{a: ", "- ", "? ", "a: &a [*a,", "&a [", "!!seq ["):
         told = refused(filling * (400_000 // len(filling)))
@@ -140,7 +140,7 @@ def test_no_depth_makes_it_recurse() -> None:
 @given(st.text(max_size=120) | st.binary(max_size=120))
 @example("%TAG ! tag:x,2000:\n---\na: !b c")
 @example("\ufeffa: 1")
-def test_whatever_is_given_is_a_value_or_refused(data: str | bytes) -> None:
+def test_random_bytes_are_loaded_or_refused_as_malformed(data: str | bytes) -> None:
     with suppress(Malformed):
         load(data)
 
@@ -156,12 +156,12 @@ VALUES = st.recursive(
 
 @pytest.mark.clause("BD-10")
 @given(VALUES)
-def test_json_is_yaml(value: Any) -> None:
+def test_json_documents_load_as_yaml(value: Any) -> None:
     assert load(json.dumps({"v": value}, ensure_ascii=False)) == {"v": value}
 
 
 @pytest.mark.clause("BD-10", "CX-02")
-def test_two_escapes_are_one_character_in_double_quotes_and_text_elsewhere() -> None:
+def test_surrogate_pair_escapes_join_in_double_quotes_only() -> None:
     lines = [
         r'quoted: "\ud83d\ude80 and \uD83D\uDE80"',
         r'escaped: "\\ud83d\\ude80"',

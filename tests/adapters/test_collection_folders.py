@@ -164,7 +164,7 @@ def test_a_folder_with_a_manifest_of_ours_follows_it_and_ignores_others(tmp_path
 
 
 @pytest.mark.clause("DC-20")
-def test_what_is_not_text_fails_with_its_reason(tmp_path: Path) -> None:
+def test_non_text_documents_fail_with_their_reason(tmp_path: Path) -> None:
     lay(
         tmp_path,
         {
@@ -208,7 +208,7 @@ def test_a_collection_may_lie_outside_but_never_where_the_policy_denies(tmp_path
 
 
 @pytest.mark.clause("DC-10")
-def test_a_source_that_is_not_there_is_told_without_an_absolute_path(tmp_path: Path) -> None:
+def test_a_missing_source_is_reported_without_its_absolute_path(tmp_path: Path) -> None:
     for place in ("./nowhere", str(tmp_path / "nowhere"), "none/manifest.json", "none.tar.gz"):
         with pytest.raises(Failure) as refused:
             surveyed(collections(tmp_path, place))
@@ -290,7 +290,7 @@ def test_a_configuration_that_is_no_plain_file_is_neither_read_nor_written(tmp_p
 
 
 @pytest.mark.clause("PV-07")
-def test_what_a_killed_edit_left_goes_with_the_next_and_nothing_else_does(tmp_path: Path) -> None:
+def test_stale_temporary_files_of_an_edit_are_removed_by_the_next(tmp_path: Path) -> None:
     left, other = tmp_path / f".context.json.{'0' * 16}.tmp", tmp_path / f".other.json.{'0' * 16}.tmp"
     for path in (left, other):
         path.write_text("half")
@@ -311,7 +311,7 @@ def test_the_state_of_a_file_changes_with_every_edit(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("DC-27")
-def test_a_name_that_cannot_be_given_is_told_on_one_short_line(tmp_path: Path) -> None:
+def test_unusable_document_names_are_reported_on_one_short_line(tmp_path: Path) -> None:
     deep = "/".join(["d" * 240] * 4)
     lay(
         tmp_path,
@@ -338,7 +338,7 @@ def test_a_name_that_cannot_be_given_is_told_on_one_short_line(tmp_path: Path) -
 
 
 @pytest.mark.clause("DC-27")
-def test_what_is_no_file_is_skipped_as_that(tmp_path: Path) -> None:
+def test_a_pipe_among_documents_is_skipped_with_its_reason(tmp_path: Path) -> None:
     lay(tmp_path, {"docs/a.md": "# A", "docs/b.md": "b", "docs/.gitignore": "b.md\n"})
     os.mkfifo(tmp_path / "docs/fifo.md")
     survey = surveyed(collections(tmp_path), explain=True)
@@ -352,7 +352,7 @@ def test_what_is_no_file_is_skipped_as_that(tmp_path: Path) -> None:
 
 @pytest.mark.clause("DC-10")
 @pytest.mark.parametrize("ending", ["", "/manifest.json", ".tar.gz"])
-def test_a_place_that_cannot_be_looked_at_is_told_in_words(tmp_path: Path, ending: str) -> None:
+def test_a_collection_path_that_is_too_long_is_an_io_error(tmp_path: Path, ending: str) -> None:
     sources = collections(tmp_path, f"./{'x' * 300}{ending}")
     with pytest.raises(Failure) as refused:
         surveyed(sources)
@@ -376,7 +376,7 @@ def test_a_folder_that_cannot_be_listed_is_not_one_without_documents(tmp_path: P
 
 
 @pytest.mark.clause("DC-04")
-def test_a_manifest_with_a_mistake_lets_in_nothing_that_it_left_out(tmp_path: Path) -> None:
+def test_a_broken_manifest_admits_no_excluded_document(tmp_path: Path) -> None:
     lay(tmp_path, {"docs/a.md": "# A", "docs/drafts/b.md": "# B"})
     manifest = tmp_path / "docs/manifest.json"
     manifest.write_text('{"name": "n", "version": "1" "sources": {"glob": ["**/*.md", "!drafts/**"]}}')

@@ -126,7 +126,7 @@ def test_hashes_of_a_package_are_checked(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("DC-11")
-def test_the_last_entry_of_a_name_counts(tmp_path: Path) -> None:
+def test_the_last_package_entry_of_a_name_wins(tmp_path: Path) -> None:
     source = packed(tmp_path, member("a.md", b"old"), member("./a.md", b"new"))
     assert texts(source) == {"a.md": "new"}
 
@@ -139,7 +139,7 @@ def test_a_file_that_is_too_large_fails_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("DC-12")
-def test_too_many_entries_or_bytes_or_a_long_header_end_in_words(tmp_path: Path) -> None:
+def test_package_limits_on_entries_bytes_and_headers_are_errors(tmp_path: Path) -> None:
     packed(tmp_path, *(member(f"{number}.md") for number in range(20)))
     with pytest.raises(Failure) as refused:
         PackageSource(tmp_path / "p.tar.gz", PathPolicy(), max_entries=20).survey()
@@ -172,7 +172,7 @@ def test_a_bomb_is_not_unpacked_to_its_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("DC-12")
-def test_a_package_that_cannot_be_used_is_looked_at_once(tmp_path: Path) -> None:
+def test_an_unusable_package_is_read_once_until_it_changes(tmp_path: Path) -> None:
     path, looks, useless = tmp_path / "p.tgz", [0], dict[str, tuple[str, str]]()
 
     def look() -> str:
@@ -201,7 +201,7 @@ def test_a_package_that_cannot_be_used_is_looked_at_once(tmp_path: Path) -> None
     [b"", b"no gzip", gzip.compress(b"no tar" * 1000), gzip.compress(b"\0" * 2000)[:20]],
     ids=["nothing", "no gzip", "no tar", "cut short"],  # what is compressed holds the time
 )
-def test_what_is_no_package_is_told(tmp_path: Path, data: bytes) -> None:
+def test_a_file_that_is_no_package_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "p.tgz").write_bytes(data)
     with pytest.raises(Failure) as refused:
         PackageSource(tmp_path / "p.tgz", PathPolicy()).survey()
@@ -209,7 +209,7 @@ def test_what_is_no_package_is_told(tmp_path: Path, data: bytes) -> None:
 
 
 @pytest.mark.clause("DC-21")
-def test_an_unchanged_package_is_not_looked_into(tmp_path: Path) -> None:
+def test_an_unchanged_package_is_not_read_again(tmp_path: Path) -> None:
     import os
 
     source = packed(tmp_path, member("a.md", b"a"))

@@ -189,7 +189,7 @@ def test_a_repository_that_was_not_allowed_is_refused_with_the_command_to_run(
         "ssh://example.invalid/team/docs",
     ],
 )
-def test_a_permit_is_for_one_address_and_does_not_count_in_a_project(project: Path, other: str) -> None:
+def test_a_permit_covers_one_address_and_is_ignored_in_project_files(project: Path, other: str) -> None:
     sources = collections(project, f"git+{other}", allow={"https://example.invalid/team/docs": True})
     assert "not allowed yet" in refused(sources).message
     text = {"collections": {"it": {"url": f"git+{other}"}}, "allowed": {other: {"credentials": True}}}

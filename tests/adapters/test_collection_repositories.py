@@ -102,7 +102,7 @@ def test_only_a_fetch_sees_new_commits_and_refs_stay_where_they_are(tmp_path: Pa
 
 
 @pytest.mark.clause("PV-07", "DC-13")
-def test_what_a_killed_git_left_stops_no_later_fetch(tmp_path: Path, repository: Path) -> None:
+def test_lock_files_of_a_killed_git_do_not_block_the_next_fetch(tmp_path: Path, repository: Path) -> None:
     found = sources(tmp_path, f"git+file://{repository}#main")
     looked(found)
     (store,) = (tmp_path / "cache/git").iterdir()
@@ -154,25 +154,21 @@ def test_a_repository_that_the_project_brings_along_is_not_used(
         ("?manifest=x.json", "there is no x.json in the repository"),
     ],
 )
-def test_what_cannot_be_fetched_is_told_in_words(
-    tmp_path: Path, repository: Path, tail: str, words: str
-) -> None:
+def test_a_failed_fetch_is_an_error_message(tmp_path: Path, repository: Path, tail: str, words: str) -> None:
     with pytest.raises(Failure) as refused:
         looked(sources(tmp_path, f"git+file://{repository}{tail}"))
     assert refused.value.message == words
 
 
 @pytest.mark.clause("DC-13")
-def test_before_the_first_fetch_there_is_nothing_and_no_question_is_asked(
-    tmp_path: Path, repository: Path
-) -> None:
+def test_a_repository_never_fetched_says_to_sync_first(tmp_path: Path, repository: Path) -> None:
     with pytest.raises(Failure) as refused:
         looked(sources(tmp_path, f"git+file://{repository}"), fetch=False)
     assert refused.value.message == "it was never fetched; sync it first"
 
 
 @pytest.mark.clause("DC-13")
-def test_hooks_and_the_environment_of_others_do_not_reach_git(
+def test_git_runs_without_inherited_variables_and_hooks(
     tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))

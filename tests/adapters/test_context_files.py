@@ -325,7 +325,7 @@ def test_a_path_may_be_a_folder_of_the_allowed_roots_and_none_beside_them(root: 
 
 
 @pytest.mark.clause("CX-22")
-def test_what_is_not_allowed_looks_alike_whether_it_is_there_or_not(root: Path, tmp_path: Path) -> None:
+def test_a_refused_path_does_not_reveal_whether_it_exists(root: Path, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     asked = Asked(disk_contexts(root))
     answers = {
@@ -410,9 +410,7 @@ def test_contents_are_read_once_for_as_long_as_nothing_changes(root: Path) -> No
 
 @pytest.mark.clause("CX-05", "CX-08")
 @pytest.mark.parametrize("method", list(Method))
-def test_what_a_write_leaves_for_a_moment_or_when_it_is_killed_makes_nothing_stale(
-    root: Path, method: Method
-) -> None:
+def test_temporary_files_of_a_context_write_make_no_folder_stale(root: Path, method: Method) -> None:
     ports = disk_contexts(root)
     refresher(ports).refresh(opened(root), RefreshRequest(method=method))
     asked = Asked(ports)
@@ -461,7 +459,7 @@ def settle(root: Path) -> None:
 
 
 @pytest.mark.clause("CX-08")
-def test_what_a_refresh_read_is_not_read_again_by_the_next_process(root: Path) -> None:
+def test_fingerprints_of_a_refresh_are_reused_by_the_next_process(root: Path) -> None:
     settle(root)
     refreshed(root)
     settle(root)
@@ -481,14 +479,14 @@ def test_what_a_refresh_read_is_not_read_again_by_the_next_process(root: Path) -
 @pytest.mark.parametrize(
     "text", ["", "[]", "{", '{"format": 2, "folders": {}}', '{"format": 1, "folders": [1]}']
 )
-def test_a_broken_memory_of_fingerprints_is_as_none(root: Path, text: str) -> None:
+def test_a_broken_fingerprint_cache_is_ignored(root: Path, text: str) -> None:
     refreshed(root)
     plant(root, {".agents/cache/seen.json": text})
     assert {entry["state"] for entry in Asked(disk_contexts(root)).entries().values()} == {"fresh"}
 
 
 @pytest.mark.clause("CX-08")
-def test_fingerprints_that_cannot_be_remembered_are_no_failure(root: Path) -> None:
+def test_an_unwritable_fingerprint_cache_fails_no_call(root: Path) -> None:
     settle(root)
     plant(root, {".agents/cache/seen.json/in-the-way": ""})
     assert refreshed(root) == {"made", "updated"}
@@ -540,7 +538,7 @@ def test_a_context_that_is_a_link_is_left_alone(root: Path) -> None:
 
 @pytest.mark.clause("CX-35")
 @pytest.mark.parametrize("text", ["version: 2\nnew: 1\n", "{{{\n", "version: 1\n"])
-def test_what_is_not_understood_is_never_touched(root: Path, text: str) -> None:
+def test_refresh_leaves_unparsable_context_files_untouched(root: Path, text: str) -> None:
     path = root / "src/.context.yaml"
     path.write_text(text)
     refresher(disk_contexts(root)).refresh(opened(root), RefreshRequest())
@@ -551,7 +549,7 @@ def test_what_is_not_understood_is_never_touched(root: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"format": 2}', '{"format": 1, "projects": {"." : 3}}', "\x00"]
 )
-def test_a_broken_memory_remembers_nothing_and_is_mended_by_the_next_refresh(root: Path, text: str) -> None:
+def test_a_broken_derived_file_is_rewritten_by_the_next_refresh(root: Path, text: str) -> None:
     ports = disk_contexts(root)
     store = root / ".agents/store/contexts/derived.json"
     plant(root, {".agents/store/contexts/derived.json": text})
@@ -562,7 +560,7 @@ def test_a_broken_memory_remembers_nothing_and_is_mended_by_the_next_refresh(roo
 
 
 @pytest.mark.clause("PV-07")
-def test_what_a_killed_refresh_left_beside_its_memory_goes_with_the_next(root: Path) -> None:
+def test_stale_temporary_files_of_a_refresh_are_removed_by_the_next(root: Path) -> None:
     left = f".agents/store/contexts/.derived.json.{'0' * 16}.tmp"
     plant(root, {left: "half"})
     os.utime(root / left, (0, 0))
@@ -583,7 +581,7 @@ def parsed(text: str | bytes) -> Any:
     "spelled",
     ["2026-02-13T10:00:00Z", "2026-02-13", "yes", "on", "No", "12:30:45", "1_000", "0b1", "~x", "=", "<<"],
 )
-def test_what_yaml_1_1_takes_for_something_else_is_text(spelled: str) -> None:
+def test_yaml_1_1_booleans_and_numbers_stay_text(spelled: str) -> None:
     text = context("src").replace("A folder.", spelled)
     verdict = judged(parsed(text))
     assert isinstance(verdict, Context)
@@ -592,7 +590,7 @@ def test_what_yaml_1_1_takes_for_something_else_is_text(spelled: str) -> None:
 
 @pytest.mark.clause("CX-02", "CX-03")
 @pytest.mark.parametrize("version", ["1", "1.0", "0x1", "0o1", "1e0", "+1"])
-def test_every_spelling_of_one_is_version_one(version: str) -> None:
+def test_every_yaml_spelling_of_1_is_version_1(version: str) -> None:
     verdict = judged(parsed(context("src").replace("version: 1\n", f"version: {version}\n")))
     assert isinstance(verdict, Context)
     assert verdict.record["version"] == 1
@@ -631,7 +629,7 @@ def test_every_layout_of_a_valid_file_is_fine(change: Any) -> None:
     ],
     ids=["two", "tab", "merge", "merge-inline", "twice", "utf8", "key"],
 )
-def test_what_the_dialect_does_not_have_is_corrupt(text: str | bytes) -> None:
+def test_yaml_outside_the_supported_subset_is_corrupt(text: str | bytes) -> None:
     found = parsed(text)
     verdict = Corrupt(found.reason) if isinstance(found, MalformedContext) else judged(found)
     assert isinstance(verdict, Corrupt)

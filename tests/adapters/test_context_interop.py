@@ -182,7 +182,7 @@ def test_every_call_is_answered_as_dotcontext_answered_it(original: Path) -> Non
 
 @needs_original
 @pytest.mark.clause("CX-22", "CX-25", "CX-50")
-def test_where_we_answer_otherwise_it_is_the_contract_that_says_so(original: Path) -> None:
+def test_answers_differ_from_dotcontext_only_where_the_contract_says(original: Path) -> None:
     asked = Asked(disk_contexts(original / "trees/lean", original))
     by_id = {call["id"]: call for call in calls()}
     outside = asked.error("list_contexts", **by_id["list_nonexistent"]["arguments"])

@@ -45,7 +45,7 @@ def test_a_discovery_is_a_markdown_file_with_its_words_as_the_body(tmp_path: Pat
 
 
 @pytest.mark.clause("ME-03")
-def test_words_that_were_mended_by_hand_are_read_and_do_not_swallow_the_old_ones(tmp_path: Path) -> None:
+def test_a_hand_edited_discovery_keeps_its_id_and_the_old_text_is_new(tmp_path: Path) -> None:
     store = DiscoveryFiles(tmp_path)
     kept = store.record(found_out("Sessions live in Redis")).discovery
     path = folder(tmp_path) / f"{kept.id}.md"
@@ -106,7 +106,7 @@ for number in range(int(sys.argv[2])):
 
 
 @pytest.mark.clause("ME-02")
-def test_processes_that_say_the_same_count_together(tmp_path: Path) -> None:
+def test_processes_recording_the_same_discovery_share_one_count(tmp_path: Path) -> None:
     words = [sys.executable, "-c", RECORDER, str(tmp_path), "8"]
     processes = [subprocess.Popen(words, env=environment(), stdout=subprocess.DEVNULL) for _ in range(3)]
     assert [process.wait(60) for process in processes] == [0, 0, 0]

@@ -32,7 +32,7 @@ def changes(folder: Path) -> FolderChanges:
 
 
 @pytest.mark.clause("ST-27")
-def test_every_kind_of_change_is_told_once_by_name(folder: Path, changes: FolderChanges) -> None:
+def test_folder_watch_reports_each_change_once_by_name(folder: Path, changes: FolderChanges) -> None:
     assert changes.names() == set()
     (folder / "old").write_text("new")
     assert changes.names() == {"old"}
@@ -55,7 +55,7 @@ def test_every_kind_of_change_is_told_once_by_name(folder: Path, changes: Folder
 
 
 @pytest.mark.clause("ST-27")
-def test_a_folder_that_is_gone_or_another_one_is_not_known(folder: Path, changes: FolderChanges) -> None:
+def test_folder_watch_gives_up_on_a_removed_or_replaced_folder(folder: Path, changes: FolderChanges) -> None:
     folder.rename(folder.with_name("moved"))
     assert changes.names() is None
     folder.mkdir()
@@ -69,7 +69,7 @@ def test_a_folder_that_is_gone_or_another_one_is_not_known(folder: Path, changes
 
 
 @pytest.mark.clause("ST-27")
-def test_a_link_that_leads_elsewhere_now_is_not_known(folder: Path) -> None:
+def test_folder_watch_gives_up_on_a_retargeted_link(folder: Path) -> None:
     other = folder.with_name("other")
     other.mkdir()
     link = folder.with_name("link")
@@ -83,7 +83,7 @@ def test_a_link_that_leads_elsewhere_now_is_not_known(folder: Path) -> None:
 
 
 @pytest.mark.clause("ST-27")
-def test_more_changes_than_the_system_keeps_are_not_known(folder: Path, changes: FolderChanges) -> None:
+def test_folder_watch_gives_up_when_the_event_queue_overflows(folder: Path, changes: FolderChanges) -> None:
     most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     if most > 200_000:
         pytest.skip("the system keeps too many")
@@ -95,7 +95,7 @@ def test_more_changes_than_the_system_keeps_are_not_known(folder: Path, changes:
 
 
 @pytest.mark.clause("ST-27")
-def test_a_forked_child_is_not_told_and_takes_nothing_from_its_parent(folder: Path) -> None:
+def test_a_forked_child_takes_no_events_from_its_parents_watch(folder: Path) -> None:
     code = (
         "import os, sys\n"
         "from pathlib import Path\n"
@@ -113,7 +113,7 @@ def test_a_forked_child_is_not_told_and_takes_nothing_from_its_parent(folder: Pa
 
 
 @pytest.mark.clause("ST-27")
-def test_file_systems_that_do_not_tell_everything_are_not_watched() -> None:
+def test_file_systems_without_reliable_events_are_not_watched() -> None:
     assert watch_folder("/proc/self") is None
     assert watch_folder("/nothing/there") is None
 
@@ -131,7 +131,7 @@ def test_a_watch_that_is_dropped_leaves_no_descriptor_open(folder: Path) -> None
 
 
 @pytest.mark.clause("ST-27")
-def test_more_changes_than_are_worth_reading_are_not_known(folder: Path, changes: FolderChanges) -> None:
+def test_folder_watch_gives_up_after_too_many_events(folder: Path, changes: FolderChanges) -> None:
     """Who changes files faster than they are told of would otherwise keep the question busy for ever."""
     for _ in range(3000):
         for name in ("a", "b"):

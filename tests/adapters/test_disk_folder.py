@@ -101,7 +101,7 @@ def test_of_many_exclusive_creates_one_succeeds(tmp_path: Path, linking: Callabl
 
 
 @pytest.mark.clause("ST-12")
-def test_other_link_errors_pass(tmp_path: Path) -> None:
+def test_unexpected_link_errors_are_raised(tmp_path: Path) -> None:
     def full(source: str, target: str, **places: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -144,7 +144,7 @@ def test_only_plain_files_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.clause("ST-32")
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_no_folder_of_ours_is_reached_through_a_link(tmp_path: Path, depth: int) -> None:
+def test_storage_folders_are_never_opened_through_a_link(tmp_path: Path, depth: int) -> None:
     """A link to a folder that holds the very same names, at each step of the way."""
     names = ["a", "b", "c"]
     for top in ("project", "outside"):
@@ -238,7 +238,7 @@ def test_a_folder_is_made_with_its_parents_and_may_exist(tmp_path: Path) -> None
         (errno.EBUSY, "busy"),
     ],
 )
-def test_an_operating_system_error_is_told_in_words(number: int, words: str) -> None:
+def test_an_operating_system_error_becomes_a_worded_failure(number: int, words: str) -> None:
     failure = io_failure(OSError(number, "whatever", "/an/absolute/path"), "file.md")
     assert failure.code is Code.IO_ERROR
     assert words in failure.message

@@ -84,7 +84,7 @@ def test_a_walk_yields_what_git_would_not_ignore(root: Path, seed: int) -> None:
 
 
 @pytest.mark.clause("ST-46")
-def test_levels_negations_anchors_and_folders(root: Path) -> None:
+def test_gitignore_levels_negations_anchors_and_folder_patterns(root: Path) -> None:
     lay(
         root,
         "a.log", "keep.log", "src/b.log", "src/keep.log", "src/out/x", "out/y", "deep/out", "src/c.tmp",
@@ -96,7 +96,7 @@ def test_levels_negations_anchors_and_folders(root: Path) -> None:
 
 
 @pytest.mark.clause("ST-46")
-def test_what_lies_in_an_ignored_folder_cannot_be_taken_back(root: Path) -> None:
+def test_negation_cannot_reinclude_files_of_an_ignored_folder(root: Path) -> None:
     lay(root, "out/keep", "out2/keep", top="out\n!out/keep\nout2/*\n!out2/keep\n", out="!keep\n")
     assert walked(root) == ["out2/keep"]
 
@@ -164,7 +164,7 @@ def test_a_root_that_is_not_there_or_is_a_link(root: Path) -> None:
 
 
 @pytest.mark.clause("ST-47")
-def test_a_walk_ends_when_told_and_leaves_no_descriptor_open(root: Path) -> None:
+def test_a_stopped_walk_leaves_no_descriptor_open(root: Path) -> None:
     lay(root, *(f"{index}/{index}/x" for index in range(20)))
     before = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else []
     asked = iter([True] * 5)
@@ -180,7 +180,7 @@ def test_a_walk_ends_when_told_and_leaves_no_descriptor_open(root: Path) -> None
 
 
 @pytest.mark.clause("DC-20")
-def test_a_folder_that_cannot_be_listed_is_told(root: Path) -> None:
+def test_a_folder_that_cannot_be_listed_is_reported(root: Path) -> None:
     (root / "closed").mkdir(mode=0)
     shut: list[str] = []
     with ordinary_user():
@@ -232,7 +232,7 @@ def test_a_search_by_name_skips_ignored_and_excluded_folders(root: Path) -> None
 
 
 @pytest.mark.clause("ST-49")
-def test_names_of_a_wide_tree_are_all_there(root: Path) -> None:
+def test_a_name_index_of_a_wide_tree_is_complete(root: Path) -> None:
     for index in range(300):
         (root / f"folder{index:03}").mkdir()
         for inner in range(10):
@@ -242,6 +242,6 @@ def test_names_of_a_wide_tree_are_all_there(root: Path) -> None:
     assert names.complete
 
 
-def test_openings_of_classes_that_never_end_do_not_make_a_line_endless() -> None:
+def test_unclosed_character_classes_match_in_linear_time() -> None:
     with never_hanging():
         assert IgnoreFile("[" + "[:" * 300_000 + "a]").verdict("x", is_folder=False) is None

@@ -107,7 +107,7 @@ def test_a_retired_lock_file_never_splits_waiters(path: str) -> None:
 
 
 @pytest.mark.clause("ST-21")
-def test_who_locked_a_file_that_lost_its_name_starts_over(path: str) -> None:
+def test_a_lock_on_an_unlinked_file_is_taken_again(path: str) -> None:
     with PathLock(path, 1.0) as lock:
         lock.retire()
         assert not os.path.exists(path)

@@ -52,7 +52,7 @@ def test_a_link_in_the_place_of_our_folders_is_refused_and_nothing_is_written(
 
 
 @pytest.mark.clause("ST-32")
-def test_a_storage_root_of_ones_own_choice_may_be_a_link_and_hold_none(project: Path) -> None:
+def test_a_configured_storage_root_may_be_a_link_but_not_contain_one(project: Path) -> None:
     own = project.parent / "own"
     own.symlink_to(project.parent / "outside")
     assert open_workspace(root=own, source_root=project).packs.create(ttl_minutes=5).revision == 1
@@ -64,7 +64,7 @@ def test_a_storage_root_of_ones_own_choice_may_be_a_link_and_hold_none(project: 
 
 
 @pytest.mark.clause("ST-32")
-def test_a_link_that_comes_later_is_met_in_words_and_not_followed(project: Path) -> None:
+def test_a_link_placed_later_is_refused_and_not_followed(project: Path) -> None:
     workspace = open_workspace(source_root=project)
     pack = workspace.packs.create(ttl_minutes=5)
     (project / STORAGE / "packs").rename(project.parent / "outside" / "packs")
@@ -91,7 +91,7 @@ def test_a_project_that_is_itself_a_link_is_where_it_leads(project: Path) -> Non
 
 
 @pytest.mark.clause("ST-32")
-def test_a_server_says_so_and_ends(project: Path) -> None:
+def test_a_server_whose_storage_is_a_link_reports_it_and_exits(project: Path) -> None:
     link(project, f"{STORAGE}/packs", project.parent / "outside")
     checkout = Path(__file__).resolve().parents[2]
     ended = subprocess.run(

@@ -46,7 +46,7 @@ def test_a_looser_mode_is_repaired(tmp_path: Path) -> None:
 
 @pytest.mark.clause("PV-04")
 @pytest.mark.parametrize("what", ["link", "link to nothing", "file"])
-def test_what_is_no_folder_of_ours_is_refused(tmp_path: Path, what: str) -> None:
+def test_a_private_folder_that_is_a_file_or_link_is_refused(tmp_path: Path, what: str) -> None:
     (tmp_path / "decoy").mkdir()
     place = tmp_path / "place"
     if what == "file":

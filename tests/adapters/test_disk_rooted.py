@@ -152,7 +152,7 @@ def test_a_denied_path_is_denied_whether_or_not_it_is_there(read: Read, path: st
 
 
 @pytest.mark.clause("ST-44")
-def test_links_in_a_circle_lead_nowhere(root: Path, read: Read) -> None:
+def test_circular_links_are_missing_files(root: Path, read: Read) -> None:
     (root / "a").symlink_to("b")
     (root / "b").symlink_to("a")
     (root / "self").symlink_to("self")
@@ -210,7 +210,7 @@ def test_a_device_inside_the_root_is_no_file(read: Read, root: Path) -> None:
 
 
 @pytest.mark.clause("ST-45")
-def test_the_cap_is_exact(root: Path) -> None:
+def test_the_size_cap_of_a_read_is_exact(root: Path) -> None:
     (root / "ten").write_bytes(b"0123456789")
     rooted = Rooted(root, PathPolicy())
     assert rooted.read(RelativePath("ten"), 9) is Reason.TOO_LARGE

@@ -62,7 +62,7 @@ def test_vectors_are_those_of_a_plain_forward_pass(tmp_path: Path, kind: str, po
 
 @pytest.mark.clause("EM-08")
 @pytest.mark.parametrize("dtype", ["F64", "F16", "BF16"])
-def test_other_floats_give_nearly_the_same_vectors(tmp_path: Path, dtype: str) -> None:
+def test_half_precision_weights_give_nearly_the_same_vectors(tmp_path: Path, dtype: str) -> None:
     weights = tensors(VOCABULARY)
     plain = folder.load(str(write_folder(tmp_path / "plain", "bert", tokenizer("bert"), weights)))
     other = folder.load(str(write_folder(tmp_path / "other", "bert", tokenizer("bert"), weights, dtype)))
@@ -70,7 +70,7 @@ def test_other_floats_give_nearly_the_same_vectors(tmp_path: Path, dtype: str) -
 
 
 @pytest.mark.clause("EM-08")
-def test_names_behind_the_models_name_and_of_old_files_are_found(tmp_path: Path) -> None:
+def test_prefixed_and_legacy_tensor_names_are_found(tmp_path: Path) -> None:
     weights = tensors(VOCABULARY)
     plain = folder.load(str(write_folder(tmp_path / "plain", "bert", tokenizer("bert"), weights)))
     older = {
@@ -187,7 +187,7 @@ WRONG: dict[str, tuple[Callable[[Path], None], str]] = {
 
 @pytest.mark.clause("EM-08")
 @pytest.mark.parametrize("case", WRONG)
-def test_a_folder_that_is_wrong_fails_in_words(tmp_path: Path, case: str) -> None:
+def test_a_broken_model_folder_is_an_error_message(tmp_path: Path, case: str) -> None:
     change, words = WRONG[case]
     place = write_folder(tmp_path / "model", "bert", tokenizer("bert"), tensors(VOCABULARY))
     change(place)

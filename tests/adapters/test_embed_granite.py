@@ -59,7 +59,7 @@ def least_cosine(vectors: Any, stored: list[dict[str, Any]]) -> float:
 
 @needs_the_model
 @pytest.mark.clause("EM-03")
-def test_meaning_is_nearer_than_words(embedder: SentenceEmbedder) -> None:
+def test_semantic_vectors_rank_a_paraphrase_above_unrelated_text(embedder: SentenceEmbedder) -> None:
     question, answer, other = embedder.embed(
         [
             "how do I stop two programs from writing at once",
@@ -75,7 +75,7 @@ def test_meaning_is_nearer_than_words(embedder: SentenceEmbedder) -> None:
 
 @needs_the_model
 @pytest.mark.clause("EM-01", "EM-03")
-def test_threads_share_the_model_and_neighbours_change_nothing(embedder: SentenceEmbedder) -> None:
+def test_vectors_are_independent_of_threads_and_batch_neighbours(embedder: SentenceEmbedder) -> None:
     texts = [f"text {number} " + "about locks and files " * (number % 7) for number in range(8)]
     together = embedder.embed(texts, "document")
     with ThreadPoolExecutor(2) as pool:
@@ -84,7 +84,7 @@ def test_threads_share_the_model_and_neighbours_change_nothing(embedder: Sentenc
 
 
 @pytest.mark.clause("EM-04")
-def test_another_file_in_its_place_is_refused(tmp_path: Path) -> None:
+def test_a_model_file_with_another_digest_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.hmsemb"
     with pytest.raises(EmbedderFailed, match="cannot be read"):
         granite.model_in(str(path))

@@ -88,7 +88,7 @@ def test_an_empty_text_is_sent_as_a_blank_and_no_text_is_not_sent(endpoint: Endp
 
 @pytest.mark.clause("EM-07")
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
-def test_what_passes_is_asked_again_with_growing_pauses(endpoint: Endpoint, status: int) -> None:
+def test_temporary_http_errors_are_retried_with_growing_pauses(endpoint: Endpoint, status: int) -> None:
     endpoint.answers = [Answer(status)] * 3
     pauses = Pauses()
     made = pauses.embedder(endpoint).embed(["one"], "document")
@@ -98,7 +98,7 @@ def test_what_passes_is_asked_again_with_growing_pauses(endpoint: Endpoint, stat
 
 
 @pytest.mark.clause("EM-07")
-def test_a_lost_connection_is_asked_again(endpoint: Endpoint) -> None:
+def test_a_lost_connection_is_retried(endpoint: Endpoint) -> None:
     endpoint.answers = [Answer(0)]
     pauses = Pauses()
     assert len(pauses.embedder(endpoint).embed(["one"], "query")) == 1
@@ -106,7 +106,7 @@ def test_a_lost_connection_is_asked_again(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.clause("EM-07")
-def test_patience_ends_and_a_query_has_less_of_it(endpoint: Endpoint) -> None:
+def test_retries_are_bounded_and_fewer_for_a_query(endpoint: Endpoint) -> None:
     for kind, asked in (("query", 2), ("document", 5)):
         endpoint.answers = [Answer(503)] * 9
         endpoint.asked.clear()
@@ -147,7 +147,7 @@ def test_a_retry_after_that_is_a_date_or_too_late_for_a_query_fails_at_once(endp
 
 @pytest.mark.clause("EM-07")
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
-def test_a_refusal_fails_at_once_and_tells_no_key(endpoint: Endpoint, status: int) -> None:
+def test_a_refusal_fails_at_once_and_never_shows_the_key(endpoint: Endpoint, status: int) -> None:
     said = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}\n see docs" * 40}}).encode()
     endpoint.answers = [Answer(status, said)]
     pauses = Pauses()
@@ -205,7 +205,7 @@ def test_an_answer_of_another_shape_is_a_failure(endpoint: Endpoint, content: by
 
 
 @pytest.mark.clause("EM-07")
-def test_another_dimension_than_before_fails_for_documents_and_is_news_for_a_query(
+def test_a_changed_dimension_fails_for_documents_and_passes_for_a_query(
     endpoint: Endpoint,
 ) -> None:
     embedder = Pauses().embedder(endpoint)
@@ -241,7 +241,7 @@ def test_an_endpoint_that_is_not_there_or_no_url_is_a_failure(url: str) -> None:
 
 
 @pytest.mark.clause("EM-07")
-def test_an_endpoint_that_hangs_is_waited_for_once_and_then_left_alone_for_a_while() -> None:
+def test_a_hanging_endpoint_is_not_asked_again_for_a_while() -> None:
     now = [100.0]
     with socket.create_server(("127.0.0.1", 0)) as silent:
         embedder = HttpEmbedder(
@@ -292,7 +292,7 @@ def dripping(first: bytes) -> Iterator[str]:
         ("passage", b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n"),
     ],
 )
-def test_an_endpoint_that_answers_byte_by_byte_is_not_waited_for(first: bytes, kind: Kind) -> None:
+def test_an_endpoint_that_answers_byte_by_byte_times_out(first: bytes, kind: Kind) -> None:
     with dripping(first) as url:
         embedder = HttpEmbedder(url, KEY, pause=lambda _: None)
         with pytest.raises(EmbedderFailed, match="did not answer in 3 s"):

@@ -27,7 +27,7 @@ def store(tmp_path: Path) -> FileExcerptStore:
 
 @pytest.mark.clause("ST-60", "ST-61")
 @pytest.mark.parametrize("data", [b"", b"def f():\n    return 2", b"\xff\xfe", TEXT.encode() + b"\n"])
-def test_a_file_that_is_not_what_it_is_called_is_not_believed_and_mended(
+def test_an_excerpt_that_does_not_match_its_digest_is_rewritten(
     store: FileExcerptStore, tmp_path: Path, data: bytes
 ) -> None:
     path = tmp_path / "excerpts" / f"{DIGEST}.txt"

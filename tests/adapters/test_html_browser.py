@@ -156,7 +156,7 @@ WIDE = pack(
 @pytest.mark.clause("HTML-14")
 @pytest.mark.parametrize("width", [320, 400, 900, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_overflows_whatever_the_width(
+def test_the_html_page_does_not_overflow_at_any_width(
     browser: Browser, tmp_path: Path, width: int, scheme: str
 ) -> None:
     for shown in (FULL, WIDE):
@@ -167,7 +167,7 @@ def test_nothing_overflows_whatever_the_width(
 
 
 @pytest.mark.clause("HTML-01", "HTML-09")
-def test_the_browser_fetches_nothing_and_complains_of_nothing(browser: Browser, tmp_path: Path) -> None:
+def test_the_html_page_makes_no_request_and_logs_no_error(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text(page(FULL), "utf-8")
     browser.show(file, 1280, "dark")
@@ -179,7 +179,7 @@ def test_the_browser_fetches_nothing_and_complains_of_nothing(browser: Browser, 
 
 
 @pytest.mark.clause("HTML-01")
-def test_even_a_script_that_got_in_would_not_run(browser: Browser, tmp_path: Path) -> None:
+def test_the_content_policy_blocks_an_injected_script(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     planted = "<script>window.ran = 1</script><img src='https://evil.example/x.png' onerror='window.ran = 2'>"
     file.write_text(page(FULL).replace("</main>", planted + "</main>"), "utf-8")
@@ -189,7 +189,7 @@ def test_even_a_script_that_got_in_would_not_run(browser: Browser, tmp_path: Pat
 
 
 @pytest.mark.clause("HTML-14")
-def test_the_scheme_of_the_reader_decides_the_colours(browser: Browser, tmp_path: Path) -> None:
+def test_the_html_page_follows_the_browsers_colour_scheme(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_text(page(FULL), "utf-8")
     seen = {}

@@ -93,7 +93,7 @@ def test_a_diagram_with_colours_of_its_own_stays_on_light_paper() -> None:
 
 @pytest.mark.clause("HTML-11")
 @pytest.mark.parametrize("kind", ["journey", "timeline"])
-def test_journeys_and_timelines_follow_dark_mode(kind: str) -> None:
+def test_journey_and_timeline_diagrams_have_a_dark_version(kind: str) -> None:
     shown = one(KINDS[kind])
     assert isinstance(shown.light, Picture)
     assert shown.dark is not None
@@ -156,7 +156,7 @@ def test_one_broken_diagram_does_not_keep_others_from_being_drawn() -> None:
 
 @pytest.mark.clause("HTML-12")
 @pytest.mark.slow
-def test_a_diagram_that_breaks_the_drawing_process_costs_only_itself() -> None:
+def test_a_diagram_that_crashes_the_renderer_fails_alone() -> None:
     answers = draw([FLOW, HOG, KINDS["pie"]])
     assert [type(answer) for answer in answers] == [Drawn, Undrawn, Drawn]
 
@@ -171,7 +171,7 @@ def test_without_the_drawing_package_the_note_says_how_to_get_it() -> None:
 
 
 @pytest.mark.clause("HTML-12", "HTML-13")
-def test_a_drawing_process_that_hangs_is_ended_in_time() -> None:
+def test_a_hanging_renderer_process_is_killed() -> None:
     hanging = (sys.executable, "-c", "import time; time.sleep(600)")
     answers = draw([FLOW, FLOW], seconds=0.5, engine=hanging)
     assert len(answers) == 2
@@ -179,7 +179,7 @@ def test_a_drawing_process_that_hangs_is_ended_in_time() -> None:
 
 
 @pytest.mark.clause("HTML-12")
-def test_a_drawing_process_that_cannot_start_leaves_sources() -> None:
+def test_diagrams_are_shown_as_source_if_the_renderer_cannot_start() -> None:
     assert [type(answer) for answer in draw([FLOW], engine=("/no/such/program",))] == [Undrawn]
 
 

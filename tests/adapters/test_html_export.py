@@ -74,7 +74,7 @@ def test_export_shows_moved_and_changed_code_as_such(shop: CommandLine) -> None:
 
 
 @pytest.mark.clause("HTML-15")
-def test_export_goes_where_it_is_told_and_over_nothing(shop: CommandLine) -> None:
+def test_html_export_writes_to_the_given_file_and_never_overwrites(shop: CommandLine) -> None:
     assert shop("packs", "export", "auth", "--html", "-o", "docs.html").out == "docs.html\n"
     (shop.folder / "docs.html").write_text("mine")
     assert shop("packs", "export", "auth", "--html", "-o", "docs.html").code == 2

@@ -133,7 +133,7 @@ def test_a_link_that_leads_anywhere_else_stays_text(address: str) -> None:
 
 
 @pytest.mark.clause("HTML-05", "HTML-08")
-def test_entities_cannot_smuggle_characters_that_steer() -> None:
+def test_html_entities_cannot_produce_control_characters() -> None:
     shown = prose("a &#x202e; &#13; &#0; \u202e `\u202e`")
     assert "\u202e" not in shown
     assert "\r" not in shown

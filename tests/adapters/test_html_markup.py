@@ -62,12 +62,12 @@ def test_no_string_can_become_markup_in_text_or_in_an_attribute(value: str) -> N
         ("\ud800", "⟨U+D800⟩"),
     ],
 )
-def test_what_steers_instead_of_showing_is_shown_as_a_picture(steering: str, shown: str) -> None:
+def test_control_characters_are_shown_as_visible_symbols(steering: str, shown: str) -> None:
     assert text(f"a{steering}b") == f"a{shown}b"
 
 
 @given(st.text())
-def test_text_without_steering_characters_reads_as_it_was_written(value: str) -> None:
+def test_text_without_control_characters_is_unchanged(value: str) -> None:
     plain = "".join(
         char for char in value if text(char) in (char, "&lt;", "&gt;", "&amp;", "&quot;", "&#x27;")
     )
@@ -76,7 +76,7 @@ def test_text_without_steering_characters_reads_as_it_was_written(value: str) ->
 
 
 @pytest.mark.clause("HTML-06")
-def test_keys_that_join_alike_get_ids_of_their_own() -> None:
+def test_keys_that_join_to_the_same_id_get_distinct_ids() -> None:
     ids = Ids()
     taken = [ids.take("a-b", "cd"), ids.take("a", "b-cd"), ids.take("a", "b", "cd"), ids.take("a-b-cd-2")]
     assert taken[0] == "a-b-cd"

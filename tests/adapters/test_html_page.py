@@ -52,7 +52,7 @@ def test_the_policy_lets_a_browser_load_and_run_nothing() -> None:
 
 
 @pytest.mark.clause("HTML-02")
-def test_the_head_says_who_the_pack_is() -> None:
+def test_the_html_head_shows_title_status_revision_and_expiry() -> None:
     shown = page(FULL)
     for words in (
         "<title>A title · context pack</title>",
@@ -138,7 +138,7 @@ def test_backticks_of_a_reason_are_code() -> None:
 
 
 @pytest.mark.clause("HTML-16")
-def test_what_is_wide_shows_that_it_scrolls() -> None:
+def test_wide_blocks_show_a_scroll_shadow() -> None:
     sheet = style_sheet()
     assert ".code pre,.prose pre,.prose table,.drawing{" in sheet
     assert "no-repeat local" in sheet
@@ -163,7 +163,7 @@ def test_every_id_is_unique_and_every_link_leads_to_one() -> None:
 
 @pytest.mark.clause("HTML-03")
 @pytest.mark.parametrize("state", State)
-def test_a_card_tells_the_state_of_its_ref_in_a_word(state: State) -> None:
+def test_a_card_shows_the_state_of_its_ref(state: State) -> None:
     shown = page(pack(Section("flow", "Flow", None, (ref("loose", title="Entry"),))), at(state))
     card = shown[shown.index("<article") : shown.index("</article>")]
     assert re.search(

@@ -40,7 +40,7 @@ def test_every_text_has_enough_contrast_in_both_schemes(colours: dict[str, str])
 
 
 @pytest.mark.clause("HTML-14")
-def test_dark_is_for_screens_and_paper_stays_light() -> None:
+def test_dark_mode_applies_to_screens_and_not_to_print() -> None:
     sheet = style_sheet()
     assert LIGHT.keys() == DARK.keys()
     assert "@media screen and (prefers-color-scheme:dark)" in sheet

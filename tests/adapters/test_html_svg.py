@@ -37,7 +37,7 @@ def cleaned(inside: str) -> str:
         "<metadata>evil.example</metadata>",
     ],
 )
-def test_elements_that_are_not_drawing_are_gone_with_all_in_them(inside: str) -> None:
+def test_svg_elements_not_on_the_list_are_removed_with_their_content(inside: str) -> None:
     assert cleaned(inside) == cleaned("")
 
 
@@ -57,7 +57,7 @@ def test_elements_that_are_not_drawing_are_gone_with_all_in_them(inside: str) ->
         "requiredExtensions='x'",
     ],
 )
-def test_attributes_that_are_not_drawing_are_gone(attribute: str) -> None:
+def test_svg_attributes_not_on_the_list_are_removed(attribute: str) -> None:
     assert cleaned(f"<use {attribute}/><rect {attribute} x='1'/>") == cleaned("<use/><rect x='1'/>")
 
 
@@ -94,7 +94,7 @@ def test_a_presentation_attribute_reaches_ids_of_the_drawing_only(name: str) -> 
 
 
 @pytest.mark.clause("HTML-10")
-def test_what_a_drawing_needs_is_kept() -> None:
+def test_svg_drawing_elements_and_styles_are_kept() -> None:
     inside = (
         "<style>#m .a{fill:url(#g)}@keyframes d{to{opacity:0}}</style>"
         '<defs><linearGradient id="g"><stop offset="0" stop-color="#fff" /></linearGradient></defs>'
@@ -130,12 +130,12 @@ def test_a_link_becomes_a_group_that_keeps_its_place() -> None:
         OPEN + "<text>\x01</text></svg>",
     ],
 )
-def test_what_is_no_plain_svg_is_refused(text: str) -> None:
+def test_text_that_is_no_plain_svg_is_refused(text: str) -> None:
     with pytest.raises(Unsafe):
         harmless(text)
 
 
-def test_a_picture_knows_its_natural_size() -> None:
+def test_a_sanitized_svg_has_its_natural_size() -> None:
     picture = harmless(f"<svg xmlns='{SVG}' width='100%' viewBox='-4 4 415.6 61.2'/>")
     assert (picture.width, picture.height) == (416, 61)
     assert 'height="61"' in picture.svg
@@ -163,7 +163,9 @@ def elements(draw: st.DrawFn, depth: int = 3) -> ElementTree.Element:
 
 @pytest.mark.clause("HTML-10")
 @given(st.lists(elements(), max_size=3))
-def test_no_tree_leaves_anything_that_is_not_on_the_lists(inside: list[ElementTree.Element]) -> None:
+def test_random_svg_trees_leave_only_listed_elements_and_attributes(
+    inside: list[ElementTree.Element],
+) -> None:
     root = ElementTree.Element(f"{{{SVG}}}svg", {"viewBox": "0 0 10 10"})
     root.extend(inside)
     try:
@@ -179,7 +181,7 @@ def test_no_tree_leaves_anything_that_is_not_on_the_lists(inside: list[ElementTr
             assert key in NAMING or ("http" not in value and "\\" not in value)
 
 
-def test_blanks_before_an_id_do_not_make_a_style_endless() -> None:
+def test_blanks_in_a_style_url_are_scanned_in_linear_time() -> None:
     style = f"fill:url({' ' * 400_000}#a)"
     with never_hanging():
         picture = harmless(f'<svg xmlns="{SVG}" viewBox="0 0 1 1"><rect style="{style}"/></svg>')

@@ -97,7 +97,9 @@ def background(task: Task) -> Iterator[ChildBackground]:
 
 
 @pytest.mark.clause("IX-15")
-def test_a_task_runs_once_politely_and_in_our_environment(task: Task, background: ChildBackground) -> None:
+def test_a_background_task_runs_once_with_low_priority_and_our_variables(
+    task: Task, background: ChildBackground
+) -> None:
     assert not background.running("documents")
     assert background.start("documents")
     assert background.start("documents")
@@ -151,7 +153,7 @@ def test_a_command_that_cannot_be_run_is_no_task(tmp_path: Path) -> None:
 
 @pytest.mark.clause("IX-15")
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, None])
-def test_a_child_is_gone_when_its_parent_is_however_it_ends(task: Task, end: signal.Signals | None) -> None:
+def test_a_background_task_ends_with_its_parent_process(task: Task, end: signal.Signals | None) -> None:
     text = PARENT.format(path=sys.path, child=str(task.program), folder=task.folder.path)
     parent = subprocess.Popen(
         [sys.executable, "-c", text], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

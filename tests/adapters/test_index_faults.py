@@ -146,7 +146,7 @@ def test_a_link_in_the_place_of_the_file_is_not_followed(
 
 
 @pytest.mark.clause("IX-04")
-def test_two_files_are_set_aside_in_the_same_second(path: Path) -> None:
+def test_damaged_indexes_of_one_second_are_set_aside_side_by_side(path: Path) -> None:
     with closing(open_index(path)) as index:
         for _ in range(3):
             (path / "sub").mkdir(parents=True)
@@ -350,7 +350,7 @@ def check_told(answer: Any, path: Path) -> None:
 
 
 @pytest.mark.clause("IX-06")
-def test_a_full_disk_is_told_in_words_and_harms_nothing(index: SqliteIndex, path: Path) -> None:
+def test_a_full_disk_is_an_error_message_and_damages_nothing(index: SqliteIndex, path: Path) -> None:
     index.close()
     keep = path.parent.parent / "keep"
     shutil.copytree(path.parent, keep)
@@ -362,7 +362,7 @@ def test_a_full_disk_is_told_in_words_and_harms_nothing(index: SqliteIndex, path
 
 
 @pytest.mark.clause("IX-06")
-def test_a_limit_on_file_size_is_told_in_words_and_harms_nothing(index: SqliteIndex, path: Path) -> None:
+def test_a_file_size_limit_is_an_error_message_and_damages_nothing(index: SqliteIndex, path: Path) -> None:
     index.close()
     answers = run([sys.executable, str(WORKER), "try_limited", str(path), str(path.stat().st_size + 20_000)])
     check_told(answers["replace"], path)
@@ -371,7 +371,7 @@ def test_a_limit_on_file_size_is_told_in_words_and_harms_nothing(index: SqliteIn
 
 
 @pytest.mark.clause("IX-06")
-def test_a_read_only_folder_is_told_in_words(index: SqliteIndex, path: Path) -> None:
+def test_a_read_only_index_folder_is_an_error_message(index: SqliteIndex, path: Path) -> None:
     index.close()
     folder = path.parent
     answers = mounted(f"mount --bind '{folder}' '{folder}'\nmount -o remount,ro,bind '{folder}'", path)
@@ -380,7 +380,7 @@ def test_a_read_only_folder_is_told_in_words(index: SqliteIndex, path: Path) -> 
 
 
 @pytest.mark.clause("IX-06")
-def test_a_folder_that_cannot_be_made_is_told_in_words(tmp_path: Path) -> None:
+def test_an_index_folder_that_cannot_be_made_is_an_error_message(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with closing(open_index(tmp_path / "file" / "derived" / "things.sqlite3")) as index:
         with pytest.raises(Failure) as caught:
@@ -390,7 +390,7 @@ def test_a_folder_that_cannot_be_made_is_told_in_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("IX-06")
-def test_a_writer_that_does_not_end_is_told_as_a_lock(path: Path) -> None:
+def test_an_index_locked_by_a_long_writer_is_a_lock_failure(path: Path) -> None:
     with closing(SqliteIndex(path, ToyEmbedder(), chunker="test/1", timeout=0.2)) as index:
         index.replace([FRUIT])
         with closing(sqlite3.connect(path, isolation_level=None)) as other:

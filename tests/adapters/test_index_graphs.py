@@ -89,7 +89,7 @@ def test_a_graph_answers_like_comparing_everything(
 
 
 @pytest.mark.clause("IX-12")
-def test_what_came_or_went_after_the_graph_was_made_counts_at_once(index: SqliteIndex) -> None:
+def test_pieces_changed_after_the_graph_was_built_are_searched_at_once(index: SqliteIndex) -> None:
     asked = Noise().one("n00003p4")
     assert texts(index, asked, Scope(), 3)[0][0] == "n00003p4"
     index.forget("odd", ["e3"])

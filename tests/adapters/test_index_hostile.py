@@ -74,7 +74,7 @@ def test_a_file_with_any_other_schema_than_ours_is_set_aside(
 
 
 @pytest.mark.clause("IX-22")
-def test_a_state_that_is_an_endless_view_is_never_asked(index: SqliteIndex, path: Path) -> None:
+def test_an_index_with_a_view_for_its_state_table_is_rebuilt_unread(index: SqliteIndex, path: Path) -> None:
     index.close()
     with closing(sqlite3.connect(path)) as other:
         other.execute("DROP TABLE state")
@@ -100,7 +100,7 @@ def test_an_index_of_our_own_is_ours_with_any_number_of_embedders(index: SqliteI
 @pytest.mark.clause("IX-22")
 @pytest.mark.parametrize("suffix", ["-wal", "-shm", "-journal"])
 @pytest.mark.parametrize("what", ["pipe", "link", "folder"])
-def test_a_log_that_is_no_file_is_never_opened(
+def test_a_write_ahead_log_that_is_no_regular_file_is_never_opened(
     index: SqliteIndex, path: Path, tmp_path: Path, suffix: str, what: str
 ) -> None:
     index.close()
@@ -127,7 +127,7 @@ class Withdrawn:
 
 
 @pytest.mark.clause("IX-23")
-def test_a_query_without_end_stops_with_its_call_and_the_file_stays(index: SqliteIndex, path: Path) -> None:
+def test_a_cancelled_call_stops_an_endless_query_and_keeps_the_file(index: SqliteIndex, path: Path) -> None:
     embedder = ToyEmbedder()
     file = IndexFile(path, IndexRecipe(embedder.id, embedder.dimension, "test/1"), 5.0)
     with never_hanging(), serving(Withdrawn(20)), pytest.raises(Cancelled):
@@ -141,7 +141,7 @@ def test_a_query_without_end_stops_with_its_call_and_the_file_stays(index: Sqlit
 
 
 @pytest.mark.clause("IX-23")
-def test_who_waits_for_another_writer_stops_with_the_call(path: Path) -> None:
+def test_a_cancelled_call_stops_waiting_for_the_index_lock(path: Path) -> None:
     with closing(open_index(path, timeout=3600)) as index, never_hanging():
         index.note("docs", {})
         with closing(connect(str(path), 5.0)) as other:
@@ -155,7 +155,7 @@ def test_who_waits_for_another_writer_stops_with_the_call(path: Path) -> None:
 
 
 @pytest.mark.clause("IX-22")
-def test_every_connection_distrusts_what_the_file_says(index: SqliteIndex, path: Path) -> None:
+def test_index_connections_disable_trusted_schema(index: SqliteIndex, path: Path) -> None:
     with closing(connect(str(path), 5.0)) as connection:
         assert connection.execute("PRAGMA trusted_schema").fetchone() == (0,)
         assert connection.execute("PRAGMA cell_size_check").fetchone() == (1,)

@@ -37,7 +37,7 @@ def ask_file(path: Path, sql: str) -> int:
 
 
 @pytest.mark.clause("IX-17")
-def test_what_is_stored_at_once_is_committed_in_portions(index: SqliteIndex) -> None:
+def test_a_large_replace_is_committed_in_portions(index: SqliteIndex) -> None:
     seen: list[int] = []
 
     def entries() -> Iterator[IndexEntry]:
@@ -65,7 +65,7 @@ def test_portions_are_bounded_by_their_text_too(index: SqliteIndex) -> None:
 
 
 @pytest.mark.clause("IX-17")
-def test_joining_the_parts_of_the_keyword_index_changes_no_answer(index: SqliteIndex, path: Path) -> None:
+def test_merging_keyword_index_segments_changes_no_answer(index: SqliteIndex, path: Path) -> None:
     for number in range(30):
         index.replace(make_entry(f"e{number}-{at}", f"red word{number} blue{at}") for at in range(3))
     index.forget("docs", [f"e{number}-1" for number in range(0, 30, 3)])
@@ -86,7 +86,7 @@ def answers(index: SqliteIndex) -> list[list[PieceHit]]:
 
 
 @pytest.mark.clause("IX-13")
-def test_only_so_many_vectors_without_a_piece_are_kept(index: SqliteIndex, path: Path) -> None:
+def test_retired_vectors_are_bounded(index: SqliteIndex, path: Path) -> None:
     index.replace([make_entry("one", "first text")])
     with closing(sqlite3.connect(path)) as connection:
         rows = ((1, number.to_bytes(16, "big"), bytes(64)) for number in range(50_010))
@@ -132,7 +132,7 @@ def test_a_narrow_search_gives_the_same_before_and_after_all_vectors_were_loaded
 
 
 @pytest.mark.clause("IX-06")
-def test_a_library_that_cannot_hold_an_index_is_told_in_words() -> None:
+def test_an_sqlite_that_is_too_old_or_lacks_fts5_is_refused() -> None:
     assert lacking((3, 40, 1), {"fts5", "rtree"}) is None
     assert lacking((3, 40, 1), {"rtree"}) == "SQLite was built without FTS5"
     assert lacking((3, 31, 0), {"fts5"}) == "SQLite 3.31.0 is too old, it must be 3.35.0"

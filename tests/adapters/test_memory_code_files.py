@@ -106,7 +106,7 @@ def test_reading_tells_what_has_no_text_to_index(tmp_path: Path, data: bytes, re
 
 
 @pytest.mark.clause("ME-22")
-def test_a_file_that_is_as_young_as_the_clock_can_tell_is_looked_at_again(tmp_path: Path) -> None:
+def test_a_file_changed_within_the_clock_grain_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_text("x = 1\n")
     soon = time.time() + 60
@@ -147,7 +147,7 @@ def test_work_that_is_stopped_keeps_what_was_read_and_goes_on_from_there(tmp_pat
 
 
 @pytest.mark.clause("ME-22")
-def test_what_another_process_adds_during_a_look_is_not_taken_for_gone(tmp_path: Path) -> None:
+def test_entries_another_process_adds_during_a_survey_are_kept(tmp_path: Path) -> None:
     index = MemoryIndex(HashedEmbedder())
 
     class Raced(CodeFiles):

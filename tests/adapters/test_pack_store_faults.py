@@ -152,7 +152,7 @@ def rooted_in_a_file(root: Path) -> None:
 @pytest.mark.clause("ST-14")
 @pytest.mark.parametrize("damage", [blocked_by_a_file, rooted_in_a_file])
 @pytest.mark.parametrize("action", ["create", "create named", "all", "get"])
-def test_a_file_in_the_place_of_a_folder_is_told(
+def test_a_file_in_place_of_the_packs_folder_is_reported(
     root: Path, damage: Callable[[Path], None], action: str
 ) -> None:
     damage(root)
@@ -194,7 +194,7 @@ def test_a_pack_that_may_not_be_read_is_an_error_and_not_a_missing_pack(root: Pa
 
 
 @pytest.mark.clause("ST-14")
-def test_a_pack_that_vanishes_while_it_is_changed_is_told_and_not_brought_back(root: Path) -> None:
+def test_a_pack_deleted_during_an_update_is_not_found_nor_restored(root: Path) -> None:
     pack = put(root)
     store = FilePackStore(root, SystemClock(), SystemIds())
     path = root / "packs" / f"{pack.id}.md"

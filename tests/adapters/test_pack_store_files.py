@@ -181,7 +181,7 @@ def test_hundreds_of_malformed_files_make_no_endless_answer(disk: Disk) -> None:
 
 
 @pytest.mark.clause("ST-08")
-def test_two_live_packs_with_one_name_are_malformed_for_who_asks_for_it(disk: Disk) -> None:
+def test_two_live_packs_with_one_name_are_malformed_when_asked_by_name(disk: Disk) -> None:
     made = disk.put("doubled")
     other = sample_pack("pk_aaaaaaaa", disk.clock.now(), name="doubled")
     disk.write(other)
@@ -244,9 +244,7 @@ STRANGE: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.clause("ST-11")
 @pytest.mark.parametrize("kind", STRANGE)
-def test_what_is_no_plain_file_of_a_sane_size_is_malformed_and_never_waited_for(
-    disk: Disk, kind: str
-) -> None:
+def test_oversized_or_special_pack_files_are_malformed_and_never_block(disk: Disk, kind: str) -> None:
     STRANGE[kind](disk.file(BAD))
     for act in (lambda: disk.store.get(BAD), disk.store.all, lambda: disk.store.update(BAD, raised)):
         with never_hanging():
@@ -257,7 +255,7 @@ def test_what_is_no_plain_file_of_a_sane_size_is_malformed_and_never_waited_for(
 
 @pytest.mark.clause("ST-24")
 @pytest.mark.parametrize("look", ["get", "all", "find", "update", "delete", "create"])
-def test_the_file_of_an_expired_pack_stays_whoever_meets_it(disk: Disk, look: str) -> None:
+def test_reads_and_writes_keep_the_file_of_an_expired_pack(disk: Disk, look: str) -> None:
     dead, live = disk.put("dead one", minutes=1), disk.put("live one")
     disk.store.update(dead.id, raised)
     disk.clock.advance(minutes=1)
@@ -290,7 +288,7 @@ def test_an_expired_pack_whose_lock_is_held_is_left_alone_without_waiting(disk: 
 
 
 @pytest.mark.clause("ST-24")
-def test_who_wants_the_name_of_an_expired_pack_waits_for_its_writer_and_looks_again(disk: Disk) -> None:
+def test_reusing_an_expired_packs_name_waits_for_its_writer(disk: Disk) -> None:
     dead = disk.put("the name", minutes=1)
     disk.clock.advance(minutes=1)
     results: list[object] = []
@@ -383,7 +381,7 @@ def test_asking_for_a_pack_that_is_not_there_leaves_no_lock_file(disk: Disk) -> 
 
 
 @pytest.mark.clause("ST-21")
-def test_who_waited_while_a_pack_was_deleted_finds_nothing_and_leaves_nothing(disk: Disk) -> None:
+def test_writers_waiting_on_a_deleted_pack_get_not_found(disk: Disk) -> None:
     made = disk.put()
     results: list[object] = []
 
@@ -450,7 +448,7 @@ def test_a_change_within_one_tick_of_the_clock_is_seen(disk: Disk, files: PackFi
 
 
 @pytest.mark.clause("ST-27")
-def test_whatever_happens_to_the_files_the_next_look_shows_it(disk: Disk, files: PackFiles) -> None:
+def test_random_file_changes_are_seen_by_the_next_listing(disk: Disk, files: PackFiles) -> None:
     chance = random.Random(5)
     ids = [f"pk_aaaaaaa{letter}" for letter in "abcdef"]
     expected: dict[str, Pack] = {}
@@ -491,7 +489,7 @@ def test_whatever_happens_to_the_files_the_next_look_shows_it(disk: Disk, files:
 
 
 @pytest.mark.clause("ST-27")
-def test_a_look_that_fails_forgets_nothing_that_it_was_told(disk: Disk) -> None:
+def test_a_failed_listing_keeps_the_pending_change_names(disk: Disk) -> None:
     files = PackFiles(Folder(disk.folder))
     first, second = disk.put(), disk.put()
     for _ in range(3):
@@ -520,7 +518,7 @@ def test_a_look_that_fails_forgets_nothing_that_it_was_told(disk: Disk) -> None:
         (-COARSE_GRAIN_NS, 123, False),
     ],
 )
-def test_a_signature_is_trusted_once_it_is_older_than_the_grain(
+def test_a_stat_signature_is_trusted_once_older_than_the_clock_grain(
     age_ns: int, fraction: int, trusted: bool
 ) -> None:
     read_at = 1_800_000_000_500_000_000
@@ -530,7 +528,7 @@ def test_a_signature_is_trusted_once_it_is_older_than_the_grain(
 
 
 @pytest.mark.clause("ST-27")
-def test_a_second_look_gives_the_very_values_of_the_first(disk: Disk, files: PackFiles) -> None:
+def test_unchanged_packs_are_the_same_objects_on_the_next_listing(disk: Disk, files: PackFiles) -> None:
     made = [disk.put() for _ in range(5)]
 
     def look() -> dict[str, Pack]:
@@ -546,7 +544,7 @@ def test_a_second_look_gives_the_very_values_of_the_first(disk: Disk, files: Pac
 
 
 @pytest.mark.clause("ST-27")
-def test_a_mended_file_is_healthy_and_a_broken_one_is_noticed(disk: Disk) -> None:
+def test_a_repaired_file_loads_and_a_newly_broken_one_is_reported(disk: Disk) -> None:
     made = disk.put()
     whole = disk.file(made.id).read_bytes()
     assert list(disk.store.all()) == [made]

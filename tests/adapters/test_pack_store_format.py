@@ -157,7 +157,7 @@ def test_a_text_that_looks_like_something_else_stays_text(text: str) -> None:
 @pytest.mark.clause("ST-03")
 @given(mermaid=TEXTS, description=TEXTS, title=TEXTS, tags=st.lists(TEXTS, max_size=3))
 @example("graph TD\n\tA-->B\n", "a\n  b\n\n  c", "x", [])
-def test_whatever_a_pack_accepts_comes_back_equal(
+def test_every_valid_pack_survives_a_round_trip(
     mermaid: str, description: str, title: str, tags: list[str]
 ) -> None:
     try:
@@ -308,7 +308,7 @@ def test_scalars_mean_what_yaml_1_2_says() -> None:
         ("\n".join("  " * depth + "a:" for depth in range(100)), "nested deeper"),
     ],
 )
-def test_what_is_not_plain_yaml_is_refused_with_a_reason(front: str, words: str) -> None:
+def test_yaml_outside_the_subset_is_malformed_with_a_reason(front: str, words: str) -> None:
     failure = refusal(f"---\n{front}\n---\n".encode())
     assert failure.code is Code.MALFORMED_PACK
     assert words in failure.details["reason"]

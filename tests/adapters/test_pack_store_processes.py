@@ -133,7 +133,7 @@ def test_a_lock_is_held_until_its_process_dies_and_not_longer(
 
 
 @pytest.mark.clause("ST-19")
-def test_a_held_create_lock_stops_names_and_nothing_else(
+def test_a_held_create_lock_blocks_named_creates_only(
     store: FilePackStore, tmp_path: Path, start: Start
 ) -> None:
     fill(store, 1)

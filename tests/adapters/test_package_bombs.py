@@ -150,7 +150,7 @@ def test_as_many_entries_as_a_package_may_have_are_listed(tmp_path: Path) -> Non
 
 @pytest.mark.clause("DC-12")
 @pytest.mark.parametrize("kind", ["pipe", "folder link", "link round", "socket"])
-def test_what_is_no_file_in_the_place_of_a_package_is_told_at_once(tmp_path: Path, kind: str) -> None:
+def test_a_package_path_that_is_no_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
     import socket
 
     path = tmp_path / "p.tar.gz"
@@ -169,7 +169,7 @@ def test_what_is_no_file_in_the_place_of_a_package_is_told_at_once(tmp_path: Pat
 
 
 @pytest.mark.clause("DC-12")
-def test_a_withdrawn_call_stops_in_the_middle_of_a_package(tmp_path: Path) -> None:
+def test_a_cancelled_call_stops_in_the_middle_of_a_package(tmp_path: Path) -> None:
     path = package(tmp_path, ignore_files)
     asked = 0
 
@@ -235,7 +235,7 @@ def test_entries_are_those_that_the_standard_library_sees(
 @pytest.mark.clause("DC-11")
 @settings(deadline=None)
 @given(cut=st.integers(0, 3000), flips=st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 255))))
-def test_a_damaged_stream_ends_in_one_of_two_ways(cut: int, flips: list[tuple[int, int]]) -> None:
+def test_a_damaged_archive_raises_only_its_two_errors(cut: int, flips: list[tuple[int, int]]) -> None:
     body = bytearray(entry("a.md", b"x" * 700) + entry("x", b"12 path=b.md", tarfile.XHDTYPE) + bytes(1024))
     for at, change in flips:
         body[at % len(body)] ^= change

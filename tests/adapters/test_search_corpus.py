@@ -148,7 +148,7 @@ def test_the_corpus_has_the_size_it_should() -> None:
         ("fo++", False),
     ],
 )
-def test_ripgrep_is_asked_for_what_means_the_same_to_it_and_for_nothing_else(
+def test_ripgrep_runs_only_patterns_it_reads_like_regex(
     engines: tuple[FileTreeSearch, FileTreeSearch], ripgrep: Counting, pattern: str, is_asked: bool
 ) -> None:
     before = ripgrep.runs
@@ -227,7 +227,7 @@ def test_without_a_ripgrep_that_works_we_search_ourselves(tree: Path, tmp_path: 
 
 
 @pytest.mark.clause("CD-67")
-def test_what_is_called_rg_and_is_another_program_is_not_used(tmp_path: Path) -> None:
+def test_another_program_named_rg_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "rg").write_text("#!/bin/sh\necho another program\n")
     (tmp_path / "rg").chmod(0o755)
     assert FileTreeSearch(tmp_path, PathPolicy(), "auto", str(tmp_path)).binary != str(tmp_path / "rg")
@@ -258,7 +258,7 @@ def test_a_file_that_goes_before_ripgrep_opens_it_is_left_out_and_no_more(
 
 
 @pytest.mark.clause("CD-58")
-def test_the_policy_of_whoever_runs_the_server_holds(tree: Path, ripgrep: Counting) -> None:
+def test_both_search_engines_obey_the_deny_globs(tree: Path, ripgrep: Counting) -> None:
     policy = PathPolicy(("*.ts", "nested/deep/**"))
     engines = (FileTreeSearch(tree, policy, "rg", str(ripgrep.folder)), FileTreeSearch(tree, policy, "pure"))
     fast, pure = (engine.search(LineQuery("foo|jwt", limit=100), QuietCall()) for engine in engines)

@@ -87,7 +87,7 @@ def test_every_edit_is_seen_by_the_next_search(search: Search, root: Path) -> No
 
 
 @pytest.mark.clause("CD-72")
-def test_a_file_that_changes_its_kind_is_judged_again(search: Search, root: Path) -> None:
+def test_a_file_that_changes_its_kind_is_classified_again(search: Search, root: Path) -> None:
     (root / "plain").write_text("needle\n")
     (root / "x").write_text("needle\n")
     settle(root)

@@ -103,7 +103,7 @@ def test_a_catastrophic_pattern_ends_in_time(pattern: str, tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.clause("CD-68")
-def test_three_seconds_are_three_seconds_when_every_core_is_busy(tmp_path: Path) -> None:
+def test_a_search_runs_its_full_three_seconds_on_busy_cores(tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
     search = FileTreeSearch(tmp_path, PathPolicy(), "pure")
     with busy_cores(), never_hanging():
@@ -121,7 +121,7 @@ def test_many_texts_end_in_time_too(tmp_path: Path) -> None:
 
 @pytest.mark.clause("CD-68")
 @pytest.mark.parametrize("engine", ["pure", "rg"])
-def test_a_search_that_waited_too_long_for_its_turn_is_out_of_time_before_it_begins(
+def test_a_search_that_queued_past_its_deadline_never_starts(
     engine: str, tmp_path: Path, stuck: Path
 ) -> None:
     search = FileTreeSearch(planted(tmp_path), PathPolicy(), engine, str(stuck))
@@ -132,7 +132,7 @@ def test_a_search_that_waited_too_long_for_its_turn_is_out_of_time_before_it_beg
 
 
 @pytest.mark.clause("CD-68")
-def test_the_wait_for_a_turn_is_part_of_the_time(tmp_path: Path) -> None:
+def test_queueing_time_counts_towards_the_search_deadline(tmp_path: Path) -> None:
     (tmp_path / "trap.txt").write_text("a" * 80 + "!\n")
     search = FileTreeSearch(tmp_path, PathPolicy(), "pure", seconds=60.0)
     with pytest.raises(Failure) as caught:
@@ -142,9 +142,7 @@ def test_the_wait_for_a_turn_is_part_of_the_time(tmp_path: Path) -> None:
 
 @pytest.mark.clause("CD-68", "CD-69")
 @pytest.mark.parametrize("pattern", ["(a|aa)+$", "b.*a.*c.*d$"])  # in a short text and in a long one
-def test_a_pattern_lets_others_run_and_a_withdrawn_call_ends_before_its_time(
-    pattern: str, tmp_path: Path
-) -> None:
+def test_a_pattern_yields_to_other_threads_and_stops_when_cancelled(pattern: str, tmp_path: Path) -> None:
     """Did the pattern hold the interpreter, nobody could withdraw the call before its time is over."""
     (tmp_path / "trap.txt").write_text(f"{CATASTROPHES[pattern]}\n")
     search = FileTreeSearch(tmp_path, PathPolicy(), "pure")
@@ -196,7 +194,7 @@ def test_a_child_that_hangs_is_killed_at_the_deadline(tmp_path: Path, stuck: Pat
 
 
 @pytest.mark.clause("CD-69")
-def test_a_child_is_killed_when_its_call_is_withdrawn(tmp_path: Path, stuck: Path) -> None:
+def test_a_child_is_killed_when_its_call_is_cancelled(tmp_path: Path, stuck: Path) -> None:
     search = FileTreeSearch(planted(tmp_path), PathPolicy(), "rg", str(stuck), seconds=60)
     call = Watched()
 
@@ -278,7 +276,7 @@ def test_a_child_sees_none_of_our_streams(tmp_path: Path) -> None:
     assert ours.isdisjoint({reads, writes})
 
 
-def test_what_the_work_raises_reaches_the_one_who_waits() -> None:
+def test_exceptions_of_timed_work_reach_the_caller() -> None:
     def work(_: Deadline) -> None:
         raise LookupError("inside")
 
@@ -287,7 +285,7 @@ def test_what_the_work_raises_reaches_the_one_who_waits() -> None:
     assert in_time(lambda deadline: deadline.left() > 4, "x", 5.0, QuietCall())
 
 
-def test_work_that_is_not_wanted_any_more_has_no_time_left() -> None:
+def test_a_stopped_deadline_has_no_time_left() -> None:
     deadline = Deadline(60)
     assert deadline.left() > 50
     deadline.stop()

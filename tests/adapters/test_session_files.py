@@ -88,7 +88,7 @@ def test_a_broken_session_is_passed_over(tmp_path: Path, damage: bytes) -> None:
 
 
 @pytest.mark.clause("ME-11")
-def test_a_folder_that_cannot_be_made_fails_nobody(tmp_path: Path) -> None:
+def test_an_unwritable_session_folder_fails_no_call(tmp_path: Path) -> None:
     (tmp_path / "memory").write_text("in the way")
     log = SessionFiles(PrivateFolder(tmp_path), FixedClock(), ONE)
     log.keep()

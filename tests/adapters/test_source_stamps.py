@@ -94,7 +94,7 @@ def test_a_link_inside_the_root_leads_to_a_file_that_may_be_unchanged(root: Path
 
 
 @pytest.mark.clause("ST-52")
-def test_what_the_policy_denies_is_never_unchanged_through_a_link(root: Path) -> None:
+def test_a_file_replaced_by_a_link_to_a_denied_one_counts_as_changed(root: Path) -> None:
     tree, file = DiskSourceTree(root, PathPolicy()), root / "src/app.py"
     stamp = stamp_of(tree)
     file.rename(root / ".env")

@@ -73,7 +73,7 @@ def test_c_functions_are_found_under_pointers_macros_and_conditions() -> None:
     ]
 
 
-def test_c_includes_are_told_as_written_and_dead_ones_not_at_all() -> None:
+def test_c_includes_are_listed_as_written_without_dead_ones() -> None:
     assert imports("c", C) == ["2 <stdio.h>", "3 order.h"]
     assert imports("c", 'struct row rows[] = {\n#include "rows.inc"\n};\n') == ["2 rows.inc"]
     assert parsed("c", C).heads == ("Sold under terms.",)

@@ -71,7 +71,7 @@ def test_csharp_definitions_are_what_runs_or_holds_members() -> None:
     ]
 
 
-def test_csharp_usings_of_types_are_told_from_those_of_namespaces() -> None:
+def test_csharp_type_usings_are_distinguished_from_namespace_usings() -> None:
     assert imports("csharp", CSHARP) == [
         "3 System",
         "4 type Shop.Tools.Maths",

@@ -129,7 +129,7 @@ def test_go_imports_package_and_head() -> None:
     )
 
 
-def test_comments_and_strings_of_go_are_told_apart_from_code() -> None:
+def test_go_comments_and_strings_are_distinguished_from_code() -> None:
     comments, strings = spanned("go", GO)
     assert comments == [
         "// Copyright notice.",

@@ -174,7 +174,7 @@ def test_javascript_imports_package_and_head() -> None:
     )
 
 
-def test_comments_and_strings_of_javascript_are_told_apart_from_code() -> None:
+def test_javascript_comments_and_strings_are_distinguished_from_code() -> None:
     comments, strings = spanned("javascript", JAVASCRIPT)
     assert comments == [
         "#!/usr/bin/env node",

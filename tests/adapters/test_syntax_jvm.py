@@ -64,7 +64,7 @@ def test_java_definitions_have_their_annotations_documentation_and_signatures() 
     ]
 
 
-def test_java_imports_are_told_as_written() -> None:
+def test_java_imports_are_listed_as_written() -> None:
     assert imports("java", JAVA) == [
         "4 java.util.List",
         "5 static com.shop.Maths.max",
@@ -164,7 +164,7 @@ def test_kotlin_imports_comments_and_strings_are_known() -> None:
     assert [each[:9] for each in strings] == ['"Tools"', '"import $', '"""\n    f']
 
 
-def test_what_a_grammar_cannot_read_costs_its_surroundings_only() -> None:
+def test_a_syntax_error_hides_only_the_code_around_it() -> None:
     text = "package a\nimport a.B\nclass A { companion object { fun ( } }\n" + "fun g() {\n x()\n}\n" * 9
     found = parsed("kotlin", text)
     assert [each.specifier for each in found.imports] == ["a.B"]

@@ -69,7 +69,7 @@ def test_answers_are_those_of_the_parser_itself(syntax: GuardedSyntax, text: str
 
 
 @pytest.mark.clause("CD-95")
-def test_a_text_that_crashes_its_grammar_costs_only_itself(marked: GuardedSyntax) -> None:
+def test_a_text_that_crashes_its_grammar_fails_alone(marked: GuardedSyntax) -> None:
     assert isinstance(marked.parse("python", "x = 1\n"), Parsed)
     first = marked.process
     assert marked.parse("python", f"{CRASH} = 1\n") == CRASHED
@@ -81,7 +81,7 @@ def test_a_text_that_crashes_its_grammar_costs_only_itself(marked: GuardedSyntax
 
 
 @pytest.mark.clause("CD-95")
-def test_of_many_texts_those_that_crash_or_hang_cost_only_themselves(marked: GuardedSyntax) -> None:
+def test_texts_of_a_batch_that_crash_or_hang_fail_alone(marked: GuardedSyntax) -> None:
     good = [("python", f"def f{number}(): pass\n") for number in range(40)]
     bad = {5: (CRASH, CRASHED), 6: (CRASH, CRASHED), 20: (HANG, TOOK_LONG), 41: (CRASH, CRASHED)}
     texts = list(good)
@@ -94,7 +94,7 @@ def test_of_many_texts_those_that_crash_or_hang_cost_only_themselves(marked: Gua
 
 
 @pytest.mark.clause("CD-95")
-def test_a_process_killed_amid_many_texts_costs_none_of_them(syntax: GuardedSyntax) -> None:
+def test_a_parser_killed_during_a_batch_loses_no_text(syntax: GuardedSyntax) -> None:
     texts = [("python", f"def f{number}(): pass\n") for number in range(100)]
     parsed = []
     for each in syntax.parse_all(texts):
@@ -112,7 +112,7 @@ def test_a_text_that_never_ends_is_given_up(marked: GuardedSyntax) -> None:
 
 
 @pytest.mark.clause("CD-95")
-def test_a_fault_inside_is_the_reason_of_its_text(marked: GuardedSyntax) -> None:
+def test_an_exception_in_the_parser_is_the_reason_of_its_text(marked: GuardedSyntax) -> None:
     told = marked.parse("python", f"{RAISE} = 1\n")
     process = marked.process
     assert told == NotParsed("parsing it failed inside (ZeroDivisionError)")
@@ -140,7 +140,7 @@ def test_without_another_process_texts_are_parsed_here(
 
 @pytest.mark.clause("CD-96")
 @pytest.mark.parametrize("end", [None, signal.SIGKILL])
-def test_it_ends_with_whoever_started_it(end: signal.Signals | None) -> None:
+def test_the_parser_process_ends_with_its_parent(end: signal.Signals | None) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", PARENT.format(path=sys.path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as parent:
@@ -155,7 +155,7 @@ def test_it_ends_with_whoever_started_it(end: signal.Signals | None) -> None:
 
 
 @pytest.mark.clause("CD-96")
-def test_it_ends_by_itself_when_nothing_comes() -> None:
+def test_the_parser_process_exits_when_idle() -> None:
     program = (
         f"import sys; sys.path[:] = {sys.path!r}\n"
         "from context_pack_adapters.syntax import parser_process\n"
@@ -168,7 +168,7 @@ def test_it_ends_by_itself_when_nothing_comes() -> None:
         assert parser.wait(60) == 0
 
 
-def test_it_is_kept_while_texts_come_and_none_is_started_before(syntax: GuardedSyntax) -> None:
+def test_the_parser_process_starts_on_demand_and_is_reused(syntax: GuardedSyntax) -> None:
     assert syntax.process is None
     syntax.parse("python", TEXT)
     process = syntax.process

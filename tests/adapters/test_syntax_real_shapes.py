@@ -195,7 +195,7 @@ const useIt: () => {
     assert imports("typescript", text) == ["2 ./a", "2 ./b", "3 ./c", "3 ./d"]
 
 
-def test_includes_behind_a_question_for_them_are_imports() -> None:
+def test_includes_guarded_by_has_include_are_imports() -> None:
     text = """\
 #if VERSION > 2 && HAS_INCLUDE(<ranges>)
 #  include <ranges>

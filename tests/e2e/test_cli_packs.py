@@ -343,7 +343,7 @@ def test_export_writes_the_whole_pack_and_never_over_a_file(shop: Shop) -> None:
 
 
 @pytest.mark.clause("CLI-45")
-def test_export_goes_where_it_is_told(shop: Shop) -> None:
+def test_export_writes_to_the_given_file(shop: Shop) -> None:
     with open_workspace(source_root=shop.folder) as workspace:
         pack = workspace.packs.create(ttl_minutes=5)
     assert shop("packs", "export", pack.id).out == f"{pack.id}.md\n"

@@ -308,7 +308,7 @@ def test_an_index_that_was_lost_is_built_again_before_the_next_answer() -> None:
 
 
 @pytest.mark.clause("DC-25")
-def test_what_another_process_adds_during_a_look_is_not_taken_for_gone() -> None:
+def test_entries_another_process_adds_during_a_survey_are_kept() -> None:
     setting = Setting({"docs/a.md": "# A"})
 
     class Raced(_WatchedSource):
