@@ -28,7 +28,7 @@ DENIED_SEGMENTS = (
 )
 READABLE_SEGMENTS = frozenset({".env.example", ".env.sample", ".env.template", ".env.dist"})
 EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", ".context"})
-"""Folders that nobody means who looks at all of a project: what was made, fetched or kept aside."""
+"""Folder names skipped by whole-project walks: build output, dependencies, our own storage."""
 
 _HINT = "give the path from the source root, as in src/app.py"
 _DRIVE = re.compile(r"[A-Za-z]:")

@@ -26,7 +26,7 @@ Vector = Any
 """One L2-normalised float32 vector; a numpy array in the adapters that ship with us."""
 
 Kind = Literal["query", "passage", "document"]
-"""What a text is: a question, a text to compare that somebody waits for, or one that nobody waits for."""
+"""Why a text is embedded: `query` and `passage` block a caller, `document` does not."""
 
 OTHER_VECTORS = "the embedder makes vectors of another length than before: all of them are made anew"
 

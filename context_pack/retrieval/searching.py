@@ -89,7 +89,7 @@ class Searching:
         return [with_warning(one, warning) for one in answers] if warning else answers
 
     def _renewing(self, ask: Callable[[Searching], T]) -> tuple[T, str | None]:
-        """What is answered, after vectors that cannot be compared any more were forgotten; words on that."""
+        """Search; if the vectors no longer compare, drop them, search again and warn."""
         try:
             return ask(self), None
         except _Outgrown as outgrown:
