@@ -108,10 +108,10 @@ def words_for(failure: Failure, root: str = "") -> list[str]:
 
 
 def _message(failure: Failure) -> str:
-    """The message; where it speaks of its own details, the same for somebody who reads them as lines."""
+    """The message; for malformed files only their number, since each is told in a line of its own."""
     files = failure.details.get("files", ())
     if failure.code not in _KINDS or not files:
-        return failure.message.replace("see details.refs, ", "")
+        return failure.message
     count, kind = failure.details.get("count", len(files)), _KINDS[failure.code]
     return f"a {kind} file is malformed" if count == 1 else f"{count} {kind} files are malformed"
 
