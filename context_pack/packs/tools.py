@@ -227,17 +227,16 @@ def _check_wording(arguments: Mapping[str, Any]) -> None:
 
 def _operations(given: Sequence[Any]) -> list[Any]:
     """The operations of a batch, each checked like an action of its own."""
-    from context_pack.packs.usecases.write import indexed
+    from context_pack.packs.usecases.write import for_each
 
-    parsed: list[Any] = []
-    for index, operation in enumerate(given):
-        with indexed(index):
-            if not isinstance(operation, Mapping):
-                raise invalid("it must be an object with an 'action'", "operations")
-            command = _known(operation.get("action"), OPERATIONS)
-            _check_wording(operation)
-            parsed.append(parse(command, operation))
-    return parsed
+    def parsed(operation: Any) -> Any:
+        if not isinstance(operation, Mapping):
+            raise invalid("it must be an object with an 'action'", "operations")
+        command = _known(operation.get("action"), OPERATIONS)
+        _check_wording(operation)
+        return parse(command, operation)
+
+    return for_each(given, parsed)
 
 
 def _output(cases: PackUseCases, command: Any, call: Call) -> Answer:

@@ -14,12 +14,11 @@ from typing import Any
 
 from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import invalid
-from context_pack.kernel.lines import LineRange
+from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.syntax import Definition
 from context_pack.kernel.text import is_single_line, sha256_hex
 from context_pack.packs.domain.likeness import MOST_PAIRS, PAIR_DIGITS, sketch_of
 from context_pack.packs.domain.source import CHECKSUM_DIGITS, SourceText, checksum, fingerprint
-from context_pack.packs.domain.values import MAX_LINES
 
 CONTEXT_LINES = 3
 _DIGEST = re.compile("[0-9a-f]{64}")

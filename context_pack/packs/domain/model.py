@@ -115,7 +115,7 @@ class Ref:
 
     key: str = field(validator=_holds(values.key))
     path: RelativePath = field(validator=_typed(RelativePath))
-    lines: LineRange = field(validator=_holds(values.line_range))
+    lines: LineRange = field(validator=_typed(LineRange))
     title: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     why: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     group: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))

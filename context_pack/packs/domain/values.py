@@ -15,7 +15,6 @@ from typing import Any
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.ids import is_pack_id
-from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.text import is_single_line
 
@@ -40,9 +39,6 @@ GROUP_CHARS = 120
 DESCRIPTION_CHARS = 20_000
 MERMAID_CHARS = 50_000
 PATH_CHARS = 1_024
-MAX_LINES = 2_000
-LAST_LINE = 2_147_483_647
-"""No line of any file has a higher number; every reader of a pack file can hold this one."""
 
 
 def string(value: Any, field: str) -> str:
@@ -153,21 +149,3 @@ def scope(value: Any, field: str = "scope") -> str:
     """A folder under the source root: `.` for the root itself, else a relative path."""
     text = string(value, field).strip().replace("\\", "/")
     return text if text == ROOT_SCOPE else path(text, field).value
-
-
-def lines(start: Any, end: Any) -> LineRange:
-    """A range of lines, both ends included."""
-    for value, field in ((start, "line_start"), (end, "line_end")):
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise invalid(f"'{field}' must be an integer", field)
-    return line_range(LineRange(start, end), "lines")
-
-
-def line_range(value: Any, field: str) -> LineRange:
-    """A range of lines that a file may have."""
-    if not isinstance(value, LineRange):
-        raise invalid(f"'{field}' has the wrong type", field)
-    for number, name_ in ((value.start, "line_start"), (value.end, "line_end")):
-        if number > LAST_LINE:
-            raise invalid(f"'{name_}' must be at most {LAST_LINE}", name_)
-    return value

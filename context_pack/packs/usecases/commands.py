@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from context_pack.kernel.classes import frozen
+from context_pack.kernel.lines import LAST_LINE
 from context_pack.kernel.ttl import MAX_MINUTES
 from context_pack.packs.domain import values
 from context_pack.packs.domain.anchors import NAME_CHARS
@@ -170,10 +171,8 @@ class UpsertRef:
     path: str | None = arg(
         text(1, values.PATH_CHARS, blank=False), "File, relative to the source root", default=None
     )
-    line_start: int | None = arg(integer(1, values.LAST_LINE), "First line, from 1", default=None)
-    line_end: int | None = arg(
-        integer(1, values.LAST_LINE), "Last line, included; at most 2000 lines", default=None
-    )
+    line_start: int | None = arg(integer(1, LAST_LINE), "First line, from 1", default=None)
+    line_end: int | None = arg(integer(1, LAST_LINE), "Last line, included; at most 2000 lines", default=None)
     symbol: str | None = arg(
         text(1, NAME_CHARS, blank=False), "A definition, e.g. Class.method, in place of lines", default=None
     )

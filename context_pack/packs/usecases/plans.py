@@ -40,6 +40,11 @@ class ChangePlan:
     part: Callable[[Pack], Part | None] = lambda _: None
     point: Callable[[Find], Ref] | None = None
 
+    def check(self, pack: Pack) -> None:
+        """Return only if the pack may be changed so."""
+        if not self.touches:
+            changes.check_editable(pack)
+
 
 def planned(operation: object) -> ChangePlan:
     """The plan of an operation.
@@ -95,7 +100,7 @@ def _place(operation: commands.UpsertRef) -> Callable[[Find], Place]:
     if operation.symbol is None:
         path = values.path(_wanted(operation.path, "path"))
         start, end = _wanted(operation.line_start, "line_start"), _wanted(operation.line_end, "line_end")
-        lines = values.lines(start, end)
+        lines = LineRange(start, end)
         return lambda _: (path, lines)
     if operation.line_start is not None or operation.line_end is not None:
         raise invalid("give either 'symbol' or lines, not both", "symbol")

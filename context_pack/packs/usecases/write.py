@@ -7,8 +7,8 @@ its first question is whether the caller still wants the change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from context_pack.kernel.classes import evolve, field, frozen
 from context_pack.kernel.errors import Failure, invalid
@@ -16,7 +16,7 @@ from context_pack.kernel.ports import Clock, SourceTree
 from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
-from context_pack.packs.domain.changes import advanced, check_editable, check_has_content, untrustworthy
+from context_pack.packs.domain.changes import advanced, check_has_content, untrustworthy
 from context_pack.packs.domain.model import Pack, Ref, Status, parse_status
 from context_pack.packs.domain.revision import FIRST
 from context_pack.packs.domain.states import Checked, Resolution, problem_record
@@ -32,8 +32,11 @@ from context_pack.packs.usecases.commands import (
 )
 from context_pack.packs.usecases.keeping import digests_of, forget
 from context_pack.packs.usecases.naming import check_seen, handle_of, id_of, located
-from context_pack.packs.usecases.plans import ChangePlan, Find, Part, optional_line, planned, tags_of
+from context_pack.packs.usecases.plans import ChangePlan, Part, optional_line, planned, tags_of
 from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @frozen
@@ -179,28 +182,25 @@ class PackWriter:
         handle = handle_of(target)
         if not 1 <= len(operations) <= MOST_OPERATIONS:
             raise invalid(f"'operations' must have 1 to {MOST_OPERATIONS} items", "operations")
-        plans: list[ChangePlan] = []
-        for index, operation in enumerate(operations):
-            with indexed(index if batch else None):
-                plans.append(planned(operation))
+        plans = for_each(operations, planned, batch)
 
         def check_open(pack: Pack) -> None:
             check_seen(pack, target)
-            for index, plan in enumerate(plans):
-                with indexed(index if batch else None):
-                    if not plan.touches:
-                        check_editable(pack)
+            for_each(plans, lambda plan: plan.check(pack), batch)
 
         pack_id = id_of(self.store, handle)
         if any(plan.point is not None for plan in plans):
             # Before a file is read: what a refused change points at is neither told nor kept.
             check_open(self.store.get(pack_id))
         resolver = Resolver.over(self, check)
-        refs: list[Ref | None] = []
-        for index, plan in enumerate(plans):
-            with indexed(index if batch else None):
-                refs.append(None if plan.point is None else resolver.anchored(plan.point(_finder(resolver))))
 
+        def anchored(plan: ChangePlan) -> Ref | None:
+            if plan.point is None:
+                return None
+            ref = plan.point(lambda symbol, path: pointing.located(symbol, path, resolver))
+            return resolver.anchored(ref)
+
+        refs = for_each(plans, anchored, batch)
         self.excerpts.put(resolver.anchored_texts)
         named: set[str] = set()
 
@@ -208,26 +208,22 @@ class PackWriter:
             check()
             check_open(pack)
             named.update(digests_of(pack))
-            now, after = self.clock.now(), pack
-            for index, (plan, ref) in enumerate(zip(plans, refs, strict=True)):
-                with indexed(index if batch else None):
-                    after = plan.change(after, now, ref)
-            return advanced(pack, after, now, always=any(plan.touches for plan in plans))
+            now, steps = self.clock.now(), [pack]
+            for_each(
+                list(zip(plans, refs, strict=True)),
+                lambda each: steps.append(each[0].change(steps[-1], now, each[1])),
+                batch,
+            )
+            return advanced(pack, steps[-1], now, always=any(plan.touches for plan in plans))
 
         pack = self.store.update(pack_id, change, check)
         forget(self.store, self.excerpts, named - digests_of(pack))
         parts = tuple(_part(plan, pack) for plan in plans)
-        return WrittenPack(pack, parts, tuple(_pointed(part, resolver) for part in parts))
-
-
-def _finder(resolver: Resolver) -> Find:
-    return lambda symbol, path: pointing.located(symbol, path, resolver)
-
-
-def _pointed(part: Part | None, resolver: Resolver) -> WrittenRef | None:
-    if not isinstance(part, Ref):
-        return None
-    return WrittenRef(resolver(part), pointing.warning_of(part, resolver))
+        pointed = (
+            WrittenRef(resolver(part), pointing.warning_of(part, resolver)) if isinstance(part, Ref) else None
+            for part in parts
+        )
+        return WrittenPack(pack, parts, tuple(pointed))
 
 
 def _part(plan: ChangePlan, pack: Pack) -> Part | None:
@@ -238,13 +234,15 @@ def _part(plan: ChangePlan, pack: Pack) -> Part | None:
         return None
 
 
-@contextmanager
-def indexed(index: int | None) -> Iterator[None]:
-    """Failures inside say which operation of a batch they are about."""
-    try:
-        yield
-    except Failure as failure:
-        if index is None or "index" in failure.details:
-            raise
-        message = f"operation {index}: {failure.message}"
-        raise Failure(failure.code, message, {**failure.details, "index": index}) from None
+def for_each(items: Sequence[T], do: Callable[[T], R], batch: bool = True) -> list[R]:
+    """What is done with each item, in order; in a batch a failure says which operation it is about."""
+    done: list[R] = []
+    for index, item in enumerate(items):
+        try:
+            done.append(do(item))
+        except Failure as failure:
+            if not batch or "index" in failure.details:
+                raise
+            message = f"operation {index}: {failure.message}"
+            raise Failure(failure.code, message, {**failure.details, "index": index}) from None
+    return done
