@@ -35,11 +35,11 @@ _ASCII_RUN = re.compile(r"[A-Za-z0-9_]+(?:(?:[-./]|::?|->)[A-Za-z0-9_]+)*+")
 _ANY_RUN = re.compile(r"[^\x00-/:-@[-^`{-\x7f]+(?:(?:[-./]|::?|->)[^\x00-/:-@[-^`{-\x7f]+)*+")
 # Languages whose names end in signs; `c++` in a loop is taken for one, `x#y` and `c+++` are not.
 _LANGUAGE = re.compile(r"(?<![A-Za-z0-9_])(?:([Cc])(\+\+)|([CcFf])#)(?![A-Za-z_+#])")
-_SEPARATORS = re.compile(r"->|[-./:_]+")
+_SEPARATORS = re.compile(r"->|[-./:]+")
 # The shape of a word (A upper, a lower, 0 digit, x letters without case) falls apart into the shapes of its
 # parts.
-_PARTS = re.compile(r"A{2,}a(?![a])|A+(?![a])|A?a+|0+|x+")
-_PLURAL = re.compile(r"A{2,}a\Z")
+_PARTS = re.compile(r"A{2,}a(?!a)|A+(?!a)|A?a+|0+|x+")
+_ASCII_PARTS = re.compile(r"[A-Z]{2,}[a-z](?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # Letters that do not come apart into a letter and an accent.
 _LETTERS = str.maketrans(
     dict(zip("øØłŁđĐıþð", "oOlLdDitd", strict=True)) | {"æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "’": "'"}
@@ -71,18 +71,19 @@ def tokens(text: str) -> list[str]:
 
 def split_identifier(word: str) -> list[str]:
     """The parts of a name as they are written: `parseHTTPHeaders2` is parse, HTTP, Headers and 2."""
-    parts: list[str] = []
-    for piece in _SEPARATORS.split(word):
-        shape = _shape(piece)
-        for match in _PARTS.finditer(shape):
-            start, end = match.span()
-            parts.append(piece[start : end - 1 if _PLURAL.match(match[0]) and piece[end - 1] == "s" else end])
-    return parts
+    if word.isascii():
+        parts = _ASCII_PARTS.findall(word)
+    else:
+        parts = [word[slice(*match.span())] for match in _PARTS.finditer("".join(map(_shape_of, word)))]
+    # An `s` behind capitals makes a plural: `URLs`.
+    return [
+        part[:-1] if part[-1] == "s" and part[-2:-1].isupper() and len(part) > 2 else part for part in parts
+    ]
 
 
-def _made(run: str) -> list[str]:
+def _made(run: str) -> tuple[str, ...]:
     """The tokens of one run."""
-    return _run_tokens(run) if run.isascii() else _foreign_tokens(run)
+    return tuple(_run_tokens(run) if run.isascii() else _foreign_tokens(run))
 
 
 # Words come again: 1.1 MB of code is read in 0.64 s, without this in 0.95 (benches/side_by_side/indexing.py).
@@ -106,7 +107,7 @@ def _run_tokens(run: str) -> list[str]:
         return [] if small in STOP_WORDS else [_stem(small)]
     if len(run) > _LONGEST_RUN:
         return [run.casefold()[:LONGEST]]
-    words = [word for word in re.split(r"->|[-./:]+", run) if word]
+    words = [word for word in _SEPARATORS.split(run) if word]
     found: list[str] = []
     for word in words:
         found += _word_tokens(word)
@@ -117,14 +118,15 @@ def _run_tokens(run: str) -> list[str]:
     return found
 
 
-def _word_tokens(word: str) -> list[str]:
+@lru_cache(maxsize=_CACHED)
+def _word_tokens(word: str) -> tuple[str, ...]:
     """One word whole, and by its parts when it has several."""
     parts = split_identifier(word)
-    whole = "".join(part for part in word.split("_") if part).casefold()
     found: list[str] = []
     if len(parts) <= 1:
         plain = parts[0].casefold() if parts else ""
-        return [_stem(plain)] if plain and plain not in STOP_WORDS else []
+        return (_stem(plain),) if plain and plain not in STOP_WORDS else ()
+    whole = word.replace("_", "").casefold()
     if whole and len(whole) <= LONGEST:
         found.append(_stem(whole) if whole.isalpha() else whole)
     for part in parts:
@@ -132,7 +134,7 @@ def _word_tokens(word: str) -> list[str]:
         # A letter of a name says nothing by itself, unlike the language C or a type 1.
         if len(small) > 1 and small not in STOP_WORDS:
             found.append(_stem(small))
-    return found
+    return tuple(found)
 
 
 def _joined(words: list[str]) -> str:
@@ -157,12 +159,8 @@ def _stem(word: str) -> str:
     return str(Stemmer("english", 0).stemWord(word))[:LONGEST]
 
 
-def _shape(word: str) -> str:
-    """A word's letters as A (upper case), a (lower case), 0 (digit), x (no case) and dots for the rest."""
-    return word.translate(_ASCII_SHAPES) if word.isascii() else "".join(map(_shape_of, word))
-
-
 def _shape_of(char: str) -> str:
+    """A character as A (upper case), a (lower case), 0 (digit), x (no case) or a dot for the rest."""
     if char.isupper():
         return "A"
     if char.islower():
@@ -170,9 +168,6 @@ def _shape_of(char: str) -> str:
     if char.isdigit():
         return "0"
     return "x" if char.isalnum() or unicodedata.category(char).startswith("M") else "."
-
-
-_ASCII_SHAPES = {code: _shape_of(chr(code)) for code in range(128)}
 
 
 def folded(text: str) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 DIMENSION = 512
 NGRAMS = (3, 4, 5)
 WORD_BUCKETS, WORD_SHARE = 4, 0.5
+SEEDS = range(1, WORD_BUCKETS + 1)
 """The whole token has several buckets: one collision is not everything. The n-grams together weigh 1."""
 FIRST, FIRST_AGAIN = 16, 2
 """How many tokens are what a text begins with, and how often they count besides."""
@@ -80,6 +82,11 @@ class _KeptTokens:
         import numpy as np
 
         self._damping: NDArray[np.float64] = np.arange(1, 1025, dtype=np.float64) ** COUNT_POWER
+        self._forget()
+
+    def _forget(self) -> None:
+        import numpy as np
+
         self._rows: dict[str, int] = {}
         self._starts: NDArray[np.int64] = np.zeros(1, np.int64)
         self._buckets: NDArray[np.int16] = np.zeros(0, np.int16)
@@ -98,8 +105,7 @@ class _KeptTokens:
 
         starts = self._starts[rows]
         lengths = self._starts[rows + 1] - starts
-        places = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
-        places += np.arange(len(places))
+        places = _ranges(starts, lengths)
         targets = np.repeat(bases, lengths)
         targets += self._buckets[places]
         shares = np.repeat(weights, lengths)
@@ -115,15 +121,20 @@ class _KeptTokens:
         if not new:
             return
         if len(self._rows) + len(new) > MOST_TOKENS and self._rows:
-            self._rows = {}
-            self._starts, self._buckets, self._shares = self._starts[:1], self._buckets[:0], self._shares[:0]
+            self._forget()
             self._learn(texts)
             return
         buckets, shares, lengths = _rows_of(list(new))
         self._rows.update(zip(new, range(len(self._rows), len(self._rows) + len(new)), strict=True))
-        self._starts = np.concatenate([self._starts, np.cumsum(lengths) + self._starts[-1]])
-        self._buckets = np.concatenate([self._buckets, buckets])
-        self._shares = np.concatenate([self._shares, shares])
+        _extend(self._starts, np.cumsum(lengths) + self._starts[-1])
+        _extend(self._buckets, buckets)
+        _extend(self._shares, shares)
+
+
+def _extend(kept: NDArray[Any], more: NDArray[Any]) -> None:
+    """Add to an array in its place: copying all of it for each batch would cost more than the batch."""
+    kept.resize(len(kept) + len(more), refcheck=False)
+    kept[-len(more) :] = more
 
 
 def _counted(found: Sequence[str]) -> Mapping[str, int]:
@@ -150,17 +161,17 @@ def _rows_of(
     """The buckets of these tokens, one token after the other, their signed shares, and how many each has."""
     import numpy as np
 
-    hashes: list[int] = []
-    ends = [0]
-    for token in tokens:
-        hashes += _hashes(token)
-        ends.append(len(hashes))
-    mixed = np.array(hashes, np.uint32) * np.uint32(0x9E3779B1)
+    spelled = [token.encode("utf-8", "surrogatepass") for token in tokens]
+    own = np.array([crc32(raw, seed) for raw in spelled for seed in SEEDS], np.uint32)
+    hashes, grams = _gram_hashes(tokens)
+    lengths = grams + WORD_BUCKETS
+    starts = np.cumsum(lengths) - lengths
+    mixed = np.empty(len(own) + len(hashes), np.uint32)
+    mixed[_ranges(starts, np.full_like(starts, WORD_BUCKETS))] = own
+    mixed[_ranges(starts + WORD_BUCKETS, grams)] = hashes
+    mixed *= np.uint32(0x9E3779B1)
     mixed = (mixed ^ mixed >> np.uint32(15)) * np.uint32(0x85EBCA77)
     mixed ^= mixed >> np.uint32(13)
-    starts, lengths = np.array(ends[:-1], np.int64), np.array(ends[1:], np.int64)
-    lengths -= starts
-    grams = lengths - WORD_BUCKETS
     common = common_words.shares()
     sizes = np.array([common.get(token, 1) for token in tokens]) / np.sqrt(WORD_SHARE**2 + (grams > 0))
     shares = np.repeat(sizes * np.maximum(grams, 1) ** -0.5, lengths)
@@ -170,19 +181,68 @@ def _rows_of(
     return (mixed % DIMENSION).astype(np.int16), signed, lengths
 
 
-def _hashes(token: str) -> list[int]:
-    """The hashes of a token: several of itself, then one for each n-gram with its borders marked."""
-    raw = token.encode("utf-8", "surrogatepass")
-    made = [crc32(raw, seed) for seed in range(1, WORD_BUCKETS + 1)]
-    if not raw:
-        return made
-    if token.isascii():
-        spelled = b"<%b>" % raw
-        for size in NGRAMS:
-            made += [crc32(spelled[start : start + size]) for start in range(len(spelled) - size + 1)]
-        return made
+def _gram_hashes(tokens: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The hashes of the n-grams of these tokens with their borders marked, and how many each token has.
+
+    CRC-32 is linear: that of some bytes is the exclusive or of what each of them adds in its place, so that
+    all windows of a size are hashed at once. A character outside ASCII has a size of its own: its token is
+    hashed by itself.
+    """
+    import numpy as np
+
+    ascii_only = [b"<%b>" % token.encode() if token.isascii() else b"" for token in tokens]
+    data = np.frombuffer(b"".join(ascii_only) + bytes(max(NGRAMS)), np.uint8)
+    windows = len(data) - max(NGRAMS)
+    sizes = np.array([len(each) for each in ascii_only], np.int64)[:, None]
+    counts = np.maximum(sizes + 1 - np.array(NGRAMS), 0)
+    begins = np.cumsum(sizes)[:, None] - sizes + np.arange(len(NGRAMS)) * windows
+    hashes = [
+        np.bitwise_xor.reduce([adds[data[at:][:windows]] for at, adds in enumerate(_crc_tables()[size])])
+        for size in NGRAMS
+    ]
+    at = windows * len(NGRAMS)
+    for number, token in enumerate(tokens):
+        if not token.isascii():
+            more = _foreign_hashes(token)
+            begins[number, 0], counts[number, 0] = at, len(more)
+            at += len(more)
+            hashes.append(np.array(more, np.uint32))
+    return np.concatenate(hashes)[_ranges(begins.ravel(), counts.ravel())], counts.sum(1)
+
+
+def _foreign_hashes(token: str) -> list[int]:
+    """The hashes of the n-grams of a token with characters outside ASCII."""
     bordered = f"<{token}>"
+    return [
+        crc32(bordered[start : start + size].encode("utf-8", "surrogatepass"))
+        for size in NGRAMS
+        for start in range(len(bordered) - size + 1)
+    ]
+
+
+@cache
+def _crc_tables() -> dict[int, list[NDArray[np.uint32]]]:
+    """For each size of n-grams and each place in one: what every byte there adds to the CRC-32."""
+    import numpy as np
+
+    tables = {}
     for size in NGRAMS:
-        for start in range(len(bordered) - size + 1):
-            made.append(crc32(bordered[start : start + size].encode("utf-8", "surrogatepass")))
-    return made
+        zero = crc32(bytes(size))
+        tables[size] = [
+            np.array(
+                [crc32(bytes([0] * at + [byte] + [0] * (size - at - 1))) ^ zero for byte in range(256)],
+                np.uint32,
+            )
+            for at in range(size)
+        ]
+        tables[size][0] ^= np.uint32(zero)
+    return tables
+
+
+def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers of ranges one after the other, each from its start on and of its length."""
+    import numpy as np
+
+    numbers: NDArray[np.int64] = np.repeat(starts - np.cumsum(lengths) + lengths, lengths)
+    numbers += np.arange(len(numbers))
+    return numbers
