@@ -192,11 +192,13 @@ class SqliteSnapshot(CatalogueReader):
             known = embedder_row(connection, embedder)
             if known is None or not pieces or len(vector) != known.dimension:
                 return {}
-            blobs = vectors_of(connection, known, pieces)
-            if not blobs:
-                return {}
-            scores = cosines(from_blobs(list(blobs.values()), known.dimension), vector)
-            return dict(zip(blobs, scores.tolist(), strict=True))
+            held = self._shared.vectors.all_of(self._opened, self._here(), known)
+            if held is not None:
+                having, vectors = held.of(pieces)
+            else:
+                blobs = vectors_of(connection, known, pieces)
+                having, vectors = list(blobs), from_blobs(list(blobs.values()), known.dimension)
+            return dict(zip(having, cosines(vectors, vector).tolist(), strict=True))
 
     def centroid(self, embedder: str, corpus: str, key: str) -> Any | None:
         """The normalised mean of an entry's vectors; None when it has none."""

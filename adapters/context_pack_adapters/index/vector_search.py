@@ -58,6 +58,13 @@ class VectorSearch:
         """Whether vectors of that embedder are in memory."""
         return embedder.id in self._held
 
+    def all_of(self, generation: object, state: StoredState, embedder: EmbedderRow) -> Matrix | None:
+        """All vectors of an embedder as of this state, if they are in memory."""
+        held = self._held.get(embedder.id)
+        if held is None or held.generation is not generation or held.after:
+            return None
+        return held.matrix if held.state.revision == state.revision else None
+
     def held(
         self,
         generation: object,

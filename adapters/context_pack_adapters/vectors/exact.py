@@ -47,6 +47,7 @@ class Matrix:
         self.count = count
         self.pieces: Ids = self._room.pieces[:count]
         self.vectors: Floats = self._room.vectors[:count]
+        self._order: NDArray[numpy.intp] | None = None
 
     def appended(self, pieces: Ids, vectors: Floats, reserve: int = 0) -> Matrix:
         """This matrix with more rows; `reserve` says how many are expected in all."""
@@ -69,6 +70,19 @@ class Matrix:
         if kept.all():
             return self
         return Matrix(self.dimension).appended(self.pieces[kept], self.vectors[kept])
+
+    def of(self, pieces: Sequence[int]) -> tuple[list[int], Floats]:
+        """Those of these pieces that have a vector, and their vectors."""
+        import numpy
+
+        if self._order is None:
+            self._order = numpy.argsort(self.pieces)
+        if not self.count:
+            return [], self.vectors
+        places = numpy.searchsorted(self.pieces, pieces, sorter=self._order)
+        rows = self._order[numpy.minimum(places, self.count - 1)]
+        rows = rows[self.pieces[rows] == pieces]
+        return self.pieces[rows].tolist(), self.vectors[rows]
 
     def nearest(self, vector: Any, limit: int, rows: NDArray[numpy.intp] | None) -> list[tuple[int, float]]:
         """The best pieces among these rows (all of them for None) by cosine, ties by piece."""
@@ -148,9 +162,8 @@ def cosines(vectors: Floats, vector: Floats) -> NDArray[numpy.float64]:
     import numpy
 
     # Multiplied and added row by row: a matrix product may round a row by where it stands.
-    products = vectors.astype(numpy.float64) * vector.astype(numpy.float64)
-    cosine: NDArray[numpy.float64] = numpy.clip(products.sum(axis=1), -1.0, 1.0)
-    return cosine
+    cosine = numpy.einsum("ij,j->i", vectors.astype(numpy.float64), vector.astype(numpy.float64))
+    return cosine.clip(-1.0, 1.0)
 
 
 def best(pieces: Ids, vectors: Floats, scores: Floats, vector: Floats, limit: int) -> list[tuple[int, float]]:
@@ -170,7 +183,7 @@ def best(pieces: Ids, vectors: Floats, scores: Floats, vector: Floats, limit: in
         rows = numpy.concatenate([sure, close])
     true = cosines(vectors[rows], vector)
     order = numpy.lexsort((pieces[rows], -true))[:limit]
-    return [(int(pieces[rows[at]]), float(true[at])) for at in order]
+    return list(zip(pieces[rows[order]].tolist(), true[order].tolist(), strict=True))
 
 
 def mean(vectors: Floats) -> Floats | None:
