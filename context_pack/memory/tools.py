@@ -6,12 +6,12 @@ weigh more, the last ones lose their content first and say so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.paths import RelativePath, module_of
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
-from context_pack.memory.domain.excerpts import excerpt
+from context_pack.memory.domain.excerpts import AskedWords, excerpt
 from context_pack.memory.family import FAMILY, SEARCH
 from context_pack.memory.usecases.search import ContextSearch, FoundInMemory, MemorySearcher, check_query
 from context_pack.retrieval.model import FoundPiece
@@ -75,7 +75,7 @@ def search_tool(searcher: MemorySearcher) -> Tool:
 
 
 def _searched(command: ContextSearch, search: FoundInMemory, text: FoundByText, most: int) -> dict[str, Any]:
-    words = tokens(command.query)
+    words = AskedWords(tokens(command.query))
     count = min(len(text.lines), max(command.limit - len(search.hits), _share(command, search)))
     rows = [shortened(hit, words) for hit in search.hits[: command.limit - count]]
     rows += map(_text, text.lines[:count])
@@ -110,7 +110,7 @@ def _share(command: ContextSearch, search: FoundInMemory) -> int:
     return min(command.limit - 1, round(command.limit * missing))
 
 
-def shortened(hit: Ranked, words: Sequence[str]) -> dict[str, Any]:
+def shortened(hit: Ranked, words: AskedWords) -> dict[str, Any]:
     """One result; of code only the head and the lines that hold the words of the question."""
     record = result(hit)
     if hit.found.corpus == CODE:

@@ -58,11 +58,15 @@ _UNSPACED = (
 _POINT = "\u02d1"
 
 
+ascii_runs = _ASCII_RUN.findall
+"""The runs of a text in ASCII; unless it has names that end in signs, its tokens are those of its runs."""
+
+
 def tokens(text: str) -> list[str]:
     """The tokens of a text in their order, repeats kept."""
     if "#" in text or "++" in text:
         text = _LANGUAGE.sub(lambda found: f"{found[1]}plusplus " if found[2] else f"{found[3]}sharp ", text)
-    runs = _ASCII_RUN.findall(text) if text.isascii() else _ANY_RUN.findall(folded(text))
+    runs = ascii_runs(text) if text.isascii() else _ANY_RUN.findall(folded(text))
     found: list[str] = []
     for run in runs:
         found += _known(run) if len(run) <= LONGEST else _made(run)
