@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from context_pack import open_workspace
 from context_pack.kernel.paths import PathPolicy
@@ -15,6 +17,7 @@ from context_pack.kernel.syntax import NoSyntax
 from context_pack.memory.ports import GoOn, always
 from context_pack.memory.usecases.indexing import CodeIndexer
 from context_pack.retrieval.upkeep import File
+from context_pack_adapters.disk.changes import watch_tree
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.memory import MemoryIndex
 from context_pack_adapters.stores.code_files import CodeFiles, skip_reason
@@ -163,3 +166,69 @@ def test_entries_another_process_adds_during_a_survey_are_kept(tmp_path: Path) -
     indexer = CodeIndexer(Raced(tmp_path, PathPolicy()), index, NoSyntax())
     plan = indexer.plan()
     assert (plan.gone, list(index.known("code"))) == ((), ["late.py"])
+
+
+def _write_new_folder(root: Path) -> None:
+    (root / "new" / "deep").mkdir(parents=True)
+    (root / "new" / "deep" / "c.py").write_text("x = 1\n")
+
+
+@pytest.mark.clause("ME-22")
+def test_a_tree_that_is_looked_at_often_is_always_seen_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text("x = 1\n")
+    (tmp_path / "b.py").write_text("x = 1\n")
+    often = tree(tmp_path)
+    steps: list[Callable[[], object]] = [
+        lambda: (tmp_path / "src" / "a.py").write_text("x = 12\n"),
+        lambda: _write_new_folder(tmp_path),
+        lambda: (tmp_path / "new" / "deep" / "d.py").write_text("x = 1\n"),
+        lambda: aged(tmp_path / "b.py"),
+        lambda: (tmp_path / "src").rename(tmp_path / "moved"),
+        lambda: (tmp_path / "src").mkdir(),
+        lambda: (tmp_path / "moved" / "a.py").rename(tmp_path / "src" / "a.py"),
+        lambda: (tmp_path / ".gitignore").write_text("new/\n"),
+        lambda: (tmp_path / "b.py").unlink(),
+        lambda: shutil.rmtree(tmp_path / "new"),
+    ]
+    for step in steps:
+        for _ in range(4):
+            assert often.survey() == tree(tmp_path).survey()
+        step()
+        assert often.survey() == tree(tmp_path).survey()
+
+
+@pytest.mark.clause("ME-22")
+def test_a_tree_of_another_folder_under_the_same_name_is_looked_at(tmp_path: Path) -> None:
+    root = tmp_path / "above" / "root"
+    root.mkdir(parents=True)
+    (root / "a.py").write_text("x = 1\n")
+    often = tree(root)
+    for _ in range(4):
+        assert set(often.survey() or ()) == {"a.py"}
+    (tmp_path / "above").rename(tmp_path / "before")
+    root.mkdir(parents=True)
+    (root / "b.py").write_text("x = 1\n")
+    assert set(often.survey() or ()) == {"b.py"}
+
+
+@pytest.mark.clause("ME-22")
+def test_a_quiet_tree_is_not_walked_again(tmp_path: Path) -> None:
+    if watch_tree(tmp_path) is None:
+        pytest.skip("nobody tells of changes here")
+    (tmp_path / "a.py").write_text("x = 1\n")
+    often = tree(tmp_path)
+    until(lambda: often.survey() is often.survey())
+
+
+@pytest.mark.clause("ME-22")
+def test_a_tree_of_too_many_folders_is_walked_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("context_pack_adapters.disk.changes.MOST_FOLDERS", 2)
+    for number in range(3):
+        (tmp_path / f"f{number}").mkdir()
+    often = tree(tmp_path)
+    for number in range(5):
+        (tmp_path / "f2" / f"{number}.py").write_text("x = 1\n")
+        assert len(often.survey() or ()) == number + 1

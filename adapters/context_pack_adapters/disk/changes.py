@@ -1,4 +1,4 @@
-"""Which names in a folder have changed since the last question, told by the system (Linux: inotify).
+"""What has changed in a folder or a tree since the last question, told by the system (Linux: inotify).
 
 Asking costs next to nothing when nothing happened, whatever the number of files. The answer None means
 "look for yourself": events were lost, the folder is another one now, the process was forked. A watch is
@@ -13,12 +13,14 @@ import os
 import weakref
 
 from context_pack_adapters.disk.inotify import LOST, Inotify, has_inotify, libc
-from context_pack_adapters.disk.opening import AnyPlace, Place
+from context_pack_adapters.disk.opening import AnyPlace, Handle, Place
 
 # ext2 to ext4, xfs, btrfs, tmpfs, ramfs, f2fs, overlay, zfs: what `statfs` calls them.
 _OWN_FILE_SYSTEMS = frozenset(
     {0xEF53, 0x58465342, 0x9123683E, 0x01021994, 0x858458F6, 0xF2F52010, 0x794C7630, 0x2FC12FC1}
 )
+MOST_FOLDERS = 2000
+"""The system gives each user some thousands of watches in all; a tree of more folders gets none."""
 
 
 class FolderChanges:
@@ -60,6 +62,60 @@ def watch_folder(folder: AnyPlace) -> FolderChanges | None:
         os.close(events.descriptor)
         return None
     return FolderChanges(place, events, before)
+
+
+class TreeChanges:
+    """A watch on the folders of one walk after the other; not for use by two threads at once.
+
+    What happens in a folder between its listing and its watch is not heard of: only a walk that finds all its
+    folders watched already is one to rely on.
+    """
+
+    def __init__(self, root: Place, events: Inotify) -> None:
+        self._root = root
+        self._events = events
+        self._process = os.getpid()
+        self._identity: tuple[int, int] | None = None
+        self._before: set[int] = set()
+        self._watched: set[int] = set()
+        weakref.finalize(self, os.close, events.descriptor)
+
+    def is_ours(self) -> bool:
+        """Whether the queue belongs to this process, and not to the one it was forked from."""
+        return os.getpid() == self._process
+
+    def is_quiet(self) -> bool:
+        """Whether nothing has happened since a walk began all of whose folders were watched then."""
+        if self._watched and self._watched <= self._before and not self._events.events():
+            return _identity(self._root) == self._identity
+        self._before = set()
+        return False
+
+    def begin(self) -> None:
+        """A walk begins: what happened so far it will see."""
+        self._identity = _identity(self._root)
+        self._events.events()
+        self._before, self._watched = self._watched, set()
+
+    def enter(self, folder: Handle) -> None:
+        """Watch a folder of the walk."""
+        if len(self._watched) <= MOST_FOLDERS:
+            self._watched.add(self._events.add_open(folder))
+
+    def is_possible(self) -> bool:
+        """Whether the folders of the last walk could be watched."""
+        return len(self._watched) <= MOST_FOLDERS and -1 not in self._watched
+
+
+def watch_tree(root: AnyPlace) -> TreeChanges | None:
+    """A watch on a tree, or None where the system gives none."""
+    place = Place.of(root)
+    if not has_inotify() or not _is_own(place):
+        return None
+    try:
+        return TreeChanges(place, Inotify())
+    except OSError:
+        return None
 
 
 def _is_own(place: Place) -> bool:

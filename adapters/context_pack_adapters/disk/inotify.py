@@ -1,6 +1,6 @@
 """The kernel's word of what happens in a folder (Linux): three system calls by way of the C library.
 
-What lives here: one descriptor, at most one watched folder at a time, and the events it gave. What the events
+What lives here: one descriptor, the folders it watches, and the events it gave. What the events
 mean is for the two who ask: `changes` (what changed since I last asked?) and `watch` (tell me when).
 """
 
@@ -12,7 +12,7 @@ import sys
 from functools import cache
 from typing import Any, NamedTuple
 
-from context_pack_adapters.disk.opening import Place
+from context_pack_adapters.disk.opening import Handle, Place
 
 MODIFY, ATTRIB, CLOSE_WRITE = 0x2, 0x4, 0x8
 MOVED_FROM, MOVED_TO, CREATE, DELETE, DELETE_SELF, MOVE_SELF = 0x40, 0x80, 0x100, 0x200, 0x400, 0x800
@@ -65,11 +65,15 @@ class Inotify:
         """Watch this folder too, whatever has its name later; negative if it cannot be watched."""
         try:
             with place.held() as folder:
-                # By its descriptor: this is the folder that was entered, through no link.
-                path = os.fsencode(f"/proc/self/fd/{folder}")
-                return int(libc().inotify_add_watch(self.descriptor, path, ENTRIES | ITSELF | ONLY_FOLDER))
+                return self.add_open(folder)
         except OSError:
             return -1
+
+    def add_open(self, folder: Handle) -> int:
+        """The same for a folder that is open."""
+        # By its descriptor: this is the folder that was entered, through no link.
+        path = os.fsencode(f"/proc/self/fd/{folder}")
+        return int(libc().inotify_add_watch(self.descriptor, path, ENTRIES | ITSELF | ONLY_FOLDER))
 
     def events(self) -> list[InotifyEvent]:
         """The events that wait, oldest first; never blocks.
