@@ -121,7 +121,7 @@ def modules() -> list[Path]:
     return sorted(path for path in found if not path.relative_to(ROOT).as_posix().startswith(DOOR))
 
 
-def test_only_the_door_opens_lists_looks_at_and_changes_files() -> None:
+def test_only_the_disk_package_touches_files() -> None:
     """Both ways: nobody past the door who is not named here, and nobody named who does not need it."""
     found: dict[str, set[str]] = {}
     for path in modules():
@@ -154,10 +154,10 @@ def _name(path: Path) -> str:
         ("Path('x').rglob('*')", ".rglob"),
     ],
 )
-def test_a_way_around_the_door_is_found(source: str, told: str) -> None:
+def test_the_check_finds_each_call_that_touches_files(source: str, told: str) -> None:
     assert set(uses(ast.parse(source))) == {told}
 
 
 @pytest.mark.parametrize("source", ["from shutil import which", "store.open(x)", "text.replace('a', 'b')"])
-def test_what_opens_nothing_is_not_told(source: str) -> None:
+def test_the_check_ignores_calls_that_touch_no_file(source: str) -> None:
     assert not set(uses(ast.parse(source)))

@@ -74,7 +74,7 @@ def readme() -> list[Block]:
 
 
 @pytest.mark.parametrize("page", [each for each in GUIDES if name_of(each) != NEEDS_POSTGRES], ids=name_of)
-def test_a_reader_can_do_what_the_page_says(page: Path, project: Path, reader_env: dict[str, str]) -> None:
+def test_every_example_of_the_page_runs(page: Path, project: Path, reader_env: dict[str, str]) -> None:
     text = page.read_text("utf-8")
     if SAMPLE in text:
         shutil.copytree(ROOT / SAMPLE, project / SAMPLE)

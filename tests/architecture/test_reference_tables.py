@@ -64,7 +64,7 @@ def test_every_published_argument_is_in_the_table_and_in_a_command(registry: Reg
 
 
 @pytest.mark.clause("PG-11")
-def test_what_an_action_takes_is_valid_by_the_schema_that_all_actions_share(registry: Registry) -> None:
+def test_the_shared_schema_admits_the_arguments_of_every_action(registry: Registry) -> None:
     for each in registry.tools.values():
         published = each.input_schema()["properties"]
         for command in each.commands.values():
@@ -154,5 +154,5 @@ def test_an_action_tool_has_a_table_of_actions_and_a_row_per_rule() -> None:
         ({"type": "array", "items": {"type": "integer"}, "maxItems": 7}, "list of at most 7 × integer"),
     ],
 )
-def test_a_rule_is_said_in_words(schema: dict[str, Any], words: str) -> None:
+def test_the_reference_table_describes_schema_rules_in_words(schema: dict[str, Any], words: str) -> None:
     assert rule_in_words(schema) == words

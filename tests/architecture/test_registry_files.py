@@ -33,7 +33,7 @@ def project(checkout: Path) -> dict[str, Any]:
 
 
 @pytest.mark.clause("PG-13")
-def test_the_registry_is_told_the_package_and_how_it_is_started(
+def test_the_mcp_registry_file_names_the_package_and_its_variables(
     checkout: Path, project: dict[str, Any]
 ) -> None:
     server = read(checkout, "server.json")
@@ -48,7 +48,7 @@ def test_the_registry_is_told_the_package_and_how_it_is_started(
 
 
 @pytest.mark.clause("PG-13")
-def test_the_manifest_of_the_bundle_names_what_is_there(
+def test_the_desktop_bundle_manifest_names_our_tools_and_command(
     checkout: Path, project: dict[str, Any], regenerate: bool
 ) -> None:
     published = about.published()

@@ -66,7 +66,7 @@ def test_reads_are_counted_and_the_last_one_is_kept(log: AccessLog, clock: Fixed
 
 
 @pytest.mark.clause("CD-41")
-def test_scores_are_those_of_now(log: AccessLog, clock: FixedClock) -> None:
+def test_scores_are_computed_for_the_current_time(log: AccessLog, clock: FixedClock) -> None:
     log.record(A, clock.now())
     clock.advance(days=15)
     assert log.items()[0].score == pytest.approx(0.304)
@@ -75,9 +75,7 @@ def test_scores_are_those_of_now(log: AccessLog, clock: FixedClock) -> None:
 
 
 @pytest.mark.clause("CD-42")
-def test_items_below_the_line_are_archived_and_come_back_with_their_count(
-    log: AccessLog, clock: FixedClock
-) -> None:
+def test_items_past_the_budget_are_archived_and_keep_their_count(log: AccessLog, clock: FixedClock) -> None:
     if isinstance(log, Hasty):
         return  # a write per read, 501 times: what it would prove is proved by the other two
     log.record(A, clock.now() - timedelta(days=60))

@@ -65,7 +65,7 @@ def folder(files: BundleFiles, path: str | None = "bundle/node") -> list[Documen
 
 
 @pytest.mark.clause("BD-03", "BD-04")
-def test_bundles_are_known_until_looked_for_again(world: World) -> None:
+def test_discovered_bundles_are_cached_until_discovery_is_forced(world: World) -> None:
     known = world.store.discover()
     assert [place.id for place in known.places] == ["one"]
     world.put("two", nodes({"c": []}))
@@ -111,7 +111,7 @@ def test_a_folder_gives_its_yaml_files_by_name(world: World) -> None:
 
 
 @pytest.mark.clause("BD-06", "BD-07")
-def test_what_is_not_there_is_a_flaw(world: World) -> None:
+def test_a_missing_file_or_folder_is_a_flaw(world: World) -> None:
     files = world.files()
     missing = files.document(RelativePath("schemas/gone.json"))
     assert missing == Flaw("schemas/gone.json", "there is no such file", absent=True)
@@ -121,7 +121,7 @@ def test_what_is_not_there_is_a_flaw(world: World) -> None:
 
 
 @pytest.mark.clause("BD-16")
-def test_a_load_gets_what_the_last_one_made(world: World) -> None:
+def test_a_load_receives_the_result_of_the_last_load(world: World) -> None:
     (place,) = world.store.discover().places
     heard: list[Any] = []
 
@@ -134,7 +134,7 @@ def test_a_load_gets_what_the_last_one_made(world: World) -> None:
 
 
 @pytest.mark.clause("BD-16")
-def test_a_load_that_fails_leaves_what_was_made(world: World) -> None:
+def test_a_failed_load_keeps_the_result_of_the_last_load(world: World) -> None:
     (place,) = world.store.discover().places
 
     def fail(_: BundleFiles, __: str | None) -> str:

@@ -115,7 +115,7 @@ def test_a_state_is_the_same_until_the_content_changes(make: Make, tmp_path: Pat
 
 
 @pytest.mark.clause("DC-01", "DC-30", "DC-10")
-def test_the_configuration_is_read_edited_and_its_faults_are_told(make: Make) -> None:
+def test_the_configuration_is_read_and_edited_and_its_faults_are_listed(make: Make) -> None:
     sources = make({"context.json": config(docs="./docs", bad="ftp://x"), "docs/a.md": "a"})
     assert list(sources.catalogue().collections) == ["docs"]
     assert len(sources.catalogue().problems) == 1
@@ -135,7 +135,7 @@ def test_the_configuration_is_read_edited_and_its_faults_are_told(make: Make) ->
 
 
 @pytest.mark.parametrize("kind", ["disk", "memory"])
-def test_turns_let_one_through_at_a_time(kind: str, tmp_path: Path) -> None:
+def test_collection_locks_admit_one_holder_at_a_time(kind: str, tmp_path: Path) -> None:
     from threading import Thread
 
     locks: CollectionLocks = FileLocks(PrivateFolder(tmp_path / "cache")) if kind == "disk" else ThreadLocks()

@@ -85,7 +85,7 @@ def test_a_scan_finds_every_folder_that_names_and_ignore_lines_let_in(world: Wor
 
 
 @pytest.mark.clause("CX-11", "CX-13")
-def test_the_lines_of_the_configuration_are_the_last_word_about_folders_and_never_hide_files(
+def test_configured_ignore_lines_override_folders_and_hide_no_files(
     world: World,
 ) -> None:
     world.put({".context.config.yaml": 'min_tokens: 0\nignore: ["!gen/", "src/core", "*.py"]\n'})
@@ -98,9 +98,7 @@ def test_the_lines_of_the_configuration_are_the_last_word_about_folders_and_neve
 @pytest.mark.parametrize(
     "depth, deepest", [(None, 10), (0, 0), (1, 1), (12, 11)], ids=["default", "none", "one", "more"]
 )
-def test_a_scan_goes_ten_folders_deep_or_as_deep_as_told(
-    world: World, depth: int | None, deepest: int
-) -> None:
+def test_a_scan_is_ten_folders_deep_unless_configured(world: World, depth: int | None, deepest: int) -> None:
     config = "min_tokens: 0\n" + ("" if depth is None else f"max_depth: {depth}\n")
     world.put({".context.config.yaml": config, "/".join(["d"] * 11) + "/a.py": ""})
     scopes = [folder.scope for folder in scanned(world.project()).folders]

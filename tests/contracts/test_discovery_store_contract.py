@@ -45,7 +45,7 @@ def test_a_store_begins_empty(store: DiscoveryStore) -> None:
 
 
 @pytest.mark.clause("ME-01", "ME-03", "TM-01")
-def test_what_was_recorded_is_there_the_oldest_first(store: DiscoveryStore) -> None:
+def test_discoveries_are_listed_oldest_first(store: DiscoveryStore) -> None:
     later = found_out("Größe:\n--- is *not* a `fence`: {a: 1}\n- item", 5, module="auth")
     earlier = found_out("The first thing that was found", 1)
     assert not store.record(later).merged
@@ -78,7 +78,7 @@ def test_a_discovery_is_changed_under_its_id(store: DiscoveryStore) -> None:
 
 @pytest.mark.clause("ME-07")
 @pytest.mark.parametrize("unknown", [uuid_of(bytes(16)), "../secret", ""])
-def test_what_is_not_there_cannot_be_changed(store: DiscoveryStore, unknown: str) -> None:
+def test_changing_an_unknown_discovery_is_not_found(store: DiscoveryStore, unknown: str) -> None:
     store.record(found_out("Never log tokens anywhere"))
     with pytest.raises(Failure) as told:
         store.change(unknown, lambda known: known)
@@ -102,7 +102,7 @@ def test_the_same_words_are_merged_under_one_id(store: DiscoveryStore) -> None:
 
 
 @pytest.mark.clause("ME-06")
-def test_a_rehearsal_says_what_recording_would_leave_and_keeps_nothing(store: DiscoveryStore) -> None:
+def test_a_rehearsed_record_returns_its_result_and_stores_nothing(store: DiscoveryStore) -> None:
     first, again = found_out("Never log tokens anywhere"), found_out("never log TOKENS anywhere.", 9)
     assert not store.rehearse(first).merged
     assert list(store.all()) == []
@@ -126,7 +126,7 @@ def test_a_forgotten_one_is_gone_and_can_be_recorded_anew(store: DiscoveryStore)
 
 
 @pytest.mark.clause("ME-02")
-def test_threads_that_say_the_same_meet_in_one(store: DiscoveryStore) -> None:
+def test_threads_recording_the_same_discovery_are_merged(store: DiscoveryStore) -> None:
     merged: list[bool] = []
 
     def work() -> None:

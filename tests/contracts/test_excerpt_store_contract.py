@@ -53,7 +53,7 @@ def test_a_text_comes_back_as_it_was(kept: Kept, text: str) -> None:
 
 @pytest.mark.clause("ST-60")
 @pytest.mark.parametrize("digest", ["0" * 64, "", "../../etc", "0" * 63])
-def test_what_is_not_kept_is_none(kept: Kept, digest: str) -> None:
+def test_an_unknown_excerpt_is_none(kept: Kept, digest: str) -> None:
     kept.put("text")
     assert kept.store.get(digest) is None
 

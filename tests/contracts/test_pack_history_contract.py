@@ -68,7 +68,7 @@ def test_the_last_revisions_are_kept_and_the_oldest_go(kept: Kept) -> None:
 
 
 @pytest.mark.clause("ST-66")
-def test_what_is_older_than_ninety_days_goes_with_the_first_change(tmp_path: Path) -> None:
+def test_revisions_older_than_ninety_days_are_removed_by_a_change(tmp_path: Path) -> None:
     folder = tmp_path / "history"
     folder.mkdir()
     old, young = (folder / f"pk_{name}.1.md" for name in ("aaaaaaaa", "bbbbbbbb"))

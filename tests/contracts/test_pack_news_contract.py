@@ -66,7 +66,7 @@ def heard(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Heard]:
 
 
 @pytest.mark.clause("TM-11")
-def test_a_pack_is_heard_of_when_it_comes_changes_and_goes(heard: Heard) -> None:
+def test_creating_changing_and_deleting_a_pack_is_reported(heard: Heard) -> None:
     pack = heard.store.create(maker(SystemClock().now(), 60, name="followed"), "followed")
     until(lambda: any(one.listed for one in heard.concerning("followed")))
     heard.news.clear()
@@ -78,7 +78,7 @@ def test_a_pack_is_heard_of_when_it_comes_changes_and_goes(heard: Heard) -> None
 
 
 @pytest.mark.clause("TM-11")
-def test_of_many_changes_in_a_row_each_is_heard_of(heard: Heard) -> None:
+def test_each_of_many_changes_in_a_row_is_reported(heard: Heard) -> None:
     """One that comes while the source is looking at another must not wait for a third."""
     for turn in range(30):
         last = heard.store.create(maker(SystemClock().now(), 60, title=f"T{turn}"), None)
@@ -88,7 +88,7 @@ def test_of_many_changes_in_a_row_each_is_heard_of(heard: Heard) -> None:
 
 
 @pytest.mark.clause("TM-11")
-def test_an_expiry_is_heard_of_in_time(heard: Heard) -> None:
+def test_an_expiry_is_reported_when_it_happens(heard: Heard) -> None:
     pack = heard.store.create(maker(SystemClock().now(), 60), None)
     until(lambda: heard.concerning(pack.id))
     heard.news.clear()
@@ -99,7 +99,7 @@ def test_an_expiry_is_heard_of_in_time(heard: Heard) -> None:
 
 
 @pytest.mark.clause("MCP-88")
-def test_a_file_that_was_there_before_is_told_of_when_it_expires(tmp_path: Path) -> None:
+def test_the_expiry_of_a_pack_made_before_the_watch_is_reported(tmp_path: Path) -> None:
     clock, news = FixedClock(), list[News]()
     store = FilePackStore(tmp_path, clock, SeededIds())
     pack = store.create(maker(clock.now(), 5), None)
@@ -114,13 +114,13 @@ def test_a_file_that_was_there_before_is_told_of_when_it_expires(tmp_path: Path)
 
 
 @pytest.mark.clause("TM-11")
-def test_what_happened_while_nobody_could_hear_is_told_afterwards(heard: Heard) -> None:
+def test_changes_missed_while_disconnected_are_reported_later(heard: Heard) -> None:
     heard.lose()
     pack = heard.store.create(maker(SystemClock().now(), 60), None)
     until(lambda: heard.concerning(pack.id))
 
 
-def test_nothing_is_heard_after_the_end(heard: Heard) -> None:
+def test_changes_after_the_watch_ended_are_not_reported(heard: Heard) -> None:
     heard.source.listen(False)
     heard.news.clear()
     pack = heard.store.create(maker(SystemClock().now(), 60), None)

@@ -82,7 +82,7 @@ def raised(revision: Pack) -> Pack:
 
 
 @pytest.mark.clause("ST-50", "TM-01")
-def test_what_is_created_is_what_every_read_gives(shelf: Shelf) -> None:
+def test_every_read_returns_the_created_pack(shelf: Shelf) -> None:
     made = shelf.store.create(
         lambda key: full_pack(key, shelf.clock.now(), name="whole thing"), "whole thing"
     )
@@ -112,7 +112,7 @@ def test_an_empty_store_lists_nothing_and_finds_nothing(shelf: Shelf) -> None:
     "key",
     ["", "nope", "../packs/pk_aaaaaaaa", "pk_AAAAAAAA", "pk_aaaaaaaa.md", "pk_aaaaaaa1", "pk_a\0aaaaaa"],
 )
-def test_what_is_no_id_is_not_found_by_id(shelf: Shelf, key: str) -> None:
+def test_a_text_that_is_no_id_is_not_found(shelf: Shelf, key: str) -> None:
     shelf.put()
     for act in (
         lambda: shelf.store.get(key),
@@ -133,7 +133,7 @@ def test_an_update_stores_what_the_change_returns(shelf: Shelf) -> None:
 
 
 @pytest.mark.clause("ST-16")
-def test_what_a_change_raises_passes_through_and_changes_nothing(shelf: Shelf) -> None:
+def test_an_exception_in_a_change_is_raised_and_nothing_is_stored(shelf: Shelf) -> None:
     made = shelf.put()
 
     def refuse(pack: Pack) -> Pack:
@@ -190,7 +190,7 @@ def test_a_name_is_unique_among_live_packs_and_case_counts(shelf: Shelf) -> None
 
 
 @pytest.mark.clause("ST-22")
-def test_of_many_who_want_one_name_at_once_one_gets_it(shelf: Shelf) -> None:
+def test_of_concurrent_creates_with_one_name_one_succeeds(shelf: Shelf) -> None:
     start = threading.Barrier(8)
 
     def want(_: int) -> str:
@@ -324,7 +324,7 @@ class Constant:
 
 
 @pytest.mark.clause("ST-25")
-def test_a_source_of_ids_that_repeats_itself_is_told_and_replaces_nothing(
+def test_repeating_ids_are_a_failure_and_replace_no_pack(
     open_shelf: Callable[..., Shelf],
 ) -> None:
     shelf = open_shelf(Constant())
@@ -472,7 +472,7 @@ class Withdrawn(Exception):
 
 
 @pytest.mark.clause("ST-19")
-def test_a_writer_whose_caller_withdraws_stops_waiting_at_once(shelf: Shelf) -> None:
+def test_a_cancelled_writer_stops_waiting_for_the_lock_at_once(shelf: Shelf) -> None:
     """The store waits ten seconds by itself; the callers below are gone at the first question."""
     made = shelf.put("busy")
     inside, go_on = threading.Event(), threading.Event()

@@ -202,7 +202,7 @@ def test_forgetting_takes_entries_or_a_whole_corpus_with_its_facts(index: Search
         assert snapshot.counts() == {"other": 1}
 
 
-def test_new_stamps_change_nothing_else(index: SearchIndex) -> None:
+def test_touch_changes_only_the_stamp(index: SearchIndex) -> None:
     index.replace([FRUIT])
     index.touch("docs", {"fruit": "new", "never there": "x"})
     assert index.known("docs") == {"fruit": KnownEntry(FRUIT.digest, "new")}
@@ -418,7 +418,7 @@ def test_an_unknown_embedder_or_a_vector_of_another_length_finds_nothing(
         assert snapshot.centroid(fast.id, "docs", "no such") is None
 
 
-def test_impossible_numbers_and_facts_harm_nothing(index: SearchIndex, fast: ToyEmbedder) -> None:
+def test_huge_limits_are_accepted_and_wrong_types_are_raised(index: SearchIndex, fast: ToyEmbedder) -> None:
     index.replace([FRUIT])
     huge = 10**30
     with index.reading() as snapshot:
@@ -490,7 +490,7 @@ def test_a_text_that_was_embedded_once_is_not_embedded_again(index: SearchIndex,
 
 
 @pytest.mark.clause("IX-14")
-def test_what_has_a_heading_is_embedded_before_what_has_none(index: SearchIndex) -> None:
+def test_pieces_with_a_heading_are_embedded_first(index: SearchIndex) -> None:
     bare = tuple(evolve(piece, heading="") for piece in TREES.pieces)
     index.replace([FRUIT])
     index.replace([evolve(TREES, pieces=bare)])
@@ -499,7 +499,7 @@ def test_what_has_a_heading_is_embedded_before_what_has_none(index: SearchIndex)
 
 
 @pytest.mark.clause("IX-14")
-def test_what_lacks_a_vector_comes_most_searched_first_then_newest(index: SearchIndex) -> None:
+def test_pieces_without_a_vector_come_most_wanted_first_then_newest(index: SearchIndex) -> None:
     index.replace([FRUIT, TREES])
     index.replace([CARS])
     with index.reading() as snapshot:
@@ -612,7 +612,7 @@ CHANGES = st.lists(
 @pytest.mark.clause("IX-16")
 @settings(max_examples=40)
 @given(changes=CHANGES, asked=WORDS, graphs=st.booleans())
-def test_the_file_and_its_twin_give_the_answers_of_plain_dictionaries(
+def test_sqlite_and_memory_indexes_answer_like_a_plain_model(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[str, Any]], asked: str, graphs: bool
 ) -> None:
     fast = ToyEmbedder()

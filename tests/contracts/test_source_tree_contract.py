@@ -112,7 +112,7 @@ def test_the_size_is_that_of_the_file_in_bytes(tree: SourceTree) -> None:
         ("node_modules/app.py", Reason.DENIED),
     ],
 )
-def test_what_cannot_be_read_is_a_value_with_its_reason(tree: SourceTree, path: str, reason: Reason) -> None:
+def test_an_unreadable_path_is_returned_with_its_reason(tree: SourceTree, path: str, reason: Reason) -> None:
     assert tree.read(RelativePath(path), 10_000) == Unreadable(RelativePath(path), reason)
 
 
@@ -130,7 +130,7 @@ def test_a_file_over_the_cap_is_not_read(tree: SourceTree) -> None:
 
 
 @pytest.mark.clause("ST-50", "ST-52")
-def test_a_file_that_stays_as_it_is_is_unchanged_and_no_other(
+def test_only_files_that_stayed_the_same_are_unchanged(
     grow: Callable[[Mapping[str, str | bytes]], SourceTree], tmp_path: Path
 ) -> None:
     files: dict[str, str | bytes] = {"a.py": "one\n", "src/b.py": "two\n", "src/c.py": "three\n"}
@@ -204,7 +204,7 @@ def test_a_folder_lists_its_files_and_folders_without_what_is_denied(tree: Sourc
 
 @pytest.mark.clause("CD-31")
 @pytest.mark.parametrize("path", ["nothing", "app.py", "src/app.py", "src/app.py/x", "node_modules", ".git"])
-def test_what_is_no_folder_or_denied_lists_nothing(tree: SourceTree, path: str) -> None:
+def test_a_path_that_is_no_folder_or_denied_lists_nothing(tree: SourceTree, path: str) -> None:
     assert tree.folder(RelativePath(path)) == FolderNames()
 
 

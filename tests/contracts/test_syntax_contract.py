@@ -87,7 +87,7 @@ def test_a_name_is_found_outside_of_comments_strings_and_patterns(
 
 
 @pytest.mark.clause("CD-98")
-def test_what_is_not_parsed_says_why(syntax: Syntax) -> None:
+def test_a_text_that_is_not_parsed_has_a_reason(syntax: Syntax) -> None:
     assert not syntax.knows("cobol")
     for text, language, reason in [
         ("x", "cobol", "there is no grammar for cobol"),
@@ -104,7 +104,7 @@ def test_what_is_not_parsed_says_why(syntax: Syntax) -> None:
 
 
 @pytest.mark.clause("CD-98")
-def test_of_what_is_mostly_errors_the_rest_is_told(syntax: Syntax) -> None:
+def test_a_mostly_broken_text_still_yields_its_imports(syntax: Syntax) -> None:
     answer = syntax.parse("javascript", "import 'a';\n" + "= ) ( =\n" * 20)
     assert isinstance(answer, NotParsed)
     assert answer.reason == "its grammar cannot read it"
@@ -117,7 +117,7 @@ def test_of_what_is_mostly_errors_the_rest_is_told(syntax: Syntax) -> None:
 @pytest.mark.parametrize(
     "source", [GrammarSource("no_such_grammar", "language", "go"), GrammarSource("json", "loads", "go")]
 )
-def test_a_grammar_that_cannot_be_loaded_costs_its_language_only(
+def test_a_grammar_that_cannot_be_loaded_disables_its_language_only(
     monkeypatch: pytest.MonkeyPatch, source: GrammarSource
 ) -> None:
     monkeypatch.setitem(SOURCES, "broken", source)
@@ -127,7 +127,7 @@ def test_a_grammar_that_cannot_be_loaded_costs_its_language_only(
 
 
 @pytest.mark.clause("CD-98")
-def test_without_a_parser_nothing_is_parsed_and_that_is_said() -> None:
+def test_without_a_parser_every_language_has_no_grammar() -> None:
     syntax = NoSyntax()
     answers = (syntax.parse("go", ""), syntax.spans("go", ""), syntax.occurrences("go", "", "x"))
     assert {answer.reason for answer in answers} == {"there is no grammar for go"}

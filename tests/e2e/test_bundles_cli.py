@@ -57,7 +57,7 @@ def test_where_there_is_no_bundle_a_list_is_empty_and_a_check_fails(tmp_path: Pa
 
 
 @pytest.mark.clause("BD-71", "BD-80")
-def test_the_sample_is_sound(shop: CommandLine) -> None:
+def test_bundles_check_passes_for_the_sample(shop: CommandLine) -> None:
     done = shop("bundles", "check")
     assert (done.code, done.out) == (0, "lantern  45 entities, 122 references: ok\n")
     assert shop("bundles", "check", "lantern", "--json").json == {

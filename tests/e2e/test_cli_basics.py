@@ -31,7 +31,7 @@ def test_the_version_is_one_line(cli: CommandLine, word: str) -> None:
 
 
 @pytest.mark.clause("CLI-01")
-def test_whoever_types_the_bare_command_is_told_what_it_waits_for(tmp_path: Path) -> None:
+def test_the_bare_command_on_a_terminal_says_it_waits_for_a_client(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
     server = subprocess.Popen(
         MAIN, cwd=tmp_path, stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, env=environment()
@@ -102,7 +102,7 @@ def test_an_unknown_word_suggests_the_nearest(cli: CommandLine, words: list[str]
 @pytest.mark.parametrize(
     "words", [["xyzzy"], ["call"], ["tools", "--loud"], ["packs", "show"], ["stats", "extra"], ["--x"], [""]]
 )
-def test_wrong_usage_is_told_in_words_with_exit_code_two(cli: CommandLine, words: list[str]) -> None:
+def test_wrong_usage_is_an_error_message_with_exit_code_two(cli: CommandLine, words: list[str]) -> None:
     done = cli(*words)
     assert done.code == 2
     assert done.out == ""
@@ -110,12 +110,12 @@ def test_wrong_usage_is_told_in_words_with_exit_code_two(cli: CommandLine, words
 
 
 @pytest.mark.clause("CLI-02")
-def test_what_is_said_to_be_required_is(cli: CommandLine) -> None:
+def test_the_error_names_the_required_argument(cli: CommandLine) -> None:
     assert cli("call").err.splitlines()[0] == "context-pack: the following arguments are required: TOOL"
 
 
 @pytest.mark.clause("CLI-03")
-def test_a_reader_that_goes_away_is_no_trouble(cli: CommandLine) -> None:
+def test_a_closed_output_pipe_ends_a_command_quietly(cli: CommandLine) -> None:
     reads, writes = os.pipe()
     os.close(reads)
     command = [*MAIN, "--help"]
@@ -127,7 +127,7 @@ def test_a_reader_that_goes_away_is_no_trouble(cli: CommandLine) -> None:
 
 @pytest.mark.clause("CLI-03")
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
-def test_an_answer_that_cannot_be_written_is_told_in_words(cli: CommandLine) -> None:
+def test_an_answer_that_cannot_be_written_is_an_error_message(cli: CommandLine) -> None:
     with open("/dev/full", "wb") as full:
         command = [*MAIN, "tools"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
@@ -168,7 +168,7 @@ def test_an_interrupt_ends_a_command_quietly(cli: CommandLine) -> None:
 
 
 @pytest.mark.clause("CLI-03")
-def test_a_missing_stdout_or_stderr_is_no_trouble(cli: CommandLine) -> None:
+def test_a_command_runs_with_stdout_or_stderr_closed(cli: CommandLine) -> None:
     for closing in (">&-", "2>&-", ">&- 2>&-"):
         done = subprocess.run(
             ["sh", "-c", f'exec "$@" {closing}', "sh", *MAIN, "--version"],
@@ -264,7 +264,7 @@ def test_a_bad_variable_is_one_line_on_stderr_and_the_default(cli: CommandLine) 
 
 
 @pytest.mark.clause("CLI-03")
-def test_a_working_directory_that_is_gone_is_no_trouble(cli: CommandLine) -> None:
+def test_a_command_runs_in_a_deleted_working_directory(cli: CommandLine) -> None:
     gone = cli.folder / "gone"
     gone.mkdir()
     command = 'cd "$1" && rmdir "$1" && shift && exec "$@"'

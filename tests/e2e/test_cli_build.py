@@ -38,7 +38,7 @@ def test_a_pack_is_made_and_code_is_added_without_a_revision(cli: CommandLine) -
 
 
 @pytest.mark.clause("CLI-61")
-def test_a_name_that_is_nearly_one_is_told_and_a_place_that_is_none_refused(cli: CommandLine) -> None:
+def test_packs_add_suggests_near_names_and_refuses_bad_places(cli: CommandLine) -> None:
     cli("packs", "create", "auth-flow")
     near = cli("packs", "add", "auth-flw", "src/login.py:1")
     assert near.code == 1
@@ -82,9 +82,7 @@ def here(tmp_path: Path, cli: CommandLine, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.clause("CLI-61")
-def test_another_place_never_takes_the_key_of_one_that_is_there(
-    tmp_path: Path, here: Callable[..., Done]
-) -> None:
+def test_packs_add_gives_each_place_its_own_ref_key(tmp_path: Path, here: Callable[..., Done]) -> None:
     (tmp_path / "run.go").write_text("package a\n\nfunc Execute() {\n}\n\nfunc execute() {\n}\n")
     assert "add 'the pack' FILE" in here("packs", "create", "the pack").out
     add = ("packs", "add", "the pack")
@@ -160,7 +158,7 @@ def test_code_is_read_and_searched_by_the_places_that_packs_take(
 
 
 @pytest.mark.clause("CLI-07")
-def test_a_home_folder_is_walked_only_if_somebody_says_so(
+def test_a_home_folder_is_walked_only_on_request(
     tmp_path: Path, here: Callable[..., Done], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -167,7 +167,7 @@ def test_no_text_of_a_pack_or_a_file_reaches_the_terminal_as_a_command(shop: Sho
 
 
 @pytest.mark.clause("CLI-41")
-def test_a_pack_that_is_not_there_is_told_in_words(shop: Shop) -> None:
+def test_an_unknown_pack_is_an_error_message(shop: Shop) -> None:
     for command in ("show", "verify", "repair", "delete", "export"):
         done = shop("packs", command, "nobody")
         assert (done.code, done.out) == (1, ""), command

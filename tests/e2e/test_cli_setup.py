@@ -35,7 +35,7 @@ def setup(tmp_path: Path, home: Path) -> object:
 
 
 @pytest.mark.clause("CLI-60")
-def test_the_clients_that_are_here_are_set_up_once_and_given_back(home: Path, setup: object) -> None:
+def test_setup_configures_installed_clients_once_and_can_undo_it(home: Path, setup: object) -> None:
     assert callable(setup)
     done: Done = setup()
     assert done.code == 0, done.err
@@ -89,7 +89,7 @@ def test_a_project_is_set_up_in_its_own_files_and_the_command_serves(tmp_path: P
 
 
 @pytest.mark.clause("CLI-60")
-def test_printing_writes_nothing_and_what_is_no_configuration_is_left(home: Path, setup: object) -> None:
+def test_setup_print_writes_nothing_and_bad_files_are_left_alone(home: Path, setup: object) -> None:
     assert callable(setup)
     (home / ".gemini/settings.json").write_text("{ not json")
     printed: Done = setup("gemini", "codex", "--print")

@@ -199,7 +199,7 @@ def test_a_server_whose_tools_nobody_called_leaves_nothing(cli: CommandLine, spa
 
 
 @pytest.mark.clause("CLI-20")
-def test_a_server_that_is_told_to_stop_still_keeps_its_numbers(cli: CommandLine, spawn: Spawn) -> None:
+def test_a_server_ended_by_a_signal_saves_its_statistics(cli: CommandLine, spawn: Spawn) -> None:
     client = spawn("unframed", source_root=cli.folder)
     client.initialize()
     client.payload("input", {"action": "create", "ttl_minutes": 5})

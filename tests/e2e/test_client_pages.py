@@ -67,7 +67,7 @@ def pack_of_thirty(client: StdioClient) -> str:
 
 @pytest.mark.clause("MCP-93", "CD-29")
 @pytest.mark.parametrize(("name", "tokens"), PAGES)
-def test_every_long_answer_follows_the_client_that_said_hello(
+def test_answer_sizes_follow_the_client_named_in_the_handshake(
     project: Path, spawn: Spawn, name: str, tokens: int
 ) -> None:
     client = spawn()

@@ -27,7 +27,7 @@ def test_the_command_prints_the_tools_list_without_ignored_files(shell: CommandL
 
 
 @pytest.mark.clause("CD-89")
-def test_a_path_that_cannot_be_read_is_told_on_stderr(shell: CommandLine) -> None:
+def test_an_unreadable_path_is_reported_on_stderr(shell: CommandLine) -> None:
     done = shell("outline", "none.py")
     assert (done.code, done.out) == (1, "")
     assert "File not found: none.py" in done.err

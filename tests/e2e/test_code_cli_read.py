@@ -48,7 +48,7 @@ def test_a_range_keeps_its_line_numbers(shell: CommandLine, lines: str, numbers:
 
 @pytest.mark.clause("CD-45")
 @pytest.mark.parametrize("lines", ["", "-", "a-b", "1-2-3", "1,2", "1.5", "٣"])
-def test_what_is_no_range_is_wrong_usage(shell: CommandLine, lines: str) -> None:
+def test_a_malformed_line_range_is_wrong_usage(shell: CommandLine, lines: str) -> None:
     done = shell("read", "app.py", f"--lines={lines}")
     assert (done.code, done.out) == (2, "")
     assert "40-60" in done.err
@@ -101,7 +101,9 @@ def test_a_refusal_is_one_line_on_stderr(shell: CommandLine, path: str, words: s
 
 
 @pytest.mark.clause("CD-45")
-def test_colours_and_harmless_pictures_are_for_terminals_only(shell: CommandLine, tmp_path: Path) -> None:
+def test_colours_and_visible_control_symbols_are_for_terminals_only(
+    shell: CommandLine, tmp_path: Path
+) -> None:
     (tmp_path / "steer.txt").write_text("a\x1b[31mb\r\n")
     shown = shell.on_terminal("read", "steer.txt").out
     assert shown == "\x1b[2m1: \x1b[0ma\u241b[31mb\n"

@@ -47,7 +47,7 @@ def grep(client: StdioClient, pattern: str, **options: Any) -> Any:
 
 @pytest.mark.clause("CD-50", "CD-58", "CD-64", "CD-67")
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_search_over_the_wire(project: Path, spawn: Spawn, engine: str) -> None:
+def test_grep_codebase_answers_over_stdio(project: Path, spawn: Spawn, engine: str) -> None:
     client = spawn(env={"CONTEXT_PACK_GREP": engine})
     client.initialize()
     found = grep(client, "jwt")
@@ -105,9 +105,7 @@ def test_the_tool_is_listed_with_its_arguments_and_bounds(client: StdioClient) -
 
 @pytest.mark.slow
 @pytest.mark.clause("CD-68", "CD-69")
-def test_a_catastrophe_ends_after_three_seconds_and_ping_is_answered_meanwhile(
-    project: Path, spawn: Spawn
-) -> None:
+def test_a_catastrophic_pattern_ends_and_ping_is_answered_meanwhile(project: Path, spawn: Spawn) -> None:
     (project / "trap.txt").write_text(("a" * 90 + "?!\n") * 50)
     client = spawn(env={"CONTEXT_PACK_GREP": "pure"})
     client.initialize()
@@ -126,7 +124,7 @@ def test_a_catastrophe_ends_after_three_seconds_and_ping_is_answered_meanwhile(
 
 
 @pytest.mark.clause("CD-69")
-def test_a_withdrawn_search_is_not_answered_and_the_next_one_is(project: Path, client: StdioClient) -> None:
+def test_a_cancelled_search_is_not_answered_and_the_next_one_is(project: Path, client: StdioClient) -> None:
     (project / "trap.txt").write_text("a" * 90 + "?!\n")
     arguments = {"name": "grep_codebase", "arguments": {"pattern": f"{TRAP}(?!x)"}}
     client.send({"jsonrpc": "2.0", "id": "trap", "method": "tools/call", "params": arguments})
@@ -209,7 +207,7 @@ def test_the_exit_code_is_greps(cli: CommandLine) -> None:
 
 
 @pytest.mark.clause("CD-73")
-def test_a_glob_that_no_file_matches_is_told(cli: CommandLine) -> None:
+def test_a_glob_that_no_file_matches_is_reported(cli: CommandLine) -> None:
     done = cli("grep", "jwt", "-g", "no-such-folder")
     assert done.code == 1
     assert "No file matches -g 'no-such-folder'" in done.err

@@ -47,7 +47,7 @@ def test_a_file_with_its_imports_comes_as_text_and_as_structure(client: StdioCli
 
 
 @pytest.mark.clause("CD-01")
-def test_the_time_of_the_file_is_told_in_whole_seconds(client: StdioClient, tmp_path: Path) -> None:
+def test_the_modification_time_has_whole_seconds(client: StdioClient, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("x")
     for stamp, told in [(1_736_931_600.9, "2025-01-15T09:00:00Z"), (-1.5, "1969-12-31T23:59:58Z")]:
         os.utime(tmp_path / "a.txt", (stamp, stamp))

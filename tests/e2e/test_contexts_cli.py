@@ -39,7 +39,7 @@ def record(path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.clause("CX-30", "CX-31", "CX-41", "CX-44")
-def test_from_nothing_to_fresh_contexts_that_keep_what_people_write(
+def test_init_and_refresh_make_fresh_contexts_and_keep_hand_written_text(
     project: Path, contexts: CommandLine
 ) -> None:
     first = contexts("contexts", "status")
@@ -73,7 +73,7 @@ def test_from_nothing_to_fresh_contexts_that_keep_what_people_write(
 
 
 @pytest.mark.clause("CX-41")
-def test_status_and_validate_tell_ci_what_is_wrong(project: Path, contexts: CommandLine) -> None:
+def test_status_and_validate_fail_with_what_is_wrong(project: Path, contexts: CommandLine) -> None:
     contexts("contexts", "init")
     plant(project, {"src/.context.yaml": "version: 1\nversion: 1\n", "docs/.context.yaml": "version: 3\n"})
     status = contexts("contexts", "status", "--json")
@@ -225,7 +225,7 @@ def watches(project: Path) -> Iterator[list[Watching]]:
 
 
 @pytest.mark.clause("CX-45")
-def test_a_watch_tells_of_every_change_until_it_is_interrupted(
+def test_contexts_watch_reports_every_change_until_interrupted(
     project: Path, contexts: CommandLine, watches: list[Watching]
 ) -> None:
     contexts("contexts", "init")

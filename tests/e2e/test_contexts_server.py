@@ -91,7 +91,7 @@ def test_a_list_has_the_specified_shape(served: StdioClient, tmp_path: Path) -> 
 
 
 @pytest.mark.clause("CX-07", "CX-20", "CX-24", "CX-51")
-def test_freshness_is_told_in_the_specified_shapes(served: StdioClient, tmp_path: Path) -> None:
+def test_freshness_answers_have_the_specified_shapes(served: StdioClient, tmp_path: Path) -> None:
     stale = served.call("check_freshness", {"scope": "src\\core"})
     assert stale.get("isError", False) is False
     body = stale["structuredContent"]
@@ -119,7 +119,7 @@ def test_freshness_is_told_in_the_specified_shapes(served: StdioClient, tmp_path
 
 
 @pytest.mark.clause("CX-01", "CX-23", "CX-51")
-def test_a_context_is_told_whole_or_filtered(served: StdioClient) -> None:
+def test_a_context_is_returned_whole_or_filtered(served: StdioClient) -> None:
     whole = served.payload("query_context", {"scope": "src/core"})
     assert keys(whole) == ["found", "scope", "context"]
     assert keys(whole["context"]) == [

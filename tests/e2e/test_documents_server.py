@@ -203,7 +203,7 @@ def test_searches_find_passages_with_their_places(asked: StdioClient) -> None:
 
 
 @pytest.mark.clause("DC-41", "DC-49", "DC-50")
-def test_what_is_not_there_or_out_of_range_is_told_in_plain_text(asked: StdioClient) -> None:
+def test_unknown_names_and_bad_ranges_are_plain_text_errors(asked: StdioClient) -> None:
     assert refused(asked, "get_document", collection="handbook", document="gide.md").startswith(
         'Document "gide.md" not found in collection "handbook". Did you mean: guide.md'
     )
@@ -299,7 +299,7 @@ def test_documents_are_resources_with_completion(asked: StdioClient) -> None:
 
 
 @pytest.mark.clause("DC-23", "DC-20", "DC-06", "DC-01")
-def test_edits_are_seen_and_failures_are_told(tmp_path: Path, spawn: Spawn) -> None:
+def test_edits_are_indexed_and_failed_documents_are_listed(tmp_path: Path, spawn: Spawn) -> None:
     client = started(handbook(tmp_path), spawn)
     assert structured(client, "search", query="pasta")["results"]
     lay(
@@ -327,7 +327,7 @@ def test_edits_are_seen_and_failures_are_told(tmp_path: Path, spawn: Spawn) -> N
 
 
 @pytest.mark.clause("DC-23")
-def test_an_edit_is_indexed_by_whoever_looks_next_and_seen_by_all(tmp_path: Path, spawn: Spawn) -> None:
+def test_an_edit_is_indexed_by_the_next_search_of_any_server(tmp_path: Path, spawn: Spawn) -> None:
     first, second = (started(handbook(tmp_path), spawn) for _ in range(2))
     assert structured(first, "search", query="pasta")["results"]
     lay(tmp_path, {"docs/new.md": "# New\n\nZebras graze.\n"})
@@ -463,9 +463,7 @@ def committed(folder: Path, files: dict[str, str | bytes]) -> None:
 
 
 @pytest.mark.clause("DC-08")
-def test_what_is_denied_later_is_shown_no_more_whatever_kind_of_source_it_is_in(
-    tmp_path: Path, spawn: Spawn
-) -> None:
+def test_newly_denied_documents_disappear_from_every_source_kind(tmp_path: Path, spawn: Spawn) -> None:
     files: dict[str, str | bytes] = {"a.md": "# Open\n\nA lighthouse.", "inner/b.md": "# Closed\n\nA cellar."}
     lay(tmp_path / "near", files)
     committed(tmp_path / "far", files)
@@ -511,7 +509,7 @@ def test_without_collections_or_before_a_fetch_answers_say_what_to_do(tmp_path: 
 
 
 @pytest.mark.clause("MCP-89")
-def test_documents_that_are_indexed_behind_a_list_are_told(spawn: Spawn, tmp_path: Path) -> None:
+def test_documents_indexed_after_a_list_send_list_changed(spawn: Spawn, tmp_path: Path) -> None:
     """So many that the first list cannot wait for them."""
     lay(tmp_path, {f"docs/n{number}.md": f"# Number {number}\n" for number in range(1500)})
     configure(tmp_path, many="./docs")

@@ -53,7 +53,7 @@ def test_a_malformed_discovery_is_named_where_it_is_and_can_be_forgotten(
 
 
 @pytest.mark.clause("ME-05")
-def test_what_cannot_be_recorded_is_told_in_words(run: CommandLine) -> None:
+def test_a_discovery_that_cannot_be_recorded_is_an_error_message(run: CommandLine) -> None:
     short = run("memory", "add", "rule", "short")
     assert short.code == 1
     assert "10 to 1000 characters" in short.err
@@ -166,7 +166,7 @@ def test_a_search_on_the_command_line_indexes_before_it_answers(run: CommandLine
 
 @pytest.mark.clause("CLI-03", "ME-24")
 @pytest.mark.parametrize("columns", [12, 60])
-def test_a_bar_stays_on_its_line_and_within_the_terminal_s_encoding(run: CommandLine, columns: int) -> None:
+def test_the_progress_bar_fits_the_terminal_width_and_encoding(run: CommandLine, columns: int) -> None:
     (run.folder / "a.py").write_text("def feed_zebra():\n    return 1\n")
     done, shown = run.watched("index", columns=columns, PYTHONIOENCODING="ascii")
     assert done.code == 0

@@ -30,7 +30,7 @@ def marked(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str
 
 
 @pytest.mark.clause("ME-25")
-def test_a_raw_string_of_several_lines_costs_nothing(tmp_path: Path) -> None:
+def test_a_raw_string_of_several_lines_is_parsed_without_a_crash(tmp_path: Path) -> None:
     (tmp_path / "b.go").write_text(RAW)
     run = CommandLine(tmp_path)
     done = run("index", "--json", CONTEXT_PACK_EMBEDDER="fast")
@@ -82,7 +82,7 @@ def test_a_server_survives_a_crash_and_answers_with_the_rest(
 
 
 @pytest.mark.clause("ME-26", "CD-95")
-def test_texts_that_never_end_or_fail_inside_cost_themselves(tmp_path: Path, marked: dict[str, str]) -> None:
+def test_texts_whose_parsing_hangs_or_raises_fail_alone(tmp_path: Path, marked: dict[str, str]) -> None:
     (tmp_path / "bad.py").unlink()
     (tmp_path / "late.py").write_text(f"x = {HANG}\n")
     (tmp_path / "worse.py").write_text(f"x = {RAISE}\n")

@@ -43,7 +43,7 @@ def plant(root: Path, count: int, lines: int = 3) -> None:
 
 
 @pytest.mark.clause("ME-01", "ME-02", "ME-30", "ME-34")
-def test_what_one_server_records_the_next_one_finds(spawn: Spawn, tmp_path: Path) -> None:
+def test_a_discovery_of_one_server_is_found_by_the_next(spawn: Spawn, tmp_path: Path) -> None:
     first = started(spawn)
     told = first.error("context_search", {"query": "how do we log in"})
     assert told == {
@@ -173,7 +173,7 @@ def test_a_large_tree_is_indexed_beside_the_calls(spawn: Spawn, tmp_path: Path) 
 
 
 @pytest.mark.clause("ME-45")
-def test_the_first_search_waits_for_the_index_and_tells_how_far_it_is(spawn: Spawn, tmp_path: Path) -> None:
+def test_the_first_search_waits_for_the_index_and_reports_progress(spawn: Spawn, tmp_path: Path) -> None:
     plant(tmp_path, 120)
     client = started(spawn)
     call = {"name": "context_search", "arguments": {"query": "work_77"}, "_meta": {"progressToken": 7}}
@@ -224,7 +224,7 @@ def test_a_damaged_index_is_made_again(spawn: Spawn, tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("ME-35")
-def test_an_endpoint_that_is_not_there_leaves_the_words(spawn: Spawn, tmp_path: Path) -> None:
+def test_search_falls_back_to_keywords_without_the_endpoint(spawn: Spawn, tmp_path: Path) -> None:
     plant(tmp_path, 3)
     client = started(spawn, CONTEXT_PACK_EMBEDDER="http://127.0.0.1:9/v1/embeddings")
     found = client.payload("context_search", {"query": "work_2"})

@@ -168,7 +168,7 @@ def test_a_modern_client_opens_and_leaves_a_listen_stream(mode: str) -> None:
 
 @pytest.mark.clause("MCP-30", "MCP-31")
 @pytest.mark.parametrize("mode", MODES)
-def test_a_client_that_gives_up_goes_on(mode: str) -> None:
+def test_a_client_can_go_on_after_a_timed_out_call(mode: str) -> None:
     async def scene(client: Client) -> None:
         for _ in range(3):
             with pytest.raises(TimeoutError):

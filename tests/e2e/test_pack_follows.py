@@ -19,7 +19,7 @@ def asked(cli: CommandLine, **arguments: Any) -> dict[str, Any]:
 
 @pytest.mark.clause("PK-66")
 @pytest.mark.parametrize("edited", ["renamed", "changed"])
-def test_what_is_kept_of_a_ref_is_never_found_as_its_code(tmp_path: Path, edited: str) -> None:
+def test_a_stored_excerpt_is_never_found_as_the_code_of_a_ref(tmp_path: Path, edited: str) -> None:
     cli = CommandLine(tmp_path)
     (tmp_path / "steps.py").write_text(CODE)
     pack = asked(cli, action="create", name="demo", ttl_minutes=60)

@@ -48,7 +48,7 @@ def until(client: StdioClient, method: str) -> dict[str, Any]:
 
 
 @pytest.mark.clause("MCP-80", "MCP-84")
-def test_a_subscriber_hears_of_what_another_process_changes(client: StdioClient, other: Workspace) -> None:
+def test_a_subscriber_is_notified_of_another_processs_change(client: StdioClient, other: Workspace) -> None:
     pack = other.packs.create(ttl_minutes=5)
     uri = f"context://pack/{pack.id}"
     assert client.request("resources/subscribe", {"uri": uri})["result"] == {}
@@ -57,7 +57,7 @@ def test_a_subscriber_hears_of_what_another_process_changes(client: StdioClient,
 
 
 @pytest.mark.clause("MCP-80", "MCP-84")
-def test_a_subscriber_hears_of_a_pack_that_its_own_server_changes(client: StdioClient) -> None:
+def test_a_subscriber_is_notified_of_its_own_servers_change(client: StdioClient) -> None:
     made = client.payload("input", {"action": "create", "ttl_minutes": 5})["payload"]
     uri = f"context://pack/{made['id']}"
     client.request("resources/subscribe", {"uri": uri})
@@ -67,7 +67,7 @@ def test_a_subscriber_hears_of_a_pack_that_its_own_server_changes(client: StdioC
 
 
 @pytest.mark.clause("MCP-81")
-def test_a_legacy_client_hears_of_packs_that_its_own_calls_make_and_remove(client: StdioClient) -> None:
+def test_a_legacy_client_is_notified_when_its_calls_change_the_list(client: StdioClient) -> None:
     made = client.payload("input", {"action": "create", "ttl_minutes": 5})["payload"]
     until(client, "notifications/resources/list_changed")
     client.payload("input", {"action": "delete_pack", "id": made["id"], "expected_revision": 1})
@@ -75,7 +75,7 @@ def test_a_legacy_client_hears_of_packs_that_its_own_calls_make_and_remove(clien
 
 
 @pytest.mark.clause("MCP-81", "MCP-84")
-def test_while_it_listens_a_client_hears_of_packs_that_come_and_go_elsewhere(
+def test_a_listening_client_is_notified_of_packs_made_elsewhere(
     client: StdioClient, other: Workspace
 ) -> None:
     client.request("resources/subscribe", {"uri": "context://pack/pk_aaaaaaaa"})
@@ -86,7 +86,7 @@ def test_while_it_listens_a_client_hears_of_packs_that_come_and_go_elsewhere(
 
 
 @pytest.mark.clause("MCP-80", "MCP-84")
-def test_a_pack_that_came_while_somebody_listened_is_told_when_it_goes_with_its_folder(
+def test_removing_the_folder_notifies_about_a_pack_made_while_listening(
     client: StdioClient, other: Workspace, file_of: FileOf
 ) -> None:
     first = other.packs.create(ttl_minutes=5)
@@ -100,7 +100,7 @@ def test_a_pack_that_came_while_somebody_listened_is_told_when_it_goes_with_its_
 
 
 @pytest.mark.clause("MCP-82", "MCP-84")
-def test_a_modern_listener_hears_of_both_with_its_subscription_s_id(spawn: Spawn, other: Workspace) -> None:
+def test_a_modern_listener_gets_updates_and_lists_with_its_id(spawn: Spawn, other: Workspace) -> None:
     client = spawn("unframed")
     pack = other.packs.create(ttl_minutes=5)
     uri = f"context://pack/{pack.id}"
@@ -116,7 +116,7 @@ def test_a_modern_listener_hears_of_both_with_its_subscription_s_id(spawn: Spawn
 
 
 @pytest.mark.clause("MCP-85")
-def test_listening_again_and_again_leaves_nothing_open(spawn: Spawn, other: Workspace) -> None:
+def test_repeated_subscriptions_leak_no_descriptor(spawn: Spawn, other: Workspace) -> None:
     client = spawn("unframed")
     client.initialize()
     client.request("resources/subscribe", {"uri": "context://pack/pk_aaaaaaaa"})
@@ -144,9 +144,7 @@ SPELLINGS = [
 
 @pytest.mark.clause("MCP-80", "MCP-87")
 @pytest.mark.parametrize("uri", SPELLINGS)
-def test_a_subscriber_by_name_hears_of_changes_under_the_uri_it_gave(
-    spawn: Spawn, other: Workspace, uri: str
-) -> None:
+def test_a_subscriber_by_name_is_notified_under_that_uri(spawn: Spawn, other: Workspace, uri: str) -> None:
     client = spawn("unframed")
     client.initialize()
     pack = other.packs.create(ttl_minutes=5, name=NAME)
@@ -160,7 +158,7 @@ def test_a_subscriber_by_name_hears_of_changes_under_the_uri_it_gave(
 
 
 @pytest.mark.clause("MCP-86", "MCP-87")
-def test_a_subscriber_by_name_hears_of_the_pack_that_takes_the_name(
+def test_a_subscriber_by_name_is_notified_of_a_pack_taking_the_name(
     client: StdioClient, other: Workspace
 ) -> None:
     client.request("resources/subscribe", {"uri": "context://pack/auth"})
@@ -172,7 +170,7 @@ def test_a_subscriber_by_name_hears_of_the_pack_that_takes_the_name(
 
 
 @pytest.mark.clause("MCP-82", "MCP-87")
-def test_a_modern_listener_by_id_and_by_name_hears_of_both(spawn: Spawn, other: Workspace) -> None:
+def test_a_modern_listener_by_id_and_name_is_notified_of_both(spawn: Spawn, other: Workspace) -> None:
     client = spawn("unframed")
     pack = other.packs.create(ttl_minutes=5, name="auth")
     uris = {f"context://pack/{pack.id}", "context://pack/auth"}
@@ -186,7 +184,7 @@ def test_a_modern_listener_by_id_and_by_name_hears_of_both(spawn: Spawn, other: 
 
 
 @pytest.mark.clause("MCP-87")
-def test_what_could_not_be_read_may_have_had_any_name(
+def test_removing_an_unreadable_pack_notifies_every_name_subscriber(
     client: StdioClient, other: Workspace, file_of: FileOf
 ) -> None:
     kept = other.packs.create(ttl_minutes=5)
@@ -214,7 +212,7 @@ def expiring(file: Path, seconds: float) -> datetime:
 
 
 @pytest.mark.clause("MCP-88")
-def test_a_subscriber_hears_of_an_expiry_when_it_comes(
+def test_a_subscriber_is_notified_of_an_expiry(
     client: StdioClient, other: Workspace, file_of: FileOf
 ) -> None:
     pack, gone = other.packs.create(ttl_minutes=5, name="auth"), other.packs.create(ttl_minutes=5)
@@ -237,7 +235,7 @@ def test_a_subscriber_hears_of_an_expiry_when_it_comes(
 
 
 @pytest.mark.clause("MCP-88")
-def test_an_expiry_that_was_put_off_is_not_told(spawn: Spawn, other: Workspace, file_of: FileOf) -> None:
+def test_a_postponed_expiry_is_not_notified(spawn: Spawn, other: Workspace, file_of: FileOf) -> None:
     client = spawn("unframed")
     client.initialize()
     pack, sooner = other.packs.create(ttl_minutes=1), other.packs.create(ttl_minutes=5)
@@ -251,7 +249,7 @@ def test_an_expiry_that_was_put_off_is_not_told(spawn: Spawn, other: Workspace, 
 
 
 @pytest.mark.clause("MCP-92")
-def test_a_subscriber_hears_of_edits_to_the_code_of_its_pack(
+def test_a_subscriber_is_notified_of_edits_to_the_code_of_its_pack(
     client: StdioClient, other: Workspace, tmp_path: Path
 ) -> None:
     (tmp_path / "src/deep").mkdir(parents=True)
@@ -281,5 +279,5 @@ def test_a_subscriber_hears_of_edits_to_the_code_of_its_pack(
 
 @pytest.mark.clause("MCP-91")
 @pytest.mark.parametrize("uri", ["context://document/docs/a.md", "context://scope/src", "context://stats"])
-def test_subscriptions_to_what_is_not_watched_are_refused(client: StdioClient, uri: str) -> None:
+def test_subscriptions_to_unwatched_resources_are_refused(client: StdioClient, uri: str) -> None:
     assert client.request("resources/subscribe", {"uri": uri})["error"]["code"] == -32602

@@ -71,7 +71,7 @@ def ask_everything(client: StdioClient) -> str:
 
 
 @pytest.mark.clause("PV-05")
-def test_a_server_that_is_only_asked_leaves_a_project_as_it_was(project: Path, spawn: Spawn) -> None:
+def test_a_server_that_only_reads_changes_no_file_of_the_project(project: Path, spawn: Spawn) -> None:
     before = contents(project)
     client = started(spawn, project)
     assert "sign_in" in ask_everything(client)
@@ -80,7 +80,7 @@ def test_a_server_that_is_only_asked_leaves_a_project_as_it_was(project: Path, s
 
 
 @pytest.mark.clause("PV-04", "IX-01")
-def test_what_a_server_keeps_can_be_read_by_the_user_alone(
+def test_private_files_of_a_server_are_readable_by_the_user_alone(
     project: Path, spawn: Spawn, private: Path
 ) -> None:
     (project / "auth.py").chmod(0o600)
@@ -110,7 +110,7 @@ def test_private_folders_that_others_could_enter_are_closed(
 
 
 @pytest.mark.clause("PV-05")
-def test_an_index_that_a_project_brings_along_is_not_believed(
+def test_an_index_shipped_in_a_project_is_not_used(
     project: Path, spawn: Spawn, tmp_path: Path, private: Path
 ) -> None:
     """The index of a twin whose file says something else, with digest and stamp of the true file."""
@@ -156,7 +156,7 @@ def endless(file: Path, what: str) -> None:
 @pytest.mark.parametrize(
     "what", ["endless view", "trigger", "pipe", "pipe as journal", "link out", "file for a folder"]
 )
-def test_nothing_that_lies_where_indexes_were_is_touched(project: Path, spawn: Spawn, what: str) -> None:
+def test_files_at_the_old_index_location_are_not_touched(project: Path, spawn: Spawn, what: str) -> None:
     outside = project.parent / "outside"
     lay(outside, {"memory.sqlite3": "the user's", "documents.sqlite3": "the user's"})
     derived = project / STORE / "derived"
@@ -184,9 +184,7 @@ def test_nothing_that_lies_where_indexes_were_is_touched(project: Path, spawn: S
 
 @pytest.mark.clause("PV-05")
 @pytest.mark.parametrize("place", ["stats", "access", "memory/sessions"])
-def test_a_link_where_private_data_was_costs_the_user_no_file(
-    project: Path, spawn: Spawn, place: str
-) -> None:
+def test_a_link_at_the_old_private_location_damages_no_file(project: Path, spawn: Spawn, place: str) -> None:
     data = {f"data/2020{number:04}.json": "{}" for number in range(80)}
     data |= {"data/items.json": "mine", "data/items.broken.json": "mine", "data/.lock": "mine"}
     data |= {f"data/{number:08}-0000-4000-8000-000000000000.md": "mine" for number in range(3)}
@@ -208,7 +206,7 @@ def git(folder: Path, *words: str) -> None:
 
 @pytest.mark.clause("PV-05", "DC-13")
 @pytest.mark.parametrize("part", ["refs", "objects/pack"])
-def test_a_repository_that_a_project_brings_along_leads_git_nowhere(
+def test_a_git_repository_planted_in_our_storage_is_not_used(
     project: Path, spawn: Spawn, tmp_path: Path, part: str
 ) -> None:
     far, outside = tmp_path / "far", tmp_path / "outside"

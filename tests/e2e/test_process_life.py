@@ -52,7 +52,7 @@ def test_end_of_input_in_the_middle_of_a_message_ends_with_zero(spawn: Spawn, to
 
 
 @pytest.mark.clause("TR-41")
-def test_what_was_received_before_the_end_of_input_is_answered(spawn: Spawn, mode: Mode) -> None:
+def test_requests_received_before_end_of_input_are_answered(spawn: Spawn, mode: Mode) -> None:
     client = spawn(mode)
     client.send({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO})
     client.send(
@@ -148,7 +148,7 @@ def _catches(pid: int, number: int) -> bool:
 
 
 @pytest.mark.clause("TR-45")
-def test_silence_ends_the_process_with_one_line_and_one(spawn: Spawn) -> None:
+def test_a_silent_client_ends_the_process_with_one_line_and_code_one(spawn: Spawn) -> None:
     client = spawn(env={"CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "300"})
     assert client.wait() == 1
     lines = client.stderr.read().decode().splitlines()
@@ -157,21 +157,21 @@ def test_silence_ends_the_process_with_one_line_and_one(spawn: Spawn) -> None:
 
 
 @pytest.mark.clause("TR-45")
-def test_silence_is_not_mentioned_when_logging_is_off(spawn: Spawn) -> None:
+def test_a_silent_client_is_not_logged_when_logging_is_off(spawn: Spawn) -> None:
     client = spawn(env={"CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "300", "CONTEXT_PACK_LOG": "off"})
     assert client.wait() == 1
     assert client.stderr.read() == b""
 
 
 @pytest.mark.clause("TR-45")
-def test_garbage_alone_does_not_stop_the_clock_of_the_first_message(spawn: Spawn) -> None:
+def test_garbage_alone_does_not_stop_the_first_message_timeout(spawn: Spawn) -> None:
     client = spawn(env={"CONTEXT_PACK_INITIALIZE_TIMEOUT_MS": "600"})
     client.raw(b"{]\n")
     assert client.wait() == 1
 
 
 @pytest.mark.clause("TR-45")
-def test_garbage_without_end_does_not_stop_it_either(tmp_path: Path) -> None:
+def test_endless_garbage_does_not_stop_the_first_message_timeout(tmp_path: Path) -> None:
     """There is always more to read, so that the server never waits."""
     with Path("/dev/zero").open("rb") as zeros:
         ended = subprocess.run(
@@ -229,7 +229,7 @@ def test_a_client_that_never_reads_cannot_stop_the_server_from_reading(spawn: Sp
 
 @pytest.mark.clause("TR-49")
 @pytest.mark.slow
-def test_a_hundred_servers_end_a_hundred_times(tmp_path: Path) -> None:
+def test_a_hundred_servers_all_exit_and_leave_no_process(tmp_path: Path) -> None:
     """End of input, SIGTERM and a closed output in turn: each is followed, and none is left."""
     for number in range(100):
         client = StdioClient(tmp_path, command=MAIN, env={"CONTEXT_PACK_LOG": "off"})

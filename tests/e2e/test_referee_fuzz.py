@@ -204,7 +204,7 @@ def answered(client: StdioClient, drain: Drain) -> bool:
 
 @pytest.mark.clause("TR-19", "MCP-90")
 @pytest.mark.parametrize("seed", [1, 2])
-def test_noise_between_messages_never_ends_or_confuses_the_server(
+def test_noise_between_messages_neither_ends_the_server_nor_loses_replies(
     spawn: Spawn, mode: Mode, seed: int
 ) -> None:
     dice = random.Random(f"{mode} {seed}")
@@ -226,7 +226,7 @@ def test_noise_between_messages_never_ends_or_confuses_the_server(
 
 @pytest.mark.clause("TR-19", "TR-40")
 @pytest.mark.parametrize("seed", range(8))
-def test_noise_before_anything_else_ends_in_peace_at_the_end_of_input(spawn: Spawn, seed: int) -> None:
+def test_noise_without_a_handshake_exits_with_zero_at_end_of_input(spawn: Spawn, seed: int) -> None:
     dice = random.Random(seed)
     client = spawn()
     drain = Drain(client)

@@ -67,7 +67,7 @@ def updates(messages: list[Any]) -> set[str]:
 
 
 @pytest.mark.clause("MCP-80", "MCP-81", "MCP-86")
-def test_a_legacy_subscriber_hears_of_another_process(client: StdioClient, other: CommandLine) -> None:
+def test_a_legacy_subscriber_is_notified_of_another_process(client: StdioClient, other: CommandLine) -> None:
     pack, unwatched = own(client), own(client)
     assert client.request("resources/subscribe", {"uri": uri(pack)})["result"] == {}
     retitled(other, pack, 1)
@@ -84,7 +84,7 @@ def test_a_legacy_subscriber_hears_of_another_process(client: StdioClient, other
 
 
 @pytest.mark.clause("MCP-82", "MCP-86")
-def test_a_listen_stream_hears_of_another_process(spawn: Spawn, mode: Mode, other: CommandLine) -> None:
+def test_a_listen_stream_is_notified_of_another_process(spawn: Spawn, mode: Mode, other: CommandLine) -> None:
     client = spawn(mode)
     pack = made(other)
     wanted = {"resourcesListChanged": True, "resourceSubscriptions": [uri(pack)]}
@@ -107,7 +107,7 @@ def test_a_listen_stream_hears_of_another_process(spawn: Spawn, mode: Mode, othe
 
 
 @pytest.mark.clause("MCP-84", "MCP-86")
-def test_one_change_is_told_to_both_eras_on_one_connection(client: StdioClient, other: CommandLine) -> None:
+def test_one_change_notifies_both_eras_on_one_connection(client: StdioClient, other: CommandLine) -> None:
     pack = own(client)
     client.request("resources/subscribe", {"uri": uri(pack)})
     params = {"_meta": ENVELOPE, "notifications": {"resourceSubscriptions": [uri(pack)]}}
@@ -120,7 +120,7 @@ def test_one_change_is_told_to_both_eras_on_one_connection(client: StdioClient, 
 
 
 @pytest.mark.clause("MCP-80", "MCP-84")
-def test_the_server_s_own_changes_are_told_once(client: StdioClient) -> None:
+def test_the_servers_own_changes_are_notified_once(client: StdioClient) -> None:
     pack = own(client)
     client.request("resources/subscribe", {"uri": uri(pack)})
     client.notifications.clear()
@@ -146,7 +146,7 @@ def test_a_listen_stream_ends_with_a_result_when_the_input_ends(client: StdioCli
 
 
 @pytest.mark.clause("MCP-81", "MCP-85", "MCP-86")
-def test_a_legacy_client_that_has_the_list_hears_when_another_process_changes_it(
+def test_a_legacy_client_that_listed_is_notified_of_list_changes(
     client: StdioClient, other: CommandLine
 ) -> None:
     assert "result" in client.request("resources/list")

@@ -165,7 +165,7 @@ def test_a_batch_of_both_eras_is_one_array_in_order(client: StdioClient) -> None
 
 @pytest.mark.clause("MCP-60", "MCP-62")
 @pytest.mark.slow
-def test_whoever_waits_with_a_progress_token_is_reminded(client: StdioClient, tmp_path: Path) -> None:
+def test_calls_waiting_for_a_lock_send_progress_on_their_token(client: StdioClient, tmp_path: Path) -> None:
     """Both the one that waits for the lock and the one behind it, also on the token 0."""
     pack = new_pack(client)
     with locked(tmp_path, pack):
@@ -224,7 +224,7 @@ def test_messages_of_the_other_transport_are_read_and_answered_in_the_first(clie
 
 
 @pytest.mark.clause("TR-50")
-def test_nothing_a_dependency_writes_reaches_the_protocol(spawn: Spawn, mode: Mode) -> None:
+def test_output_of_a_dependency_never_reaches_the_protocol_stream(spawn: Spawn, mode: Mode) -> None:
     """Python, the descriptor, the first stdout and a child write; a read of stdin gets nothing."""
     client = spawn(mode, command=[sys.executable, str(FIXTURE)])
     client.initialize()
@@ -243,7 +243,7 @@ def test_nothing_a_dependency_writes_reaches_the_protocol(spawn: Spawn, mode: Mo
 
 
 @pytest.mark.clause("MCP-31")
-def test_a_running_call_that_is_cancelled_stops_and_stays_silent(spawn: Spawn, mode: Mode) -> None:
+def test_a_cancelled_running_call_stops_and_sends_no_reply(spawn: Spawn, mode: Mode) -> None:
     client = spawn(mode, command=[sys.executable, str(FIXTURE)])
     client.initialize()
     client.send(call("toil", {}, "test_toil", progressToken="t"))

@@ -63,7 +63,9 @@ def test_the_storage_root_is_taken_from_the_source_root(start: Start, tmp_path: 
 
 @pytest.mark.clause("ENV-02")
 @pytest.mark.parametrize("here", ["__SESSION_CWD__", "session_cwd", "cwd", "."])
-def test_the_working_directory_has_many_names(start: Start, tmp_path: Path, here: str) -> None:
+def test_the_source_root_may_be_given_as_any_name_of_the_folder(
+    start: Start, tmp_path: Path, here: str
+) -> None:
     (tmp_path / "a.py").write_text("one\n")
     assert states(start(SOURCE_ROOT=here), "a.py") == [("exact", None)]
 
@@ -105,7 +107,7 @@ def test_each_call_is_one_line_without_its_arguments(start: Start) -> None:
 
 
 @pytest.mark.clause("ENV-03", "ENV-08")
-def test_the_log_can_be_off_and_complaints_are_lines_of_it(start: Start) -> None:
+def test_logging_can_be_off_and_bad_settings_are_log_lines(start: Start) -> None:
     for level in ("off", "mcp_context_pack=off"):
         client = start(LOG=level, MAX_SOURCE_BYTES="huge")
         client.call("output")
@@ -118,7 +120,7 @@ def test_the_log_can_be_off_and_complaints_are_lines_of_it(start: Start) -> None
 
 
 @pytest.mark.clause("ENV-11")
-def test_a_stderr_that_nobody_reads_stops_no_call(start: Start) -> None:
+def test_an_unread_stderr_blocks_no_call(start: Start) -> None:
     client = start()
     call = {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "output"}}
     for number in range(2000):  # more lines than a pipe holds
@@ -131,7 +133,7 @@ def test_a_stderr_that_nobody_reads_stops_no_call(start: Start) -> None:
 
 @pytest.mark.clause("ENV-11")
 @pytest.mark.parametrize("closing", ["2>&-", "2>/dev/full"])
-def test_a_stderr_that_is_closed_or_full_stops_no_call(spawn: Spawn, closing: str) -> None:
+def test_a_closed_or_full_stderr_blocks_no_call(spawn: Spawn, closing: str) -> None:
     if closing.endswith("full") and not os.path.exists("/dev/full"):
         pytest.skip("needs a device that is always full")
     command = ["sh", "-c", f'exec "$@" {closing}', "sh", sys.executable, "-m", "context_pack"]

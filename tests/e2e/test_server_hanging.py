@@ -112,7 +112,7 @@ class Hang:
 
 @pytest.mark.clause("TR-53", "TR-52")
 @pytest.mark.parametrize("family", ["packs", "documents", "memory", "code", "contexts", "bundles"])
-def test_a_family_that_hangs_holds_up_no_other(
+def test_a_hanging_tool_family_blocks_no_other(
     spawn: Spawn, project: Path, tmp_path: Path, family: str
 ) -> None:
     cache = tmp_path / "cache"
@@ -171,7 +171,7 @@ def test_a_call_past_its_deadline_says_what_to_do(spawn: Spawn, project: Path, t
 
 
 @pytest.mark.clause("MCP-36")
-def test_a_pack_that_another_process_has_locked_holds_up_no_other_pack(spawn: Spawn, project: Path) -> None:
+def test_a_pack_locked_by_another_process_blocks_no_other_pack(spawn: Spawn, project: Path) -> None:
     client = spawn(source_root=project)
     client.initialize()
     create = {"action": "create", "ttl_minutes": 5}

@@ -74,7 +74,7 @@ def said(words: Sequence[str]) -> str:
 @pytest.mark.slow
 @pytest.mark.clause("ST-32", "ST-42", "CD-32", "DC-06", "BD-13", "CX-21")
 @pytest.mark.parametrize("kind", plantable())
-def test_whatever_is_planted_nothing_outside_is_read_or_written_and_nothing_hangs(
+def test_planted_paths_read_and_write_nothing_outside_and_never_hang(
     world: World, paths: Sequence[str], workspace: Workspace, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     for name, value in world.environment.items():
@@ -98,7 +98,7 @@ def test_whatever_is_planted_nothing_outside_is_read_or_written_and_nothing_hang
         assert any(OURS in text for call, text in answers.items() if call.startswith(family)), family
 
 
-def test_the_trace_finds_what_every_family_reads_and_writes(paths: Sequence[str]) -> None:
+def test_the_trace_records_the_paths_of_every_family(paths: Sequence[str]) -> None:
     """A trace that missed a family would make the rest of this file prove little."""
     assert {
         "src/deep/app.py", "tsconfig.json", "web/base.json", ".gitignore", ".context.yaml", "AGENTS.md",
@@ -113,7 +113,7 @@ def differences(before: Mapping[str, object], after: Mapping[str, object]) -> li
     return sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
 
 
-def test_a_look_at_the_world_outside_notices_a_changed_byte(world: World) -> None:
+def test_the_snapshot_of_the_outside_notices_a_changed_byte(world: World) -> None:
     before = world.around()
     page = world.decoy / "docs" / "page.md"
     kept = page.read_bytes()

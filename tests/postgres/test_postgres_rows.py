@@ -57,7 +57,7 @@ def test_a_body_is_the_text_of_the_file(postgres: Server, new_database: Callable
 
 
 @pytest.mark.clause("TM-01", "ST-08")
-def test_a_malformed_body_is_told_by_its_id_and_hides_no_other(
+def test_a_malformed_body_is_reported_by_its_id_and_others_load(
     postgres: Server, new_database: Callable[[], Database]
 ) -> None:
     database, now = new_database(), datetime.now(UTC)
@@ -75,7 +75,7 @@ def test_a_malformed_body_is_told_by_its_id_and_hides_no_other(
 
 
 @pytest.mark.clause("TM-15")
-def test_who_changed_a_pack_or_a_discovery_last_is_known_to_others(
+def test_the_last_author_of_a_pack_or_discovery_is_stored(
     new_database: Callable[[], Database],
 ) -> None:
     database, now = new_database(), datetime.now(UTC)

@@ -38,7 +38,9 @@ class Counting(HashedEmbedder):
 
 
 @pytest.mark.clause("TM-12")
-def test_what_one_member_has_embedded_no_other_embeds(new_database: Callable[[], Database]) -> None:
+def test_a_text_embedded_by_one_member_is_not_embedded_by_another(
+    new_database: Callable[[], Database],
+) -> None:
     database = new_database()
     first, second = Counting(), Counting()
     made = np.asarray(SharedVectors(first, database).embed(TEXTS, "document"))
@@ -74,7 +76,9 @@ def test_a_second_clone_of_a_project_embeds_nothing(
 
 
 @pytest.mark.clause("TM-12")
-def test_a_row_that_is_no_vector_is_made_anew(postgres: Server, new_database: Callable[[], Database]) -> None:
+def test_a_malformed_vector_row_is_embedded_again(
+    postgres: Server, new_database: Callable[[], Database]
+) -> None:
     database = new_database()
     SharedVectors(Counting(), database).embed(["one", "two"], "document")
     with psycopg.connect(postgres.url) as admin:

@@ -18,7 +18,7 @@ TOGETHER = 10
 
 
 @pytest.mark.clause("TM-14")
-def test_what_was_just_written_is_searched_by_its_vectors_in_any_scope(
+def test_newly_written_pieces_are_found_by_vector_in_any_scope(
     new_database: Callable[[], Database],
 ) -> None:
     embedder = ToyEmbedder(DIMENSIONS[0])

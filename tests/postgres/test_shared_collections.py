@@ -112,7 +112,7 @@ def test_the_same_question_has_the_same_answer_as_over_the_own_index(
 
 
 @pytest.mark.clause("TM-14", "TM-09")
-def test_without_the_database_local_collections_are_searched_and_the_rest_is_told(tmp_path: Path) -> None:
+def test_without_the_database_only_local_collections_are_searched(tmp_path: Path) -> None:
     with member(tmp_path / "ada", NOWHERE, "example.org/shop") as ada:
         found = called(ada, "documents_search", query="badgers")
         assert "Badgers of ada" in found

@@ -201,7 +201,7 @@ def closed() -> int:
 
 @pytest.mark.clause("TM-08", "TM-09")
 @pytest.mark.parametrize("which", ["silent", "closed"])
-def test_a_database_that_is_down_is_told_of_while_local_tools_work(
+def test_a_database_that_is_down_is_reported_while_local_tools_work(
     which: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     port = request.getfixturevalue(which)
@@ -243,7 +243,7 @@ def test_an_address_that_is_wrong_is_not_repeated(address: str, tmp_path: Path) 
 
 @pytest.mark.clause("TM-09")
 @pytest.mark.parametrize("state, words", [("25006", "read-only"), ("53100", "no space left")])
-def test_a_database_that_is_full_or_read_only_is_told_of(
+def test_a_full_or_read_only_database_is_reported(
     postgres: Server, own_database: str, tmp_path: Path, state: str, words: str
 ) -> None:
     """The server refuses every change in the way it does when its disk is full, or it is a standby."""

@@ -18,7 +18,7 @@ from context_pack_adapters.system import SystemClock, SystemIds
 
 
 @pytest.mark.clause("TM-11")
-def test_a_subscriber_hears_of_another_member_s_change(postgres: Server, tmp_path: Path) -> None:
+def test_a_subscriber_is_notified_of_another_members_change(postgres: Server, tmp_path: Path) -> None:
     project = "example.org/news"
     prepare(Address(postgres.url), project)
     store = PostgresPackStore(Database(Address(postgres.url), lambda: project, PATIENCE), SystemIds())

@@ -10,7 +10,7 @@ from pages import ROOT
 from postgres_server import Server
 
 
-def test_a_reader_can_do_what_the_team_page_says(postgres: Server, own_database: str, tmp_path: Path) -> None:
+def test_every_example_of_the_team_page_runs(postgres: Server, own_database: str, tmp_path: Path) -> None:
     given = {
         "CONTEXT_PACK_PROJECT": "example.org/shop",
         "CONTEXT_PACK_EMBEDDER": "fast",

@@ -46,7 +46,7 @@ def test_every_command_names_the_option_that_was_meant(name: str, word: str) -> 
 
 
 @pytest.mark.clause("CLI-02")
-def test_an_unknown_option_is_told_before_what_is_missing() -> None:
+def test_an_unknown_option_is_reported_before_missing_arguments() -> None:
     with pytest.raises(WrongUsage, match="did you mean '--compact'"):
         parser("packs show").read(["--compct"])
 
@@ -59,7 +59,7 @@ def test_an_option_like_no_other_is_refused_with_those_there_are() -> None:
 
 
 @pytest.mark.clause("CLI-02", "CLI-05")
-def test_a_name_taken_for_an_option_is_told_where_it_goes() -> None:
+def test_a_name_that_looks_like_an_option_is_shown_behind_two_dashes() -> None:
     with pytest.raises(WrongUsage, match="A name that begins with '-' goes after '--'"):
         parser("packs show").read(["-rf"])
 
@@ -115,6 +115,6 @@ def test_an_option_before_the_command_needs_its_value() -> None:
         ("packs verfy", "verify"),
     ],
 )
-def test_a_command_that_is_called_otherwise_elsewhere_names_ours(words: str, meant: str) -> None:
+def test_common_command_names_of_other_tools_suggest_ours(words: str, meant: str) -> None:
     with pytest.raises(WrongUsage, match=f"did you mean '{meant}'"):
         find_command(words.split())

@@ -50,7 +50,7 @@ def test_json_is_made_where_there_is_none() -> None:
 
 @pytest.mark.clause("CLI-60")
 @pytest.mark.parametrize("text", ["[]", "{", '{"a" 1}', '{"mcpServers": 5}', "nonsense", '{"a": 1 "b": 2}'])
-def test_what_is_no_configuration_is_refused(text: str) -> None:
+def test_a_file_that_is_no_json_configuration_is_refused(text: str) -> None:
     with pytest.raises(UnreadableConfig):
         put_json(text, PATH, VALUE)
 

@@ -27,7 +27,7 @@ def test_the_fast_embedder_is_always_there() -> None:
 
 
 @pytest.mark.clause("EM-01")
-def test_fast_means_only_fast() -> None:
+def test_fast_selects_no_semantic_embedder() -> None:
     assert choose("fast", "/nowhere", {}).semantic is None
     assert choose(" FAST ", None, {}).semantic is None
     assert choose("fast", None, {}).warning is None

@@ -39,7 +39,7 @@ def test_repeating_a_word_counts_less_each_time() -> None:
 
 
 @pytest.mark.clause("EM-02")
-def test_what_stands_first_counts_most() -> None:
+def test_earlier_words_weigh_more_in_a_hashed_vector() -> None:
     filler = "something quite different follows here " * 5
     assert cosine("zebra", f"zebra {filler}") > cosine("zebra", f"{filler} zebra") + 0.1
 

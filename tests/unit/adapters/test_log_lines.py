@@ -119,7 +119,7 @@ def test_a_long_line_is_cut_between_characters(pipe: Pipe) -> None:
 
 
 @pytest.mark.clause("ENV-11")
-def test_a_full_pipe_that_nobody_reads_stops_nobody(pipe: Pipe) -> None:
+def test_a_full_stderr_pipe_blocks_no_caller(pipe: Pipe) -> None:
     def speak() -> None:
         for _ in range(1000):
             log(pipe).write("info", "x" * 500)
@@ -134,7 +134,7 @@ def test_a_full_pipe_that_nobody_reads_stops_nobody(pipe: Pipe) -> None:
 
 
 @pytest.mark.clause("ENV-11")
-def test_a_broken_or_closed_standard_error_hurts_nobody(pipe: Pipe) -> None:
+def test_a_broken_or_closed_stderr_raises_nothing(pipe: Pipe) -> None:
     os.close(pipe.reads)
     log(pipe).write("error", "nobody reads this")
     os.close(pipe.writes)

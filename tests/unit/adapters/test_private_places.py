@@ -96,7 +96,7 @@ def test_a_key_is_always_one_plain_name(name: str) -> None:
 
 
 @pytest.mark.clause("PV-06")
-def test_what_stands_against_a_folder_is_said_in_words(tmp_path: Path) -> None:
+def test_trouble_with_a_private_folder_is_described(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")

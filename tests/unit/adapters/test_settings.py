@@ -63,7 +63,7 @@ def test_a_relative_source_root_is_taken_from_the_working_directory() -> None:
 
 
 @pytest.mark.clause("ENV-08")
-def test_a_variable_that_the_client_left_as_it_was_names_no_folder() -> None:
+def test_an_unexpanded_client_variable_is_not_used_as_a_folder() -> None:
     found = settings(SOURCE_ROOT="${workspaceFolder}", ROOT="${workspaceFolder}/packs")
     assert (found.source_root, found.root) == (CWD, os.path.join(CWD, ".agents/mcp/context_pack"))
     assert [complaint.split(" ")[0] for complaint in found.complaints] == [
@@ -99,14 +99,14 @@ def test_a_log_level_may_carry_a_name(text: str, level: str) -> None:
 
 @pytest.mark.clause("ENV-03", "ENV-08")
 @pytest.mark.parametrize("text", ["loud", "mcp_context_pack=loud", "=", "3", "info info"])
-def test_a_log_level_that_is_none_is_info_and_is_complained_of(text: str) -> None:
+def test_an_unknown_log_level_is_info_with_a_complaint(text: str) -> None:
     assert settings(LOG=text).log_level == "info"
     (complaint,) = settings(LOG=text).complaints
     assert "CONTEXT_PACK_LOG" in complaint
 
 
 @pytest.mark.clause("ENV-03")
-def test_the_log_level_is_info_unless_somebody_says_otherwise() -> None:
+def test_the_default_log_level_is_info() -> None:
     assert (settings().log_level, settings().log_level_given) == ("info", False)
     assert settings(LOG="info").log_level_given is True
 

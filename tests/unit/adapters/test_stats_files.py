@@ -40,7 +40,7 @@ def metrics(calls: int = 3) -> Metrics:
 
 
 @pytest.mark.clause("CLI-20")
-def test_what_a_connection_did_can_be_read_again(tmp_path: Path) -> None:
+def test_saved_metrics_of_connections_are_merged_on_load(tmp_path: Path) -> None:
     files = StatsFiles(PrivateFolder(tmp_path))
     files.save(metrics(), "20260101T000000Z", "aa")
     files.save(metrics(1), "20260102T000000Z", "bb")

@@ -76,7 +76,7 @@ def test_definitions_are_found_in_many_languages(
 
 
 @pytest.mark.clause("CLI-31")
-def test_what_is_shown_stays_short(tmp_path: Path) -> None:
+def test_surveyed_excerpts_are_bounded(tmp_path: Path) -> None:
     write(tmp_path, "README.md", "line\n" * 500)
     write(tmp_path, "long.py", "def f():\n" + "    x = 1\n" * 500)
     found = see(tmp_path)

@@ -28,7 +28,7 @@ def test_system_tokens_have_the_size_and_do_not_repeat() -> None:
 
 
 @pytest.mark.clause("ST-51")
-def test_a_fixed_clock_moves_only_when_told_and_never_back() -> None:
+def test_a_fixed_clock_moves_only_by_advance_and_never_back() -> None:
     clock = FixedClock(datetime(2026, 1, 1, tzinfo=UTC))
     assert clock.now() == clock.now() == datetime(2026, 1, 1, tzinfo=UTC)
     clock.advance(minutes=5, seconds=1)

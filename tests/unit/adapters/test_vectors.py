@@ -157,7 +157,7 @@ def test_a_graph_file_that_is_not_what_its_card_says_is_not_used(tmp_path: Path,
 
 
 @pytest.mark.clause("IX-12")
-def test_a_graph_that_cannot_be_written_whole_is_told_and_leaves_the_old_one(tmp_path: Path) -> None:
+def test_a_failed_graph_write_is_reported_and_keeps_the_old_graph(tmp_path: Path) -> None:
     with pytest.raises(OSError):
         build(tmp_path / "no folder" / "g", unit_rows(20, 8))
     assert build(tmp_path / "g", unit_rows(20, 8))

@@ -275,7 +275,7 @@ def test_more_names_can_be_denied_and_files_capped(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("LIB-07")
-def test_every_port_has_a_twin_in_memory(tmp_path: Path) -> None:
+def test_every_port_has_an_in_memory_implementation(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {"a.py": "one\ntwo\n"}
     clock, ids = FixedClock(datetime(2026, 1, 1, tzinfo=UTC)), SeededIds(7)
     ports = Ports(clock=clock, source=MemorySourceTree(files), packs=MemoryPackStore(clock, ids))

@@ -95,7 +95,7 @@ def test_collections_are_added_and_removed_and_refusals_are_failures(documents: 
 
 
 @pytest.mark.clause("DC-02", "DC-54")
-def test_the_user_wide_file_counts_where_it_is_named_and_closing_lets_go(tmp_path: Path) -> None:
+def test_the_user_configuration_is_used_if_named_until_closed(tmp_path: Path) -> None:
     handbook(tmp_path / "project")
     lay(tmp_path, {"home/notes/n.md": "# Note"})
     configure(tmp_path / "home", notes="notes")

@@ -60,7 +60,7 @@ def test_contexts_are_made_listed_checked_and_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("LIB-10")
-def test_bundles_are_listed_exported_looked_around_in_and_written_out() -> None:
+def test_bundles_are_listed_exported_and_their_neighbours_read() -> None:
     bundles = open_workspace(source_root=SAMPLE.parent).bundles
     assert [place.id for place, _ in bundles.list()] == ["sample"]
     exported = bundles.export([("Requirement", "REQ-001")], depth=0)
@@ -84,14 +84,16 @@ REFUSED: list[Callable[[Workspace], object]] = [
 
 @pytest.mark.clause("LIB-10")
 @pytest.mark.parametrize("ask", REFUSED)
-def test_what_the_tools_refuse_is_raised(shop: Workspace, ask: Callable[[Workspace], object]) -> None:
+def test_refusals_of_tools_are_raised_as_failures(
+    shop: Workspace, ask: Callable[[Workspace], object]
+) -> None:
     with pytest.raises(Failure):
         ask(shop)
 
 
 @pytest.mark.clause("LIB-05")
 @pytest.mark.parametrize("name", ["code", "bundles", "contexts"])
-def test_a_closed_workspace_has_none_of_them(shop: Workspace, name: str) -> None:
+def test_a_closed_workspace_refuses_every_feature(shop: Workspace, name: str) -> None:
     shop.close()
     with pytest.raises(Failure, match="closed"):
         getattr(shop, name)
