@@ -45,10 +45,8 @@ def build(shelf: DocumentShelf, finder: Finder) -> tuple[Tool, ...]:
     def make(
         name: str, title: str, about: str, command: type, run: _Run, shape: Body, **options: Any
     ) -> Tool:
-        def asked(given: Any, call: Call) -> Answer:
-            return retry_if_damaged(lambda: run(given, call))
-
-        return tool(f"documents_{name}", title, about, FAMILY, command, asked, output_schema=shape, **options)
+        serve = retry_if_damaged(run)
+        return tool(f"documents_{name}", title, about, FAMILY, command, serve, output_schema=shape, **options)
 
     return (
         make(
@@ -197,7 +195,7 @@ class _DocumentAnswers:
     def search(self, command: commands.SearchDocuments, call: Call) -> Answer:
         """`documents_search`."""
         found = self.finder.search(command, call.check)
-        tail, rows = _about(found, command.max_tokens), _rows(found.answers[0])
+        tail, rows = _about(found, command.max_tokens), list(map(hit_body, found.answers[0].hits))
 
         def answer(room: int) -> Answer:
             shown, fewer = fitted(rows, _room(room, tail))
@@ -208,7 +206,7 @@ class _DocumentAnswers:
     def batch(self, command: commands.SearchBatch, call: Call) -> Answer:
         """`documents_search_batch`; all questions share one budget, rank by rank."""
         found = self.finder.batch(command, call.check)
-        lists = [_rows(answered) for answered in found.answers]
+        lists = [list(map(hit_body, answered.hits)) for answered in found.answers]
         tail = _about(found, command.max_tokens)
         return fitting(command.max_tokens, lambda room: _batch(found, lists, tail, room))
 
@@ -217,7 +215,7 @@ class _DocumentAnswers:
         collection, document, found = self.finder.related(command, call.check)
         head = {"source": {**named(collection), "document": document}}
         tail = _about(found, command.max_tokens)
-        rows = [{"document": row.pop("documentId"), **row} for row in _rows(found.answers[0])]
+        rows = [{"document": row.pop("documentId"), **row} for row in map(hit_body, found.answers[0].hits)]
 
         def answer(room: int) -> Answer:
             shown, fewer = fitted(rows, _room(room, [head, tail]))
@@ -236,10 +234,6 @@ class _DocumentAnswers:
         problems = self.shelf.catalogue().problems
         body: Body = {"collections": [outcome_body(one) for one in outcomes]}
         return json_answer({**body, **({"warning": "; ".join(problems)} if problems else {})})
-
-
-def _rows(answered: Answered) -> list[Body]:
-    return [hit_body(hit) for hit in answered.hits]
 
 
 def _batch(found: SearchAnswers, lists: Sequence[Sequence[Body]], tail: Body, most: int) -> Answer:

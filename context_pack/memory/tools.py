@@ -55,7 +55,7 @@ def search_tool(searcher: MemorySearcher) -> Tool:
         def tell(done: int, total: int) -> None:
             call.progress(done, total, f"indexing: {done} of {total} files")
 
-        found, text = retry_if_damaged(lambda: searcher.search_with_text(command, call.check, tell))
+        found, text = retry_if_damaged(searcher.search_with_text)(command, call.check, tell)
         return fitting(command.max_tokens, lambda room: json_answer(_searched(command, found, text, room)))
 
     return Tool(

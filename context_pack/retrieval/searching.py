@@ -9,7 +9,7 @@ warning, never the answer: the other search, or the other embedder, is left.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from context_pack.kernel.classes import evolve, field, frozen
 from context_pack.kernel.errors import Failure
@@ -46,19 +46,24 @@ DOUBTFUL = 0.25
 _WORTH_EMBEDDING = 40
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
-def retry_if_damaged(ask: Callable[[], T]) -> T:
-    """What is answered; where the index was damaged, by the empty one that takes its place and is filled.
+def retry_if_damaged(ask: Callable[P, T]) -> Callable[P, T]:
+    """What asks twice where the index was damaged: the second time the empty one that is filled in its place.
 
-    What is asked here only reads: asking twice changes nothing.
+    What is asked so only reads: asking twice changes nothing.
     """
-    try:
-        return ask()
-    except Failure as failure:
-        if failure.details.get("reason") != DAMAGED:
-            raise
-    return ask()
+
+    def asked(*given: P.args, **named: P.kwargs) -> T:
+        try:
+            return ask(*given, **named)
+        except Failure as failure:
+            if failure.details.get("reason") != DAMAGED:
+                raise
+        return ask(*given, **named)
+
+    return asked
 
 
 class _Outgrown(Exception):

@@ -68,7 +68,6 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "stores/collection_config.py": {"realpath": "the user's own file may be a link"},
     "stores/collection_git.py": dict.fromkeys(("shutil.rmtree", "os.mkdir", ".unlink", ".glob"), GIT)
     | {"lexists": GIT},
-    "stores/collection_places.py": {"realpath": SPELLING},
     "stores/collection_sources.py": {"realpath": "a place that the user's own file names, or a name to tell"},
     "stores/context_memory.py": {"realpath": SPELLING},
     "stores/context_project.py": {"realpath": SPELLING},

@@ -34,16 +34,13 @@ class StateCache(Generic[K, V]):
         missing = [key for key in keys if key not in found]
         if missing:
             made = make(missing)
-            self._keep(state, made)
+            weight = sum(map(self._weigh, made.values()))
+            with self._lock:
+                if self._state != state or weight > self._left:
+                    self._state, self._values, self._left = state, {}, self._room
+                if weight <= self._left:
+                    # Others may be reading what was kept so far.
+                    self._values |= made
+                    self._left -= weight
             found.update(made)
         return found
-
-    def _keep(self, state: object, made: Mapping[K, V]) -> None:
-        weight = sum(map(self._weigh, made.values()))
-        with self._lock:
-            if self._state != state or weight > self._left:
-                self._state, self._values, self._left = state, {}, self._room
-            if weight <= self._left:
-                # Others may be reading what was kept so far.
-                self._values |= made
-                self._left -= weight

@@ -98,17 +98,17 @@ class SqliteIndex:
 
     def replace(self, entries: Iterable[IndexEntry]) -> None:
         """Store these entries, each whole or not at all, every piece with a vector of the fast embedder."""
+        fast, read = self._fast, self._file.read
         for batch in batches(entries):
-            prepared, vectors = prepare(batch, self._recall, self._fast)
+            prepared, vectors = prepare(
+                batch, lambda digests: read(lambda each: writing.recall(each, fast.id, digests)), fast
+            )
 
             def put(connection: sqlite3.Connection) -> None:
-                fast = writing.enrol(connection, self._fast.id, self._fast.dimension)
-                writing.put(connection, prepared, vectors, fast)  # noqa: B023
+                row = writing.enrol(connection, fast.id, fast.dimension)
+                writing.put(connection, prepared, vectors, row)  # noqa: B023
 
             self._file.write(put)
-
-    def _recall(self, digests: Sequence[bytes]) -> Mapping[bytes, bytes]:
-        return self._file.read(lambda connection: writing.recall(connection, self._fast.id, digests))
 
     def touch(self, corpus: str, stamps: Mapping[str, str]) -> None:
         """New stamps for entries whose content is the same."""

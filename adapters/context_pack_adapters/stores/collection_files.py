@@ -13,6 +13,7 @@ import stat
 import time
 from collections.abc import Collection as Container
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 
 from attrs import evolve
@@ -39,6 +40,7 @@ from context_pack_adapters.disk.ignore import (
     IgnoredPaths,
     IgnoreRules,
     ignore_text_at,
+    ignore_texts,
 )
 from context_pack_adapters.disk.opening import AnyPlace, Place
 from context_pack_adapters.disk.rooted import Rooted
@@ -163,8 +165,8 @@ class FolderSource:
         """What the ignore files above the folder say."""
         found = NO_RULES
         for folder, lead in self._above:
-            texts = tuple(ignore_text_at(folder, name) for name in IGNORE_FILES)
-            found = found.entered("", texts, lead)
+            with suppress(OSError), folder.held() as handle:
+                found = found.entered("", ignore_texts(handle, IGNORE_FILES), lead)
         return found
 
     def _skipped(self, files: Container[str], failed: Sequence[Failed]) -> Iterator[Failed]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from context_pack.documents.domain.model import Catalogue, Collection
+from context_pack.documents.domain.model import Collection
 from context_pack.documents.domain.naming import not_found
 from context_pack.documents.domain.sections import (
     DocumentSection,
@@ -49,13 +49,10 @@ class DocumentShelf:
 
     def __init__(self, ports: DocumentPorts, monotonic: Callable[[], float]) -> None:
         self.ports = ports
+        self.catalogue = ports.sources.catalogue
         self.syncing = Syncing(ports)
         self.freshness = IndexKeeper(ports, self.syncing, monotonic)
         self.bring_up_to_date = self.freshness.bring_up_to_date
-
-    def catalogue(self) -> Catalogue:
-        """What is configured now."""
-        return self.ports.sources.catalogue()
 
     def find(self, name: str) -> Collection:
         """The collection of that alias or id.
