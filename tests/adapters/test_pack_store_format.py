@@ -134,6 +134,18 @@ def test_files_as_we_write_them_are_listed_without_the_full_reader() -> None:
         assert summary_of(pack_format.encode(pack), "pk_zzzzzzzz") is None
 
 
+@pytest.mark.clause("ST-05")
+@given(text=st.text(st.sampled_from("aeflnrstuANT0_./+(),; -"), min_size=1, max_size=12))
+@example("null")
+@example("True")
+@example("full  of - signs, (and blanks) ")
+def test_the_quick_reader_takes_a_plain_text_as_the_full_reader_does(text: str) -> None:
+    whole = pack_format.encode(sample_pack(ID, title="Old", brief="Old", tags=("old",)))
+    check_quick_reader(
+        whole.replace(b" Old\n", f" {text}\n".encode()).replace(b"- old", f"- {text}".encode())
+    )
+
+
 @pytest.mark.clause("ST-03")
 @given(text=TEXTS, key=TEXTS.filter(lambda key: len(key) < 100))
 @settings(max_examples=300)

@@ -115,20 +115,22 @@ def status_of(folder: Handle, name: str) -> os.stat_result:
     return os.stat(path, dir_fd=start, follow_symlinks=False)
 
 
-def open_file(folder: Handle, name: str) -> Opened:
-    """The regular file of that name.
+def open_file(folder: Handle, name: str, listed: bool = False) -> Opened:
+    """The regular file of that name; one that a list of its folder has just called so is not looked at first.
 
     Raises:
         NotRegular: a link, a folder, a pipe or a device; it is not opened, for somebody might notice.
     """
     path, start = at(folder, name)
-    seen = os.stat(path, dir_fd=start, follow_symlinks=False)
-    _check_regular(seen)
+    seen = None
+    if not (listed and _NOFOLLOW):
+        seen = os.stat(path, dir_fd=start, follow_symlinks=False)
+        _check_regular(seen)
     descriptor = _open(path, _FILE, start)
     try:
         status = os.fstat(descriptor)
         _check_regular(status)
-        if not _NOFOLLOW and not os.path.samestat(seen, status):
+        if not _NOFOLLOW and seen is not None and not os.path.samestat(seen, status):
             raise NotRegular(errno.ELOOP, "not the file that was there")
     except OSError:
         os.close(descriptor)
@@ -136,14 +138,16 @@ def open_file(folder: Handle, name: str) -> Opened:
     return Opened(descriptor, status)
 
 
-def read_file(folder: Handle, name: str, max_bytes: int) -> tuple[bytes, os.stat_result]:
-    """The bytes of a regular file, and its state from before they were read.
+def read_file(
+    folder: Handle, name: str, max_bytes: int, listed: bool = False
+) -> tuple[bytes, os.stat_result]:
+    """The bytes of a regular file, and its state from before they were read; for `listed` see `open_file`.
 
     Raises:
         NotRegular: it is none.
         TooLarge: more than `max_bytes`.
     """
-    opened = open_file(folder, name)
+    opened = open_file(folder, name, listed)
     try:
         return read_opened(opened, max_bytes), opened.status
     finally:

@@ -15,7 +15,7 @@ import hashlib
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from context_pack.kernel.classes import frozen
@@ -34,8 +34,12 @@ SUFFIX = ".md"
 LOCK_SUFFIX = ".lock"
 MANY = 30
 """Fewer files are parsed whole: the pattern that reads summaries takes as long to compile."""
+BATCH = 32
+"""So many files are read before they are parsed: by turns, each takes a quarter longer."""
 Reader = Callable[[bytes, str], "Listed | MalformedPackFile"]
 """What the bytes of the file of that id hold."""
+_File = tuple[bytes, Signature | None]
+"""What was read; without a signature it may change and not show it."""
 P = TypeVar("P", bound=Listed, covariant=True)
 
 
@@ -62,7 +66,7 @@ class PacksFound(Generic[P]):
 
 
 class _SeenPack(NamedTuple):
-    """What is remembered of one file; no signature means that it must be read again."""
+    """What is remembered of one file; no signature means that it must be read again, no digest parsed too."""
 
     signature: Signature | None
     digest: bytes
@@ -82,7 +86,7 @@ class PackFiles:
         self._seen: dict[str, _SeenPack] = {}
         self._packs: dict[str, Listed] = {}
         self._broken: dict[str, MalformedPackFile] = {}
-        self._named: dict[str | None, set[str]] = {}
+        self._named: dict[str | None, set[str]] | None = None
         self._changes: FolderChanges | None = None
         self._looking = threading.Lock()
 
@@ -90,7 +94,7 @@ class PackFiles:
         """One pack, by reading its file; None if there is none."""
         try:
             with self._folder.place.held() as folder:
-                return self._pack(folder, pack_id + SUFFIX)
+                return self._pack(folder, pack_id)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -113,16 +117,20 @@ class PackFiles:
         """The packs of one name, and every file that holds none; as up to date as `all`."""
         with self._looking:
             self._look()
+            if self._named is None:
+                self._named = {}
+                for pack in self._packs.values():
+                    self._named.setdefault(pack.name, set()).add(pack.id)
             packs = self._whole(sorted(self._named.get(name, ())))
             return PacksFound(packs, dict(self._broken))
 
     def remember(self, pack: Pack, data: bytes) -> None:
         """Keep what was just written: its file is read again before it is believed, but not parsed again."""
-        self._seen[pack.id + SUFFIX] = _SeenPack(None, hashlib.sha256(data).digest(), pack)
+        self._seen[pack.id] = _SeenPack(None, hashlib.sha256(data).digest(), pack)
 
     def forget(self, pack_id: str) -> None:
         """Drop what is remembered of a file that was removed."""
-        self._seen.pop(pack_id + SUFFIX, None)
+        self._seen.pop(pack_id, None)
 
     def _whole(self, pack_ids: Sequence[str]) -> list[Pack]:
         """These packs of the list, with their sections."""
@@ -130,7 +138,7 @@ class PackFiles:
         if short:
             with translated("packs"), self._folder.place.held() as folder:
                 for pack_id in short:
-                    self._list(pack_id + SUFFIX, self._pack(folder, pack_id + SUFFIX))
+                    self._list(pack_id, self._pack(folder, pack_id))
         return [pack for pack_id in pack_ids if isinstance(pack := self._packs.get(pack_id), Pack)]
 
     def _look(self, whole: bool = False) -> None:
@@ -143,7 +151,7 @@ class PackFiles:
                 if changed is None:
                     self._look_at_all(whole)
                 elif changed:
-                    self._look_at(list(filter(_is_pack_file, changed)))
+                    self._look_at([pack_id for name in changed if (pack_id := _pack_id_of(name))])
         except BaseException:
             # What was told is told once: the next look has to be at everything.
             self._unwatch()
@@ -161,31 +169,32 @@ class PackFiles:
             self._changes.close()
             self._changes = None
 
-    def _look_at(self, names: Sequence[str]) -> None:
+    def _look_at(self, pack_ids: Sequence[str]) -> None:
         with self._folder.place.held() as folder:
-            read = _reader(len(names))
-            for name in names:
-                seen = self._load(folder, name, read)
-                self._list(name, None if seen is None else seen.value)
+            for pack_id, seen in self._load(folder, dict.fromkeys(pack_ids, False), _reader(len(pack_ids))):
+                self._list(pack_id, None if seen is None else seen.value)
 
     def _look_at_all(self, whole: bool) -> None:
         self._seen = self._sweep(whole)
-        self._packs, self._broken, self._named = {}, {}, {}
-        for name, seen in self._seen.items():
-            self._list(name, seen.value)
+        self._packs, self._broken, self._named = {}, {}, None
+        for pack_id, (_, _, value) in self._seen.items():
+            if isinstance(value, MalformedPackFile):
+                self._broken[pack_id] = value
+            else:
+                self._packs[pack_id] = value
 
-    def _list(self, name: str, value: Listed | MalformedPackFile | None) -> None:
+    def _list(self, pack_id: str, value: Listed | MalformedPackFile | None) -> None:
         """Put what a file holds into the list; None if it is gone."""
-        pack_id = name[: -len(SUFFIX)]
         before = self._packs.pop(pack_id, None)
-        if before is not None:
+        if before is not None and self._named is not None:
             self._named[before.name].discard(pack_id)
         self._broken.pop(pack_id, None)
         if isinstance(value, MalformedPackFile):
             self._broken[pack_id] = value
         elif value is not None:
             self._packs[pack_id] = value
-            self._named.setdefault(value.name, set()).add(pack_id)
+            if self._named is not None:
+                self._named.setdefault(value.name, set()).add(pack_id)
 
     def _sweep(self, whole: bool) -> dict[str, _SeenPack]:
         """Every pack file, by its signature where that can be believed."""
@@ -199,63 +208,94 @@ class PackFiles:
     def _sweep_in(self, folder: Handle, whole: bool) -> dict[str, _SeenPack]:
         known = self._seen
         found: dict[str, _SeenPack] = {}
-        doubtful = set(known)
+        unread: dict[str, bool] = {}  # by id, and whether it was just called a regular file
+        locked: list[str] = []
         left_behind = False
         for entry in scan(folder):
             name = entry.name
-            seen = known.get(name)
-            if seen is not None and seen.signature is not None and _unchanged(entry, seen.signature):
-                found[name] = seen
-            elif seen is not None or _is_pack_file(name):
-                doubtful.add(name)
-            elif name.endswith(LOCK_SUFFIX):
-                doubtful.add(name[: -len(LOCK_SUFFIX)] + SUFFIX)
-            elif is_temporary(name):
-                left_behind = True
+            pack_id = name.partition(".")[0]
+            if not is_pack_id(pack_id):
+                left_behind = left_behind or is_temporary(name)
+            elif name == pack_id + SUFFIX:
+                seen = known.get(pack_id)
+                if seen is not None and seen.signature is not None and _unchanged(entry, seen.signature):
+                    found[pack_id] = seen
+                else:
+                    unread[pack_id] = entry.is_file(follow_symlinks=False)
+            elif name == pack_id + LOCK_SUFFIX:
+                locked.append(pack_id)
         # Some file systems (tmpfs, btrfs) leave out of a listing what is replaced while it is made. So a file
         # that was known, or has the lock file that every replaced one has, is gone only if opening it fails.
-        unread = [name for name in doubtful - found.keys() if _is_pack_file(name)]
+        for pack_id in (*known, *locked):
+            if pack_id not in found:
+                unread.setdefault(pack_id, False)
         read = _whole if whole else _reader(len(unread))
-        for name in unread:
-            if (seen := self._load(folder, name, read)) is not None:
-                found[name] = seen
+        for pack_id, seen in self._load(folder, unread, read):
+            if seen is not None:
+                found[pack_id] = seen
         if left_behind:
             sweep(folder)
         return found
 
-    def _pack(self, folder: Handle, name: str) -> Pack | MalformedPackFile | None:
+    def _pack(self, folder: Handle, pack_id: str) -> Pack | MalformedPackFile | None:
         """What a file holds; None if it is gone."""
-        seen = self._load(folder, name, _whole)
+        ((_, seen),) = self._load(folder, {pack_id: False}, _whole)
         value = None if seen is None else seen.value
         assert not isinstance(value, PackSummary)
         return value
 
-    def _load(self, folder: Handle, name: str, read: Reader) -> _SeenPack | None:
-        """What a file holds, by that reader unless its bytes are the remembered ones."""
-        before = time.time_ns()
-        try:
-            data, status = read_file(folder, name, pack_format.MAX_FILE_BYTES)
-        except FileNotFoundError:
-            self._seen.pop(name, None)
+    def _load(
+        self, folder: Handle, wanted: Mapping[str, bool], read: Reader
+    ) -> Iterator[tuple[str, _SeenPack | None]]:
+        """What these files hold, by that reader; None for one that is gone.
+
+        `wanted` says of each whether a list of the folder has just called it a regular file.
+        """
+        pack_ids = list(wanted)
+        for start in range(0, len(pack_ids), BATCH):
+            batch = pack_ids[start : start + BATCH]
+            for pack_id, file in [(each, _file_of(folder, each, wanted[each])) for each in batch]:
+                yield pack_id, self._seen_in(pack_id, file, read)
+
+    def _seen_in(
+        self, pack_id: str, file: _File | MalformedPackFile | None, read: Reader
+    ) -> _SeenPack | None:
+        """What a file holds; what is known of it stays if its bytes are the same."""
+        if file is None:
+            self._seen.pop(pack_id, None)
             return None
-        except NotRegular:
-            return _SeenPack(None, b"", _broken(pack_format.broken("it is not a regular file")))
-        except TooLarge:
-            return _SeenPack(None, b"", _broken(pack_format.broken("it is larger than any pack")))
-        except OSError as error:
-            raise io_failure(error, name) from error
-        digest = hashlib.sha256(data).digest()
-        known = self._seen.get(name)
+        if isinstance(file, MalformedPackFile):
+            return _SeenPack(None, b"", file)
+        data, signature = file
+        known = self._seen.get(pack_id)
+        digest = b"" if known is None and read is not _whole else hashlib.sha256(data).digest()
         value = None if known is None or known.digest != digest else known.value
         if value is None or (read is _whole and isinstance(value, PackSummary)):
-            value = read(data, name[: -len(SUFFIX)])
-        seen = _SeenPack(settled_signature(status, before), digest, value)
-        self._seen[name] = seen
+            value = read(data, pack_id)
+        seen = self._seen[pack_id] = _SeenPack(signature, digest, value)
         return seen
 
 
-def _is_pack_file(name: str) -> bool:
-    return name.endswith(SUFFIX) and is_pack_id(name[: -len(SUFFIX)])
+def _file_of(folder: Handle, pack_id: str, listed: bool) -> _File | MalformedPackFile | None:
+    """The file of a pack, or why it can be none; None if it is gone."""
+    before = time.time_ns()
+    try:
+        data, status = read_file(folder, pack_id + SUFFIX, pack_format.MAX_FILE_BYTES, listed)
+    except FileNotFoundError:
+        return None
+    except NotRegular:
+        return _broken(pack_format.broken("it is not a regular file"))
+    except TooLarge:
+        return _broken(pack_format.broken("it is larger than any pack"))
+    except OSError as error:
+        raise io_failure(error, pack_id + SUFFIX) from error
+    return data, settled_signature(status, before)
+
+
+def _pack_id_of(name: str) -> str | None:
+    """The id of the pack that a file of that name holds; None if it is another kind of file."""
+    pack_id = name.removesuffix(SUFFIX)
+    return pack_id if pack_id != name and is_pack_id(pack_id) else None
 
 
 def _reader(files: int) -> Reader:

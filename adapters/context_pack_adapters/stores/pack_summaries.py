@@ -24,7 +24,7 @@ from context_pack.packs.domain.values import NAME_HIGH, NAME_LOW
 _CHAR, _INNER, _FIRST = r"[^\0-\x1f\x7f]", r'[^\0-\x1f\x7f"\\]', r'[^\0-\x20\x7f"\\]'
 _ESCAPE = r'\\(?:["\\ntr]|x[0-9a-f]{2}|u(?!d[89a-f])[0-9a-f]{4})'
 _NO_TEXT = r"(?!(?i:null|true|false)\n)"
-_PLAIN = _NO_TEXT + r"[A-Za-z][A-Za-z0-9_./+-]*+(?: [A-Za-z0-9_./(][A-Za-z0-9_./()+,;-]*+)*+"
+_PLAIN = _NO_TEXT + r"[A-Za-z][A-Za-z0-9_./+(),; -]*+(?<! )"
 _LINE = rf'(?:{_PLAIN}|"(?:{_FIRST}|\\["\\])(?:{_INNER}|\\["\\])*+")'
 _MAYBE_LINE = rf"(?:null(?=\n)|{_LINE})"
 _KEY = _NO_TEXT + r'(?:[a-z][a-z0-9_-]{1,63}+|"[a-z0-9][a-z0-9_-]{1,63}+")'
@@ -107,7 +107,7 @@ _FILE = re.compile(
     re.ASCII,
 )
 # Each finds at least what the fields say; if a text spells the same, the full reader may have to look.
-_RANGES = re.compile(r"      start: (\d+)\n      end: (\d+)\n")
+_RANGES = re.compile(r"start: (\d+)\n      end: (\d+)\n")
 _KEYS = re.compile(r'- key: "?([^"\n]+)')
 _STATUSES = {status.value: status for status in Status}
 
@@ -126,9 +126,8 @@ def summary_of(data: bytes, pack_id: str) -> PackSummary | None:
     called = _value(name)
     if key != pack_id or not (called is None or _is_name(called)) or not _holds(sections):
         return None
-    labels = tuple(dict.fromkeys(filter(None, map(_value, tags.split("\n- ")[1:]))))
     return PackSummary(
-        key, called, _value(title), _value(brief), _STATUSES[status], labels, int(revision),
+        key, called, _value(title), _value(brief), _STATUSES[status], _tags(tags), int(revision),
         created, updated, expires,
     )  # fmt: skip
 
@@ -162,6 +161,14 @@ def _differ(keys: list[str]) -> bool:
 def _is_name(text: str) -> bool:
     """Whether it has the length of a name and cannot be taken for an id."""
     return NAME_LOW <= len(text) <= NAME_HIGH and not text.startswith("pk_")
+
+
+def _tags(written: str) -> tuple[str, ...]:
+    """Each tag of a written list once."""
+    lines: Iterable[str] = written[len("\n- ") :].split("\n- ") if written != " []" else ()
+    if '"' in written:
+        lines = filter(None, map(_value, lines))
+    return tuple(dict.fromkeys(lines))
 
 
 def _value(written: str) -> str | None:
