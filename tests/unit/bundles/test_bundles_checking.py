@@ -62,7 +62,7 @@ def test_fields_to_the_same_entity_share_an_arrow() -> None:
 
 @pytest.mark.clause("BD-73")
 @given(st.text(max_size=100), st.text(min_size=1, max_size=40).filter(str.strip))
-def test_no_text_changes_the_diagram_and_a_pack_can_hold_it(title: str, key: str) -> None:
+def test_no_entity_text_breaks_the_diagram_of_a_bundle(title: str, key: str) -> None:
     files = nodes({"a": []})
     files["bundle/node/0000.yaml"] |= {"title": title, "id": key}
     text = drawn(files, key)
@@ -132,7 +132,7 @@ def load_like_desk(files: Files) -> Bundle:
 
 
 @pytest.mark.clause("BD-74")
-def test_newer_changed_gone_and_new_entities_are_told_apart() -> None:
+def test_newer_changed_removed_and_new_entities_are_distinguished() -> None:
     others = ["newer", "same", "changed", "gone", "unlinked"]
     before = nodes({"a": others} | {name: [] for name in others})
     for value in before.values():
@@ -180,7 +180,7 @@ def test_a_target_that_is_gone_takes_what_only_it_led_to() -> None:
         {"exportMeta": {}, "targets": [{"id": "a"}]}, {"ok": False, "error": {}},
     ],
 )  # fmt: skip
-def test_what_is_no_export_is_refused(value: Any) -> None:
+def test_a_value_that_is_no_export_is_invalid_data(value: Any) -> None:
     with pytest.raises(Failure) as told:
         read_snapshot(value)
     assert told.value.code is Code.INVALID_DATA

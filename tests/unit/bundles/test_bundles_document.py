@@ -92,7 +92,7 @@ def test_a_document_has_a_title_fields_by_their_titles_and_related_entities_by_t
 
 
 @pytest.mark.clause("BD-52")
-def test_how_far_it_goes_can_be_said_and_is_told() -> None:
+def test_the_depth_of_a_document_is_an_argument_and_is_shown() -> None:
     desk = desk_of(FILES)
     counts = {}
     for depth in (0, 1, 2, 9):
@@ -111,7 +111,7 @@ def test_how_far_it_goes_can_be_said_and_is_told() -> None:
 
 
 @pytest.mark.clause("BD-52")
-def test_what_is_not_there_or_wrong_is_refused_as_elsewhere() -> None:
+def test_unknown_entities_and_bad_arguments_have_the_usual_codes() -> None:
     desk = desk_of(FILES)
     assert desk.refused("export_entity_markdown", **target("x", "Feature"))["code"] == "NOT_FOUND"
     assert desk.refused("export_entity_markdown", entityType="Feature")["code"] == "BAD_REQUEST"

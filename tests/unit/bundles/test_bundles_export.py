@@ -41,7 +41,7 @@ def test_depth_is_exact_on_a_chain(depth: int) -> None:
 
 
 @pytest.mark.clause("BD-31")
-def test_depth_is_three_unless_said_and_five_at_most() -> None:
+def test_depth_defaults_to_three_and_is_at_most_five() -> None:
     desk = desk_of(nodes(CHAIN))
     assert ids_of(desk.export("a")["data"]["dependencies"]) == list("bcd")
     for depth in (6, 99, 10**30):
@@ -70,7 +70,7 @@ def test_cycles_end_and_a_target_is_never_a_dependency() -> None:
 
 
 @pytest.mark.clause("BD-30")
-def test_the_shortest_way_counts_in_diamonds_and_from_all_targets_at_once() -> None:
+def test_distance_is_the_shortest_path_from_any_target() -> None:
     # d is three steps from a by one way and two by the other; from e it is one.
     edges = {"a": ["b", "c"], "b": ["x"], "x": ["d"], "c": ["d"], "d": ["y"], "y": [], "e": ["d"]}
     desk = desk_of(nodes(edges))
@@ -208,7 +208,7 @@ def test_the_envelope_and_the_export_have_exactly_these_fields() -> None:
         (target("other"), "not in the bundle: Node other"),
     ],
 )
-def test_what_may_have_been_meant_is_said(wanted: dict[str, str], words: str) -> None:
+def test_an_unknown_target_suggests_similar_ids(wanted: dict[str, str], words: str) -> None:
     desk = desk_of(nodes({"FEAT-1": [], "FEAT-12": [], "REQ-1": []}))
     assert desk.refused("export_context", targets=[wanted])["message"] == words
 
@@ -273,7 +273,7 @@ def test_only_the_time_differs_between_two_exports() -> None:
 
 
 @pytest.mark.clause("BD-39")
-def test_who_changes_an_answer_changes_no_other() -> None:
+def test_mutating_an_answer_does_not_change_later_answers() -> None:
     desk = desk_of(nodes(CHAIN))
     before = desk.export("a")
     found: Any = desk.call("export_context", targets=[target("a")]).structured
@@ -285,7 +285,7 @@ def test_who_changes_an_answer_changes_no_other() -> None:
 
 
 @pytest.mark.clause("BD-39", "BD-41")
-def test_what_is_kept_of_an_export_answers_only_the_same_question_about_the_same_bundle() -> None:
+def test_cached_exports_depend_on_arguments_and_bundle_content() -> None:
     files = nodes(CHAIN)
     desk = desk_of(files)
     questions: list[dict[str, Any]] = [
@@ -330,7 +330,7 @@ def test_an_export_is_complete_however_large() -> None:
 
 
 @pytest.mark.clause("BD-21", "BD-37")
-def test_what_is_broken_is_told_of_what_is_exported_only() -> None:
+def test_an_export_lists_diagnostics_of_exported_entities_only() -> None:
     desk = desk_of(nodes({"a": ["b", "gone"], "b": [], "c": ["lost"]}))
     body = desk.export("a")
     assert ids_of(body["data"]["dependencies"]) == ["b"]
@@ -385,7 +385,7 @@ def test_a_bundle_made_later_is_seen_by_the_call_that_misses_it() -> None:
 
 
 @pytest.mark.clause("BD-04")
-def test_an_entity_of_a_bundle_made_later_leads_to_the_question_which() -> None:
+def test_a_target_in_a_bundle_made_later_asks_which_bundle() -> None:
     desk = desk_of(nodes(CHAIN))
     desk.export("a")
     desk.files["two"] = nodes({"new": []})

@@ -62,7 +62,7 @@ def test_a_bundle_type_without_entities_does_not_load(value: Any) -> None:
 
 
 @pytest.mark.clause("BD-06")
-def test_files_that_cannot_be_read_are_told_with_their_reason() -> None:
+def test_unreadable_files_are_reported_with_their_reason() -> None:
     files = nodes({"a": ["b"], "b": []})
     flawed = Flaw(TYPE_FILE, "not valid JSON: Expecting value, line 3, column 7")
     assert troubles({**files, TYPE_FILE: flawed}) == [(TYPE_FILE, flawed.reason)]
@@ -73,7 +73,7 @@ def test_files_that_cannot_be_read_are_told_with_their_reason() -> None:
 
 
 @pytest.mark.clause("BD-06")
-def test_what_is_wrong_in_a_bundle_type_is_told_by_place_and_the_rest_counts() -> None:
+def test_mistakes_in_a_bundle_type_are_reported_by_place_and_the_rest_loads() -> None:
     files = nodes({"a": ["b"], "b": []})
     files[TYPE_FILE]["entities"] += [
         5,
@@ -107,7 +107,7 @@ def test_what_is_wrong_in_a_bundle_type_is_told_by_place_and_the_rest_counts() -
 @pytest.mark.parametrize(
     "path", ["/bundle/node", "../one/bundle/node", "a/../../node", "C:/node", "..", "a\\..\\.."]
 )
-def test_a_path_that_leaves_the_bundle_is_told_at_its_place(path: str) -> None:
+def test_a_path_that_leaves_the_bundle_is_reported_at_its_place(path: str) -> None:
     files = nodes({"a": []}) | {"bundle/other/1.yaml": {"id": "o"}}
     files[TYPE_FILE]["entities"][0] |= {"directory": path, "schemaPath": path}
     files[TYPE_FILE]["entities"].append({"entityType": "Other", "directory": "bundle/other"})
@@ -136,7 +136,7 @@ def test_a_path_that_stays_inside_may_be_spelled_in_many_ways(path: str) -> None
 
 
 @pytest.mark.clause("BD-06")
-def test_another_kind_or_a_broken_part_of_the_manifest_is_told_and_does_no_harm() -> None:
+def test_a_broken_part_of_the_manifest_is_reported_and_the_rest_loads() -> None:
     files = nodes({"a": ["b"], "b": []})
     files[MANIFEST] |= {"kind": "Box", "metadata": "none"}
     files[MANIFEST]["spec"]["schemas"] = {"documents": {"Node": 5}}
@@ -235,7 +235,7 @@ def test_the_first_of_an_id_wins_in_the_order_of_types_then_of_names() -> None:
 @pytest.mark.parametrize(
     "path", ["../x.json", "/etc/x.json", "a/../../x.json", "C:/x.json", "..", "a\\..\\..\\x"]
 )
-def test_a_path_that_leaves_the_bundle_is_told_and_not_followed(path: str) -> None:
+def test_a_path_that_leaves_the_bundle_is_reported_and_not_followed(path: str) -> None:
     files = nodes({"a": []})
     files[TYPE_FILE]["entities"][0]["directory"] = path
     assert "inside the bundle" in troubles(files)[0][1]
@@ -260,7 +260,7 @@ def test_the_schema_is_the_one_the_manifest_names_else_the_one_of_the_type() -> 
 
 
 @pytest.mark.clause("BD-16")
-def test_nothing_changed_means_the_very_same_bundle() -> None:
+def test_an_unchanged_bundle_is_the_same_object() -> None:
     files = nodes({"a": ["b"], "b": []})
     source = MemoryBundleFiles(files)
     first = load(source, None, "one", lambda _: None)
@@ -268,7 +268,7 @@ def test_nothing_changed_means_the_very_same_bundle() -> None:
 
 
 @pytest.mark.clause("BD-16")
-def test_only_what_changed_is_judged_again() -> None:
+def test_only_changed_entities_are_validated_again() -> None:
     files = nodes({"a": ["b"], "b": [], "c": []})
     source = MemoryBundleFiles(files)
     first = load(source, None, "one", lambda _: None)
@@ -312,7 +312,7 @@ def test_every_change_is_seen_by_the_next_call(what: str) -> None:
 
 
 @pytest.mark.clause("BD-16")
-def test_a_load_looks_at_intervals_whether_it_is_still_wanted() -> None:
+def test_a_load_checks_for_cancellation_at_intervals() -> None:
     class Enough(Exception):
         """The caller has gone."""
 
@@ -340,7 +340,7 @@ def test_a_store_without_bundles_says_so() -> None:
 
 
 @pytest.mark.clause("BD-17")
-def test_a_diagnostic_has_what_it_knows_and_nothing_else() -> None:
+def test_a_diagnostic_omits_unknown_fields() -> None:
     files = nodes({"a": ["gone"]})
     files["bundle/node/9.yaml"] = {}
     files["bundle/node/8.yaml"] = Flaw("bundle/node/8.yaml", "not valid YAML, line 1")

@@ -26,7 +26,7 @@ def told(body: Any) -> list[tuple[str, str, int]]:
 
 
 @pytest.mark.clause("BD-50")
-def test_neighbours_are_told_both_ways_references_first() -> None:
+def test_neighbours_list_references_before_referrers() -> None:
     body = near(desk_of(nodes(EDGES)))
     assert told(body) == [
         ("b", "references", 1),
@@ -60,7 +60,7 @@ def test_neighbours_are_told_both_ways_references_first() -> None:
 
 
 @pytest.mark.clause("BD-50")
-def test_the_nearest_come_first_and_each_is_told_once() -> None:
+def test_neighbours_are_sorted_by_distance_and_listed_once() -> None:
     desk = desk_of(nodes(EDGES))
     assert told(near(desk, depth=2))[4:] == [("x", "references", 2), ("far", "referencedBy", 2)]
     assert told(near(desk, depth=3))[6:] == [("y", "references", 3)]
@@ -88,7 +88,7 @@ def test_distances_are_those_of_the_graph_without_directions(data: st.DataObject
 
 
 @pytest.mark.clause("BD-51")
-def test_what_is_cut_off_is_said() -> None:
+def test_a_truncated_list_of_neighbours_says_so() -> None:
     desk = desk_of(nodes({"t": [f"n{n}" for n in range(130)]} | {f"n{n}": [] for n in range(130)}))
     body = near(desk)
     assert (len(body["data"]["related"]), body["meta"]["totalRelated"], body["meta"]["truncated"]) == (
@@ -197,7 +197,7 @@ def test_an_entity_that_is_not_there_is_named() -> None:
 
 
 @pytest.mark.clause("BD-50", "BD-21")
-def test_broken_references_of_what_is_shown_are_told() -> None:
+def test_broken_references_of_shown_entities_are_reported() -> None:
     desk = desk_of(nodes({"t": ["a"], "a": ["gone"], "z": ["lost"]}))
     (told_,) = near(desk)["diagnostics"]
     assert (told_["entityId"], "gone" in told_["message"]) == ("a", True)

@@ -36,7 +36,7 @@ def bundle(
 
 
 @pytest.mark.clause("BD-20")
-def test_relations_and_marks_both_lead_to_edges() -> None:
+def test_declared_relations_and_schema_marks_both_make_edges() -> None:
     files = bundle(
         {"one": "b", "two": ["c"], "three": "d", "four": "b"},
         relations=[{"fromEntity": "Node", "fromField": "four"}, {"fromEntity": "Node", "fromField": "two"}],
@@ -48,7 +48,7 @@ def test_relations_and_marks_both_lead_to_edges() -> None:
 
 
 @pytest.mark.clause("BD-20", "BD-22")
-def test_marks_count_at_any_depth_and_the_field_is_a_path_without_indexes() -> None:
+def test_reference_marks_count_at_any_depth_by_path_without_indexes() -> None:
     files = bundle(
         {
             "steps": [{"actor": {"ownerId": "b"}}, {"actor": {"ownerId": "c"}}, {"actor": {}}],
@@ -71,7 +71,7 @@ def test_marks_count_at_any_depth_and_the_field_is_a_path_without_indexes() -> N
 
 
 @pytest.mark.clause("BD-20")
-def test_marks_count_behind_refs_and_in_alternatives() -> None:
+def test_reference_marks_are_found_behind_refs_and_in_alternatives() -> None:
     files = bundle(
         {"one": "b", "two": "c", "three": {"deep": "d"}, "four": ["b"]},
         one={"$ref": "shared.json#/$defs/ref"},
@@ -225,7 +225,7 @@ def test_a_relation_may_name_a_path_or_a_field_with_a_dot_in_its_name() -> None:
 
 @pytest.mark.clause("BD-20")
 @pytest.mark.parametrize("mark", [[], "", None, 5, {}, [7]])
-def test_a_mark_that_names_no_type_is_none(mark: Any) -> None:
+def test_a_reference_mark_without_a_type_makes_no_edge(mark: Any) -> None:
     assert edges(bundle({"one": "b"}, one={"type": "string", "x-sdd-refTargets": mark})) == []
 
 

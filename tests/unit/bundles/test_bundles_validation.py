@@ -59,9 +59,7 @@ def messages(files: Files) -> list[str]:
         ({"dependentRequired": {"y": ["z"]}}, {"y": 1}, "$.x does not satisfy 'dependentRequired'"),
     ],
 )
-def test_an_entity_that_fails_is_told_by_place_and_loaded_all_the_same(
-    rule: Any, value: Any, words: str
-) -> None:
+def test_an_invalid_entity_is_reported_by_place_and_still_loaded(rule: Any, value: Any, words: str) -> None:
     files = bundle(schema(x=rule), {"x": value})
     body = desk_of(files).export("a")
     assert body["data"]["targets"][0]["data"]["x"] == value
@@ -85,7 +83,7 @@ def test_formats_and_our_own_keywords_never_matter() -> None:
 
 
 @pytest.mark.clause("BD-09")
-def test_many_problems_are_told_but_not_without_end() -> None:
+def test_the_number_of_reported_problems_is_bounded() -> None:
     files = bundle(schema(x={"items": {"type": "string"}}), {"x": list(range(1000))})
     assert messages(files) == [f"$.x[{number}] must be a string" for number in range(20)]
 
@@ -105,7 +103,7 @@ def test_many_problems_are_told_but_not_without_end() -> None:
         ({"properties": {"x": {"$defs": {"y": 1}}}}, "schema: $.properties.x.$defs.y must be"),
     ],
 )
-def test_a_broken_schema_is_told_and_checks_nothing(value: Any, words: str) -> None:
+def test_a_broken_schema_is_reported_and_validates_nothing(value: Any, words: str) -> None:
     files = bundle(value, {"x": 5})
     found = told(files)
     assert {file for file, _ in found} == {"schemas/Node.json"}
@@ -175,7 +173,7 @@ def test_a_relative_ref_works_beside_the_file_and_against_its_id() -> None:
         "//host/x",
     ],
 )
-def test_a_ref_that_leads_nowhere_in_the_bundle_is_told_and_never_fetched(ref: str) -> None:
+def test_a_ref_outside_the_bundle_is_reported_and_never_fetched(ref: str) -> None:
     files = bundle(schema(id={"type": "string"}, y={"type": "string"}, x={"$ref": ref}), {"x": 5, "y": 5})
     found = told(files)
     assert found[0] == ("schemas/Node.json", f"schema: $ref {ref} leads to nothing in the bundle")
@@ -199,13 +197,13 @@ def test_no_ref_and_no_id_makes_a_bundle_fail(text: str) -> None:
 
 
 @pytest.mark.clause("BD-14")
-def test_a_missing_file_behind_a_ref_is_told() -> None:
+def test_a_missing_file_behind_a_ref_is_reported() -> None:
     found = told(bundle(schema(x={"$ref": "gone.json"}), {"x": 1}))
     assert found == [("schemas/Node.json", "schema: $ref gone.json leads to nothing in the bundle")]
 
 
 @pytest.mark.clause("BD-14")
-def test_a_malformed_file_behind_a_ref_is_told_with_its_reason() -> None:
+def test_a_malformed_file_behind_a_ref_is_reported_with_its_reason() -> None:
     flaw = Flaw("schemas/bad.json", "not valid JSON: Expecting value, line 1, column 1")
     found = told(bundle(schema(x={"$ref": "bad.json"}), {"x": 1}, extra={"schemas/bad.json": flaw}))
     assert found[0] == ("schemas/bad.json", flaw.reason)
@@ -223,7 +221,7 @@ def test_draft_2020_12_is_meant_whatever_a_schema_declares(dialect: str) -> None
 
 @pytest.mark.clause("BD-15")
 @pytest.mark.parametrize("pattern", ["(", "[", "*a", "a{2,1}", "(?P<x>a)(?P<x", "\\", "(" * 3000, "x" * 6000])
-def test_a_pattern_that_is_none_is_told_and_not_used(pattern: str) -> None:
+def test_an_invalid_pattern_is_reported_and_not_used(pattern: str) -> None:
     found = told(bundle(schema(x={"pattern": pattern}), {"x": "anything"}))
     assert len(found) == 1
     assert found[0][0] == "schemas/Node.json"
@@ -244,7 +242,7 @@ def test_a_pattern_that_is_none_is_told_and_not_used(pattern: str) -> None:
         {"allOf": [{"patternProperties": {"^(a|aa)+$": {}}}], "unevaluatedProperties": {"type": "null"}},
     ],
 )
-def test_a_catastrophic_pattern_is_given_up_and_told(rule: dict[str, Any]) -> None:
+def test_a_catastrophic_pattern_is_abandoned_and_reported(rule: dict[str, Any]) -> None:
     evil = "a" * 60 + "!"
     value: Any = evil if "pattern" in rule else {evil: 1}
     files = bundle_files(
@@ -275,7 +273,7 @@ def test_a_catastrophic_pattern_is_given_up_and_told(rule: dict[str, Any]) -> No
         {"$ref": "#", "unevaluatedProperties": False},
     ],
 )
-def test_a_schema_that_goes_round_and_round_is_given_up_and_told(value: dict[str, Any]) -> None:
+def test_a_circular_schema_is_abandoned_and_reported(value: dict[str, Any]) -> None:
     with never_hanging():
         found = told(bundle(value, {"x": 5}))
     assert [file for file, _ in found] == ["schemas/Node.json"]
@@ -327,7 +325,7 @@ VALUES = st.recursive(
 
 @pytest.mark.clause("BD-09")
 @given(SCHEMAS, VALUES)
-def test_our_rules_find_fault_where_the_library_does(of: dict[str, Any], value: Any) -> None:
+def test_our_keywords_agree_with_jsonschema(of: dict[str, Any], value: Any) -> None:
     document = {"properties": {"x": of}}
     ours = Validation("s.json", SchemaWorld({"s.json": document})).problems({"x": value})
     theirs = jsonschema.Draft202012Validator(document).is_valid({"x": value})
@@ -350,7 +348,9 @@ def test_our_rules_find_fault_where_the_library_does(of: dict[str, Any], value: 
         ("", "", True),
     ],
 )
-def test_a_dollar_is_the_very_end_as_in_ecmascript(pattern: str, text: str, found: bool) -> None:
+def test_dollar_matches_only_the_end_of_the_text_as_in_ecmascript(
+    pattern: str, text: str, found: bool
+) -> None:
     assert Patterns().found(pattern, text) is found
 
 
@@ -408,7 +408,7 @@ COSTLY: dict[str, tuple[Any, Any]] = {
 @pytest.mark.slow
 @pytest.mark.clause("BD-15")
 @pytest.mark.parametrize("case", COSTLY)
-def test_whatever_a_schema_asks_for_checking_ends(case: str) -> None:
+def test_costly_schemas_are_abandoned_and_the_entity_is_exported(case: str) -> None:
     rule, value = COSTLY[case]
     files = bundle(schema(x=rule), {"x": value})
     with (
@@ -420,7 +420,7 @@ def test_whatever_a_schema_asks_for_checking_ends(case: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.clause("BD-15")
-def test_a_schema_that_is_too_costly_is_told_and_leaves_other_types_alone() -> None:
+def test_a_too_costly_schema_is_reported_and_other_types_are_checked() -> None:
     rule, value = COSTLY["all fields of all items"]
     files = bundle_files(
         {"Node": [{"id": "a", "x": value}], "Task": [{"id": "t", "y": 5}]},
@@ -435,7 +435,7 @@ def test_a_schema_that_is_too_costly_is_told_and_leaves_other_types_alone() -> N
 
 @pytest.mark.slow
 @pytest.mark.clause("BD-15")
-def test_finding_references_ends_too() -> None:
+def test_finding_references_is_bounded_and_reported() -> None:
     mark = {"x-sdd-refTargets": ["Node"]}
     of = schema(x={"items": {"properties": {f"p{number}": mark for number in range(5000)}}})
     with never_hanging():
@@ -444,7 +444,7 @@ def test_finding_references_ends_too() -> None:
 
 
 @pytest.mark.clause("BD-15")
-def test_a_withdrawn_load_stops_in_the_middle_of_one_entity() -> None:
+def test_a_cancelled_load_stops_in_the_middle_of_one_entity() -> None:
     class Enough(Exception):
         """The caller has gone."""
 
@@ -493,7 +493,7 @@ UNEVALUATED = st.recursive(
 @pytest.mark.clause("BD-09")
 @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(UNEVALUATED, UNEVALUATED, VALUES)
-def test_what_was_looked_at_is_what_the_library_says(of: Any, other: Any, value: Any) -> None:
+def test_validation_without_flaws_agrees_with_jsonschema(of: Any, other: Any, value: Any) -> None:
     document = {"properties": {"x": of}, "$defs": {"other": other}}
     checked = Validation("s.json", SchemaWorld({"s.json": document}))
     ours = checked.problems({"x": value})

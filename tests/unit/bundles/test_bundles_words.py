@@ -70,7 +70,7 @@ def test_a_field_name_is_split_into_words(field: str, words: str) -> None:
         ("0001-01-01", "0001-01-01T00:00:00.000Z"),
     ],
 )
-def test_what_an_entity_says_is_taken_as_an_instant(stated: str, instant: str) -> None:
+def test_a_stated_modification_date_is_parsed_as_an_instant(stated: str, instant: str) -> None:
     assert last_modified(stated, FILE_NS) == instant
 
 
@@ -97,12 +97,12 @@ def test_what_an_entity_says_is_taken_as_an_instant(stated: str, instant: str) -
         "٢٠٢٥-12-20",
     ],
 )
-def test_what_says_nothing_leaves_the_time_of_the_file(stated: Any) -> None:
+def test_an_unusable_modification_date_falls_back_to_the_file_time(stated: Any) -> None:
     assert last_modified(stated, FILE_NS) == FILE_TIME
 
 
 @pytest.mark.clause("BD-35")
-def test_times_beyond_the_calendar_are_its_ends() -> None:
+def test_out_of_range_times_are_clamped() -> None:
     assert last_modified(None, 10**30) == "9999-12-31T23:59:59.999Z"
     assert last_modified(None, -(10**30)) == "0001-01-01T00:00:00.000Z"
     assert last_modified(None, -1) == "1969-12-31T23:59:59.999Z"

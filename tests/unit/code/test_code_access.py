@@ -67,7 +67,7 @@ def test_one_more_read_keeps_the_history_and_never_goes_back_in_time() -> None:
 
 
 @pytest.mark.clause("CD-40")
-def test_without_a_log_nothing_is_remembered() -> None:
+def test_without_an_access_log_no_read_is_counted() -> None:
     log = UnkeptAccess()
     log.record(RelativePath("a"), NOW)
     assert log.items() == ()

@@ -57,7 +57,7 @@ def parse(text: str, language: str = "tsx") -> tuple[str, ...]:
         ("const of = 1; for (const x of /'/g) {} import a from './a'", ["./a"]),
     ],
 )
-def test_these_names_are_imported(text: str, expected: list[str]) -> None:
+def test_import_statements_yield_their_names(text: str, expected: list[str]) -> None:
     assert [list(parse(text, language)) for language in BOTH] == [expected, expected]
 
 
@@ -87,7 +87,7 @@ def test_these_names_are_imported(text: str, expected: list[str]) -> None:
         "/* unclosed import a from './a'",
     ],
 )
-def test_nothing_is_imported(text: str) -> None:
+def test_texts_that_only_resemble_imports_yield_none(text: str) -> None:
     assert [parse(text, language) for language in BOTH] == [(), ()]
 
 

@@ -47,7 +47,7 @@ def from_app(*names: str) -> list[str]:
         ("shop-ui/buttons/round", "packages/ui/lib/buttons/round.ts"),
     ],
 )
-def test_a_package_of_the_same_workspaces_is_no_stranger(name: str, path: str) -> None:
+def test_a_package_of_the_same_workspace_resolves_to_its_files(name: str, path: str) -> None:
     assert from_app(name) == [path]
 
 
@@ -55,7 +55,7 @@ def test_a_package_of_the_same_workspaces_is_no_stranger(name: str, path: str) -
 @pytest.mark.parametrize(
     "name", ["react", "@shop", "@shop/", "@shop/none", "shop-ui/secret", "node:fs", "#x", "/"]
 )
-def test_other_names_stay_external(name: str) -> None:
+def test_names_outside_the_workspace_stay_external(name: str) -> None:
     assert from_app(name) == []
 
 
@@ -63,14 +63,14 @@ def test_other_names_stay_external(name: str) -> None:
 @pytest.mark.parametrize(
     "workspaces", [{"packages": ["packages/*"]}, ["packages/utils"], ["./packages/*", "!packages/ui"]]
 )
-def test_workspaces_are_read_as_people_write_them(workspaces: object) -> None:
+def test_workspaces_may_be_a_list_or_an_object(workspaces: object) -> None:
     files = {**SHOP, "package.json": json.dumps({"workspaces": workspaces}), "a.ts": 'import "@shop/utils";'}
     assert imported(files, "a.ts").paths == ["packages/utils/src/index.ts"]
 
 
 @pytest.mark.clause("CD-18")
 @pytest.mark.parametrize("workspaces", ["packages/*", [1, None], ["../*"], {"packages": 1}, [["packages/*"]]])
-def test_workspaces_that_are_none_lead_nowhere(workspaces: object) -> None:
+def test_malformed_workspaces_resolve_no_import(workspaces: object) -> None:
     files = {**SHOP, "package.json": json.dumps({"workspaces": workspaces}), "a.ts": 'import "@shop/utils";'}
     assert imported(files, "a.ts").paths == []
 
@@ -157,7 +157,7 @@ it's a remark
 
 
 @pytest.mark.clause("CD-22")
-def test_what_if_0_leaves_out_does_not_count() -> None:
+def test_includes_inside_if_0_are_not_imports() -> None:
     living = {f"{name}.h": "" for name in "abcdef"}
     dead = {f"dead{number}.h": "" for number in ("", *range(2, 9))}
     for text in (C, C.replace("\n", "\r\n")):
@@ -181,7 +181,7 @@ def test_workspaces_of_pnpm_are_workspaces(listed: str) -> None:
 
 
 @pytest.mark.clause("CD-18")
-def test_two_stars_go_down_all_the_way() -> None:
+def test_two_stars_in_a_workspace_glob_match_any_depth() -> None:
     assert from_app("lint-rules") == ["tools/deep/lint/index.js"]
 
 
@@ -200,7 +200,7 @@ def test_a_package_knows_its_own_name_and_its_private_ones() -> None:
 
 
 @pytest.mark.clause("CD-18")
-def test_inherited_paths_start_where_the_heir_says() -> None:
+def test_inherited_tsconfig_paths_use_the_extending_baseurl() -> None:
     files = {
         "tsconfig.base.json": '{"compilerOptions": {"paths": {"~/*": ["lib/*"]}}}',
         "tsconfig.json": '{"extends": "./tsconfig.base", "compilerOptions": {"baseUrl": "./src"}}',
@@ -211,7 +211,7 @@ def test_inherited_paths_start_where_the_heir_says() -> None:
 
 
 @pytest.mark.clause("CD-18")
-def test_an_heir_without_paths_inherits_them_and_one_with_none_has_none() -> None:
+def test_tsconfig_paths_are_inherited_unless_overridden() -> None:
     base = json.dumps({"compilerOptions": {"paths": {"@/*": ["./lib/*"]}}})
     for options, paths in (({}, ["lib/x.ts"]), ({"paths": {}}, [])):
         files = {
@@ -240,7 +240,7 @@ def test_a_configuration_may_be_in_a_package_of_the_same_workspaces(name: str) -
 
 
 @pytest.mark.clause("CD-19")
-def test_what_lies_in_another_module_is_no_package_of_this_one() -> None:
+def test_go_packages_of_a_nested_foreign_module_are_external() -> None:
     files = {
         "go.mod": "module example.com/shop",
         "a.go": 'package a\nimport (\n"example.com/shop/tools/gen"\n"example.com/shop/api/v1"\n)',
@@ -255,7 +255,7 @@ def test_what_lies_in_another_module_is_no_package_of_this_one() -> None:
 
 
 @pytest.mark.clause("CD-20")
-def test_what_only_some_systems_use_counts() -> None:
+def test_platform_specific_rust_imports_are_found() -> None:
     files = {
         "app/Cargo.toml": '[package]\nname = "a"\n[target."cfg(unix)".dependencies]\nlow = {path = "../low"}',
         "app/src/lib.rs": '#[cfg_attr(windows, path = "win.rs")]\n#[cfg_attr(unix, path = "nix.rs")]\n'
@@ -306,7 +306,7 @@ SHOP_IN_C = {
 
 
 @pytest.mark.clause("CD-22")
-def test_headers_are_found_where_cmake_is_told_to_look() -> None:
+def test_headers_are_found_in_cmake_include_directories() -> None:
     found = imported(SHOP_IN_C, "app/main.cpp")
     assert found.paths == [
         "app/hidden/deep.h",
@@ -330,7 +330,7 @@ def test_headers_are_found_where_cmake_is_told_to_look() -> None:
         ("test/t.ts", "./lib/main.js", "types.d.ts"),
     ],
 )
-def test_a_folder_is_what_its_package_says(use: str, main: str, path: str) -> None:
+def test_a_required_folder_resolves_by_its_package_json(use: str, main: str, path: str) -> None:
     files = {f"pkg/{name}": "" for name in ("lib/main.js", "lib/index.js", "index.js", "types.d.ts")}
     files["pkg/package.json"] = json.dumps(
         {"main": main, "types": "types" if use.endswith(".ts") else "none"}
@@ -340,7 +340,7 @@ def test_a_folder_is_what_its_package_says(use: str, main: str, path: str) -> No
 
 
 @pytest.mark.clause("CD-18")
-def test_types_stand_for_the_sources_they_were_made_of() -> None:
+def test_declaration_files_resolve_ts_imports_to_sources_or_declarations() -> None:
     files = {"a.d.ts": 'import "./b.ts"; import "./c.mts"; import "./d.ts"; import "./e.ts";'}
     files |= {"b.d.ts": "", "c.d.mts": "", "d.ts": "", "d.d.ts": "", "e.tsx": ""}
     assert imported(files, "a.d.ts").paths == ["b.d.ts", "c.d.mts", "d.ts", "e.tsx"]

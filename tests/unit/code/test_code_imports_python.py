@@ -39,7 +39,7 @@ def refused(text: str) -> str:
         ("import a\n\nclass A:\n    x = 1\n\n    def f(self:\n        import b\n", 6),
     ],
 )
-def test_what_does_not_parse_names_its_line(text: str, line: int) -> None:
+def test_a_python_syntax_error_names_its_line(text: str, line: int) -> None:
     assert refused(text) == f"Syntax error at line {line}"
 
 
@@ -219,7 +219,7 @@ def test_a_folder_named_like_a_library_is_not_that_library() -> None:
         "try:\n    import seen\nexcept ValueError, error:\n    raise Other, error\n",
     ],
 )
-def test_python_is_read_whatever_version_it_was_written_for(text: str) -> None:
+def test_imports_of_older_and_newer_python_syntax_are_found(text: str) -> None:
     assert [each.written for each in parse(text)] == ["seen"]
 
 
@@ -236,5 +236,5 @@ def test_python_is_read_whatever_version_it_was_written_for(text: str) -> None:
         'x = "type X = int"\ny = "open\n',
     ],
 )
-def test_what_no_version_parses_is_refused(text: str) -> None:
+def test_text_that_no_python_version_parses_is_refused(text: str) -> None:
     assert refused(text).startswith("Syntax error at line ")

@@ -127,7 +127,7 @@ def test_an_outline_over_its_budget_says_first_what_is_missing() -> None:
 
 
 @pytest.mark.clause("CD-84")
-def test_what_is_not_parsed_is_named_with_the_reason_and_what_is_not_there_is_refused() -> None:
+def test_unparsed_files_have_a_reason_and_missing_ones_are_refused() -> None:
     text = call("code_outline", path="shop/notes.md")
     assert text.startswith("shop/notes.md (markdown, 3 lines, there is no grammar for markdown)")
     assert refused("code_outline", path="shop/x.rs") == {"error": "File not found", "path": "shop/x.rs"}
@@ -157,7 +157,7 @@ def test_usages_are_identifiers_outside_comments_and_strings_with_what_is_around
 
 
 @pytest.mark.clause("CD-85")
-def test_a_qualified_name_chooses_the_definition_and_is_looked_for_by_its_last_part() -> None:
+def test_a_qualified_name_is_searched_by_its_last_part() -> None:
     lines = call("find_usages", name="Cart.add").split("\n")
     assert lines[0] == "Cart.add: 1 definition, 2 uses; by name, not by type"
     assert lines[1].startswith("defined shop/cart.py:13 Cart.add: ")
@@ -188,7 +188,7 @@ def test_a_file_at_the_root_is_not_taken_for_others_of_its_name() -> None:
 
 
 @pytest.mark.clause("CD-86")
-def test_a_place_where_no_file_is_searched_is_refused_and_not_said_to_have_no_uses() -> None:
+def test_usages_in_a_path_without_searchable_files_are_refused() -> None:
     workspace = open_memory_workspace(
         {**FILES, "large.py": "price = 1\n" * 200_000, "noise.py": b"price\0", "dist/out.py": "price = 1\n"}
     )

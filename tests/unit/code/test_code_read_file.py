@@ -116,7 +116,7 @@ def test_a_final_newline_adds_no_line(text: str, lines: int) -> None:
 
 @pytest.mark.clause("CD-01")
 @given(st.text(alphabet="a\n\r", max_size=20))
-def test_lines_are_counted_as_everywhere_in_this_house(text: str) -> None:
+def test_count_lines_agrees_with_split_lines(text: str) -> None:
     assert count_lines(text) == len(split_lines(text))
 
 
@@ -170,9 +170,7 @@ def test_a_path_is_normalised_before_it_is_read(written: str) -> None:
         ("latin.txt", "Not a text file"),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_the_contracts_words_with_the_given_path(
-    path: str, text: str
-) -> None:
+def test_an_unreadable_file_is_refused_with_the_given_path(path: str, text: str) -> None:
     files: Files = {"src/a.py": "", ".env": "S", "binary.bin": b"a\0b", "latin.txt": b"\xe9", "private/x": ""}
     body = Reading(files, deny=("private",)).refused(path)
     body.pop("hint", None)
@@ -310,7 +308,7 @@ def test_dependencies_come_with_their_contents_once_each_and_by_path() -> None:
 @pytest.mark.parametrize(
     "asked", [{}, {"includeDeps": False}, {"includeDeps": True, "maxDepth": 0}, {"maxDepth": 1}]
 )
-def test_without_depth_or_wish_there_are_no_dependencies(asked: dict[str, Any]) -> None:
+def test_dependencies_are_omitted_unless_asked_for(asked: dict[str, Any]) -> None:
     read = Reading({**PYTHON}).read("app/main.py", **asked)
     assert read["dependencies"] == []
     assert "external" not in read["metadata"]
@@ -372,7 +370,7 @@ def test_dependencies_that_are_no_text_are_listed_without_content_and_denied_one
 
 
 @pytest.mark.clause("CD-13")
-def test_what_has_a_path_too_long_to_be_asked_for_is_no_dependency() -> None:
+def test_a_dependency_with_a_too_long_path_is_omitted() -> None:
     folder = "/".join(["d" * 250] * 4)
     files: Files = {f"{folder}/use.c": '#include "a.h"\n#include "' + "x" * 25 + '.h"'}
     files |= {f"{folder}/a.h": "", f"{folder}/{'x' * 25}.h": ""}
@@ -382,7 +380,7 @@ def test_what_has_a_path_too_long_to_be_asked_for_is_no_dependency() -> None:
 
 
 @pytest.mark.clause("CD-26")
-def test_python_that_does_not_parse_is_told_with_its_line_and_a_way_out() -> None:
+def test_unparsable_python_is_reported_with_its_line_and_a_hint() -> None:
     reading = Reading({"file.py": "x = 1\n" * 14 + "def f(:\n"})
     body = reading.refused("file.py", includeDeps=True)
     assert body["hint"]
@@ -396,7 +394,7 @@ def test_python_that_does_not_parse_is_told_with_its_line_and_a_way_out() -> Non
 
 
 @pytest.mark.clause("CD-26")
-def test_a_file_whose_language_has_no_grammar_here_is_told_so_and_read_without_imports() -> None:
+def test_a_file_without_a_grammar_is_read_without_imports_and_says_so() -> None:
     reading = Reading({"a.py": "import b\n"}, syntax=NoSyntax())
     body = reading.refused("a.py", includeDeps=True)
     assert (body["error"], body["details"]) == ("Failed to parse imports", "there is no grammar for python")
@@ -444,7 +442,7 @@ def test_a_log_that_fails_does_not_fail_the_read() -> None:
 
 
 @pytest.mark.clause("CD-09")
-def test_a_withdrawn_call_stops_between_dependencies() -> None:
+def test_a_cancelled_call_stops_between_dependencies() -> None:
     class Withdrawn(QuietCall):
         asked = 0
 
@@ -460,7 +458,7 @@ def test_a_withdrawn_call_stops_between_dependencies() -> None:
 
 
 @pytest.mark.clause("CD-09")
-def test_a_withdrawn_call_stops_while_imports_are_looked_for() -> None:
+def test_a_cancelled_call_stops_while_imports_are_resolved() -> None:
     listed: list[str] = []
 
     class Listing(MemorySourceTree):
@@ -480,7 +478,7 @@ def test_a_withdrawn_call_stops_while_imports_are_looked_for() -> None:
 
 
 @pytest.mark.clause("CD-10")
-def test_a_folder_that_is_not_there_is_not_asked_for() -> None:
+def test_missing_folders_are_not_listed_for_imports() -> None:
     asked: list[str] = []
 
     class Asked(MemorySourceTree):
@@ -513,7 +511,7 @@ def test_parsed_texts_are_kept_by_content_and_bounded() -> None:
 
 
 @pytest.mark.clause("CD-27")
-def test_the_tree_is_asked_anew_however_well_the_text_is_known() -> None:
+def test_imports_of_a_cached_text_are_resolved_against_the_current_tree() -> None:
     files: Files = {"main.py": "import a\nimport b\n", "a.py": "1"}
     reading = Reading(files)
     assert [each["path"] for each in reading.read("main.py", includeDeps=True)["dependencies"]] == ["a.py"]
@@ -528,7 +526,7 @@ def test_the_tree_is_asked_anew_however_well_the_text_is_known() -> None:
 
 
 @pytest.mark.clause("CD-27")
-def test_an_answer_is_given_again_only_while_the_files_are_what_they_were() -> None:
+def test_a_cached_answer_is_used_only_while_its_files_are_unchanged() -> None:
     files: Files = {"a.py": "import b\n", "b.py": "x = 1\n"}
     reading = Reading(files)
     arguments: dict[str, Any] = {"path": "a.py", "includeDeps": True}

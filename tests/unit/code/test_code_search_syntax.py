@@ -70,7 +70,7 @@ def starts_by_line(pattern: str, fold: bool) -> list[int | None]:
 @pytest.mark.clause("CD-65")
 @pytest.mark.parametrize("fold", [False, True])
 @pytest.mark.parametrize("pattern", SAME)
-def test_a_pattern_means_in_the_whole_text_what_regex_says_of_each_line(pattern: str, fold: bool) -> None:
+def test_a_pattern_over_the_whole_text_matches_as_regex_does_per_line(pattern: str, fold: bool) -> None:
     assert starts(pattern, fold) == starts_by_line(pattern, fold)
 
 
@@ -102,7 +102,7 @@ def test_a_pattern_means_in_the_whole_text_what_regex_says_of_each_line(pattern:
         (r"\H", r"[^\t \xa0\u1680\u2000-\u200a\u202f\u205f\u3000]"),
     ],
 )
-def test_other_dialects_are_understood_where_they_take_nothing_away(pattern: str, meant: str) -> None:
+def test_patterns_of_other_regex_dialects_are_translated(pattern: str, meant: str) -> None:
     assert starts(pattern, False) == starts_by_line(meant, False)
 
 
@@ -180,7 +180,7 @@ def test_random_patterns_mean_what_regex_says(parts: list[tuple[str, str]], fold
         r"a.*?b", r"[\w.-]+@\d", r"\s+$", "(a|b)c", "x{3}y", "e|f", "[+-]1",
     ],
 )  # fmt: skip
-def test_ripgrep_may_count_what_is_spelled_the_same_and_means_the_same(pattern: str) -> None:
+def test_ripgrep_counts_patterns_with_the_same_meaning(pattern: str) -> None:
     assert compiled(pattern, True).ripgrep == pattern
 
 
@@ -228,7 +228,7 @@ def test_plain_texts_have_no_returns_and_no_character_that_tables_differ_about()
         ("(a|a)" * 30, UNKNOWN),
     ],
 )
-def test_what_a_pattern_may_cost_at_worst(pattern: str, cost: int) -> None:
+def test_worst_case_cost_of_a_pattern(pattern: str, cost: int) -> None:
     assert compiled(pattern, False).cost == cost
 
 

@@ -189,7 +189,7 @@ def test_a_search_that_timed_out_says_so() -> None:
 
 
 @pytest.mark.clause("CD-69")
-def test_a_withdrawn_call_is_not_answered() -> None:
+def test_a_cancelled_search_raises_and_gives_no_answer() -> None:
     with pytest.raises(Cancelled):
         call({"pattern": "x"}, Fixed(Cancelled("tools/call")))
 

@@ -112,5 +112,5 @@ def test_a_context_is_fresh_by_either_fingerprint_and_contents_are_asked_for_onl
 
 
 @pytest.mark.clause("CX-07")
-def test_contents_that_cannot_be_read_prove_nothing() -> None:
+def test_unreadable_contents_do_not_make_a_context_fresh() -> None:
     assert compared("bbbbbbbb", "aaaaaaaa", lambda: None).state is FreshnessState.STALE

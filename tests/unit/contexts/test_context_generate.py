@@ -52,7 +52,7 @@ def made(files: dict[str, str | bytes]) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.clause("CX-31")
-def test_a_whole_project_is_told_from_its_files() -> None:
+def test_contexts_of_a_project_are_generated_from_its_files() -> None:
     contexts = made(dict(PROJECT))
     root, src, billing = contexts["."], contexts["src"], contexts["billing"]
     assert sorted(contexts) == [".", "billing", "docs", "src", "src/core"]
@@ -116,13 +116,13 @@ def test_a_summary_comes_from_the_best_source_there_is(files: dict[str, Any], su
 
 
 @pytest.mark.clause("CX-31")
-def test_a_folder_of_folders_tells_which() -> None:
+def test_a_folder_of_folders_lists_them_in_its_summary() -> None:
     children = tuple(Child(name, None, 0) for name in "abcdefg")
     assert summary_of(subject(children=children)) == "Holds a, b, c, d, e and 2 more."
 
 
 @pytest.mark.clause("CX-31")
-def test_fields_with_nothing_to_say_are_absent() -> None:
+def test_empty_generated_fields_are_omitted() -> None:
     assert {name for name, value in generated(subject()).items() if value is not None} == {"summary"}
 
 
@@ -147,7 +147,7 @@ def test_a_folder_of_folders_says_what_they_are_for() -> None:
         ("Gemfile", "gem 'rails', '~> 7'\ngem 'puma'\n", ("rails ~> 7", "puma")),
     ],
 )  # fmt: skip
-def test_manifests_tell_what_is_needed(name: str, text: str, expected: tuple[str, ...]) -> None:
+def test_dependencies_come_from_package_manifests(name: str, text: str, expected: tuple[str, ...]) -> None:
     manifest = read_manifest(name, text)
     assert manifest is not None
     assert manifest.depends == expected
@@ -158,7 +158,7 @@ def test_manifests_tell_what_is_needed(name: str, text: str, expected: tuple[str
 @pytest.mark.parametrize(
     "text", ["", "{", "[1]", "null", '"x"', "[" * 5000, '{"dependencies": 1, "scripts": []}', "project = 1\n"]
 )
-def test_a_broken_manifest_says_nothing(name: str, text: str) -> None:
+def test_a_broken_manifest_yields_no_dependencies(name: str, text: str) -> None:
     read_manifest(name, text)
     assert read_manifest("other.json", text) is None
 
@@ -235,7 +235,7 @@ def test_many_exports_are_counted_and_lists_are_bounded() -> None:
         ("decisions", [], False),
     ],
 )  # fmt: skip
-def test_without_memory_only_what_looks_generated_is_taken_for_generated(
+def test_without_stored_digests_only_generated_looking_text_is_replaced(
     name: str, value: Any, expected: bool
 ) -> None:
     about = subject(children=(Child("core", "The core. More.", 1),), a__py='"""Does the\nwork."""\n')
@@ -251,13 +251,13 @@ def test_without_memory_only_what_looks_generated_is_taken_for_generated(
         ("dependencies.internal", "a." * 200_000 + " and so on"),
     ],
 )
-def test_a_long_line_is_looked_at_once(name: str, line: str) -> None:
+def test_a_long_line_is_scanned_in_linear_time(name: str, line: str) -> None:
     with never_hanging(20):  # it was taken apart in every way there is
         assert not looks_generated(name, [line], KnownFolder(subject()))
 
 
 @pytest.mark.clause("CX-36")
-def test_what_we_generate_looks_generated() -> None:
+def test_generated_fields_are_recognised_as_generated() -> None:
     files = dict(PROJECT)
     for scope, record in made(dict(files)).items():
         prefix = "" if scope == "." else f"{scope}/"

@@ -174,7 +174,7 @@ def test_one_point_zero_is_version_one_and_shown_as_one() -> None:
 
 @pytest.mark.clause("CX-01")
 @pytest.mark.parametrize("value", [None, [], "text", 1, True])
-def test_what_is_no_mapping_is_corrupt(value: Any) -> None:
+def test_a_context_that_is_no_mapping_is_corrupt(value: Any) -> None:
     assert isinstance(judged(value), Corrupt)
 
 
@@ -225,7 +225,7 @@ def test_a_filter_gives_metadata_first_and_then_the_callers_order() -> None:
 
 
 @pytest.mark.clause("CX-23")
-def test_names_that_cannot_be_asked_for_are_told_once_each() -> None:
+def test_unknown_filter_names_are_listed_once_each() -> None:
     chosen, unknown = selected(valid(FULL), ["nope", "evidence", "derived_fields", "nope", "scope", "todos"])
     assert list(chosen) == [*METADATA, "todos"]
     assert unknown == ["nope", "evidence", "derived_fields"]

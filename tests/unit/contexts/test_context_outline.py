@@ -27,7 +27,7 @@ def signatures(name: str, text: str) -> list[str]:
 
 
 @pytest.mark.clause("CX-31")
-def test_python_tells_its_docstring_public_definitions_and_imports() -> None:
+def test_python_outline_has_docstring_public_definitions_and_imports() -> None:
     text = '''"""Invoices of the shop. And more."""
 import os.path
 from . import lines, totals
@@ -75,7 +75,7 @@ def test_python_that_does_not_parse_still_has_its_first_comment() -> None:
 
 
 @pytest.mark.clause("CX-31")
-def test_typescript_tells_exports_with_their_signatures() -> None:
+def test_typescript_outline_has_exports_with_signatures() -> None:
     text = """/**
  * Front door
  * of the shop. More.
@@ -116,7 +116,7 @@ export function
 
 
 @pytest.mark.clause("CX-31")
-def test_common_javascript_modules_tell_what_they_export() -> None:
+def test_commonjs_outline_has_exports() -> None:
     assert signatures("a.js", "module.exports = { one, two: 2 };\nexports.three = 3;\n") == [
         "one",
         "two",
@@ -160,7 +160,7 @@ def test_common_javascript_modules_tell_what_they_export() -> None:
         ("main.tf", '# Net.\nresource "aws_vpc" "main" {\n', "Net.", [], ()),
     ],
 )  # fmt: skip
-def test_other_languages_tell_what_they_declare(
+def test_outlines_of_other_languages_list_their_declarations(
     name: str, text: str, about: str, exported: list[str], imported: tuple[str, ...]
 ) -> None:
     found = outline_of(name, text)
@@ -190,12 +190,12 @@ def test_other_languages_tell_what_they_declare(
         ("notes.txt", "Plain words. More.\n", "Plain words."),
     ],
 )
-def test_a_first_comment_or_title_tells_what_a_file_is(name: str, text: str, about: str) -> None:
+def test_a_first_comment_or_title_describes_a_file(name: str, text: str, about: str) -> None:
     assert outline_of(name, text).about == about
 
 
 @pytest.mark.clause("CX-31")
-def test_prose_tells_its_title_and_its_first_paragraph() -> None:
+def test_prose_is_described_by_title_and_first_paragraph() -> None:
     text = "[![b](u)](v)\n\n# Shop\n\n<p>\n\n- a list\n\nSells `things` to [people](x). Every day.\n"
     assert title_of(text) == "Shop"
     assert paragraph_of(text) == "Sells things to people."
@@ -217,7 +217,7 @@ def test_sentences_end_where_people_end_them() -> None:
 @pytest.mark.parametrize(
     "extension", ["py", "ts", "go", "rs", "java", "c", "php", "rb", "md", "sql", "vue", "html", "xyz"]
 )
-def test_no_text_makes_telling_hang(extension: str) -> None:
+def test_no_text_makes_an_outline_hang(extension: str) -> None:
     for text in ("(" * 20_000, "import " * 10_000, "import\n" * 10_000, "/*" * 20_000, "<" * 50_000, "public a " * 5_000,
                  "a b " * 20_000, "export function f(" + "(" * 20_000, "word " * 20_000, "[![" * 5_000, "\n" * 50_000):  # fmt: skip
         with never_hanging():
@@ -228,7 +228,7 @@ def test_no_text_makes_telling_hang(extension: str) -> None:
 @given(
     st.sampled_from(["py", "ts", "go", "rs", "java", "c", "md", "sh", "sql", "html"]), st.text(max_size=200)
 )
-def test_whatever_a_file_holds_something_short_is_told(extension: str, text: str) -> None:
+def test_outlines_of_random_text_are_short_and_on_one_line(extension: str, text: str) -> None:
     found = outline_of(f"a.{extension}", text)
     assert len(found.about) <= 200
     assert all(len(export.signature) <= 200 for export in found.exports)

@@ -111,7 +111,7 @@ def test_files_as_tools_write_them_are_recognised() -> None:
         "todos:\n- a\n\n\n",
     ],
 )
-def test_the_quick_look_agrees_or_says_nothing(more: str) -> None:
+def test_the_quick_reader_agrees_with_the_full_one_or_returns_nothing(more: str) -> None:
     agrees((MINIMAL + more).encode())
 
 
@@ -133,7 +133,7 @@ def test_a_fingerprint_is_never_taken_for_another_value(line: str) -> None:
 @pytest.mark.parametrize(
     "body", ["  a\n  b\n", "  a\n\n   b\n", "   a\n  b\n", "\n  a\n", "  # a\n", " a\n", "a\n", ""]
 )
-def test_blocks_are_recognised_only_where_they_are_sure(style: str, body: str) -> None:
+def test_the_quick_reader_takes_only_unambiguous_yaml_blocks(style: str, body: str) -> None:
     agrees(MINIMAL.replace("maintenance: Keep it true.\n", f"maintenance: {style}\n{body}").encode())
     agrees(MINIMAL.replace("summary: A folder.\n", f"summary: {style}\n{body}").encode())
 
@@ -165,7 +165,7 @@ RECORDS = st.fixed_dictionaries(
 
 @pytest.mark.clause("CX-04")
 @given(RECORDS, st.sampled_from(["ours", "block", "plain"]))
-def test_random_contexts_in_three_hands_agree(record: dict[str, Any], hand: str) -> None:
+def test_both_readers_agree_on_random_contexts_of_three_writers(record: dict[str, Any], hand: str) -> None:
     whole = {"version": 1, **record}
     if hand == "ours":
         text = FORMAT.compose(whole).decode()
@@ -186,7 +186,7 @@ def test_the_quick_reader_agrees_about_damaged_files(at: int, drop: int, put: st
 
 
 @pytest.mark.clause("CX-04")
-def test_no_text_makes_the_quick_look_slow() -> None:
+def test_no_text_makes_the_quick_reader_slow() -> None:
     for tail in (
         "todos:\n" + "- a\n" * 20_000 + "x",
         "todos:\n- " + "a:b " * 50_000,

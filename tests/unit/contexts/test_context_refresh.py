@@ -78,7 +78,7 @@ def without_dates(text: str) -> list[str]:
 
 
 @pytest.mark.clause("CX-30")
-def test_what_was_made_is_valid_and_fresh(desk: Desk) -> None:
+def test_generated_contexts_are_valid_and_fresh(desk: Desk) -> None:
     listed = Asked(desk.ports).ok("list_contexts")
     assert listed["tracked"] == listed["total_directories"] == 5
     assert {entry["state"] for entry in listed["entries"]} == {"fresh"}
@@ -186,7 +186,7 @@ def test_the_block_for_agents_has_the_summaries_that_the_pass_leaves(desk: Desk)
 
 @pytest.mark.clause("CX-33")
 @pytest.mark.parametrize("stale", [True, False])
-def test_a_derived_field_that_a_person_changed_is_theirs_from_then_on(desk: Desk, stale: bool) -> None:
+def test_a_hand_edited_derived_field_is_never_derived_again(desk: Desk, stale: bool) -> None:
     desk.edit("purpose: Defines add", "purpose: Adds to the cart, mind the rounding")
     if stale:
         desk.files["src/cart.ts"] = "export function remove(): void {}\n"
@@ -241,7 +241,7 @@ def test_signatures_of_every_language_still_look_generated(line: str) -> None:
 
 @pytest.mark.clause("CX-33", "CX-39")
 @pytest.mark.parametrize("forgotten", [True, False])
-def test_a_scope_that_a_person_reworded_is_theirs(desk: Desk, forgotten: bool) -> None:
+def test_a_hand_edited_scope_is_kept(desk: Desk, forgotten: bool) -> None:
     desk.edit('scope: "src"', 'scope: "src, the front of the shop"')
     if forgotten:
         desk.forget()
@@ -277,7 +277,7 @@ def test_a_derived_field_that_a_person_removed_stays_away(desk: Desk) -> None:
 
 
 @pytest.mark.clause("CX-33", "CX-39")
-def test_a_key_that_nobody_reads_makes_a_derived_field_a_persons(desk: Desk) -> None:
+def test_an_unknown_key_makes_a_derived_field_hand_written(desk: Desk) -> None:
     desk.refresh()
     desk.files[SRC] = desk.text().replace("- name: cart.ts\n", "- name: cart.ts\n  owner: Ask Ada\n")
     desk.files["src/cart.ts"] = "export function more(): void {}\n"
@@ -297,7 +297,7 @@ def test_a_field_that_derived_fields_does_not_name_is_never_touched(desk: Desk) 
 
 
 @pytest.mark.clause("CX-32")
-def test_a_field_that_had_nothing_to_say_comes_when_it_has_and_goes_when_it_has_not(desk: Desk) -> None:
+def test_a_derived_field_appears_and_disappears_with_its_content(desk: Desk) -> None:
     path = "docs/.context.yaml"
     assert "exports" not in desk.record(path)
     desk.files["docs/tool.py"] = "def run(): ...\n"
@@ -374,7 +374,7 @@ def test_line_ends_and_byte_order_marks_stay(desk: Desk, newline: str, mark: str
 
 @pytest.mark.clause("CX-35")
 @pytest.mark.parametrize("text", ["version: 2\n", "version: 1\nsummary: x\n", "a: [\n", "\xff", "", "- a\n"])
-def test_what_is_no_context_of_version_one_is_never_touched(desk: Desk, text: str) -> None:
+def test_files_that_are_no_version_1_context_are_never_touched(desk: Desk, text: str) -> None:
     desk.files[SRC] = text.encode("latin-1")
     outcome = desk.refresh()["src"]
     assert outcome.result == "left"
@@ -449,7 +449,7 @@ def test_a_scope_that_is_not_there_is_refused_in_words(desk: Desk, scope: str, e
 
 
 @pytest.mark.clause("CX-42")
-def test_agents_are_told_only_when_asked_and_the_root_is_fresh_afterwards(desk: Desk) -> None:
+def test_agents_md_is_written_only_on_request_and_the_root_stays_fresh(desk: Desk) -> None:
     assert "AGENTS.md" not in desk.files
     desk.files["AGENTS.md"] = "# Ours\n\nBe kind.\n"
     assert desk.results(agents=True)["AGENTS.md"] == "updated"

@@ -134,7 +134,9 @@ def brute_force(tree: list[ProjectFolder], least: float) -> tuple[list[str], int
     st.dictionaries(st.text("ab/", max_size=7), st.none() | st.integers(0, 40), max_size=12),
     st.integers(-1, 12),
 )
-def test_the_choice_is_that_of_the_rule_read_literally(sizes: dict[str, int | None], least: int) -> None:
+def test_chosen_folders_agree_with_a_literal_reading_of_the_rule(
+    sizes: dict[str, int | None], least: int
+) -> None:
     tree: dict[str, ProjectFolder] = {".": folder(".")}
     for path, size in sizes.items():
         parts = [part for part in path.split("/") if part]

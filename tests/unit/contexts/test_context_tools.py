@@ -76,7 +76,9 @@ def test_a_list_has_the_promised_fields_with_reasons_and_warnings(asked: Asked) 
 
 
 @pytest.mark.clause("CX-07")
-def test_a_freshness_check_tells_both_fingerprints_and_the_method(asked: Asked, ports: ContextPorts) -> None:
+def test_a_freshness_check_returns_both_fingerprints_and_the_method(
+    asked: Asked, ports: ContextPorts
+) -> None:
     stale = asked.ok("check_freshness", scope="src/core")
     assert list(stale) == ["scope", "state", "fingerprint", "last_updated"]
     assert stale["state"] == "stale"
@@ -115,7 +117,7 @@ def test_a_scope_is_echoed_as_given_and_found_as_meant(asked: Asked, scope: str)
 
 @pytest.mark.clause("CX-20")
 @pytest.mark.parametrize("scope", ["", ".", "./", "src/.."])
-def test_a_dot_and_nothing_mean_the_root(asked: Asked, scope: str) -> None:
+def test_a_dot_or_an_empty_scope_is_the_root(asked: Asked, scope: str) -> None:
     assert asked.error("query_context", scope=scope) == {
         "found": False,
         "scope": scope,
@@ -137,7 +139,7 @@ def test_a_folder_whose_name_begins_with_dots_is_inside(asked: Asked) -> None:
 
 
 @pytest.mark.clause("CX-24")
-def test_missing_unsupported_and_corrupt_are_told_in_the_promised_words(asked: Asked) -> None:
+def test_missing_unsupported_and_corrupt_contexts_have_fixed_messages(asked: Asked) -> None:
     unsupported = (
         "Unsupported schema version 2 (this tool supports version 1). Upgrade dotcontext to read this file."
     )
@@ -162,7 +164,7 @@ def test_missing_unsupported_and_corrupt_are_told_in_the_promised_words(asked: A
 
 
 @pytest.mark.clause("CX-23")
-def test_a_filter_chooses_and_tells_what_it_does_not_know(asked: Asked) -> None:
+def test_a_filter_selects_fields_and_lists_unknown_names(asked: Asked) -> None:
     found = asked.ok(
         "query_context", scope="src/core", filter=["todos", "nope", "evidence", "scope", "summary"]
     )

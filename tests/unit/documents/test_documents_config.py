@@ -25,7 +25,7 @@ def test_collections_are_read_with_their_descriptions() -> None:
 
 
 @pytest.mark.clause("DC-01")
-def test_a_bad_entry_is_told_and_leaves_the_others_alone() -> None:
+def test_a_bad_collection_entry_is_reported_and_others_load() -> None:
     found = parse_config(config(good={"url": "a"}, bad={"url": 3}, worse="x", far={"url": "http://x/y"}))
     assert [one.alias for one in found.entries] == ["good"]
     assert [problem.split(":")[1] for problem in found.problems] == [
@@ -37,7 +37,7 @@ def test_a_bad_entry_is_told_and_leaves_the_others_alone() -> None:
 
 @pytest.mark.clause("DC-01")
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"collections": []}', "[" * 100_000])
-def test_a_file_that_cannot_be_read_is_a_problem_and_no_crash(text: str) -> None:
+def test_an_unreadable_configuration_is_a_reported_problem(text: str) -> None:
     found = parse_config(text)
     assert found.entries == ()
     assert len(found.problems) == 1
@@ -74,6 +74,6 @@ def test_a_broken_file_is_not_overwritten(text: str) -> None:
 
 
 @pytest.mark.parametrize("alias", ["", " ", "a ", "a\nb", "x" * 201])
-def test_a_name_that_nobody_can_write_is_refused(alias: str) -> None:
+def test_a_collection_name_with_odd_characters_is_refused(alias: str) -> None:
     with pytest.raises(Failure):
         edited(None, alias, {"url": "x"})

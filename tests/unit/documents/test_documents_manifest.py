@@ -89,7 +89,7 @@ def test_a_glob_that_leads_out_fails_alone() -> None:
         "[" * 100_000,
     ],
 )
-def test_what_is_no_manifest_is_refused_in_words(text: str) -> None:
+def test_a_text_that_is_no_manifest_is_an_error_message(text: str) -> None:
     with pytest.raises(Failure) as refused:
         parse_manifest(text)
     assert refused.value.message.startswith("manifest.json cannot be used: ")

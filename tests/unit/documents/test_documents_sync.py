@@ -195,7 +195,7 @@ def test_a_source_that_is_gone_leaves_what_was_indexed_and_a_warning() -> None:
 
 
 @pytest.mark.clause("DC-32")
-def test_what_is_configured_no_more_is_forgotten_but_not_when_the_file_is_broken() -> None:
+def test_removed_collections_are_dropped_unless_the_file_is_broken() -> None:
     setting = Setting({"docs/a.md": "# A"})
     setting.sync()
     kept = setting.collection.id
@@ -223,7 +223,7 @@ def test_two_names_of_one_source_are_searched_once() -> None:
 
 
 @pytest.mark.clause("DC-48")
-def test_two_names_of_one_source_are_synced_once_and_told_both() -> None:
+def test_two_names_of_one_source_are_synced_once_and_both_listed() -> None:
     three = {"collections": {"one": {"url": "docs"}, "other": {"url": "more"}, "two": {"url": "./docs/"}}}
     files: Files = {"docs/a.md": "# Zebra", "docs/bad.md": b"\xff", "more/b.md": "# B"}
     setting = Setting({**files, "context.json": json.dumps(three)})
@@ -261,7 +261,7 @@ def test_a_large_sync_is_left_to_the_worker_and_counted_all_the_same() -> None:
 
 
 @pytest.mark.clause("DC-20")
-def test_a_text_that_cannot_be_taken_apart_fails_alone() -> None:
+def test_a_document_that_cannot_be_split_fails_alone() -> None:
     setting = Setting({"docs/a.md": "# A", "docs/odd.md": "# Odd"})
 
     def make(corpus: str, found: DocumentText) -> IndexEntry:

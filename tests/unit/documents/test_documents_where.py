@@ -69,7 +69,7 @@ def test_every_shape_of_a_place_is_understood(url: str, expected: SourceAddress)
         "d" * 3000,
     ],
 )
-def test_what_is_no_place_or_could_be_an_option_is_refused(url: str) -> None:
+def test_a_url_that_is_no_place_or_looks_like_an_option_is_refused(url: str) -> None:
     with pytest.raises(Failure) as refused:
         parse_where(url)
     assert "'url' is not a place for documents" in refused.value.message
@@ -108,6 +108,6 @@ def test_a_place_is_shown_without_its_credentials(url: str, shown: str, name: st
     assert "hidden" not in repr(where) + repr(entry_of("x", {"url": url}))
 
 
-def test_the_address_of_a_repository_is_told_how_to_be_spelled() -> None:
+def test_a_bare_repository_address_suggests_the_git_spelling() -> None:
     with pytest.raises(Failure, match=r"a repository is git\+https://…"):
         parse_where("https://example.org/library.git")
