@@ -80,14 +80,14 @@ def test_values_are_equal_and_shown_as_those_of_attrs(
     assert repr(ours(**values)) == repr(theirs(**values))
 
 
-def test_equal_values_have_one_hash_and_what_changes_has_none() -> None:
+def test_equal_values_share_a_hash_and_mutable_ones_have_none() -> None:
     assert hash(OURS["Point"](1, seen=1)) == hash(OURS["Point"](1, seen=2))
     assert len({OURS["Single"](1), OURS["Single"](1)}) == 2
     with pytest.raises(TypeError):
         hash(OURS["Changing"]([]))
 
 
-def test_what_holds_itself_can_be_shown() -> None:
+def test_a_value_that_contains_itself_has_a_repr() -> None:
     ours, theirs = OURS["Changing"]([]), THEIRS["Changing"]([])
     ours.parts.append(ours)
     theirs.parts.append(theirs)

@@ -67,7 +67,7 @@ def test_a_digest_is_sha256_of_the_utf8_bytes() -> None:
 
 @pytest.mark.clause("KN-19")
 @given(JSON)
-def test_canonical_json_says_the_same_in_one_way(value: object) -> None:
+def test_equal_values_have_one_canonical_json(value: object) -> None:
     text = canonical_json(value)
     assert json.loads(text) == value
     assert canonical_json(json.loads(text)) == text
@@ -107,7 +107,7 @@ def test_every_code_belongs_to_one_kind() -> None:
 
 
 @pytest.mark.clause("KN-32")
-def test_a_failure_has_details_even_when_there_is_nothing_to_add() -> None:
+def test_a_failure_has_empty_details_by_default() -> None:
     assert Failure(Code.NOT_FOUND, "no such pack").details == {}
     assert invalid("wrong", "path", limit=3).details == {"field": "path", "limit": 3}
     assert invalid("wrong").details == {}

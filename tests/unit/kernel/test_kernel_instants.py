@@ -103,6 +103,6 @@ def test_up_to_nine_fraction_digits_are_read(text: str, micro: int) -> None:
         "9999-12-31T23:59:59-01:00",
     ],
 )
-def test_what_is_no_instant_is_a_value_error(text: str) -> None:
+def test_a_text_that_is_no_instant_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError):
         parse_instant(text)

@@ -95,7 +95,7 @@ def test_no_description_forges_structure_for_any_reader(description: str) -> Non
 
 @pytest.mark.clause("KN-28")
 @given(DESCRIPTIONS)
-def test_containing_twice_changes_nothing_more(description: str) -> None:
+def test_escaping_markdown_twice_changes_nothing_more(description: str) -> None:
     once = contained(description)
     assert contained(once) == once
 
@@ -141,7 +141,7 @@ def test_headings_of_level_one_to_four_are_escaped(line: str, safe: str) -> None
         "",
     ],
 )
-def test_what_is_no_structure_stays_as_it_was(text: str) -> None:
+def test_ordinary_markdown_is_not_escaped(text: str) -> None:
     assert contained(text) == text
 
 
@@ -257,7 +257,7 @@ def test_a_fence_beside_a_list_marker_goes_below_it_and_keeps_its_code(text: str
         "- a\n```\nx\n```\n    # as root",
     ],
 )
-def test_what_only_looks_like_a_heading_stays_as_it_was(text: str) -> None:
+def test_lines_that_only_resemble_headings_are_not_escaped(text: str) -> None:
     assert contained(text) == text
 
 
@@ -306,7 +306,7 @@ def test_other_line_breaks_stay_where_they_hide_nothing(break_: str) -> None:
         "<p>\ntext\n</p>",
     ],
 )
-def test_a_tag_that_ends_by_itself_and_is_closed_stays(text: str) -> None:
+def test_a_closed_html_tag_is_not_escaped(text: str) -> None:
     assert contained(text) == text
 
 
@@ -320,7 +320,7 @@ def test_a_tag_that_ends_by_itself_and_is_closed_stays(text: str) -> None:
         ("<h2>Title [key]</h2>", "\\<h2>Title [key]</h2>"),
     ],
 )
-def test_a_tag_that_would_take_more_with_it_is_escaped(text: str, safe: str) -> None:
+def test_an_unclosed_html_tag_is_escaped(text: str, safe: str) -> None:
     assert contained(text) == safe
 
 

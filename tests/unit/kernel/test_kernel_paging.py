@@ -58,7 +58,7 @@ def test_a_well_sealed_cursor_without_an_object_is_refused(body: bytes) -> None:
 
 @pytest.mark.clause("KN-29")
 @pytest.mark.parametrize("text", [None, 3, b"x", "x" * (MAX_CURSOR_CHARS + 1)])
-def test_what_is_no_short_text_is_refused(text: Any) -> None:
+def test_a_cursor_that_is_no_short_text_is_refused(text: Any) -> None:
     assert refused("packs", text)
 
 

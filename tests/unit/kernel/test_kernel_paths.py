@@ -50,7 +50,7 @@ def test_a_normal_relative_path_is_kept_as_it_is(text: str) -> None:
         "a\ud800b",
     ],
 )
-def test_what_is_not_a_normal_path_is_invalid_data_on_path(text: str) -> None:
+def test_an_abnormal_path_is_invalid_data_on_path(text: str) -> None:
     failure = refusal(text)
     assert (failure.code, failure.details["field"]) == (Code.INVALID_DATA, "path")
 
@@ -108,7 +108,7 @@ def test_a_lenient_path_drops_empty_and_dot_parts(text: str) -> None:
         ("./C:/x", Code.ABSOLUTE_PATH),
     ],
 )
-def test_a_lenient_path_is_no_way_out(text: str, code: Code) -> None:
+def test_a_lenient_path_cannot_leave_the_root(text: str, code: Code) -> None:
     with pytest.raises(Failure) as caught:
         RelativePath.lenient(text)
     assert caught.value.code is code

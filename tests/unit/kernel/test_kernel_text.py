@@ -31,5 +31,5 @@ def test_a_nul_counts_in_the_first_eight_kibibytes_only() -> None:
 
 @pytest.mark.clause("KN-12")
 @pytest.mark.parametrize("data", [b"\xff\xfea", b"caf\xe9", b"\xed\xa0\x80", b"\xc0\xaf", b"abc\xf0\x9f"])
-def test_what_is_not_utf8_is_said_to_be_so(data: bytes) -> None:
+def test_bytes_that_are_not_utf8_have_that_reason(data: bytes) -> None:
     assert decode(data) is Reason.NOT_UTF8

@@ -20,7 +20,7 @@ MINUTES = st.integers(1, MAX_MINUTES)
 
 @pytest.mark.clause("KN-13")
 @given(INSTANTS, MINUTES)
-def test_a_life_ends_exactly_after_its_minutes(now: datetime, minutes: int) -> None:
+def test_a_pack_expires_exactly_after_its_minutes(now: datetime, minutes: int) -> None:
     end = expiry(now, minutes)
     assert remaining_seconds(end, now) == minutes * 60
     assert is_expired(end, end)
@@ -29,7 +29,7 @@ def test_a_life_ends_exactly_after_its_minutes(now: datetime, minutes: int) -> N
 
 @pytest.mark.clause("KN-13")
 @pytest.mark.parametrize("minutes", [0, -1, MAX_MINUTES + 1, 10**30, True, 1.0, None, "5"])
-def test_a_life_out_of_bounds_is_refused(minutes: Any) -> None:
+def test_a_time_to_live_out_of_bounds_is_refused(minutes: Any) -> None:
     with pytest.raises(Failure) as caught:
         expiry(NOW, minutes)
     assert (caught.value.code, caught.value.details["field"]) == (Code.INVALID_DATA, "ttl_minutes")
@@ -53,7 +53,7 @@ def test_an_extension_adds_to_the_expiry_within_the_longest_life(
 
 
 @pytest.mark.clause("KN-14")
-def test_the_longest_life_counts_from_now() -> None:
+def test_the_longest_time_to_live_counts_from_now() -> None:
     full = expiry(NOW, MAX_MINUTES)
     with pytest.raises(Failure):
         extended(full, 1, NOW)
@@ -70,7 +70,7 @@ def test_an_expiry_at_the_end_of_the_calendar_is_refused_and_not_overflowed() ->
 
 
 @pytest.mark.clause("KN-15")
-def test_what_is_left_is_floored_and_never_negative() -> None:
+def test_remaining_seconds_are_floored_and_never_negative() -> None:
     assert remaining_seconds(NOW + timedelta(seconds=1, microseconds=999_999), NOW) == 1
     assert remaining_seconds(NOW + timedelta(microseconds=1), NOW) == 0
     assert remaining_seconds(NOW - timedelta(microseconds=1), NOW) == 0
@@ -94,5 +94,5 @@ def test_what_is_left_is_floored_and_never_negative() -> None:
         (MAX_MINUTES * 60, "1825d"),
     ],
 )
-def test_a_duration_is_told_in_its_largest_whole_unit(seconds: int, words: str) -> None:
+def test_a_duration_is_written_in_its_largest_whole_unit(seconds: int, words: str) -> None:
     assert human(seconds) == words

@@ -23,7 +23,7 @@ LINES = st.lists(st.text("ab #:-'\"\t|>é", max_size=8), min_size=1, max_size=5)
 @example("a #b")
 @example("\u2028\ufeff\x85")
 @example("")
-def test_a_line_is_the_same_text_for_every_reader(text: str) -> None:
+def test_a_yaml_line_reads_back_equal_in_every_reader(text: str) -> None:
     written = line_of(text)
     assert "\n" not in written
     assert yaml.safe_load(f"k: {written}\n") == {"k": text}
@@ -35,14 +35,14 @@ def test_a_line_is_the_same_text_for_every_reader(text: str) -> None:
 @example("one\ntwo ")
 @example(" one\ntwo")
 @example("one\n\n")
-def test_a_block_is_the_same_text_for_every_reader_or_there_is_none(text: str) -> None:
+def test_a_yaml_block_reads_back_equal_in_every_reader_or_is_none(text: str) -> None:
     written = block_of(text, "  ")
     if written is not None:
         assert yaml.safe_load(f"k: {written}\n") == {"k": text}
         assert yaml_core.load(f"k: {written}\n") == {"k": text}
 
 
-def test_what_people_write_stays_readable() -> None:
+def test_ordinary_text_is_written_as_plain_yaml() -> None:
     assert line_of("Billing of the shop") == "Billing of the shop"
     assert block_of("one\ntwo\n", "  ") == "|\n  one\n  two"
     assert block_of("one line", "  ") is None

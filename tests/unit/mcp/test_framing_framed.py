@@ -44,7 +44,7 @@ def test_a_frame_is_read_behind_every_lawful_header_block(header: bytes) -> None
 
 
 @pytest.mark.clause("TR-01", "TR-02")
-def test_the_body_of_a_frame_is_not_looked_at() -> None:
+def test_the_body_of_a_frame_is_passed_on_unparsed() -> None:
     body = b"\r\n\r\nContent-Length: 3\r\n\r\n{[\x00\xff"
     assert read(encode(body, "framed") + encode(PING, "framed")) == [body, PING]
 

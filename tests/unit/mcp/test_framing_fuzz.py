@@ -58,7 +58,7 @@ def decoded(data: bytes, cuts: list[int]) -> tuple[list[bytes | Fault], str | No
 
 @pytest.mark.clause("TR-18", "TR-19")
 @pytest.mark.parametrize("seed", range(4))
-def test_any_bytes_in_any_pieces(seed: int) -> None:
+def test_decoding_does_not_depend_on_how_bytes_are_split(seed: int) -> None:
     chance = random.Random(seed)
     for _ in range(ROUNDS):
         data = stream(chance)
@@ -77,7 +77,7 @@ def test_any_bytes_in_any_pieces(seed: int) -> None:
 
 @pytest.mark.clause("TR-09", "TR-11", "TR-19")
 @pytest.mark.parametrize("seed", range(2))
-def test_the_way_back_is_always_found(seed: int) -> None:
+def test_a_message_after_random_garbage_is_always_read(seed: int) -> None:
     chance = random.Random(1000 + seed)
     for _ in range(ROUNDS):
         data = stream(chance)

@@ -61,7 +61,7 @@ def test_good_messages_come_out_as_they_went_in(
 
 @pytest.mark.clause("TR-13", "TR-20")
 @given(st.lists(st.tuples(st.binary(min_size=1, max_size=40), st.just("framed")), max_size=6))
-def test_what_is_encoded_in_frames_is_decoded(messages: list[tuple[bytes, Mode]]) -> None:
+def test_encoded_messages_decode_to_the_same_bodies(messages: list[tuple[bytes, Mode]]) -> None:
     decoder = Decoder()
     assert decoder.feed(b"".join(encode(body, mode) for body, mode in messages)) == [
         body for body, _ in messages
@@ -100,7 +100,7 @@ def test_a_line_is_a_message_exactly_if_another_strict_reader_takes_it(line: byt
 
 @pytest.mark.clause("TR-18")
 @given(damaged())
-def test_the_shortcut_and_the_automaton_agree(line: bytes) -> None:
+def test_the_fast_path_and_the_state_machine_agree(line: bytes) -> None:
     assume(line[:1] in (b"{", b"["))
     scanner = Scanner()
     scanner.begin(line[0])
@@ -156,7 +156,7 @@ def closing(text: str) -> str:
 
 @pytest.mark.clause("TR-09")
 @given(damaged(), st.integers(1, 200))
-def test_what_is_not_yet_a_fault_can_still_become_a_value(line: bytes, size: int) -> None:
+def test_an_unfinished_line_without_a_fault_can_be_completed(line: bytes, size: int) -> None:
     begun = line[:size]
     assume(begun[:1] in (b"{", b"["))
     try:

@@ -65,12 +65,12 @@ def test_the_body_behind_a_bad_header_is_a_line_that_can_start_a_message() -> No
 
 
 @pytest.mark.clause("TR-11")
-def test_a_value_that_breaks_off_a_header_block_is_read() -> None:
+def test_a_value_inside_an_unfinished_header_block_is_read() -> None:
     assert read(b"Content-Length: 40\r\n" + PING + b"\n" + FRAME) == ["fault", PING, PING]
 
 
 @pytest.mark.clause("TR-02", "TR-11")
-def test_lines_that_look_like_headers_are_headers_until_they_turn_out_not_to_be() -> None:
+def test_header_like_lines_without_length_are_one_fault() -> None:
     lines = b"INFO: starting\nWARN: slowly\n"
     assert read(lines + FRAME) == [PING]
     assert read(lines + PING) == ["fault", PING]
@@ -110,7 +110,7 @@ def test_the_limit_itself_is_allowed_and_one_byte_more_is_not(mode: Mode) -> Non
 
 
 @pytest.mark.clause("TR-10")
-def test_the_limit_is_ten_mebibytes_unless_told_otherwise() -> None:
+def test_the_default_message_limit_is_ten_mebibytes() -> None:
     limit = 10 * 1024 * 1024
     for mode in ("framed", "unframed"):
         assert Decoder().feed(encode(sized(limit), mode)) == [sized(limit)]
@@ -145,7 +145,7 @@ def test_a_value_that_is_too_large_and_broken_is_one_fault() -> None:
 
 @pytest.mark.clause("TR-10", "TR-19")
 @pytest.mark.parametrize("mode", ["framed", "unframed"])
-def test_what_is_too_large_is_drained_and_not_held(mode: Mode) -> None:
+def test_an_oversized_message_is_drained_and_not_buffered(mode: Mode) -> None:
     decoder = Decoder(LIMIT)
     stream = encode(sized(300 * LIMIT), mode)
     items = []

@@ -184,7 +184,7 @@ def test_every_broken_line_is_a_fault_of_its_own() -> None:
 
 
 @pytest.mark.clause("TR-13")
-def test_invalid_utf8_costs_only_its_own_value() -> None:
+def test_invalid_utf8_fails_only_its_own_value() -> None:
     body = b'{\n  "a": "\xff\xfe \xc3(",\n  "b": 1\n}'
     assert read(body + NEXT) == [body, NEXT]
 

@@ -63,7 +63,7 @@ def test_any_other_id_is_no_request_and_is_answered_under_null(text: str) -> Non
         {"id": 1, "result": {}},
     ],
 )
-def test_what_is_not_a_request_is_answered_under_null(value: Any) -> None:
+def test_a_value_that_is_no_request_is_answered_under_null(value: Any) -> None:
     message = classify(value)
     assert isinstance(message, Invalid)
     assert (message.id, message.code) == (None, -32600)
@@ -108,7 +108,9 @@ def test_a_notification_with_senseless_params_is_still_one(params: Any) -> None:
         ({"id": 1.5, "result": {}}, None),
     ],
 )
-def test_a_reply_of_the_peer_is_told_from_a_request(reply: dict[str, Any], ident: str | int | None) -> None:
+def test_a_reply_of_the_peer_is_distinguished_from_a_request(
+    reply: dict[str, Any], ident: str | int | None
+) -> None:
     assert classify({"jsonrpc": "2.0", **reply}) == Response(ident)
 
 
@@ -118,5 +120,5 @@ def test_a_request_that_carries_a_result_is_still_a_request() -> None:
 
 
 @pytest.mark.clause("TR-30")
-def test_members_that_nobody_knows_are_ignored() -> None:
+def test_unknown_members_of_a_message_are_ignored() -> None:
     assert classify({"jsonrpc": "2.0", "id": 1, "method": "m", "extra": [1]}) == Request(1, "m", None)

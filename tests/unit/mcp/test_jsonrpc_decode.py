@@ -35,7 +35,7 @@ def test_json_is_read(text: str) -> None:
         b"\x00",
     ],
 )
-def test_what_is_not_json_is_a_fault(body: bytes) -> None:
+def test_malformed_json_is_a_parse_fault(body: bytes) -> None:
     with pytest.raises(ParseFault, match="malformed JSON"):
         decode(body)
 

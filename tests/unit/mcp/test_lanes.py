@@ -53,7 +53,7 @@ class Task:
 
 
 @pytest.mark.clause("MCP-26")
-def test_what_comes_before_the_tools_are_loaded_and_behind_it_keeps_its_order() -> None:
+def test_writes_queued_before_and_after_loading_keep_their_order() -> None:
     lanes, log, opens = Lanes(lambda: None), list[str](), threading.Event()
     for number in range(5):
         lanes.submit(Task(f"early {number}", "write", log).unloaded(opens))
@@ -96,7 +96,7 @@ def test_when_searches_are_stuck_more_threads_join_so_that_others_pass() -> None
 
 
 @pytest.mark.clause("TR-51")
-def test_a_full_house_says_when_there_is_room_again() -> None:
+def test_a_full_queue_signals_when_it_has_room_again() -> None:
     room = threading.Event()
     lanes, log, stuck = Lanes(room.set), list[str](), threading.Event()
     lanes.submit(Task("first", "write", log, lambda: stuck.wait(PATIENCE)))
@@ -113,7 +113,7 @@ def test_a_full_house_says_when_there_is_room_again() -> None:
 
 @pytest.mark.clause("TR-53")
 @pytest.mark.parametrize("lane", ["read", "slow", "write"])
-def test_what_is_stuck_holds_up_its_own_family_and_kind_only(lane: str) -> None:
+def test_stuck_calls_block_only_their_own_family_and_lane(lane: str) -> None:
     lanes, log, stuck = Lanes(lambda: None), list[str](), threading.Event()
     for number in range(40):
         lanes.submit(Task(f"stuck {number}", lane, log, lambda: stuck.wait(PATIENCE)))
@@ -169,7 +169,7 @@ def about(subject: str, lanes: Lanes, log: list[str], work: Callable[[], object]
 
 
 @pytest.mark.clause("MCP-36")
-def test_a_stuck_change_is_passed_by_changes_of_other_things_in_their_order() -> None:
+def test_changes_of_other_packs_pass_a_stuck_change_in_order() -> None:
     lanes, log, stuck, passed = Lanes(lambda: None), list[str](), threading.Event(), threading.Event()
     hang(lanes, stuck, log).subject = "locked"
     for subject in ("one", "locked", "two", "one"):

@@ -24,9 +24,7 @@ def told(peer: Peer) -> dict[str, Any]:
 
 
 @pytest.mark.clause("TR-52")
-def test_a_call_that_listens_stops_at_its_deadline_and_says_what_to_do(
-    peer: Peer, demo: Demo, req: Request
-) -> None:
+def test_a_cancellable_call_stops_at_its_deadline_with_advice(peer: Peer, demo: Demo, req: Request) -> None:
     (thread,) = peer.start(req("tools/call", WAIT, 7))
     assert demo.begun.wait(10)
     demo.now = 46.0
@@ -40,7 +38,7 @@ def test_a_call_that_listens_stops_at_its_deadline_and_says_what_to_do(
 
 @pytest.mark.clause("TR-52")
 @pytest.mark.parametrize("cancelled", [False, True])
-def test_a_call_that_does_not_listen_is_answered_for_once(
+def test_a_call_ignoring_its_deadline_gets_one_timeout_reply(
     peer: Peer, demo: Demo, req: Request, cancelled: bool
 ) -> None:
     demo.deaf = True
@@ -73,7 +71,7 @@ def test_a_call_waits_in_the_queue_unless_nothing_moves_there(peer: Peer, demo: 
 
 
 @pytest.mark.clause("TR-54")
-def test_a_call_that_no_thread_can_be_had_for_is_refused_once(peer: Peer, demo: Demo, req: Request) -> None:
+def test_a_call_without_a_free_thread_is_refused_once(peer: Peer, demo: Demo, req: Request) -> None:
     peer.load()
     (job,) = peer.post(req("tools/call", WAIT, 7))
     job.refuse("EAGAIN", "no threads")

@@ -81,7 +81,7 @@ def test_capabilities_say_what_is_offered(peer: Peer) -> None:
 
 
 @pytest.mark.clause("MCP-11")
-def test_what_is_not_offered_is_neither_declared_nor_known(
+def test_absent_features_are_not_declared_and_their_methods_unknown(
     connect: Callable[..., Peer], nothing_offered: Offered, modern: Modern
 ) -> None:
     peer = connect(offered=nothing_offered)
@@ -221,7 +221,7 @@ def test_a_second_handshake_is_served_like_the_first(peer: Peer) -> None:
         ),
     ],
 )
-def test_results_are_plain_in_the_old_era_and_dressed_in_the_new(
+def test_only_modern_results_carry_type_and_server_metadata(
     peer: Peer, modern: Modern, method: str, params: dict[str, Any]
 ) -> None:
     plain = peer.result(method, params)

@@ -40,7 +40,7 @@ def test_tools_are_listed_as_the_registry_describes_them(peer: Peer, demo: Demo)
 
 @pytest.mark.clause("MCP-40")
 @pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/templates/list"])
-def test_published_lists_are_told_though_the_tools_cannot_be_loaded(
+def test_published_lists_are_answered_even_if_loading_tools_fails(
     connect: Callable[..., Peer], demo: Demo, method: str
 ) -> None:
     def load() -> Any:
@@ -52,9 +52,7 @@ def test_published_lists_are_told_though_the_tools_cannot_be_loaded(
 
 
 @pytest.mark.clause("MCP-40")
-def test_many_who_list_before_the_tools_are_loaded_start_one_thread(
-    connect: Callable[..., Peer], demo: Demo
-) -> None:
+def test_concurrent_lists_before_loading_start_one_thread(connect: Callable[..., Peer], demo: Demo) -> None:
     gate = Event()
 
     def load() -> Any:

@@ -61,7 +61,7 @@ def test_a_failed_call_is_a_warning(peer: Peer) -> None:
 
 
 @pytest.mark.clause("MCP-72")
-def test_a_fault_of_the_server_is_an_error_without_its_words(peer: Peer) -> None:
+def test_an_exception_is_logged_as_an_error_without_its_text(peer: Peer) -> None:
     peer.result("logging/setLevel", {"level": "error"})
     (message,) = said(peer, {"name": "leave"})
     assert message["level"] == "error"

@@ -43,7 +43,7 @@ def test_a_reply_carries_the_id_of_its_request(peer: Peer, request_id: object) -
 
 @pytest.mark.clause("MCP-02")
 @pytest.mark.parametrize("message", NOT_REQUESTS)
-def test_what_is_not_a_request_is_refused_under_no_id(peer: Peer, message: Any) -> None:
+def test_an_invalid_request_is_refused_with_a_null_id(peer: Peer, message: Any) -> None:
     (reply,) = peer.run(message)
     assert reply["id"] is None
     assert reply["error"]["code"] == -32600
@@ -165,7 +165,7 @@ def test_a_cancelled_member_is_left_out_of_the_array(peer: Peer, req: Request) -
 
 
 @pytest.mark.clause("MCP-05", "MCP-30")
-def test_a_batch_of_which_everything_was_cancelled_is_not_answered(peer: Peer, req: Request) -> None:
+def test_a_fully_cancelled_batch_is_not_answered(peer: Peer, req: Request) -> None:
     cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
     assert peer.run([req("tools/call", {"name": "text"}, 2), cancel]) == []
 
@@ -236,7 +236,7 @@ def test_an_internal_error_says_nothing_of_its_cause(connect: Callable[..., Peer
 
 
 @pytest.mark.clause("MCP-09", "TR-41")
-def test_nobody_waits_at_the_end_for_a_load_that_failed(connect: Callable[..., Peer]) -> None:
+def test_a_failed_load_counts_as_tried_at_the_end_of_input(connect: Callable[..., Peer]) -> None:
     """The pump lets what was received wait for the tools as long as they were never tried."""
 
     def load() -> Any:
@@ -249,7 +249,7 @@ def test_nobody_waits_at_the_end_for_a_load_that_failed(connect: Callable[..., P
 
 
 @pytest.mark.clause("MCP-56")
-def test_a_storage_that_cannot_be_used_is_told_in_its_own_words(connect: Callable[..., Peer]) -> None:
+def test_an_unusable_storage_is_reported_with_its_own_message(connect: Callable[..., Peer]) -> None:
     def load() -> Any:
         raise Failure(Code.IO_ERROR, ".agents: it is a link")
 
@@ -275,7 +275,7 @@ def test_a_load_that_failed_is_tried_again(connect: Callable[..., Peer], demo: D
 
 
 @pytest.mark.clause("MCP-09")
-def test_a_fault_in_the_reader_itself_is_told_and_survived(connect: Callable[..., Peer]) -> None:
+def test_an_exception_in_the_reader_is_reported_and_survived(connect: Callable[..., Peer]) -> None:
     def on_watch(_: bool) -> None:
         raise OSError("a secret path /home/somebody")
 

@@ -72,14 +72,14 @@ def test_values_that_do_not_rise_or_are_no_numbers_are_dropped(peer: Peer, demo:
 
 
 @pytest.mark.clause("MCP-61")
-def test_a_flood_is_thinned_but_its_end_is_told(peer: Peer, demo: Demo) -> None:
+def test_progress_floods_are_thinned_but_the_last_value_is_sent(peer: Peer, demo: Demo) -> None:
     demo.reports = tuple((done, 1000) for done in range(1001))
     *sent, _ = steps(peer, "t")
     assert [each["params"]["progress"] for each in sent] == [*range(10), 1000]
 
 
 @pytest.mark.clause("MCP-61")
-def test_time_makes_room_for_ten_messages_a_second() -> None:
+def test_progress_is_limited_to_ten_messages_a_second() -> None:
     now = 0.0
     sent: list[bytes] = []
     progress = ProgressNotes("t", sent.append, lambda: now)
@@ -91,7 +91,7 @@ def test_time_makes_room_for_ten_messages_a_second() -> None:
 
 @pytest.mark.clause("MCP-62")
 @pytest.mark.parametrize("begun", [False, True])
-def test_a_heartbeat_reminds_whoever_waits(peer: Peer, demo: Demo, req: Request, begun: bool) -> None:
+def test_a_heartbeat_sends_rising_progress(peer: Peer, demo: Demo, req: Request, begun: bool) -> None:
     params = {"name": "wait", "_meta": {"progressToken": 0}}
     (job,) = peer.post(req("tools/call", params))
     assert job.wants_heartbeat
@@ -111,7 +111,7 @@ def test_a_heartbeat_reminds_whoever_waits(peer: Peer, demo: Demo, req: Request,
 
 
 @pytest.mark.clause("MCP-62")
-def test_nobody_without_a_token_is_reminded(peer: Peer, req: Request) -> None:
+def test_a_call_without_a_progress_token_gets_no_heartbeat(peer: Peer, req: Request) -> None:
     (job,) = peer.post(req("tools/call", {"name": "text"}))
     assert not job.wants_heartbeat
     job.heartbeat()
@@ -119,7 +119,7 @@ def test_nobody_without_a_token_is_reminded(peer: Peer, req: Request) -> None:
 
 
 @pytest.mark.clause("MCP-31", "MCP-62")
-def test_a_withdrawn_call_is_not_reminded(peer: Peer, req: Request) -> None:
+def test_a_cancelled_call_gets_no_heartbeat(peer: Peer, req: Request) -> None:
     (job,) = peer.post(req("tools/call", {"name": "text", "_meta": {"progressToken": "t"}}))
     peer.notify("notifications/cancelled", {"requestId": 1})
     assert not job.wants_heartbeat
@@ -137,7 +137,7 @@ def test_a_withdrawn_call_is_not_reminded(peer: Peer, req: Request) -> None:
         )
     )
 )
-def test_whatever_a_tool_reports_values_only_rise(moves: list[tuple[float, float | None] | None]) -> None:
+def test_sent_progress_values_only_rise(moves: list[tuple[float, float | None] | None]) -> None:
     sent: list[bytes] = []
     progress = ProgressNotes("t", sent.append, lambda: float(len(sent)))
     for move in moves:

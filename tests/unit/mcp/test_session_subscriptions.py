@@ -39,7 +39,7 @@ def updated(uri: str, request_id: Any = None) -> dict[str, Any]:
 
 
 @pytest.mark.clause("MCP-80")
-def test_a_legacy_subscriber_hears_of_its_resource_until_it_has_enough(peer: Peer) -> None:
+def test_a_legacy_subscriber_is_notified_until_it_unsubscribes(peer: Peer) -> None:
     for _ in range(2):
         assert peer.result("resources/subscribe", {"uri": ONE}) == {}
     peer.session.resources_changed([ONE, TWO], False)
@@ -58,7 +58,7 @@ def test_subscribing_to_no_uri_is_invalid(peer: Peer, method: str, params: Any) 
 
 
 @pytest.mark.clause("MCP-81")
-def test_a_changed_list_is_told_to_legacy_clients_once_they_shook_hands(peer: Peer) -> None:
+def test_list_changes_are_sent_to_legacy_clients_after_the_handshake(peer: Peer) -> None:
     peer.session.resources_changed([], True)
     assert peer.take() == []
     peer.result("initialize", {})
@@ -86,7 +86,7 @@ def test_a_stream_is_acknowledged_first_and_every_message_carries_its_id(
 
 
 @pytest.mark.clause("MCP-82")
-def test_only_what_was_asked_for_and_can_happen_is_acknowledged_and_sent(peer: Peer, modern: Modern) -> None:
+def test_a_stream_acknowledges_and_sends_only_possible_requested_changes(peer: Peer, modern: Modern) -> None:
     assert listen(peer, modern, "a", toolsListChanged=True, promptsListChanged=True) == {}
     assert listen(peer, modern, "b", resourceSubscriptions=[TWO], resourcesListChanged=False) == {
         "resourceSubscriptions": [TWO]
@@ -142,7 +142,7 @@ def test_a_stream_ends_with_an_empty_result(peer: Peer, modern: Modern, end: str
 
 
 @pytest.mark.clause("MCP-35")
-def test_a_cancelled_stream_ends_without_a_word(peer: Peer, modern: Modern) -> None:
+def test_a_cancelled_stream_ends_without_a_result(peer: Peer, modern: Modern) -> None:
     listen(peer, modern, 1, resourceSubscriptions=[ONE])
     listen(peer, modern, "1", resourceSubscriptions=[ONE])
     peer.notify("notifications/cancelled", {"requestId": 1})
@@ -151,7 +151,7 @@ def test_a_cancelled_stream_ends_without_a_word(peer: Peer, modern: Modern) -> N
 
 
 @pytest.mark.clause("MCP-84")
-def test_both_eras_hear_at_the_same_time(peer: Peer, modern: Modern) -> None:
+def test_one_change_notifies_legacy_and_modern_subscribers(peer: Peer, modern: Modern) -> None:
     peer.result("resources/subscribe", {"uri": ONE})
     listen(peer, modern, "a", resourceSubscriptions=[ONE])
     listen(peer, modern, "b", resourceSubscriptions=[ONE, TWO])
@@ -160,7 +160,7 @@ def test_both_eras_hear_at_the_same_time(peer: Peer, modern: Modern) -> None:
 
 
 @pytest.mark.clause("MCP-85")
-def test_the_watcher_runs_only_while_somebody_listens(peer: Peer, modern: Modern) -> None:
+def test_the_watcher_runs_only_while_a_client_listens(peer: Peer, modern: Modern) -> None:
     peer.result("initialize", {})
     assert (peer.watches, peer.session.watching, peer.session.watched) == ([], False, frozenset())
     peer.result("resources/subscribe", {"uri": ONE})
@@ -205,9 +205,7 @@ def test_no_message_overtakes_the_acknowledgement_or_follows_the_end(peer: Peer,
 
 
 @pytest.mark.clause("MCP-85")
-def test_a_legacy_client_that_has_the_list_is_watched_for_and_a_stranger_is_not(
-    peer: Peer, modern: Modern
-) -> None:
+def test_listing_starts_the_watcher_only_after_a_handshake(peer: Peer, modern: Modern) -> None:
     peer.result("resources/list", {})
     peer.result("resources/list", modern({}))
     assert peer.watches == []
@@ -220,7 +218,7 @@ def test_a_legacy_client_that_has_the_list_is_watched_for_and_a_stranger_is_not(
 
 
 @pytest.mark.clause("MCP-28")
-def test_the_first_who_listens_is_answered_by_a_job_once_changes_are_watched_for(
+def test_the_first_subscribe_is_answered_after_the_watcher_started(
     peer: Peer, req: Request, modern: Modern
 ) -> None:
     (job,) = peer.post(req("resources/subscribe", {"uri": ONE}))
@@ -240,7 +238,7 @@ def test_the_first_who_listens_is_answered_by_a_job_once_changes_are_watched_for
 
 @pytest.mark.clause("MCP-28", "MCP-82")
 @pytest.mark.parametrize("withdrawn", [False, True])
-def test_a_stream_is_acknowledged_once_changes_are_watched_for_and_not_if_it_was_withdrawn(
+def test_a_stream_is_acknowledged_after_the_watcher_started_unless_cancelled(
     peer: Peer, req: Request, modern: Modern, withdrawn: bool
 ) -> None:
     params = modern({"notifications": {"resourceSubscriptions": [ONE]}})
@@ -256,7 +254,7 @@ def test_a_stream_is_acknowledged_once_changes_are_watched_for_and_not_if_it_was
 
 
 @pytest.mark.clause("MCP-91")
-def test_what_is_not_watched_cannot_be_subscribed_to(connect: Callable[..., Peer], modern: Modern) -> None:
+def test_unwatched_resources_cannot_be_subscribed_to(connect: Callable[..., Peer], modern: Modern) -> None:
     peer = connect(tells=lambda uri: uri == ONE)
     refused = peer.error("resources/subscribe", {"uri": TWO})
     assert (refused["code"], refused["data"]) == (-32602, {"uri": TWO})

@@ -100,7 +100,7 @@ def test_absent_arguments_are_none(peer: Peer) -> None:
 
 
 @pytest.mark.clause("MCP-25")
-def test_what_a_tool_raises_becomes_an_error_without_its_words(peer: Peer, demo: Demo) -> None:
+def test_a_tools_exception_becomes_an_error_without_its_text(peer: Peer, demo: Demo) -> None:
     result = peer.call("break")
     assert result["isError"] is True
     assert "secret" not in str(result)
@@ -109,7 +109,7 @@ def test_what_a_tool_raises_becomes_an_error_without_its_words(peer: Peer, demo:
 
 @pytest.mark.clause("MCP-09", "MCP-25")
 @pytest.mark.parametrize("name", ["leave", "odd"])
-def test_what_not_even_the_registry_expects_is_an_internal_error(peer: Peer, name: str) -> None:
+def test_an_exception_of_the_registry_is_an_internal_error(peer: Peer, name: str) -> None:
     error = peer.error("tools/call", {"name": name})
     assert error["code"] == -32603
     assert [place for place, _ in peer.alarms] == ["tools/call"]
@@ -146,7 +146,7 @@ def test_mutations_take_the_write_lane_and_reads_do_not(peer: Peer, req: Request
 
 
 @pytest.mark.clause("MCP-26")
-def test_a_call_whose_nature_is_unclear_is_taken_for_a_mutation(peer: Peer, req: Request) -> None:
+def test_a_call_that_may_change_something_takes_the_write_lane(peer: Peer, req: Request) -> None:
     peer.load()
     (job,) = peer.post(req("tools/call", {"name": "note", "arguments": {"action": ["odd"]}}))
     assert job.lane == "write"
@@ -155,7 +155,7 @@ def test_a_call_whose_nature_is_unclear_is_taken_for_a_mutation(peer: Peer, req:
 
 
 @pytest.mark.clause("MCP-27")
-def test_work_for_later_is_done_after_the_reply(peer: Peer, demo: Demo, req: Request) -> None:
+def test_deferred_work_is_done_after_the_reply(peer: Peer, demo: Demo, req: Request) -> None:
     order: list[str] = []
     (job,) = peer.post(req("tools/call", {"name": "note", "arguments": {"action": "write", "line": "x"}}))
     job.after(lambda: order.append(f"later, {len(peer.sent)} sent"))
@@ -164,9 +164,7 @@ def test_work_for_later_is_done_after_the_reply(peer: Peer, demo: Demo, req: Req
 
 
 @pytest.mark.clause("MCP-27")
-def test_work_for_later_that_fails_is_heard_of_and_harms_nothing(
-    peer: Peer, demo: Demo, req: Request
-) -> None:
+def test_deferred_work_that_fails_is_reported_and_harms_nothing(peer: Peer, demo: Demo, req: Request) -> None:
     def fail() -> None:
         raise ValueError("later")
 
@@ -181,7 +179,7 @@ def test_work_for_later_that_fails_is_heard_of_and_harms_nothing(
 @pytest.mark.parametrize(
     "method", ["initialize", "ping", "server/discover", "logging/setLevel", "resources/unsubscribe"]
 )
-def test_what_needs_no_registry_is_answered_at_once_and_loads_none(
+def test_requests_without_tools_are_answered_at_once_without_loading(
     peer: Peer, demo: Demo, req: Request, modern: Modern, method: str
 ) -> None:
     params = modern() if method == "server/discover" else {"level": "error", "uri": "memo://one"}
@@ -218,7 +216,7 @@ def test_fixed_lists_load_in_a_job_and_are_then_answered_at_once(
         ),
     ],
 )
-def test_what_may_touch_the_disk_is_always_a_job(
+def test_requests_that_may_touch_the_disk_are_always_jobs(
     peer: Peer, req: Request, method: str, params: dict[str, Any]
 ) -> None:
     peer.load()

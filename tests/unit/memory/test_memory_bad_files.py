@@ -147,7 +147,7 @@ def test_a_file_that_cannot_be_read_is_left_out_and_named_until_it_is_gone() -> 
 
 
 @pytest.mark.clause("ME-26")
-def test_a_file_that_cannot_be_embedded_costs_no_other_of_its_batch() -> None:
+def test_a_file_that_cannot_be_embedded_fails_alone_in_its_batch() -> None:
     ports = ports_over({"bad.py": BAD, "good.py": GOOD, "more.py": GOOD.replace("zebra", "gnu")})
     assert ports.memory is not None
     index = MemoryIndex(Choking())
@@ -197,7 +197,7 @@ def test_a_warning_names_a_few_of_many() -> None:
 
 
 @pytest.mark.clause("ME-26")
-def test_a_text_that_a_better_embedder_cannot_take_costs_its_own_vector_only() -> None:
+def test_a_text_the_semantic_embedder_refuses_lacks_only_that_vector() -> None:
     index, embedder = MemoryIndex(HashedEmbedder()), Choking()
     pieces = [Piece(text) for text in ("zebra", "POISON", "gnu", "camel")]
     index.replace(
@@ -209,7 +209,7 @@ def test_a_text_that_a_better_embedder_cannot_take_costs_its_own_vector_only() -
     assert fill_within(index, embedder, left, lambda: 0.0, 1.0) == set()
 
 
-def test_an_embedder_that_says_that_it_failed_ends_the_work() -> None:
+def test_filling_vectors_ends_when_the_embedder_failed() -> None:
     class Down(HashedEmbedder):
         def embed(self, texts: Sequence[str], kind: Kind) -> Any:
             raise EmbedderFailed("down")

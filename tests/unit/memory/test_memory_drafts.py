@@ -51,7 +51,7 @@ def shop() -> Shop:
 
 
 @pytest.mark.clause("ME-53")
-def test_what_a_draft_says_of_itself_is_not_found(shop: Shop) -> None:
+def test_generated_text_of_a_draft_is_not_searchable(shop: Shop) -> None:
     pack = shop.draft("xylophone order", name="xylophone-orders")
     assert {section["key"] for section in pack["sections"]} == {"code", "memory"}
     assert shop.search("xylophone")["results"] == []
@@ -68,7 +68,7 @@ def test_drafting_again_and_again_changes_no_search_and_no_draft(shop: Shop) -> 
 
 
 @pytest.mark.clause("ME-53")
-def test_what_somebody_writes_into_a_draft_is_found(shop: Shop) -> None:
+def test_hand_written_text_in_a_draft_is_searchable(shop: Shop) -> None:
     pack = shop.draft("xylophone order")
     first, second = (ref["key"] for ref in pack["sections"][0]["refs"][:2])
     titled = {"section_key": "code", "ref_key": first, "path": "src/carrier0.py", "line_start": 1}

@@ -89,7 +89,7 @@ def test_a_long_decision_is_cut_after_a_sentence() -> None:
 
 
 @pytest.mark.clause("ME-06")
-def test_who_imports_may_say_the_type_of_the_rest() -> None:
+def test_an_import_can_give_the_type_of_untyped_notes() -> None:
     (note,) = notes_in("Just a paragraph of text.\n", "x.md", DiscoveryType.PATTERN)
     assert isinstance(note, Note)
     assert note.type is DiscoveryType.PATTERN
@@ -99,7 +99,7 @@ def test_who_imports_may_say_the_type_of_the_rest() -> None:
 
 
 @given(st.text(st.sampled_from("-*#> \n`1.ab:\t"), max_size=200))
-def test_whatever_a_file_holds_notes_can_be_recorded(text: str) -> None:
+def test_notes_of_any_file_can_be_recorded(text: str) -> None:
     for note in notes_in("## Rules\n" + text, "x.md"):
         if isinstance(note, Note):
             clean(note.content)
@@ -124,6 +124,6 @@ def test_a_dash_inside_a_quote_is_no_mark_of_a_list() -> None:
         pytest.param("## Decision\n\n" + "# Status\n\n" * 60_000, id="headings of a record"),
     ],
 )
-def test_no_file_makes_looking_for_notes_endless(text: str) -> None:
+def test_no_file_makes_finding_notes_hang(text: str) -> None:
     with never_hanging(240):
         assert isinstance(notes_in(text, "x.md"), list)

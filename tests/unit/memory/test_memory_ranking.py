@@ -59,7 +59,7 @@ def test_of_two_definitions_of_one_name_that_in_the_file_of_that_name_comes_firs
 
 
 @pytest.mark.clause("ME-38")
-def test_names_of_files_and_folders_and_more_hits_of_a_file_decide_between_equals() -> None:
+def test_path_words_and_further_hits_break_ties() -> None:
     assert order("how requests are throttled", hit("log.py"), hit("throttle.py"))[0].startswith("throttle.py")
     assert order("openapi models", hit("a/x.py"), hit("openapi/x.py"))[0].startswith("openapi")
     several = (hit("b.py"), hit("b.py", "other"), hit("b.py", "third"))
@@ -77,7 +77,7 @@ def test_names_of_files_and_folders_and_more_hits_of_a_file_decide_between_equal
         (hit("src/c.py", lines=2), "how it retries", ""),
     ],
 )
-def test_what_repeats_other_code_comes_behind_it(worse: Ranked, query: str, unless: str) -> None:
+def test_copies_and_old_versions_rank_behind_the_original(worse: Ranked, query: str, unless: str) -> None:
     better = hit("v4/b.py", share=0.45)
     assert order(query, worse, better)[0].startswith("v4/b.py")
     if unless:

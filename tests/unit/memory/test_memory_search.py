@@ -218,13 +218,13 @@ def test_scores_fall_with_rank_and_stay_between_nought_and_one(room: Room) -> No
 
 
 @pytest.mark.clause("ME-32")
-def test_what_has_nothing_to_do_with_the_question_is_not_shown(room: Room) -> None:
+def test_unrelated_code_is_not_shown(room: Room) -> None:
     assert room.search("xylophone quartz")["results"] == []
     assert room.search("xylophone quartz")["totalFound"] == 0
 
 
 @pytest.mark.clause("ME-32", "RT-22")
-def test_a_question_of_which_little_is_known_scores_below_one_that_is_known() -> None:
+def test_a_partly_matched_question_scores_lower() -> None:
     room = Room({})
     for text in (
         "A failed job is tried again: retries wait with backoff, and the job is dropped after five",
@@ -253,7 +253,7 @@ def test_a_question_of_which_little_is_known_scores_below_one_that_is_known() ->
         ("Throttles by tenant", "throttlesby"),
     ],
 )
-def test_short_and_long_forms_of_a_word_meet(note: str, question: str) -> None:
+def test_inflected_forms_of_a_word_match(note: str, question: str) -> None:
     room = Room({})
     room.record("pattern", note, module="auth")
     assert [each["content"] for each in room.search(question)["results"]] == [note]
@@ -324,7 +324,7 @@ def test_faulty_arguments_are_invalid_parameters(room: Room, tool: str, argument
 
 
 @pytest.mark.clause("ME-34")
-def test_nothing_at_all_to_search_is_an_error_with_a_fallback() -> None:
+def test_an_empty_project_is_an_error_with_a_fallback() -> None:
     told = {
         "error": "No embeddings found. Run initial session to generate context.",
         "fallback": "Use grep_codebase for text search",
@@ -345,7 +345,7 @@ class Failing:
 
 
 @pytest.mark.clause("ME-35")
-def test_an_embedder_that_fails_leaves_the_words_and_a_warning(room: Room) -> None:
+def test_a_failed_embedder_leaves_keyword_search_and_a_warning(room: Room) -> None:
     memory = room.memory
     room.with_memory(
         searching=Searching(memory.index, memory.searching.fast, Failing(), monotonic=room.clock.monotonic)
@@ -363,7 +363,7 @@ def test_an_embedder_that_fails_leaves_the_words_and_a_warning(room: Room) -> No
 
 @pytest.mark.clause("ME-35")
 @pytest.mark.parametrize("count", [20, 60])
-def test_a_semantic_embedder_that_fails_is_told_of_where_the_words_find_nothing(count: int) -> None:
+def test_a_failed_semantic_embedder_is_reported_if_keywords_find_nothing(count: int) -> None:
     body = "".join(f"def hello_world_{n}():\n    return {n}\n\n\n" for n in range(count))
     room = Room({"m/hello.py": body})
     memory = room.memory
@@ -411,7 +411,7 @@ def test_a_malformed_discovery_fails_the_search_and_names_the_file(room: Room) -
 
 
 @pytest.mark.clause("ME-37")
-def test_packs_that_cannot_be_read_cost_a_warning(room: Room) -> None:
+def test_unreadable_packs_are_a_warning(room: Room) -> None:
     class BrokenPacks:
         def all(self) -> Any:
             raise Failure(Code.MALFORMED_PACK, "pk_x.md is malformed", {})
@@ -462,7 +462,7 @@ def test_many_new_files_are_left_to_the_background_and_the_answer_says_how_far_i
 
 
 @pytest.mark.clause("ME-45")
-def test_what_is_not_indexed_yet_is_found_by_text_behind_what_is() -> None:
+def test_unindexed_files_are_found_by_text_behind_indexed_ones() -> None:
     hay = "def feed_{0}():\n    hay = 1\n    return hay\n"
     files: dict[str, str | bytes] = {f"old/f{number}.py": hay.format(number) for number in range(3)}
     room = Room(files)
@@ -495,14 +495,14 @@ def test_what_is_not_indexed_yet_is_found_by_text_behind_what_is() -> None:
 
 
 @pytest.mark.clause("ME-23")
-def test_without_a_worker_that_works_a_call_indexes_for_a_moment() -> None:
+def test_a_call_indexes_itself_if_the_worker_does_not_run() -> None:
     room = Room({f"m/f{number}.py": f"def g{number}(): ...\n" for number in range(60)})
     room.with_memory(background=Worker(works=False))
     assert "indexing" not in room.search("g17")
 
 
 @pytest.mark.clause("ME-32")
-def test_what_is_tested_stands_before_its_test_unless_tests_are_asked_for() -> None:
+def test_code_ranks_before_its_test_unless_tests_are_asked_for() -> None:
     body = "def {}():\n    '''Feed hay to the zebra of the zoo.'''\n    hay = 1\n    return hay\n"
     room = Room(
         {"zoo/keeper.py": body.format("give"), "tests/test_keeper.py": body.format("test_hay_zebra_zoo_feed")}
@@ -522,7 +522,7 @@ def test_one_file_does_not_fill_the_answer() -> None:
 
 
 @pytest.mark.clause("ME-20")
-def test_what_a_file_says_of_itself_helps_to_find_what_is_in_it() -> None:
+def test_a_module_docstring_helps_to_find_its_functions() -> None:
     text = (
         '"""Everything about zebras."""\n\n\ndef feed(animal):\n    hay = 1\n    del animal\n    return hay\n'
     )
@@ -622,7 +622,7 @@ class SlowReads:
 
 
 @pytest.mark.clause("ME-45")
-def test_the_search_of_what_is_not_indexed_ends_in_time_and_begins_where_the_path_has_the_words() -> None:
+def test_text_search_of_unindexed_files_is_bounded_and_starts_by_path() -> None:
     files: dict[str, str | bytes] = {f"m/f{number}.py": "# zebra\n" for number in range(60)}
     room = Room(files | {"z/zebra.py": "def feed(): ...\n# the zebra\n", "z/zoo.py": "# the zebra\n"})
     room.with_memory(tree=SlowReads(room.memory.tree, room.clock), background=Worker(works=True))

@@ -226,7 +226,7 @@ def test_a_long_function_is_cut_before_what_is_inside_it_or_at_blank_lines_under
 
 
 @pytest.mark.clause("ME-20")
-def test_what_is_inside_a_function_belongs_to_it() -> None:
+def test_nested_definitions_belong_to_their_function() -> None:
     text = "def outer():\n    class Local:\n        def f(self):\n            return 1\n    return Local\n"
     (only,) = cut("a.py", text)
     assert (only.name, only.start, only.end, only.holds) == ("outer", 1, 5, ("Local", "f"))
@@ -241,7 +241,7 @@ def test_tables_and_small_definitions_stand_in_the_lines_around_them() -> None:
 
 
 @pytest.mark.clause("ME-20")
-def test_lines_between_the_members_of_a_class_go_by_its_name() -> None:
+def test_lines_between_class_members_are_named_after_the_class() -> None:
     body = "(self):\n        return 1\n\n"
     text = f"class A:\n    def f{body}    x = 1\n    y = 2\n    z = 3\n\n    def g{body}"
     assert [(each.name, each.start, each.end) for each in cut("a.py", text)] == [
@@ -274,7 +274,7 @@ def test_pieces_stand_verbatim_at_their_lines_and_carry_symbol_and_path() -> Non
 
 
 @pytest.mark.clause("ME-20")
-def test_what_file_and_class_say_of_themselves_is_said_of_what_is_in_them() -> None:
+def test_snippets_carry_the_docstrings_of_their_file_and_class() -> None:
     entry = code_entry("a.py", PYTHON, "d", "s", SYNTAX.parse("python", PYTHON))
     contexts = {piece.heading: piece.context for piece in entry.pieces}
     assert contexts["Store.name"] == "a.py Store.name\nWhat it is for. Keeps."
@@ -300,7 +300,7 @@ def parsed_files(draw: st.DrawFn) -> tuple[list[str], Parsed]:
 
 @settings(max_examples=300)
 @given(parsed_files())
-def test_whatever_is_defined_where_ranges_are_ordered_bounded_and_inside(
+def test_snippet_ranges_are_ordered_bounded_and_inside_the_file(
     file: tuple[list[str], Parsed],
 ) -> None:
     lines, parsed = file

@@ -44,7 +44,7 @@ def test_upsert_ref_stores_hashes_and_no_source(anchored: tuple[Any, str]) -> No
 
 
 @pytest.mark.clause("AN-01")
-def test_at_the_ends_of_a_file_there_is_less_around(desk: Any) -> None:
+def test_anchors_at_the_ends_of_a_file_have_fewer_neighbour_lines(desk: Any) -> None:
     pack = desk.pack_with_ref(2, 99)
     (ref,) = desk.store.get(pack).sections[0].refs
     assert (len(ref.anchor.before), len(ref.anchor.after)) == (1, 1)
@@ -156,7 +156,7 @@ def test_a_renamed_folder_of_files_with_one_name_is_followed_as_a_whole(new_desk
 
 
 @pytest.mark.clause("AN-06")
-def test_a_file_that_is_there_and_cannot_be_read_is_not_looked_for_elsewhere(
+def test_an_unreadable_existing_file_is_not_searched_for_elsewhere(
     anchored: tuple[Any, str],
 ) -> None:
     desk, pack = anchored
@@ -322,7 +322,7 @@ def test_upserting_the_same_code_again_changes_nothing_whatever_stands_around_it
 
 @pytest.mark.clause("AN-01", "AN-11", "PK-20")
 @pytest.mark.parametrize("now", [None, b"\x00", "too\nshort\n"])
-def test_upserting_what_cannot_be_read_at_the_moment_keeps_the_anchor(
+def test_upserting_a_temporarily_unreadable_ref_keeps_the_anchor(
     anchored: tuple[Any, str], now: str | bytes | None
 ) -> None:
     desk, pack = anchored

@@ -152,7 +152,7 @@ def test_arguments_of_any_operation_come_before_the_pack_and_its_state(desk: Any
 
 
 @pytest.mark.clause("PK-30")
-def test_a_finalized_pack_takes_a_batch_that_only_touches_its_life(desk: Any) -> None:
+def test_a_finalized_pack_accepts_a_batch_of_ttl_changes(desk: Any) -> None:
     pack = desk.pack_with_ref()
     desk.change(pack, "set_status", status="finalized")
     touch = {"action": "touch_ttl", "extend_minutes": 5}

@@ -51,7 +51,7 @@ def shop(new_desk: Any) -> tuple[Any, str]:
         ("price(item, count=1):\n    #", "price(item):\n    count = 1\n    #", 2, "signature and body"),
     ],
 )
-def test_a_change_is_told_by_its_size_and_its_kind(
+def test_a_changed_ref_reports_size_and_kind_of_the_change(
     shop: tuple[Any, str], old: str, new: str, lines: int, kind: str
 ) -> None:
     desk, pack = shop

@@ -205,7 +205,7 @@ def test_every_change_answers_the_same_shape(desk: Any) -> None:
 
 
 @pytest.mark.clause("PK-17")
-def test_a_name_that_is_nearly_that_of_a_pack_is_told(desk: Any) -> None:
+def test_a_near_miss_of_a_pack_name_is_suggested(desk: Any) -> None:
     desk.create(name="auth-flow")
     told = desk.refused("output", name="auth-flwo")
     assert (told["code"], told["details"]["near"]) == ("not_found", ["auth-flow"])
@@ -223,7 +223,7 @@ def test_the_id_wins_over_the_name_and_may_be_a_name(desk: Any) -> None:
 
 
 @pytest.mark.clause("PK-17")
-def test_what_is_not_there_is_not_found(desk: Any) -> None:
+def test_an_unknown_pack_is_not_found(desk: Any) -> None:
     desk.create(name="real-pack")
     for handle in (
         {"id": "pk_aaaaaaaa"},
@@ -268,7 +268,7 @@ def test_a_wrong_revision_is_a_conflict_with_both_revisions(desk: Any) -> None:
 
 
 @pytest.mark.clause("PK-19")
-def test_a_name_that_nothing_has_is_told_after_pack_revision_and_state(desk: Any) -> None:
+def test_an_unknown_symbol_is_reported_after_revision_and_state_checks(desk: Any) -> None:
     pack = desk.pack_with_ref()
     ref = {"action": "upsert_ref", "section_key": "main", "ref_key": "two", "symbol": "nowhere"}
     for target, revision, code in (
@@ -282,7 +282,7 @@ def test_a_name_that_nothing_has_is_told_after_pack_revision_and_state(desk: Any
 
 
 @pytest.mark.clause("PK-19", "ST-60")
-def test_a_refused_change_keeps_no_text_of_what_it_points_at(desk: Any) -> None:
+def test_a_refused_change_stores_no_excerpt(desk: Any) -> None:
     kept = MemoryExcerptStore(desk.clock)
     desk.registry = build(Ports(desk.clock, desk.tree, desk.store, excerpts=kept))
     pack = desk.pack_with_ref()

@@ -172,7 +172,7 @@ def test_code_in_two_other_files_is_ambiguous_and_listed() -> None:
 
 
 @pytest.mark.clause("AN-06", "ST-60")
-def test_what_a_store_keeps_of_the_code_is_no_copy_of_it() -> None:
+def test_stored_excerpts_do_not_count_as_copies_of_the_code() -> None:
     ref = anchored(LOAD)
     kept = {f"store/excerpts/{anchor(ref).digest}.txt": LOAD_TEXT.removesuffix("\n")}
     found = became(ref, {**kept, "lib/rows.py": SHOP})
@@ -213,7 +213,7 @@ def test_a_definition_that_was_rewritten_and_moved_is_shown_if_only_one_file_has
 
 
 @pytest.mark.clause("AN-17")
-def test_of_a_definition_as_much_is_shown_as_was_anchored() -> None:
+def test_a_changed_definition_is_shown_with_the_anchored_extent() -> None:
     new = SHOP.replace("@property", "@cached_property").replace("_name.strip()", "_name.strip().lower()")
     assert place(became(anchored(LineRange(9, 11)), {"src/shop.py": new})) == ("src/shop.py", 9, 11)
     assert place(became(anchored(LineRange(10, 11)), {"src/shop.py": new})) == ("src/shop.py", 10, 11)
@@ -246,7 +246,7 @@ def test_one_changed_value_of_a_line_is_shown() -> None:
 
 
 @pytest.mark.clause("AN-08", "AN-10")
-def test_what_stands_on_the_old_lines_is_not_shown_as_the_code() -> None:
+def test_other_code_on_the_old_lines_is_not_shown() -> None:
     other = SHOP.replace(LOAD_TEXT, "def save(data):\n    for row in data:\n        emit(row)\n")
     found = became(anchored(LOAD), {"src/shop.py": other})
     assert (found.state, found.found, found.excerpt) == (State.STALE, None, None)
@@ -270,7 +270,7 @@ def test_one_walk_finds_every_ref_of_a_call() -> None:
 
 
 @pytest.mark.clause("AN-18")
-def test_a_search_that_stopped_early_proves_nothing_and_says_so() -> None:
+def test_an_incomplete_search_claims_nothing_and_says_so() -> None:
     moments = iter([0.0, *[SEARCH_SECONDS + 1] * 100])
     ref = anchored(LOAD)
     found = resolver({"lib/rows.py": SHOP}, ref, time=lambda: next(moments))(ref)

@@ -117,7 +117,7 @@ MAIN = UpsertSection(section_key="main", section_title="Main")
 
 
 @pytest.mark.clause("PK-64")
-def test_an_embedder_builds_reads_and_verifies_without_json(
+def test_the_library_builds_reads_and_verifies_packs_without_json(
     desk: Any, writer: PackWriter, reader: PackReader, lister: PackLister, verifier: PackVerifier
 ) -> None:
     pack = writer.create(Create(ttl_minutes=60, name="notes", tags=("x",)))
@@ -186,7 +186,7 @@ def test_commands_built_by_hand_meet_the_same_rules(
 
 
 @pytest.mark.clause("PK-64")
-def test_bounds_of_reading_hold_for_embedders_too(
+def test_bounds_of_reading_hold_for_library_callers_too(
     writer: PackWriter, reader: PackReader, lister: PackLister
 ) -> None:
     pack = writer.create(Create(ttl_minutes=60))
@@ -245,7 +245,7 @@ def test_pages_read_each_file_of_the_pack_once(
 
 
 @pytest.mark.clause("PK-64")
-def test_what_a_type_checker_lets_pass_is_refused_in_words() -> None:
+def test_wrong_types_in_library_calls_are_refused_by_name() -> None:
     packs = open_memory_workspace().packs
     with pytest.raises(Failure, match="'tags' must be a list"):
         packs.create(ttl_minutes=60, tags="api")
@@ -254,7 +254,7 @@ def test_what_a_type_checker_lets_pass_is_refused_in_words() -> None:
 
 
 @pytest.mark.clause("PK-65", "AN-06")
-def test_a_file_that_is_gone_is_looked_for_once_per_call(
+def test_a_missing_file_is_searched_for_once_per_call(
     desk: Any, writer: PackWriter, verifier: PackVerifier, tree: CountedTree
 ) -> None:
     pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
@@ -268,7 +268,7 @@ def test_a_file_that_is_gone_is_looked_for_once_per_call(
 
 
 @pytest.mark.clause("AN-06")
-def test_code_in_one_file_of_a_tree_not_wholly_seen_is_not_called_moved(
+def test_code_found_in_a_partly_searched_tree_is_not_called_moved(
     desk: Any, writer: PackWriter, verifier: PackVerifier, tree: CountedTree
 ) -> None:
     pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
@@ -281,9 +281,7 @@ def test_code_in_one_file_of_a_tree_not_wholly_seen_is_not_called_moved(
 
 
 @pytest.mark.clause("PK-27", "PK-65")
-def test_nothing_is_read_for_a_batch_that_is_refused_for_its_arguments(
-    writer: PackWriter, tree: CountedTree
-) -> None:
+def test_a_batch_refused_for_its_arguments_reads_no_file(writer: PackWriter, tree: CountedTree) -> None:
     pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
     with pytest.raises(Failure):
         writer.batch(at(pack), [a_ref(), a_ref("X")])
@@ -291,7 +289,7 @@ def test_nothing_is_read_for_a_batch_that_is_refused_for_its_arguments(
 
 
 @pytest.mark.clause("PK-65")
-def test_a_withdrawn_call_stops_between_files(
+def test_a_cancelled_call_stops_between_files(
     desk: Any, writer: PackWriter, reader: PackReader, verifier: PackVerifier, tree: CountedTree
 ) -> None:
     for number in range(10):

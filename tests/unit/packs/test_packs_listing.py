@@ -95,7 +95,7 @@ def test_offset_and_limit_cut_and_the_counts_tell(desk: Any) -> None:
 
 
 @pytest.mark.clause("PK-31")
-def test_fifty_are_shown_unless_told_otherwise(desk: Any) -> None:
+def test_a_list_shows_fifty_packs_by_default(desk: Any) -> None:
     for _ in range(51):
         desk.create()
     assert desk.input()["count"] == 50
@@ -120,7 +120,7 @@ def test_an_answer_that_would_be_too_large_shows_fewer_and_says_so(desk: Any) ->
 
 
 @pytest.mark.clause("PK-32")
-def test_a_list_that_was_written_before_is_the_list_that_would_be_written_now(desk: Any) -> None:
+def test_a_cached_list_text_equals_a_freshly_rendered_one(desk: Any) -> None:
     """The list is remembered between calls; a second reader, who remembers nothing, is asked each time."""
     packs = [desk.create(title=f"P{index}", ttl_minutes=index + 1) for index in range(3)]
     desk.clock.advance(seconds=20)

@@ -175,7 +175,7 @@ def test_a_file_too_young_to_be_trusted_is_read_in_every_call(shop: Shop) -> Non
 
 
 @pytest.mark.clause("PK-66")
-def test_a_page_tells_the_time_and_the_revision_that_there_are_now(shop: Shop, desk: Any) -> None:
+def test_a_cached_page_shows_the_current_time_and_revision(shop: Shop, desk: Any) -> None:
     assert "- ttl_remaining: 10h\n" in shop.page()
     desk.clock.advance(hours=1)
     assert "- ttl_remaining: 9h\n" in shop.page()
@@ -210,7 +210,7 @@ def test_a_page_is_laid_out_once_while_nothing_of_it_changes(shop: Shop) -> None
 
 
 @pytest.mark.clause("PK-66")
-def test_what_is_kept_is_bounded() -> None:
+def test_the_ref_cache_is_bounded() -> None:
     memory = RefMemory(most_chars=100_000)
     refs = [Ref("ref", RelativePath("a.py"), LineRange(number, number)) for number in range(1, 200)]
     for ref in refs:
@@ -233,7 +233,7 @@ EDITS = st.lists(
 @pytest.mark.clause("PK-66")
 @settings(max_examples=60)
 @given(EDITS)
-def test_whatever_happens_to_files_nothing_kept_shows_but_what_is_there(
+def test_cached_pages_equal_fresh_ones_after_any_file_change(
     edits: list[tuple[str, str, int]],
 ) -> None:
     desk = Bench()

@@ -45,7 +45,7 @@ def test_a_name_may_stand_for_the_id(desk: Any) -> None:
 
 @pytest.mark.clause("PK-60")
 @pytest.mark.parametrize("rest", ["", "pk_aaaaaaaa", "nobody", "%20", "../x", "pk_aaaaaaaa/extra", "%FF"])
-def test_what_is_not_there_is_no_resource(desk: Any, rest: str) -> None:
+def test_an_unknown_pack_uri_is_no_resource(desk: Any, rest: str) -> None:
     desk.create(name="real-one")
     assert desk.registry.read("context://pack/" + rest) is None
 
@@ -105,7 +105,7 @@ def test_prompts_teach_the_calls_in_their_order(desk: Any) -> None:
 
 
 @pytest.mark.clause("PK-62")
-def test_free_text_is_optional_and_the_user_s_own_words_count(desk: Any) -> None:
+def test_only_the_pack_argument_of_prompts_is_required(desk: Any) -> None:
     for prompt in desk.registry.prompts.values():
         assert {each.name for each in prompt.arguments if each.required} <= {"pack"}
         assert "the user's own words\ncount" in prompt.render({"pack": "my-pack"})

@@ -164,7 +164,7 @@ def test_the_fence_names_the_language(new_desk: Any, path: str, language: str) -
 
 
 @pytest.mark.clause("PK-51")
-def test_what_cannot_be_shown_is_said_and_breaks_nothing(new_desk: Any) -> None:
+def test_unreadable_refs_are_shown_with_a_reason(new_desk: Any) -> None:
     files = {
         "good.py": "fine\n",
         "binary.py": b"a\x00b",
@@ -216,7 +216,7 @@ def test_another_format_than_markdown_is_refused(desk: Any, value: Any) -> None:
 
 
 @pytest.mark.clause("PK-40")
-def test_whoever_gives_a_wrong_name_is_told_how_a_pack_is_named(desk: Any) -> None:
+def test_a_wrong_argument_name_suggests_id_or_name(desk: Any) -> None:
     for wrong in ({"pack": "x"}, {"pack": "x", "limit": 5}, {"mode": "compact"}):
         message = desk.refused("output", **wrong)["message"]
         assert "id" in message.replace("'", " ").replace(",", " ").split()
@@ -243,7 +243,9 @@ def test_whoever_gives_a_wrong_name_is_told_how_a_pack_is_named(desk: Any) -> No
         ({"id": "pk_aaaaaaaa", "cursor": ""}, "cursor"),
     ],
 )
-def test_what_does_not_belong_together_is_refused(desk: Any, call: dict[str, Any], field: str) -> None:
+def test_output_arguments_that_exclude_each_other_are_refused(
+    desk: Any, call: dict[str, Any], field: str
+) -> None:
     error = desk.refused("output", **call)
     assert (error["code"], error["details"]["field"]) == ("invalid_data", field)
 
@@ -303,7 +305,7 @@ def test_compact_leaves_out_code_and_nothing_else(desk: Any) -> None:
 
 
 @pytest.mark.clause("PK-48", "KN-34")
-def test_what_an_author_writes_comes_back_as_it_was_written(desk: Any) -> None:
+def test_a_section_description_is_rendered_unchanged(desk: Any) -> None:
     text = (
         "---\nfirst\n\n```c\nint a;\fint b;\v\x85\u2028\u2029c\rd\n```\n\n- one\n-\n- three\n\ntext\n\n"
         "    # as root\n\n1. run\n   ```sh\n   # as root\n   ```\n\n<details>\n\nmore\n\n</details>"

@@ -127,7 +127,7 @@ def test_a_ref_larger_than_a_page_is_cut_and_says_which_lines_are_shown(desk: An
 
 
 @pytest.mark.clause("PK-53")
-def test_one_endless_line_comes_through_in_pieces(desk: Any) -> None:
+def test_a_line_longer_than_a_page_comes_in_pieces(desk: Any) -> None:
     endless = "".join(f"<{number}>" for number in range(1500)) + "`" * 700 + "é" * 500
     desk.files["src/app.py"] = f"before\n{endless}\nafter\n"
     pack = desk.pack_with_ref(1, 3)

@@ -84,7 +84,7 @@ def test_the_answer_shows_what_was_anchored(shop: tuple[Any, str]) -> None:
         (".env", (1, 1), ".env cannot be shown: the path is denied by policy"),
     ],
 )
-def test_a_place_that_is_not_there_is_answered_with_what_is_near(
+def test_a_ref_to_a_missing_place_suggests_near_ones(
     shop: tuple[Any, str], path: str, lines: tuple[int, int], warning: str
 ) -> None:
     desk, pack = shop
@@ -118,7 +118,7 @@ def test_a_ref_may_name_a_definition(
 
 
 @pytest.mark.clause("PK-69")
-def test_a_name_that_means_nothing_or_several_things_is_refused_with_what_is_near(
+def test_an_unknown_or_ambiguous_symbol_is_refused_with_candidates(
     shop: tuple[Any, str],
 ) -> None:
     desk, pack = shop
@@ -139,7 +139,7 @@ def test_a_name_that_means_nothing_or_several_things_is_refused_with_what_is_nea
 
 
 @pytest.mark.clause("PK-69")
-def test_a_name_that_was_not_found_in_time_is_not_said_to_be_nowhere(shop: tuple[Any, str]) -> None:
+def test_a_symbol_search_that_timed_out_does_not_claim_absence(shop: tuple[Any, str]) -> None:
     desk, _ = shop
     moments = iter([0.0, *[SEARCH_SECONDS + 1] * 100])
     resolver = Resolver(desk.tree, 1_000, syntax=shared_syntax(), monotonic=lambda: next(moments))

@@ -178,7 +178,7 @@ def test_half_a_line_of_text_never_opens_a_fence() -> None:
         (["\\```", "x"], [0, 0, 0]),
     ],
 )
-def test_it_is_known_which_lines_stand_in_a_fence(lines: list[str], inside: list[int]) -> None:
+def test_fences_of_marks_the_lines_inside_a_fence(lines: list[str], inside: list[int]) -> None:
     assert [int(fence is not None) for fence in fences_of(lines)] == inside
 
 

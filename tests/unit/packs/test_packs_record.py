@@ -316,7 +316,7 @@ def test_fields_of_a_newer_version_come_back_as_they_were() -> None:
 
 @pytest.mark.clause("PK-64")
 @pytest.mark.parametrize("value", [None, [], "x", 5])
-def test_what_is_no_mapping_is_malformed(value: Any) -> None:
+def test_a_record_that_is_no_mapping_is_malformed(value: Any) -> None:
     with pytest.raises(Failure, match="malformed"):
         from_record(value)
 

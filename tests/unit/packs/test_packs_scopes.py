@@ -80,7 +80,7 @@ def test_a_section_keeps_the_scope_it_was_given(desk: Any, given: str, kept: str
 
 @pytest.mark.clause("PK-67")
 @pytest.mark.parametrize("wrong", ["/abs", "a/../b", "..", "a//b", "a/", "./a", "a\nb", "C:\\x", "x" * 1025])
-def test_what_is_no_folder_of_the_root_is_refused_as_a_scope(desk: Any, wrong: str) -> None:
+def test_a_scope_that_is_no_folder_path_is_refused(desk: Any, wrong: str) -> None:
     pack = desk.create()
     error = desk.refused(
         "input",
@@ -142,7 +142,7 @@ def test_a_page_that_was_kept_is_made_anew_when_a_scope_becomes_stale(desk: Any)
 
 
 @pytest.mark.clause("PK-67")
-def test_contexts_and_packs_meet_in_the_tools_and_in_the_library() -> None:
+def test_section_scopes_work_in_the_tools_and_in_the_library() -> None:
     files: dict[str, str | bytes] = {
         "src/.context.yaml": CONTEXT.format(fingerprint=EMPTY, scope="src"),
         "old/.context.yaml": CONTEXT.format(fingerprint="00000000", scope="old"),

@@ -47,7 +47,7 @@ def resolved(before: list[str], start: int, end: int, after: list[str]) -> Resol
         ([*FORTY[:3], "beta"], 4, 4, FORTY[:3]),
     ],
 )
-def test_an_end_of_the_file_or_a_trivial_line_is_no_place(
+def test_a_ref_past_the_end_is_not_placed_by_a_trivial_line(
     before: list[str], start: int, end: int, after: list[str]
 ) -> None:
     found = resolved(before, start, end, after)
@@ -115,7 +115,7 @@ def test_a_line_that_stood_beside_the_code_is_never_shown_as_the_code(
 
 
 @pytest.mark.clause("AN-07", "AN-10")
-def test_the_reader_of_a_pack_is_told_that_the_lines_are_gone(new_desk: Any) -> None:
+def test_a_rendered_pack_says_that_the_lines_are_gone(new_desk: Any) -> None:
     desk = new_desk({"src/app.py": "alpha\nbeta\ngamma\n"})
     pack = desk.pack_with_ref(2, 3)
     desk.files["src/app.py"] = "alpha\n"

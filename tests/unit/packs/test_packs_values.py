@@ -65,7 +65,7 @@ def test_letters_marks_and_signs_of_any_script_make_a_name(desk: Any, name: str)
 
 
 @pytest.mark.clause("PK-02")
-def test_a_pack_that_was_given_such_a_name_before_is_still_read() -> None:
+def test_a_stored_pack_with_a_now_invalid_name_is_still_read() -> None:
     assert values.name("no\u200btes") == "no\u200btes"
 
 

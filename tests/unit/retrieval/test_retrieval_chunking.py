@@ -130,7 +130,7 @@ def test_a_table_stays_whole_where_lines_could_be_cut() -> None:
         "a\n" * 20_000,
     ],
 )
-def test_what_has_no_good_place_to_cut_is_cut_all_the_same(text: str) -> None:
+def test_text_without_paragraphs_is_still_cut_within_the_limit(text: str) -> None:
     pieces = cut(text)
     assert_verbatim(text, pieces)
     assert all(size(piece.text) <= LIMIT for piece in pieces)

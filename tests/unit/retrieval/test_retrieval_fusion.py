@@ -16,7 +16,7 @@ COSINES = st.dictionaries(PIECES, st.floats(-1, 1))
 
 
 @pytest.mark.clause("RT-20")
-def test_the_weight_of_the_embedder_decides_between_the_legs() -> None:
+def test_the_embedder_weight_decides_between_keyword_and_vector_rank() -> None:
     keyword = {1: 10.0, 2: 4.0}
     cosines = {1: 0.1, 2: 0.9}
     assert fused(shares(keyword, cosines), 0.2) == [1, 2]
@@ -28,7 +28,7 @@ def test_the_weight_of_the_embedder_decides_between_the_legs() -> None:
 
 @pytest.mark.clause("RT-20")
 @given(WORD_SCORES, COSINES, st.floats(0.01, 0.99), st.floats(0, 0.8))
-def test_every_candidate_stands_once_and_better_in_both_legs_is_better(
+def test_fusion_ranks_a_hit_better_in_both_rankings_first(
     keyword: dict[int, float], cosines: dict[int, float], weight: float, floor: float
 ) -> None:
     order = fused(shares(keyword, cosines, floor), weight)
@@ -69,7 +69,7 @@ def found(index: int, text: str, start: int, end: int, key: str = "a.md") -> Fou
 
 
 @pytest.mark.clause("RT-26")
-def test_of_two_neighbours_the_lower_one_loses_what_both_say() -> None:
+def test_overlapping_lines_are_cut_from_the_lower_ranked_passage() -> None:
     first, second = found(1, "one\ntwo\nthree", 1, 3), found(2, "two\nthree\nfour", 2, 4)
     kept = [one for one in without_repeats([first, second]) if one]
     assert [(one.text, one.start, one.end) for one in kept] == [("one\ntwo\nthree", 1, 3), ("four", 4, 4)]
@@ -88,7 +88,7 @@ def test_a_passage_between_two_shown_ones_keeps_only_what_is_its_own() -> None:
 
 
 @pytest.mark.clause("RT-26")
-def test_what_one_entry_says_again_in_the_same_words_is_shown_once() -> None:
+def test_equal_passages_of_one_entry_are_shown_once() -> None:
     apart = [found(1, "same", 1, 1), found(3, "same", 3, 3), found(2, "same", 2, 2)]
     assert without_repeats(apart) == [apart[0], None, None]
     others = [found(1, "same", 1, 1), found(1, "same", 1, 1, key="b.md"), found(2, "same too", 2, 2)]
@@ -101,7 +101,9 @@ def test_what_one_entry_says_again_in_the_same_words_is_shown_once() -> None:
     st.lists(st.sampled_from(["a", "b", "a b"]), max_size=4),
     st.lists(st.sampled_from(["a", "b", "a b"]), min_size=1, max_size=6),
 )
-def test_two_neighbours_say_every_line_once(before: list[str], shared: list[str], after: list[str]) -> None:
+def test_two_overlapping_passages_show_every_line_once(
+    before: list[str], shared: list[str], after: list[str]
+) -> None:
     lines = [*before, *shared, *after]
     begin, end = len(before), len(before) + len(shared)
     first = found(1, "\n".join(lines[:end]), 1, end)

@@ -22,7 +22,7 @@ def texts(text: str, suffix: str = ".md") -> list[tuple[int, str]]:
 
 
 @pytest.mark.clause("RT-05", "RT-06")
-def test_what_only_looks_like_a_heading_is_none(checkout: Path) -> None:
+def test_lines_that_only_resemble_headings_are_no_headings(checkout: Path) -> None:
     text = (checkout / "tests/fixtures/markdown/odd.md").read_text(encoding="utf-8")
     found = ours(text)
     assert len(found) > 15

@@ -51,7 +51,7 @@ def test_the_bench_searches_through_the_product_and_prints_each_way(checkout: Pa
 
 
 @pytest.mark.clause("RT-30")
-def test_the_measures_are_the_textbook_s(checkout: Path) -> None:
+def test_ndcg_and_mrr_match_hand_computed_values(checkout: Path) -> None:
     quality = run_path(str(checkout / "benches" / "quality" / "metrics.py"))["quality"]
     run = {"1": ["x", "a", "x", "b"], "2": ["z"]}
     judged = {"1": {"a": 1.0, "b": 1.0, "c": 1.0}, "2": {"z": 2.0}, "3": {"q": 1.0}}

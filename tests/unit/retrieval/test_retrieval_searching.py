@@ -90,7 +90,7 @@ def ask(search: Searching, query: str, **more: Any) -> Ranking:
 
 
 @pytest.mark.clause("RT-20", "RT-22")
-def test_words_and_vectors_find_the_passage_that_says_it(index: MemoryIndex) -> None:
+def test_keyword_and_vector_search_find_the_passage(index: MemoryIndex) -> None:
     answer = ask(searching(index), "maxRetries with exponential backoff")
     assert keys(answer)[:2] == ["retry.md", "network.md"]
     assert answer.embedder == HashedEmbedder.id
@@ -110,7 +110,7 @@ def test_a_good_answer_scores_higher_than_a_poor_one_to_another_question(index: 
 
 
 @pytest.mark.clause("RT-22")
-def test_what_shares_nothing_with_the_query_is_not_found() -> None:
+def test_a_query_without_common_words_finds_nothing() -> None:
     index = MemoryIndex(HashedEmbedder())
     index.replace(entry(f"{word}.md", f"{word}\n") for word in ("install", "zzzz", "configuration"))
     assert ask(searching(index), "qqqq").hits == ()
@@ -142,7 +142,7 @@ def test_every_distance_is_the_true_one_of_the_embedder_that_is_named(index: Mem
 
 
 @pytest.mark.clause("RT-21")
-def test_the_greatest_distance_holds_for_hits_of_both_legs(index: MemoryIndex) -> None:
+def test_max_distance_applies_to_keyword_and_vector_hits(index: MemoryIndex) -> None:
     search = searching(index)
     every = ask(search, "max_retries backoff")
     middle = sorted(hit.distance for hit in every.hits)[1]
@@ -195,7 +195,7 @@ def test_the_semantic_embedder_answers_once_the_scope_is_complete(index: MemoryI
 
 
 @pytest.mark.clause("RT-24")
-def test_until_then_the_fast_one_answers_and_says_how_far_the_other_is() -> None:
+def test_until_embedded_the_fast_embedder_answers_and_reports_progress() -> None:
     index = MemoryIndex(HashedEmbedder())
     index.replace(entry(f"{number}.md", f"# Number {number}\n\nbackoff {number}") for number in range(60))
     themes = Themes()
@@ -212,7 +212,7 @@ def test_until_then_the_fast_one_answers_and_says_how_far_the_other_is() -> None
 
 
 @pytest.mark.clause("RT-24")
-def test_beside_a_background_a_question_embeds_nothing_and_what_it_shows_comes_first_there() -> None:
+def test_with_a_worker_a_search_embeds_nothing_but_its_hits_are_queued_first() -> None:
     index = MemoryIndex(HashedEmbedder())
     index.replace(entry(f"{number}.md", f"# Number {number}\n\nbackoff {number}") for number in range(20))
     themes = Themes()
@@ -233,7 +233,7 @@ class LoadedThemes(Themes):
 
 
 @pytest.mark.clause("RT-25")
-def test_beside_a_background_a_model_is_loaded_only_if_nothing_was_embedded_since(index: MemoryIndex) -> None:
+def test_with_a_worker_the_model_is_loaded_only_if_it_makes_no_progress(index: MemoryIndex) -> None:
     themes = LoadedThemes()
     search = Searching(index, HashedEmbedder(), themes, monotonic=lambda: 0.0, budget=0.0)
     assert ask(search, "login").semantic == Progress(0, 5)
@@ -272,7 +272,7 @@ def test_each_scope_has_its_own_embedder(index: MemoryIndex) -> None:
 
 
 @pytest.mark.clause("RT-25")
-def test_a_semantic_embedder_that_fails_costs_a_warning(index: MemoryIndex) -> None:
+def test_a_failed_semantic_embedder_is_a_warning(index: MemoryIndex) -> None:
     themes = Themes()
     search = searching(index, themes)
     themes.failing = "the endpoint is away"
@@ -290,7 +290,7 @@ def test_a_semantic_embedder_that_fails_costs_a_warning(index: MemoryIndex) -> N
 
 
 @pytest.mark.clause("RT-25")
-def test_when_no_embedder_works_the_words_are_left(index: MemoryIndex) -> None:
+def test_without_a_working_embedder_keywords_are_searched(index: MemoryIndex) -> None:
     broken = Themes()
     broken.failing = "out of order"
     clock = ticking()
@@ -384,7 +384,7 @@ def test_related_uses_the_semantic_embedder_when_the_collection_is_complete(inde
 
 
 @pytest.mark.clause("RT-29")
-def test_filling_stops_when_told_and_goes_on_where_it_stopped() -> None:
+def test_filling_stops_on_request_and_resumes_there() -> None:
     index = MemoryIndex(HashedEmbedder())
     index.replace(entry(f"{number}.md", f"# N\n\nbackoff {number}") for number in range(100))
     themes = Themes()
@@ -418,7 +418,7 @@ def test_filling_that_fails_keeps_what_was_done_and_says_so(index: MemoryIndex) 
 
 
 @pytest.mark.clause("RT-24")
-def test_the_budget_is_spent_on_as_many_passages_as_it_pays() -> None:
+def test_a_search_embeds_as_many_passages_as_its_time_budget_allows() -> None:
     """Each text takes 50 ms by the clock of this test: six of them fit into 300 ms."""
     index = MemoryIndex(HashedEmbedder())
     index.replace(entry(f"{number}.md", f"# Number {number}\n\nbackoff {number}") for number in range(60))
@@ -433,7 +433,7 @@ def test_the_budget_is_spent_on_as_many_passages_as_it_pays() -> None:
 
 
 @pytest.mark.clause("RT-20")
-def test_what_the_vectors_found_keeps_its_words_though_they_came_late() -> None:
+def test_a_vector_hit_keeps_its_keyword_score_past_the_keyword_limit() -> None:
     """Two passages are alike to the embedder; one has the word, behind a hundred that say it more often."""
     index = MemoryIndex(HashedEmbedder())
     index.replace([entry("plain.md", "password token, and much else that is said at length " * 3)])
@@ -454,7 +454,7 @@ class Grown(Themes):
 
 
 @pytest.mark.clause("RT-31", "RT-21")
-def test_vectors_of_another_length_are_announced_made_anew_and_never_compared(index: MemoryIndex) -> None:
+def test_a_changed_vector_dimension_warns_and_embeds_again(index: MemoryIndex) -> None:
     before = ask(searching(index, Themes()), "login")
     slow = searching(index, Grown(), step=10.0)
     index.replace([entry(f"{at}.md", f"# Page {at}\n\nabout a password") for at in range(60)])
@@ -475,7 +475,7 @@ def test_vectors_of_another_length_are_announced_made_anew_and_never_compared(in
 
 
 @pytest.mark.clause("RT-31", "RT-28")
-def test_a_passage_of_another_length_has_relatives_too(index: MemoryIndex) -> None:
+def test_related_falls_back_when_the_vector_dimension_changed(index: MemoryIndex) -> None:
     ask(searching(index, Themes()), "login")
     related = searching(index, Grown()).related("docs", "auth.md", chunk="a login")
     assert related is not None

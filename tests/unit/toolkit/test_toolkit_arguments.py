@@ -166,7 +166,7 @@ def test_bounds_are_inclusive_and_exact(field: str, good: list[Any], bad: list[A
         ({**VALID, "tags": ["a"] * 4}, "$.tags", "tags", "'tags' must have at most 3 items"),
     ],
 )
-def test_a_fault_is_addressed_by_path_and_told_in_words(
+def test_a_fault_has_a_path_and_a_message(
     arguments: dict[str, Any], path: str, field: str, words: str
 ) -> None:
     failure = refused(arguments)
@@ -180,7 +180,7 @@ def test_a_fault_is_addressed_by_path_and_told_in_words(
     ("written", "meant"),
     [("start_line", "line_start"), ("startLine", "line_start"), ("pth", "path"), ("file", "path"), ("x", "")],
 )
-def test_an_unknown_field_is_told_with_the_one_that_may_be_meant(written: str, meant: str) -> None:
+def test_an_unknown_field_suggests_the_nearest_one(written: str, meant: str) -> None:
     fields = {"path": {"type": "string"}, "line_start": {"type": "integer"}}
     schema = {"type": "object", "properties": fields, "additionalProperties": False}
     (fault,) = problems_of(strict_validator(schema), {written: 1})
@@ -189,7 +189,7 @@ def test_an_unknown_field_is_told_with_the_one_that_may_be_meant(written: str, m
 
 
 @pytest.mark.clause("TK-03")
-def test_every_fault_is_told_the_shallowest_first_and_unknown_fields_before_others() -> None:
+def test_faults_are_listed_shallowest_first_and_unknown_fields_first() -> None:
     faults = problems(Order, {"steps": [{"kind": 1, "a.b.c": 2}], "count": "x", "zz": 1, "yy.y.y": 2})
     assert [fault.path for fault in faults] == [
         *("$.zz", "$.yy.y.y", "$.count", "$.title"),
@@ -215,7 +215,7 @@ def test_every_fault_is_told_the_shallowest_first_and_unknown_fields_before_othe
         ({"const": 1}, 2, "'it' is not valid"),
     ],
 )
-def test_a_demand_is_told_in_words(schema: dict[str, Any], value: Any, words: str) -> None:
+def test_each_schema_rule_has_its_own_message(schema: dict[str, Any], value: Any, words: str) -> None:
     @frozen
     class One:
         it: str = arg(schema, "It.")
@@ -240,7 +240,7 @@ def test_each_missing_field_is_named_once() -> None:
 
 
 @pytest.mark.clause("TK-03")
-def test_only_the_first_faults_are_told() -> None:
+def test_the_number_of_listed_faults_is_bounded() -> None:
     faults = problems(Order, {**VALID, **{f"x{index}": 1 for index in range(100)}})
     assert len(faults) == 10
 
@@ -384,7 +384,7 @@ def test_the_key_of_arguments_tells_types_apart(other: Any) -> None:
 
 
 @pytest.mark.clause("TK-09")
-def test_what_is_not_json_has_no_key() -> None:
+def test_values_that_are_not_json_have_no_key() -> None:
     loop: list[Any] = []
     loop.append(loop)
     assert key_of({"a": object()}) is None

@@ -59,7 +59,7 @@ def values(schema: Schema) -> st.SearchStrategy[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
-def test_it_agrees_with_jsonschema_on_every_command(name: str) -> None:
+def test_the_quick_check_agrees_with_jsonschema_on_every_command(name: str) -> None:
     schema = COMMANDS[name]
     validator = strict_validator(schema)
 
@@ -73,7 +73,7 @@ def test_it_agrees_with_jsonschema_on_every_command(name: str) -> None:
 @pytest.mark.parametrize(
     "schema", [{}, {"type": ["string"]}, {"type": "string", "format": "uri"}, {"anyOf": []}]
 )
-def test_a_rule_that_it_does_not_know_is_left_to_jsonschema(schema: Schema) -> None:
+def test_unknown_schema_rules_are_left_to_jsonschema(schema: Schema) -> None:
     assert not fits(schema, "text")
 
 

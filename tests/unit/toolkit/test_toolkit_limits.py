@@ -95,7 +95,7 @@ def test_a_limit_of_nothing_admits_nothing() -> None:
 
 @pytest.mark.clause("TK-12")
 @given(st.floats(0, 1e6), st.lists(st.floats(0, 80), min_size=1, max_size=30), st.integers(1, 4))
-def test_who_waits_as_long_as_told_is_admitted(start: float, pauses: list[float], limit: int) -> None:
+def test_a_call_after_its_retry_delay_is_admitted(start: float, pauses: list[float], limit: int) -> None:
     limiter = RateLimiter({"grep": limit})
     now = start
     for pause in pauses:
@@ -112,7 +112,7 @@ def test_who_waits_as_long_as_told_is_admitted(start: float, pauses: list[float]
 
 @pytest.mark.clause("TK-10")
 @given(st.lists(st.floats(0, 20), max_size=60), st.integers(1, 5))
-def test_no_time_ever_holds_more_than_a_burst_and_its_share(pauses: list[float], limit: int) -> None:
+def test_no_time_span_admits_more_than_a_burst_and_its_share(pauses: list[float], limit: int) -> None:
     limiter, now = RateLimiter({"grep": limit}), 0.0
     counted: list[float] = []
     for pause in pauses:

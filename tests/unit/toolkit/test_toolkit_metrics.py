@@ -49,7 +49,7 @@ def test_calls_and_failures_are_counted_by_tool_and_kind() -> None:
 
 
 @pytest.mark.clause("TK-15")
-def test_nothing_called_is_an_empty_object() -> None:
+def test_metrics_without_calls_are_an_empty_object() -> None:
     assert stats_text(Metrics()) == "{}"
 
 
@@ -99,7 +99,7 @@ def test_only_recent_durations_are_kept_but_all_calls_counted() -> None:
 
 @pytest.mark.clause("TK-13")
 @pytest.mark.usefixtures("hasty_threads")
-def test_threads_lose_no_count_and_a_reader_disturbs_nobody() -> None:
+def test_threads_lose_no_count_while_metrics_are_read() -> None:
     metrics, gate = Metrics(), Barrier(5)
 
     def work(number: int) -> None:

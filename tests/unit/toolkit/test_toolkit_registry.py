@@ -166,7 +166,7 @@ def test_an_answer_that_is_an_error_counts_as_refused() -> None:
 
 
 @pytest.mark.clause("TK-20")
-def test_a_cancelled_call_gives_no_answer_and_no_alarm() -> None:
+def test_a_cancelled_call_gives_no_answer_and_reports_no_error() -> None:
     class Withdrawn(QuietCall):
         def check(self) -> None:
             raise Cancelled
@@ -347,7 +347,7 @@ def test_resources_are_listed_and_read_by_family() -> None:
 
 
 @pytest.mark.clause("TK-20")
-def test_a_quiet_call_keeps_work_for_after_the_reply() -> None:
+def test_a_quiet_call_collects_deferred_work() -> None:
     done: list[int] = []
     call = QuietCall()
     call.check()

@@ -40,7 +40,7 @@ def test_rows_never_exceed_their_budget_and_the_first_keep_most(texts: list[str]
 
 
 @pytest.mark.clause("DC-45")
-def test_bare_rows_leave_the_best_one_room_for_its_content() -> None:
+def test_stripped_rows_leave_room_for_the_content_of_the_best_one() -> None:
     rows = [{"id": number, "content": "line\n" * 60, "padding": "x" * 80} for number in range(20)]
     found, fewer = fitted(rows, 1800)
     assert fewer
