@@ -31,19 +31,20 @@ MOST_PARTS = 20_000
 MOST_ERROR_STEPS = 10_000
 MOST_AGAIN = 1_000
 """How many places of a text may be read again."""
+_CPP_WORDS = rb"\n[ \t]*(?:class|namespace|template|public|private|using)\b"
 INSTEAD = {
     "c": {
-        "objectivec": re.compile(rb"^[ \t]*@(?:interface|protocol|class|import)\b", re.MULTILINE),
-        "cpp": re.compile(
-            rb"\w::\w|^[ \t]*(?:class|namespace|template|public|private|using)\b", re.MULTILINE
-        ),
+        "objectivec": [re.compile(rb"\n[ \t]*@(?:interface|protocol|class|import)\b")],
+        "cpp": [re.compile(rb"::(?<=\w::)\w"), re.compile(_CPP_WORDS)],
     },
-    "javascript": {"tsx": re.compile(b"")},
+    "javascript": {"tsx": [re.compile(b"")]},
 }
 """What to look for, and which grammar to try then, where one reads a text with errors: headers may be C++ or
-Objective-C, JavaScript may have types."""
-STUMBLES = re.compile(
-    rb"^[ \t]*[A-Z_][A-Z0-9_]{3,}(?=[ \t]*\r?$)|(?<=\()<[\w./+-]{1,200}>(?=\))", re.MULTILINE
+Objective-C, JavaScript may have types. Each pattern begins with what is quickly found, as do those below; a
+line break is put before the text."""
+STUMBLES = (
+    re.compile(rb"\n[ \t]*[A-Z_][A-Z0-9_]{3,}(?=[ \t]*\r?$)", re.MULTILINE),
+    re.compile(rb"\(<[\w./+-]{1,200}>(?=\))"),
 )
 """A macro alone on its line, as around namespaces and interfaces, which a grammar takes for the type of what
 follows, and `<x>` as in `HAS_INCLUDE(<x>)`: a text with errors is read without them."""
@@ -84,8 +85,13 @@ def read(language: str, text: str) -> Read | NotParsed:
     found = _by_grammar(name, data)
     if isinstance(found, NotParsed) or not found.tree.root_node.has_error or found.errors_without_end:
         return found
-    plain = STUMBLES.sub(_blanks, data) if name in _C_FAMILY else data
-    others = (other for other, sign in INSTEAD.get(name, {}).items() if sign.search(data) is not None)
+    lines = b"\n" + data
+    others = [
+        other for other, signs in INSTEAD.get(name, {}).items() if any(sign.search(lines) for sign in signs)
+    ]
+    for stumble in STUMBLES if name in _C_FAMILY else ():
+        lines = stumble.sub(_blanks, lines)
+    plain = lines[1:]
     for each in (name, *others) if plain != data else others:
         tried = _by_grammar(each, plain)
         if isinstance(tried, Read) and _error_count(tried) <= _error_count(found):
@@ -94,7 +100,8 @@ def read(language: str, text: str) -> Read | NotParsed:
 
 
 def _blanks(found: re.Match[bytes]) -> bytes:
-    return b" " * len(found[0])
+    """The first character, and blanks for the others."""
+    return found[0][:1].ljust(len(found[0]))
 
 
 def understood(language: str, text: str) -> Read | NotParsed:
