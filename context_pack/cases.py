@@ -143,8 +143,7 @@ class PackCases:
             lambda: cases.memory.searcher if has("memory") else None,
             lambda: cases.documents.finder if has("documents") else None,
         )
-        parts = self._parts
-        return PackDrafter(parts[0], parts[1], parts[2], found, *parts[3:])
+        return PackDrafter(*self._parts, passages=found)
 
     @cached_property
     def _parts(

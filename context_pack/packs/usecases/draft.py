@@ -15,8 +15,6 @@ from context_pack.kernel.classes import define, evolve, field, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import Clock, SourceTree
-from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.budget import cut
@@ -24,10 +22,10 @@ from context_pack.packs.domain.findings import CODE, TITLES, key_of, quote, reas
 from context_pack.packs.domain.model import Pack, Ref, Section, Status
 from context_pack.packs.domain.render import render
 from context_pack.packs.domain.revision import FIRST
-from context_pack.packs.ports import Excerpt, Excerpts, ExcerptStore, NoExcerptStore, PackSettings, PackStore
+from context_pack.packs.ports import Excerpt, Excerpts
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.keeping import digests_of
-from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
+from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
 from context_pack.toolkit.tokens import estimate_tokens
 
 LEAST_EXCERPTS, MOST_EXCERPTS = 60, 300
@@ -55,17 +53,10 @@ class Drafted:
 
 
 @frozen
-class PackDrafter:
+class PackDrafter(PackAccess):
     """Makes packs from questions."""
 
-    store: PackStore
-    tree: SourceTree
-    clock: Clock
-    passages: Excerpts
-    settings: PackSettings = field(factory=PackSettings)
-    memory: RefMemory = field(factory=RefMemory, eq=False, repr=False)
-    syntax: Syntax = field(factory=NoSyntax, repr=False)
-    excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
+    passages: Excerpts = field(kw_only=True)
 
     def draft(self, command: commands.Draft, check: Check = unwatched) -> Drafted:
         """Search, choose, store.

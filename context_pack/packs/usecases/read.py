@@ -8,8 +8,7 @@ from typing import NamedTuple
 from context_pack.kernel.classes import evolve, field, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import RelativePath
-from context_pack.kernel.ports import Clock, SourceTree, Stamp
-from context_pack.kernel.syntax import NoSyntax, Syntax
+from context_pack.kernel.ports import Stamp
 from context_pack.packs.domain.bookmarks import Bookmark, Mode, Position
 from context_pack.packs.domain.budget import Line
 from context_pack.packs.domain.layout import legend_of
@@ -17,13 +16,9 @@ from context_pack.packs.domain.model import Pack, parse_status
 from context_pack.packs.domain.render import Rendered, render
 from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, scopes_in
 from context_pack.packs.ports import (
-    ExcerptStore,
-    NoExcerptStore,
     NoHistory,
     NoScopes,
     PackHistory,
-    PackSettings,
-    PackStore,
     ScopeWatch,
 )
 from context_pack.packs.usecases.commands import (
@@ -34,7 +29,7 @@ from context_pack.packs.usecases.commands import (
 from context_pack.packs.usecases.history import Compared, compared
 from context_pack.packs.usecases.listing import check_budget
 from context_pack.packs.usecases.naming import located
-from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
+from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
 from context_pack.toolkit.kept import RecentValues
 
 WITHOUT_END = 10**12
@@ -58,16 +53,9 @@ class KeptPage(NamedTuple):
 
 
 @frozen
-class PackReader:
+class PackReader(PackAccess):
     """Reads live packs."""
 
-    store: PackStore
-    tree: SourceTree
-    clock: Clock
-    settings: PackSettings = field(factory=PackSettings)
-    memory: RefMemory = field(factory=RefMemory, eq=False, repr=False)
-    syntax: Syntax = field(factory=NoSyntax, repr=False)
-    excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
     watch: ScopeWatch = field(factory=NoScopes)
     history: PackHistory = field(factory=NoHistory, repr=False)
     pages: RecentValues[KeptPage] = field(factory=lambda: RecentValues(MOST_PAGES), eq=False, repr=False)

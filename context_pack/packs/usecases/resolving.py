@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from context_pack.kernel.classes import define, evolve, field
+from context_pack.kernel.classes import define, evolve, field, frozen
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, FileNames, Reason, SourceFile, SourceTree, Stamp, Unreadable
@@ -23,7 +23,7 @@ from context_pack.packs.domain.ladder import Elsewhere, Text, beyond, in_file, n
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Resolution, State
-from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings
+from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings, PackStore
 from context_pack.packs.usecases.tree_search import Keys, TreeSearch, definitions_of
 
 MOST_TEXT_CHARS = 64 * 1024 * 1024
@@ -77,32 +77,18 @@ class RefMemory:
         self._chars += ENTRY_CHARS + 2 * len(kept.resolution.excerpt or "")
 
 
-class Sources(Protocol):
-    """What refs are resolved with."""
+@frozen
+class PackAccess:
+    """What every use case of packs works with: the packs, and the code that their refs are about."""
 
-    @property
-    def tree(self) -> SourceTree:
-        """The files."""
-
-    @property
-    def clock(self) -> Clock:
-        """The time, for the end of a search."""
-
-    @property
-    def settings(self) -> PackSettings:
-        """How large a file may be."""
-
-    @property
-    def memory(self) -> RefMemory:
-        """What earlier calls found out."""
-
-    @property
-    def syntax(self) -> Syntax:
-        """Parses files for their definitions."""
-
-    @property
-    def excerpts(self) -> ExcerptStore:
-        """What was anchored."""
+    store: PackStore
+    tree: SourceTree
+    clock: Clock
+    settings: PackSettings = field(factory=PackSettings)
+    memory: RefMemory = field(factory=RefMemory, eq=False, repr=False)
+    """What earlier calls found out."""
+    syntax: Syntax = field(factory=NoSyntax, repr=False)
+    excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
 
 
 def _key(ref: Ref) -> tuple[str, int, int, str | None]:
@@ -134,11 +120,11 @@ class Resolver:
     _names: FileNames | None = field(default=None, init=False)
 
     @classmethod
-    def over(cls, sources: Sources, check: Check, refs: Iterable[Ref] = ()) -> Resolver:
+    def over(cls, access: PackAccess, check: Check, refs: Iterable[Ref] = ()) -> Resolver:
         """A resolver for one call that is about these refs; it reads every file anew."""
-        most, time = sources.settings.max_source_bytes, sources.clock.monotonic
-        parts = (sources.memory, sources.syntax, time, list(refs), sources.excerpts)
-        return cls(sources.tree, most, check, *parts)
+        most, time = access.settings.max_source_bytes, access.clock.monotonic
+        parts = (access.memory, access.syntax, time, list(refs), access.excerpts)
+        return cls(access.tree, most, check, *parts)
 
     def recalling(self) -> Resolver:
         """Look, all at once, which files of the refs are as they were in an earlier call; read the others."""

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from context_pack.kernel.classes import evolve, field, frozen
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
-from context_pack.kernel.ports import Clock, SourceTree
-from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.changes import advanced, check_editable, put_ref, untrustworthy
 from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.states import Checked, State, problem_record
-from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings, PackStore
 from context_pack.packs.usecases.commands import Accept, NamedPack, PackAtRevision, Repair
 from context_pack.packs.usecases.keeping import digests_of, forget
 from context_pack.packs.usecases.naming import check_seen, located
-from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
+from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
 from context_pack.toolkit.arguments import clip
 
 
@@ -42,16 +39,8 @@ class Repaired:
 
 
 @frozen
-class PackVerifier:
+class PackVerifier(PackAccess):
     """Compares packs with the source tree."""
-
-    store: PackStore
-    tree: SourceTree
-    clock: Clock
-    settings: PackSettings = field(factory=PackSettings)
-    memory: RefMemory = field(factory=RefMemory, eq=False, repr=False)
-    syntax: Syntax = field(factory=NoSyntax, repr=False)
-    excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
 
     def verify(self, named: NamedPack, check: Check = unwatched) -> Verified:
         """The state of every ref; changes nothing."""

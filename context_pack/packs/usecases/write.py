@@ -10,17 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from context_pack.kernel.classes import evolve, field, frozen
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Failure, invalid
-from context_pack.kernel.ports import Clock, SourceTree
-from context_pack.kernel.syntax import NoSyntax, Syntax
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.changes import advanced, check_has_content, untrustworthy
 from context_pack.packs.domain.model import Pack, Ref, Status, parse_status
 from context_pack.packs.domain.revision import FIRST
 from context_pack.packs.domain.states import Checked, Resolution, problem_record
-from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings, PackStore
 from context_pack.packs.usecases import pointing
 from context_pack.packs.usecases.commands import (
     MOST_OPERATIONS,
@@ -33,7 +30,7 @@ from context_pack.packs.usecases.commands import (
 from context_pack.packs.usecases.keeping import digests_of, forget
 from context_pack.packs.usecases.naming import check_seen, handle_of, id_of, located
 from context_pack.packs.usecases.plans import ChangePlan, Part, optional_line, planned, tags_of
-from context_pack.packs.usecases.resolving import Check, RefMemory, Resolver, unwatched
+from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -58,16 +55,8 @@ class WrittenPack:
 
 
 @frozen
-class PackWriter:
+class PackWriter(PackAccess):
     """Makes and changes packs."""
-
-    store: PackStore
-    tree: SourceTree
-    clock: Clock
-    settings: PackSettings = field(factory=PackSettings)
-    memory: RefMemory = field(factory=RefMemory, eq=False, repr=False)
-    syntax: Syntax = field(factory=NoSyntax, repr=False)
-    excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
 
     def create(self, command: Create, check: Check = unwatched) -> Pack:
         """Make a new draft; its name must be free among live packs."""
