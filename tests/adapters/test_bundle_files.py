@@ -132,7 +132,7 @@ def test_a_malformed_manifest_is_reported_with_its_line(project: Path) -> None:
 
 
 @pytest.mark.clause("BD-13")
-def test_a_linked_entity_is_read_if_it_leads_inside_and_only_then(project: Path) -> None:
+def test_an_entity_link_is_followed_only_inside_the_bundle(project: Path) -> None:
     folder = project / "shop/bundle/node"
     inside = project / "shop/elsewhere.yaml"
     inside.write_text("id: inside\n")
@@ -150,7 +150,7 @@ def test_a_linked_entity_is_read_if_it_leads_inside_and_only_then(project: Path)
 
 @pytest.mark.clause("BD-13")
 @pytest.mark.parametrize("what", ["directory", "schema", "type", "manifest"])
-def test_no_link_leads_a_path_of_the_manifest_out(project: Path, what: str) -> None:
+def test_manifest_paths_never_follow_a_link_out_of_the_bundle(project: Path, what: str) -> None:
     shop, outside = project / "shop", project.parent / "outside"
     write_files(outside, nodes({"secret": []}))
     if what == "directory":
@@ -254,7 +254,7 @@ def folder(files: DiskBundleFiles) -> list[Document | Flaw]:
 
 
 @pytest.mark.clause("BD-16")
-def test_an_unchanged_file_is_the_very_same_document(project: Path) -> None:
+def test_an_unchanged_file_is_the_same_document_object(project: Path) -> None:
     files = DiskBundleFiles(project / "shop", POLICY)
     first = folder(files)
     assert all(one is other for one, other in zip(first, folder(files), strict=True))

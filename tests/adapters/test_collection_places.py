@@ -133,7 +133,7 @@ def repository(folder: Path) -> Path:
 
 @pytest.mark.clause("DC-14")
 @pytest.mark.parametrize("planted", ["shallow", "packed-refs", "objects/info/alternates", None])
-def test_git_never_opens_a_repository_that_a_project_brings_along(
+def test_git_never_opens_a_repository_inside_the_project(
     project: Path, planted: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     brought = repository(project / "brought")

@@ -118,9 +118,7 @@ def test_lock_files_of_a_killed_git_do_not_block_the_next_fetch(tmp_path: Path, 
 
 @pytest.mark.clause("DC-13")
 @pytest.mark.parametrize("way", ["config", "commondir", "link"])
-def test_a_repository_that_the_project_brings_along_is_not_used(
-    tmp_path: Path, repository: Path, way: str
-) -> None:
+def test_a_planted_git_store_is_not_used(tmp_path: Path, repository: Path, way: str) -> None:
     found = sources(tmp_path, f"git+file://{repository}")
     (tmp_path / "other").mkdir()
     git(tmp_path / "other", "init", "--quiet")

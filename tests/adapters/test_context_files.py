@@ -246,7 +246,7 @@ def test_lists_never_fail_while_files_and_folders_come_and_go(root: Path) -> Non
 
 
 @pytest.mark.clause("CX-07", "CX-14")
-def test_a_file_that_vanishes_before_its_content_is_read_makes_a_context_stale_and_nothing_worse(
+def test_a_file_that_vanishes_before_it_is_read_makes_a_context_stale(
     root: Path,
 ) -> None:
     folder = opened(root).find("src")
@@ -512,7 +512,7 @@ def test_threads_may_remember_fingerprints_at_the_same_time(tmp_path: Path) -> N
 
 
 @pytest.mark.clause("CX-35")
-def test_a_context_is_replaced_in_one_step_keeps_its_mode_and_leaves_nothing_behind(root: Path) -> None:
+def test_a_context_is_replaced_atomically_and_keeps_its_mode(root: Path) -> None:
     path = root / "src/.context.yaml"
     path.chmod(0o640)
     before = path.stat().st_ino
@@ -644,7 +644,7 @@ def test_a_merge_key_below_the_top_is_dropped_and_never_merged() -> None:
 
 
 @pytest.mark.clause("CX-02", "CX-34")
-def test_escaped_pairs_and_blank_lines_with_tabs_are_read_and_stay_as_they_are_written() -> None:
+def test_escaped_surrogate_pairs_and_tabbed_blank_lines_are_kept() -> None:
     text = MINIMAL.replace("A folder.", r'"A \ud83d\ude80."') + "\t\ntodos: [a]\n"
     found = judged(FORMAT.parse(text.encode()))
     assert isinstance(found, Context)

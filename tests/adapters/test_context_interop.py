@@ -123,7 +123,7 @@ def test_the_original_trees_have_the_original_fingerprints(original: Path) -> No
 
 @needs_original
 @pytest.mark.clause("CX-01", "CX-04", "CX-50")
-def test_every_file_that_dotcontext_wrote_is_read_whole_and_at_a_glance(original: Path) -> None:
+def test_both_readers_read_every_file_that_dotcontext_wrote(original: Path) -> None:
     files = sorted(original.rglob(".context.yaml"))
     assert len(files) > 20
     glances = 0

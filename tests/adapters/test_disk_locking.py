@@ -116,7 +116,7 @@ def test_a_lock_on_an_unlinked_file_is_taken_again(path: str) -> None:
 
 
 @pytest.mark.clause("ST-14")
-def test_a_lock_that_cannot_be_opened_is_an_error_for_waiters_and_none_for_attempts(tmp_path: Path) -> None:
+def test_a_lock_that_cannot_be_opened_fails_waiters_but_not_attempts(tmp_path: Path) -> None:
     nowhere = str(tmp_path / "nothing" / "a.lock")
     assert attempt_lock(nowhere) is None
     with pytest.raises(FileNotFoundError):

@@ -96,7 +96,7 @@ def test_the_id_follows_the_content_and_not_the_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.clause("EM-01", "EM-08")
-def test_a_model_folder_takes_the_place_of_the_installed_model(tmp_path: Path) -> None:
+def test_a_model_folder_replaces_the_installed_model(tmp_path: Path) -> None:
     place = write_folder(tmp_path / "model", "bert", tokenizer("bert"), tensors(VOCABULARY))
     for setting in ("auto", "semantic"):
         chosen = choose(setting, str(place), {})

@@ -260,9 +260,7 @@ def test_a_process_whose_file_another_one_rebuilt_does_not_mix_them(path: Path) 
 
 @pytest.mark.clause("IX-04")
 @pytest.mark.parametrize("seed", range(12))
-def test_flipped_bytes_anywhere_raise_nothing_but_failures_and_end_in_a_working_index(
-    path: Path, seed: int
-) -> None:
+def test_an_index_with_flipped_bytes_ends_in_failures_or_a_working_index(path: Path, seed: int) -> None:
     chance = random.Random(seed)
     with closing(open_index(path)) as index:
         index.replace(

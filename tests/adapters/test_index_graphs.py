@@ -114,9 +114,7 @@ def test_a_reader_of_an_older_state_sees_that_state_through_a_newer_graph(index:
 
 
 @pytest.mark.clause("IX-12")
-def test_a_graph_is_made_anew_when_a_fifth_of_it_is_old_and_not_before(
-    index: SqliteIndex, tmp_path: Path
-) -> None:
+def test_a_graph_is_rebuilt_once_a_fifth_of_it_is_outdated(index: SqliteIndex, tmp_path: Path) -> None:
     file = tmp_path / "i.sqlite3.graph-1"
     made = file.stat().st_ino, file.stat().st_mtime_ns
     (tmp_path / "i.sqlite3.graph-1.0123456789abcdef.tmp").write_bytes(b"left by somebody who was killed")
@@ -136,9 +134,7 @@ def test_a_graph_is_made_anew_when_a_fifth_of_it_is_old_and_not_before(
 
 
 @pytest.mark.clause("IX-12")
-def test_a_damaged_graph_is_not_used_and_made_anew(
-    index: SqliteIndex, exact: SqliteIndex, tmp_path: Path
-) -> None:
+def test_a_damaged_graph_is_rebuilt(index: SqliteIndex, exact: SqliteIndex, tmp_path: Path) -> None:
     file = tmp_path / "i.sqlite3.graph-1"
     index.close()
     data = bytearray(file.read_bytes())

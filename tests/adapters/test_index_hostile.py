@@ -84,7 +84,7 @@ def test_an_index_with_a_view_for_its_state_table_is_rebuilt_unread(index: Sqlit
 
 
 @pytest.mark.clause("IX-22")
-def test_an_index_of_our_own_is_ours_with_any_number_of_embedders(index: SqliteIndex, path: Path) -> None:
+def test_an_index_with_any_number_of_embedders_is_recognised(index: SqliteIndex, path: Path) -> None:
     with index.reading() as snapshot:
         (hit,) = snapshot.keyword(["appl"], Scope(), 5)
     index.keep("another", {hit.piece: [1.0, 0.0]})

@@ -102,7 +102,7 @@ def test_a_survey_names_what_counts_and_says_why_the_rest_is_skipped(tmp_path: P
         (b"x = 1\n", None),
     ],
 )
-def test_reading_tells_what_has_no_text_to_index(tmp_path: Path, data: bytes, reason: str | None) -> None:
+def test_reading_reports_files_without_text_to_index(tmp_path: Path, data: bytes, reason: str | None) -> None:
     (tmp_path / "a.py").write_bytes(data)
     assert tree(tmp_path).read("a.py").skipped == reason
     assert tree(tmp_path).read("gone.py").skipped == "gone"
@@ -174,7 +174,7 @@ def _write_new_folder(root: Path) -> None:
 
 
 @pytest.mark.clause("ME-22")
-def test_a_tree_that_is_looked_at_often_is_always_seen_as_it_is(tmp_path: Path) -> None:
+def test_a_tree_surveyed_repeatedly_is_always_current(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.py").write_text("x = 1\n")
     (tmp_path / "b.py").write_text("x = 1\n")
@@ -199,7 +199,7 @@ def test_a_tree_that_is_looked_at_often_is_always_seen_as_it_is(tmp_path: Path) 
 
 
 @pytest.mark.clause("ME-22")
-def test_a_tree_of_another_folder_under_the_same_name_is_looked_at(tmp_path: Path) -> None:
+def test_a_folder_replaced_under_the_same_name_is_surveyed_again(tmp_path: Path) -> None:
     root = tmp_path / "above" / "root"
     root.mkdir(parents=True)
     (root / "a.py").write_text("x = 1\n")

@@ -313,9 +313,7 @@ def test_reusing_an_expired_packs_name_waits_for_its_writer(disk: Disk) -> None:
 
 
 @pytest.mark.clause("ST-64")
-def test_a_writer_moves_what_expired_a_week_ago_into_the_trash_and_empties_it_after_a_month(
-    disk: Disk, tmp_path: Path
-) -> None:
+def test_writers_move_long_expired_packs_to_the_trash_and_empty_it_later(disk: Disk, tmp_path: Path) -> None:
     trash = tmp_path / "state" / "trash"
 
     def store() -> FilePackStore:

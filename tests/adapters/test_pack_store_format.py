@@ -502,7 +502,7 @@ def test_a_pack_that_no_reader_would_take_is_refused_by_the_writer() -> None:
 
 
 @pytest.mark.clause("ST-04")
-def test_every_write_makes_the_body_anew() -> None:
+def test_every_write_renders_the_body_again() -> None:
     first = pack_format.encode(full_pack())
     later = attrs.evolve(full_pack(), revision=2, expires_at=NOON + timedelta(days=1))
     assert b"revision 1, expires 2026-03-04T13:00:00Z" in first

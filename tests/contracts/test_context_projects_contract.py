@@ -250,7 +250,7 @@ def test_digests_are_remembered_by_project_and_scope(world: World) -> None:
 
 
 @pytest.mark.clause("CX-15", "CX-20", "CX-24")
-def test_the_tools_answer_alike_whatever_is_below_them(tmp_path: Path) -> None:
+def test_the_tools_answer_alike_on_disk_and_in_memory(tmp_path: Path) -> None:
     disk, memory = World("disk", tmp_path), World("memory", tmp_path)
     for tool, arguments in (
         ("list_contexts", {}),

@@ -67,7 +67,7 @@ def test_there_is_one_unit_vector_for_each_text_in_order(make: Make) -> None:
 
 
 @pytest.mark.clause("EM-01")
-def test_a_text_has_the_same_vector_alone_in_another_thread_and_by_another_embedder(make: Make) -> None:
+def test_a_vector_is_the_same_alone_in_a_thread_and_by_a_new_embedder(make: Make) -> None:
     embedder, other = make(), make()
     assert (embedder.id, embedder.weight) == (other.id, other.weight)
     together = np.asarray(embedder.embed(TEXTS[:4], "query"))

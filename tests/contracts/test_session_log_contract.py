@@ -68,7 +68,7 @@ def test_sessions_come_the_oldest_first(connect: Open) -> None:
 
 
 @pytest.mark.clause("ME-10")
-def test_a_session_says_in_words_what_it_did() -> None:
+def test_a_session_summary_describes_its_calls() -> None:
     clock = FixedClock()
     started = clock.now()
     session = Session(id=uuid_of(bytes(16)), started=started, ended=started + timedelta(minutes=2))

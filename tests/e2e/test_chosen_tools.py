@@ -43,9 +43,7 @@ def test_only_the_chosen_families_are_listed_and_the_others_can_be_called(
 
 
 @pytest.mark.clause("MCP-45", "PG-01")
-def test_in_a_plain_project_auto_lists_what_there_is_and_tells_when_more_comes(
-    tmp_path: Path, spawn: Spawn
-) -> None:
+def test_auto_lists_families_in_use_and_notifies_when_more_appear(tmp_path: Path, spawn: Spawn) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/a.py").write_text("A = 1\n")
     off = {"CONTEXT_PACK_RATE_LIMITS": "off", "XDG_CONFIG_HOME": str(tmp_path / "none")}

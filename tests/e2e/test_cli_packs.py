@@ -371,7 +371,7 @@ def test_export_into_a_folder_names_the_file_after_the_pack(shop: Shop) -> None:
 
 
 @pytest.mark.clause("CLI-45")
-def test_export_tells_of_trouble_without_names_of_its_own(shop: Shop) -> None:
+def test_export_errors_show_no_temporary_name_and_leave_no_file(shop: Shop) -> None:
     shop.pack("auth")
     (shop.folder / "auth.md").mkdir()
     for words in (["--force"], ["-o", "auth.py/x.md", "--force"], ["-o", "x" * 300, "--force"]):

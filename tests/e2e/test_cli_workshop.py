@@ -95,7 +95,7 @@ def test_the_doctor_looks_at_every_package_that_is_installed_with_us(cli: Comman
     "package, module, state, code",
     [("PyStemmer", "Stemmer", "broken", 1), ("mmdr", "mmdr", "warn", 0)],
 )
-def test_the_doctor_tells_what_is_broken_from_what_is_missed(
+def test_the_doctor_distinguishes_broken_from_missing_packages(
     cli: CommandLine, package: str, module: str, state: str, code: int
 ) -> None:
     (cli.folder / f"{module}.py").write_text("raise ImportError('broken on purpose')\n")
@@ -132,7 +132,7 @@ def test_the_doctor_names_places_that_cannot_be_used(cli: CommandLine) -> None:
 
 
 @pytest.mark.clause("CLI-21")
-def test_the_doctor_warns_of_variables_that_nobody_understands(cli: CommandLine) -> None:
+def test_the_doctor_warns_of_unknown_variables(cli: CommandLine) -> None:
     done = cli(
         "doctor", CONTEXT_PACK_SORCE_ROOT="x", CONTEXT_PACK_MAX_SOURCE_BYTES="big", CONTEXT_PACK_LOG="off"
     )
@@ -190,7 +190,7 @@ def test_stats_adds_up_what_past_connections_did(cli: CommandLine, spawn: Spawn)
 
 
 @pytest.mark.clause("CLI-20")
-def test_a_server_whose_tools_nobody_called_leaves_nothing(cli: CommandLine, spawn: Spawn) -> None:
+def test_a_server_without_calls_saves_no_statistics(cli: CommandLine, spawn: Spawn) -> None:
     client = spawn("unframed", source_root=cli.folder)
     client.initialize()
     assert client.request("tools/list")["result"]["tools"]
@@ -209,7 +209,7 @@ def test_a_server_ended_by_a_signal_saves_its_statistics(cli: CommandLine, spawn
 
 
 @pytest.mark.clause("CLI-22")
-def test_the_stats_resource_tells_the_numbers_of_the_running_server(cli: CommandLine, spawn: Spawn) -> None:
+def test_the_stats_resource_has_the_numbers_of_the_running_server(cli: CommandLine, spawn: Spawn) -> None:
     client = spawn("unframed", source_root=cli.folder)
     client.initialize()
     client.call("output")

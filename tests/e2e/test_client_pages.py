@@ -105,9 +105,7 @@ def test_a_pack_of_thirty_refs_is_read_to_its_end_by_following_the_continuation(
 
 
 @pytest.mark.clause("MCP-93", "ENV-15")
-def test_the_environment_stands_above_the_client_and_the_argument_above_both(
-    project: Path, spawn: Spawn
-) -> None:
+def test_the_environment_overrides_the_client_and_the_argument_both(project: Path, spawn: Spawn) -> None:
     client = spawn(env={"CONTEXT_PACK_PAGE_TOKENS": "1000"})
     greet(client, "claude-code")
     assert len(text_of(client, "read_file", {"path": "long.py"})) <= 4_000

@@ -317,7 +317,7 @@ def test_no_resource_serves_a_hostile_path(server: StdioClient, place: Path, fam
 
 
 @pytest.mark.clause("CD-32")
-def test_a_refusal_never_tells_whether_a_file_outside_exists(server: StdioClient, place: Path) -> None:
+def test_a_refusal_does_not_reveal_whether_an_outside_file_exists(server: StdioClient, place: Path) -> None:
     there, gone = place / "way_there", place / "way_gone"
     there.symlink_to("../outside/secret.txt")
     gone.symlink_to("../outside/nothing.txt")

@@ -73,7 +73,7 @@ def test_collections_are_added_listed_and_removed(docs: Docs) -> None:
 
 
 @pytest.mark.clause("DC-31", "DC-20", "DC-21")
-def test_a_sync_is_incremental_honest_and_can_be_tried(docs: Docs) -> None:
+def test_a_sync_is_incremental_lists_failures_and_has_a_dry_run(docs: Docs) -> None:
     handbook(docs.root)
     lay(docs.root, {"docs/bad.md": b"\xff\xff", "docs/.gitignore": "draft.md\n", "docs/draft.md": "d"})
     tried = docs("sync", "--dry-run", "--json")
@@ -148,7 +148,7 @@ def test_a_package_is_reproducible_and_can_be_added(docs: Docs) -> None:
 
 
 @pytest.mark.clause("DC-34")
-def test_a_dry_run_tells_what_would_be_packed_whether_or_not_it_is_indexed(docs: Docs) -> None:
+def test_a_dry_run_lists_what_would_be_packed_without_an_index(docs: Docs) -> None:
     handbook(docs.root)
     lay(docs.root, {"docs/bad.md": b"\xff", "docs/x.bin": b"\x00"})
     assert docs("sync", "--fast").code == 1

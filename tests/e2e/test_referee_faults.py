@@ -240,7 +240,7 @@ def test_the_fault_table_has_a_hundred_distinct_cases() -> None:
 
 @BOTH
 @pytest.mark.clause("MCP-05")
-def test_bad_members_of_a_batch_cost_themselves_only(server: StdioClient) -> None:
+def test_bad_members_of_a_batch_fail_alone(server: StdioClient) -> None:
     ping = {"jsonrpc": "2.0", "id": "p", "method": "ping"}
     quiet = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     server.send([1, ping, quiet, {"jsonrpc": "2.0", "id": 2.5, "method": "ping"}, [], "x"])

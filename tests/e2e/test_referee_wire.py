@@ -103,7 +103,7 @@ def test_a_mutation_cancelled_in_the_queue_is_neither_applied_nor_answered(
 
 
 @pytest.mark.clause("MCP-31")
-def test_a_mutation_cancelled_while_it_waits_for_the_lock_is_neither_applied_nor_answered(
+def test_a_mutation_cancelled_while_waiting_for_a_lock_is_not_applied(
     client: StdioClient, tmp_path: Path
 ) -> None:
     pack = new_pack(client)

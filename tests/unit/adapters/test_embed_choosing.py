@@ -121,7 +121,7 @@ def test_our_own_key_comes_first_and_the_common_one_is_not_sent_over_an_open_lin
 
 
 @pytest.mark.clause("EM-01")
-def test_settings_know_the_embedders_names_and_take_the_folder_from_the_source_root() -> None:
+def test_embedder_settings_take_names_or_a_folder_in_the_source_root() -> None:
     def read(**variables: str) -> tuple[str, str, int]:
         found = read_settings(
             {f"CONTEXT_PACK_{name}": value for name, value in variables.items()}, "/work/shop"

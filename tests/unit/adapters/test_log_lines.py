@@ -86,7 +86,7 @@ def test_a_level_lets_through_itself_and_what_is_graver(pipe: Pipe, level: str, 
 
 
 @pytest.mark.clause("ENV-10")
-def test_an_unexpected_exception_tells_its_type_and_place_but_not_its_text(pipe: Pipe) -> None:
+def test_an_unexpected_exception_is_logged_by_type_and_place_without_text(pipe: Pipe) -> None:
     log(pipe).alarm("input", raised("the user's secret"))
     (line,) = pipe.lines()
     assert "ERROR" in line

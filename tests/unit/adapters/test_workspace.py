@@ -222,7 +222,7 @@ def test_a_closed_workspace_refuses_everything(workspace: Workspace) -> None:
 
 
 @pytest.mark.clause("LIB-06")
-def test_places_are_taken_from_the_working_directory_and_nothing_is_made_by_opening(
+def test_workspace_paths_are_relative_to_the_cwd_and_made_on_first_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

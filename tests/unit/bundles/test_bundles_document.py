@@ -64,7 +64,7 @@ def headings(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.clause("BD-52")
-def test_a_document_has_a_title_fields_by_their_titles_and_related_entities_by_type() -> None:
+def test_a_document_has_a_title_field_titles_and_related_entities() -> None:
     text = markdown()
     assert text.startswith("# User login\n\n- **Type:** A feature\n- **ID:** login\n")
     for line in (

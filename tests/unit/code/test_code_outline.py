@@ -142,7 +142,7 @@ def test_unparsed_files_have_a_reason_and_missing_ones_are_refused() -> None:
 
 
 @pytest.mark.clause("CD-85")
-def test_usages_are_identifiers_outside_comments_and_strings_with_what_is_around_them() -> None:
+def test_usages_are_identifiers_outside_comments_and_strings() -> None:
     assert call("find_usages", name="price").split("\n") == [
         "price: 1 definition, 4 uses; by name, not by type",
         "defined shop/money.py:1 price: def price(item: str) -> int",

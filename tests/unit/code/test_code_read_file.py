@@ -350,7 +350,7 @@ def test_dependencies_have_eighty_thousand_characters_or_what_the_page_leaves() 
 
 
 @pytest.mark.clause("CD-13")
-def test_dependencies_that_are_no_text_are_listed_without_content_and_denied_ones_are_not() -> None:
+def test_non_text_dependencies_have_no_content_and_denied_ones_are_omitted() -> None:
     files: Files = {
         "main.ts": 'import "./logo.png", "./big.json", "./.env", "./key.pem", "./a"'.replace(",", "; import"),
         "logo.png": b"\x89PNG\0",

@@ -82,7 +82,7 @@ def test_a_content_row_is_the_name_and_the_digest() -> None:
 
 
 @pytest.mark.clause("CX-07")
-def test_a_context_is_fresh_by_either_fingerprint_and_contents_are_asked_for_only_when_needed() -> None:
+def test_contents_are_hashed_only_if_the_stat_fingerprint_differs() -> None:
     asked: list[str] = []
 
     def content() -> str | None:

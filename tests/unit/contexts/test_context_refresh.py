@@ -106,7 +106,7 @@ def test_a_second_refresh_changes_nothing(desk: Desk) -> None:
 
 
 @pytest.mark.clause("CX-32")
-def test_a_changed_source_changes_date_fingerprint_and_derived_fields_and_nothing_else(desk: Desk) -> None:
+def test_a_changed_source_updates_date_fingerprint_and_derived_fields_only(desk: Desk) -> None:
     before, old = desk.text(), desk.record()
     desk.files["src/cart.ts"] = "export function remove(item: string): void {}\n"
     assert desk.results() == {
@@ -151,9 +151,7 @@ def test_without_our_store_a_summary_that_differs_is_a_person_s(desk: Desk) -> N
 
 @pytest.mark.clause("CX-33")
 @pytest.mark.parametrize("old", ["7 TypeScript files: cart.ts, a.ts and 5 more; holds core.", "Holds core."])
-def test_a_summary_that_only_counts_files_is_made_again_although_nobody_listed_it(
-    desk: Desk, old: str
-) -> None:
+def test_a_summary_that_only_counts_files_is_generated_again(desk: Desk, old: str) -> None:
     desk.forget()
     desk.edit("summary: Front door.", f"summary: '{old}'")
     desk.edit("- summary\n", "")
@@ -162,7 +160,7 @@ def test_a_summary_that_only_counts_files_is_made_again_although_nobody_listed_i
 
 
 @pytest.mark.clause("CX-33")
-def test_the_summary_of_a_folder_of_folders_follows_them_although_the_folder_is_as_it_was(desk: Desk) -> None:
+def test_a_parent_summary_follows_its_folders_while_itself_unchanged(desk: Desk) -> None:
     desk.files["apps/till/main.py"] = '"""The till."""\n'
     desk.refresh()
     assert desk.record("apps/.context.yaml")["summary"] == "till: The till."
@@ -311,7 +309,7 @@ def test_a_derived_field_appears_and_disappears_with_its_content(desk: Desk) -> 
 
 
 @pytest.mark.clause("CX-32")
-def test_a_parent_follows_the_summaries_of_its_children_although_it_is_fresh_itself(desk: Desk) -> None:
+def test_a_fresh_parent_follows_the_summaries_of_its_children(desk: Desk) -> None:
     desk.edit("summary: Fast core.", "summary: The engine room.", "src/core/.context.yaml")
     assert desk.results() == {
         ".": "unchanged",
@@ -429,7 +427,7 @@ def test_a_scope_bounds_a_refresh_to_its_subtree(desk: Desk) -> None:
 
 
 @pytest.mark.clause("CX-40")
-def test_a_named_folder_below_the_threshold_is_refreshed_if_somebody_made_its_context(desk: Desk) -> None:
+def test_a_small_folder_with_a_context_is_refreshed_when_named(desk: Desk) -> None:
     desk.files[".context.config.yaml"] = "min_tokens: 100000\n"
     desk.files["docs/guide.md"] = "# Other\n"
     assert desk.results() == {".": "updated"}

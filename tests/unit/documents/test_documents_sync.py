@@ -128,7 +128,7 @@ def test_only_what_changed_is_read_and_counted() -> None:
 
 
 @pytest.mark.clause("DC-20")
-def test_the_old_version_goes_when_the_document_changed_and_stays_when_it_cannot_be_read() -> None:
+def test_the_old_version_stays_only_if_the_new_one_cannot_be_read() -> None:
     setting = Setting({"docs/a.md": "# A", "docs/b.md": "# B"})
     setting.sync()
     setting.files["docs/a.md"] = b"\xff\xff"
@@ -285,7 +285,7 @@ class Choking(HashedEmbedder):
 
 
 @pytest.mark.clause("DC-20")
-def test_a_text_that_cannot_be_embedded_fails_alone_and_takes_its_old_version_along() -> None:
+def test_a_document_that_cannot_be_embedded_fails_and_is_removed() -> None:
     setting = Setting({"docs/a.md": "# A", "docs/odd.md": "# Even"})
     index = MemoryIndex(Choking())
     syncing = Syncing(evolve(setting.shelf.ports, index=index))

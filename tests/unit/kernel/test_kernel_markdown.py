@@ -320,7 +320,7 @@ def test_a_closed_html_tag_is_not_escaped(text: str) -> None:
         ("<h2>Title [key]</h2>", "\\<h2>Title [key]</h2>"),
     ],
 )
-def test_an_unclosed_html_tag_is_escaped(text: str, safe: str) -> None:
+def test_unclosed_and_heading_html_tags_are_escaped(text: str, safe: str) -> None:
     assert contained(text) == safe
 
 

@@ -377,7 +377,7 @@ def test_a_failed_semantic_embedder_is_reported_if_keywords_find_nothing(count: 
 
 
 @pytest.mark.clause("ME-36")
-def test_an_answer_stays_within_its_budget_and_the_last_results_lose_their_content_first() -> None:
+def test_over_budget_the_last_results_lose_their_content_first() -> None:
     results = [{"id": str(number), "content": "ä" * 500, "score": 1} for number in range(10)]
     kept, _ = fitted(results, 5_000)
     assert len(json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()) <= 5_000
@@ -441,7 +441,7 @@ class Worker:
 
 
 @pytest.mark.clause("ME-23")
-def test_many_new_files_are_left_to_the_background_and_the_answer_says_how_far_it_is() -> None:
+def test_many_new_files_are_indexed_by_the_worker_and_progress_is_shown() -> None:
     files: dict[str, str | bytes] = {f"m/f{number}.py": f"def g{number}(): ...\n" for number in range(51)}
     room = Room(files)
     worker = Worker(works=True)
@@ -543,7 +543,7 @@ class Slow:
 
 
 @pytest.mark.clause("ME-35")
-def test_an_answer_says_how_far_the_semantic_embedder_is_and_has_the_rest_embedded() -> None:
+def test_an_answer_shows_embedding_progress_and_starts_the_worker() -> None:
     body = "".join(f"def work_{n}():\n    return {n}\n\n\n" for n in range(5))
     room = Room({f"m/f{number}.py": body for number in range(40)})
     memory, worker = room.memory, Worker(works=True)

@@ -213,7 +213,7 @@ def test_definitions_have_their_exact_lines(source: tuple[str, str], expected: l
 
 
 @pytest.mark.clause("ME-20")
-def test_a_long_function_is_cut_before_what_is_inside_it_or_at_blank_lines_under_its_name() -> None:
+def test_a_long_function_is_cut_at_inner_definitions_or_blank_lines() -> None:
     steps = "    step()\n"
     text = f"def long():\n{steps * 40}\n{steps * 31}    def inner():\n    {steps}{steps * 50}"
     assert [(each.name, each.start, each.end, each.holds) for each in cut("a.py", text)] == [

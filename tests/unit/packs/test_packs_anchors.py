@@ -201,7 +201,7 @@ def test_changed_code_keeps_its_borders(
 
 
 @pytest.mark.clause("AN-07")
-def test_one_side_of_the_surroundings_is_enough(anchored: tuple[Any, str]) -> None:
+def test_neighbour_lines_on_one_side_are_enough(anchored: tuple[Any, str]) -> None:
     desk, pack = anchored
     edited = ["def load(file):", *FUNCTION[1:2], "        return file.text()"]
     desk.files["src/app.py"] = text_of(["import os", ""], AROUND[:5], edited, ["other = 1"] * 7)
@@ -307,7 +307,7 @@ def test_upserting_again_takes_a_new_anchor(anchored: tuple[Any, str]) -> None:
 
 
 @pytest.mark.clause("AN-01", "PK-20")
-def test_upserting_the_same_code_again_changes_nothing_whatever_stands_around_it(
+def test_upserting_the_same_code_keeps_the_anchor_despite_new_neighbours(
     anchored: tuple[Any, str],
 ) -> None:
     desk, pack = anchored

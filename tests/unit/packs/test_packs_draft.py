@@ -106,7 +106,7 @@ def test_a_passage_that_does_not_fit_is_cut_and_a_smaller_one_still_comes() -> N
 
 
 @pytest.mark.clause("ME-51")
-def test_whole_functions_come_before_the_half_of_a_better_one_and_code_before_documents() -> None:
+def test_a_draft_prefers_whole_functions_and_code_over_documents() -> None:
     papers = [Excerpt("documents", f"Guide {n}", 0.9, "", f"src/f{n}.py", 30, 60) for n in range(3)]
     desk = Desk(*papers, code(3, 1, 100, 0.8), code(4, 1, 20, 0.7), code(5, 1, 20, 0.6))
     drafted = desk.drafter.draft(Draft(query="how does it work", ttl_minutes=60, max_tokens=1_500))

@@ -388,7 +388,7 @@ def test_an_existing_section_keeps_its_parts_place_and_description(desk: Any) ->
 
 
 @pytest.mark.clause("PK-22")
-def test_refs_and_diagrams_are_replaced_where_they_stand_and_keep_what_is_not_given(desk: Any) -> None:
+def test_upserted_refs_keep_their_position_and_omitted_fields(desk: Any) -> None:
     pack = desk.create()
     desk.section(pack)
     desk.ref(pack, "one", ref_title="T", ref_why="W", group="G")

@@ -122,7 +122,7 @@ def test_an_anchor_names_the_innermost_definition_around_its_lines(
 
 
 @pytest.mark.clause("AN-16", "AN-01")
-def test_an_older_anchor_works_and_learns_its_definition_when_it_is_anchored_again(desk: Any) -> None:
+def test_an_old_anchor_gains_its_definition_when_anchored_again(desk: Any) -> None:
     desk.files["src/shop.py"] = SHOP
     pack = desk.store.get(desk.pack_with_ref(21, 23, path="src/shop.py"))
     ref = anchored(LOAD)
@@ -202,7 +202,7 @@ def test_a_changed_definition_is_shown_where_its_name_is() -> None:
 
 
 @pytest.mark.clause("AN-17")
-def test_a_definition_that_was_rewritten_and_moved_is_shown_if_only_one_file_has_it() -> None:
+def test_a_rewritten_moved_definition_is_shown_if_only_one_file_has_it() -> None:
     other = "def load(path):\n    return [row.strip() for row in Path(path).open()]\n"
     files = {"src/shop.py": SHOP.replace(LOAD_TEXT, ""), "lib/rows.py": "x = 1\n" + other}
     found = became(anchored(LOAD), files)

@@ -47,7 +47,7 @@ def many_refs(pack: str, revision: int, count: int = 100) -> dict[str, Any]:
 
 
 @pytest.mark.clause("PK-16")
-def test_a_batch_larger_than_the_page_answers_its_first_changes_and_where_all_are_read(desk: Any) -> None:
+def test_a_batch_larger_than_the_page_shows_its_first_changes(desk: Any) -> None:
     pack = desk.create()
     desk.section(pack)
     payload = paged(desk, **many_refs(pack, 2))

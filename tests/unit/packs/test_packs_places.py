@@ -110,7 +110,7 @@ def test_states_agree_with_a_brute_force_search(
 
 
 @pytest.mark.clause("AN-14")
-def test_code_that_stands_once_is_found_whatever_was_edited_around_it() -> None:
+def test_unique_code_is_found_after_any_edit_around_it() -> None:
     rng = random.Random(11)
     original = [
         f"{'    ' * rng.randrange(3)}call_{rng.randrange(400)}({rng.randrange(9)})" for _ in range(1500)

@@ -58,7 +58,7 @@ def blank_ended(body: Sequence[str], start: int, size: int) -> tuple[int, int]:
 @pytest.mark.clause("AN-14")
 @settings(max_examples=300)
 @given(lines_of_few, st.data())
-def test_the_checksum_leads_to_every_place_of_a_run_and_to_no_other(
+def test_the_rolling_checksum_finds_every_place_of_a_run_and_no_other(
     lines: list[str], data: st.DataObject
 ) -> None:
     start = data.draw(st.integers(0, len(lines) - 1))
@@ -113,7 +113,7 @@ def test_the_same_code_one_line_further_down_is_never_called_changed(period: int
 
 @pytest.mark.clause("AN-09", "AN-14")
 @pytest.mark.parametrize(("count", "size"), [(6000, 2000), (60_000, 2000), (200_000, 2000), (200_000, 2)])
-def test_code_that_repeats_itself_is_ambiguous_whatever_its_size(count: int, size: int) -> None:
+def test_repeated_code_of_any_size_is_ambiguous(count: int, size: int) -> None:
     body = ["ab"[number % 2] for number in range(count)]
     ref = ref_to(body, 1, size)
     body[size // 2] = "Q"

@@ -57,7 +57,7 @@ def test_a_ref_past_the_end_is_not_placed_by_a_trivial_line(
 
 
 @pytest.mark.clause("AN-07")
-def test_a_ref_at_an_end_of_the_file_is_followed_by_what_stands_beside_it() -> None:
+def test_a_ref_at_an_end_of_the_file_is_followed_by_its_neighbours() -> None:
     head = resolved(FORTY, 1, 3, ["import os", "changed()", *FORTY[3:]])
     assert (head.state, head.excerpt) == (State.CHANGED, "import os\nchanged()")
     tail = resolved(FORTY, 38, 40, [*FORTY[20:37], "changed()"])

@@ -397,7 +397,7 @@ def test_filling_stops_on_request_and_resumes_there() -> None:
 
 
 @pytest.mark.clause("ME-35")
-def test_the_semantic_embedder_is_given_the_beginning_of_a_piece_where_that_is_set() -> None:
+def test_the_semantic_embedder_gets_a_configured_prefix_of_each_piece() -> None:
     index = MemoryIndex(HashedEmbedder())
     index.replace([entry("a.md", "words before it " * 20 + "login")])
     for beginning, known in ((None, True), (200, False)):
