@@ -14,9 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, TypeVar
 
-import attrs
-
-from context_pack.kernel.classes import frozen
+from context_pack.kernel.classes import NOT_GIVEN, field, fields, frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.faults import MAX_PROBLEMS as MAX_PROBLEMS
 from context_pack.toolkit.faults import Problem as Problem
@@ -41,15 +39,13 @@ class Argument:
     description: str
 
 
-def arg(
-    schema: Schema | type, description: str, *, name: str | None = None, default: Any = attrs.NOTHING
-) -> Any:
+def arg(schema: Schema | type, description: str, *, name: str | None = None, default: Any = NOT_GIVEN) -> Any:
     """A command field: a schema fragment (or a record class), a description, and perhaps a default.
 
     A default of None means "may be absent" and is not published.
     """
     make = (lambda: schema_of(schema)) if isinstance(schema, type) else (lambda: dict(schema))
-    return attrs.field(default=default, metadata={_META: Argument(name, make, description)})
+    return field(default=default, metadata={_META: Argument(name, make, description)})
 
 
 def text(low: int = 0, high: int = 10_000, pattern: str | None = None, blank: bool = True) -> Schema:
@@ -102,10 +98,10 @@ def _bounded(schema: Schema, low: float | None, high: float | None) -> Schema:
 
 
 def arguments_of(command: type) -> Iterator[tuple[str, Argument, Any]]:
-    """Each field as (wire name, argument, default); `attrs.NOTHING` marks a required one."""
-    for field in attrs.fields(command):
-        argument: Argument = field.metadata[_META]
-        yield argument.name or field.name, argument, field.default
+    """Each field as (wire name, argument, default); `NOT_GIVEN` marks a required one."""
+    for each in fields(command):
+        argument: Argument = each.metadata[_META]
+        yield argument.name or each.name, argument, each.default
 
 
 def schema_of(command: type) -> Schema:
@@ -115,7 +111,7 @@ def schema_of(command: type) -> Schema:
     for name, argument, default in arguments_of(command):
         schema = argument.schema()
         schema["description"] = argument.description
-        if default is attrs.NOTHING:
+        if default is NOT_GIVEN:
             required.append(name)
         elif default is not None:
             schema["default"] = list(default) if isinstance(default, tuple) else default
@@ -174,13 +170,13 @@ def _plain_fields(command: type) -> Mapping[str, tuple[str, Callable[[Any], Any]
 
     Without it the first call of a server loads `cattrs`, 40 of the 150 milliseconds that it may take.
     """
-    fields: dict[str, tuple[str, Callable[[Any], Any]]] = {}
-    for field, (name, argument, _) in zip(attrs.fields(command), arguments_of(command), strict=True):
+    found: dict[str, tuple[str, Callable[[Any], Any]]] = {}
+    for each, (name, argument, _) in zip(fields(command), arguments_of(command), strict=True):
         schema = argument.schema()
         if schema.get("items", {}).get("properties") and schema["items"]["additionalProperties"] is False:
             return None
-        fields[name] = (field.alias, _MAKERS.get(schema["type"], _as_is))
-    return fields
+        found[name] = (each.alias, _MAKERS.get(schema["type"], _as_is))
+    return found
 
 
 def _as_is(value: Any) -> Any:
@@ -193,6 +189,7 @@ _MAKERS: Mapping[str, Callable[[Any], Any]] = {"array": tuple, "number": float}
 @cache
 def _converter() -> Any:
     """One cattrs converter that knows the wire names."""
+    import attrs
     import cattrs
     from cattrs.gen import make_dict_structure_fn, override
 
@@ -200,7 +197,7 @@ def _converter() -> Any:
 
     def structure(cls: type) -> Any:
         named = [
-            (field.name, field.metadata[_META].name) for field in attrs.fields(cls) if _META in field.metadata
+            (each.name, each.metadata[_META].name) for each in attrs.fields(cls) if _META in each.metadata
         ]
         renames: Any = {ours: override(rename=wire) for ours, wire in named if wire is not None}
         return make_dict_structure_fn(cls, converter, **renames)

@@ -11,9 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import attrs
-
-from context_pack.kernel.classes import frozen
+from context_pack.kernel.classes import NOT_GIVEN, frozen
 from context_pack.toolkit.arguments import Schema, arguments_of
 from context_pack.toolkit.spec import Tool
 
@@ -54,7 +52,7 @@ def rule_in_words(schema: Schema) -> str:
 
 def _rows(command: type) -> Iterator[Row]:
     for name, argument, default in arguments_of(command):
-        presence = "required" if default is attrs.NOTHING else _default(default) or "–"
+        presence = "required" if default is NOT_GIVEN else _default(default) or "–"
         schema = argument.schema()
         yield Row(name, rule_in_words(schema), presence, argument.description)
         yield from _nested(name, schema)
@@ -90,7 +88,7 @@ def _actions(tool: Tool) -> str:
         for name, _, default in arguments_of(command):
             if name == "action":
                 continue
-            if default is attrs.NOTHING:
+            if default is NOT_GIVEN:
                 required.append(f"`{name}`")
             else:
                 optional.append(f"`{name}`" + (f" ({_default(default)})" if _default(default) else ""))

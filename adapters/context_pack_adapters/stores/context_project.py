@@ -60,7 +60,7 @@ class ScopePolicy(PathPolicy):
 
     def denies_name(self, name: str) -> bool:
         """Whether a path with this segment is denied, wherever the segment stands."""
-        return name != PACKAGES and super().denies_name(name)
+        return name != PACKAGES and PathPolicy.denies_name(self, name)
 
 
 class DiskProject:

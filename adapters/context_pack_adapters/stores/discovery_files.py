@@ -205,7 +205,7 @@ def decoded(data: bytes, discovery_id: str) -> Discovery:
 
 
 def _renamed(discovery: Discovery, attempt: int) -> Discovery:
-    from attrs import evolve
+    from context_pack.kernel.classes import evolve
 
     return evolve(discovery, id=id_of(discovery.content, attempt))
 

@@ -9,16 +9,15 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
-import attrs
-
+from context_pack.kernel.classes import fields
 from context_pack.kernel.syntax import Definition, DefinitionKind, Import, NotParsed, Parsed, Spans
 
 Answer = Parsed | NotParsed | Spans | Sequence[int] | bool
 _KINDS = {kind.value: kind for kind in DefinitionKind}
 
 
-def _fields_of(kind: type[attrs.AttrsInstance]) -> Callable[[object], tuple[Any, ...]]:
-    return attrgetter(*(field.name for field in attrs.fields(kind)))
+def _fields_of(kind: type[Any]) -> Callable[[object], tuple[Any, ...]]:
+    return attrgetter(*(field.name for field in fields(kind)))
 
 
 _definition, _import, _spans = map(_fields_of, (Definition, Import, Spans))

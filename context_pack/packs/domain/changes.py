@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from attrs import evolve
-
+from context_pack.kernel.classes import evolve
 from context_pack.kernel.errors import Code, Failure
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section, Status
 

@@ -12,9 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-import attrs
-
-from context_pack.kernel.classes import field, frozen
+from context_pack.kernel.classes import Attribute, field, frozen
 from context_pack.kernel.errors import invalid
 from context_pack.kernel.ids import is_pack_id
 from context_pack.kernel.lines import LineRange
@@ -34,7 +32,7 @@ class Status(StrEnum):
 def _holds(parse: Callable[[Any, str], Any], *, optional: bool = False) -> Any:
     """A validator that wants what `parse` accepts; the parser names the field in what it refuses."""
 
-    def check(_: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
+    def check(_: Any, attribute: Attribute[Any], value: Any) -> None:
         if not (optional and value is None):
             parse(value, attribute.name)
 
@@ -58,7 +56,7 @@ def _block(value: str | None) -> str | None:
 def _typed(*kinds: type) -> Any:
     """A validator that wants a value of one of these types."""
 
-    def check(_: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
+    def check(_: Any, attribute: Attribute[Any], value: Any) -> None:
         if not isinstance(value, kinds):
             raise invalid(f"'{attribute.name}' has the wrong type", attribute.name)
 
@@ -74,7 +72,7 @@ def _parts(items: Iterable[Any]) -> tuple[Any, ...]:
 def _keyed(kind: type[Any]) -> Any:
     """A validator that wants parts of one kind, no two with the same key."""
 
-    def check(_: Any, attribute: attrs.Attribute[Any], parts: Any) -> None:
+    def check(_: Any, attribute: Attribute[Any], parts: Any) -> None:
         seen: set[str] = set()
         for part in parts:
             if not isinstance(part, kind):

@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import pytest
-from attrs import define, field
 from context_trees import FORMAT, PROJECT, Asked, memory_contexts, refresher
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +17,7 @@ from context_pack.contexts.domain.recognition import KnownFolder, looks_generate
 from context_pack.contexts.ports import ContextPorts, PlaceRefusal
 from context_pack.contexts.usecases.query import RefusedQuery
 from context_pack.contexts.usecases.refresh import FolderOutcome, RefreshRequest
+from context_pack.kernel.classes import define, field
 from context_pack_adapters.inmemory import FixedClock
 from context_pack_adapters.inmemory.contexts import MemoryDerivedMemory
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from attrs import frozen
 from hanging import never_hanging
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.arguments import (
     arg,

@@ -8,8 +8,8 @@ from itertools import count
 from typing import Any
 
 import pytest
-from attrs import evolve, frozen
 
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.toolkit.arguments import arg, boolean, choice, integer, key_of, number, text
 from context_pack.toolkit.call import Call, Cancelled, QuietCall
