@@ -119,7 +119,7 @@ QUESTIONS = (
     _core("remaining time to live in words people understand", "kernel/ttl.py", "human", "remaining_seconds"),
     _core(
         "conflict when somebody else changed the pack since the caller saw it",
-        "packs/domain/revision.py",
+        "packs/domain/model.py",
         "check_revision",
     ),
     _core(

@@ -117,6 +117,11 @@ class NotParsed:
     partly: Parsed | None = None
     failed: bool = True
 
+    @property
+    def definitions(self) -> tuple[Definition, ...]:
+        """The definitions of what could be read."""
+        return () if self.partly is None else self.partly.definitions
+
 
 @frozen
 class Spans:

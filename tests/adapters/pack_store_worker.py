@@ -24,9 +24,7 @@ from processes import each_in_a_process
 from sample_packs import full_section, maker
 
 from context_pack.kernel.errors import Code, Failure
-from context_pack.kernel.instants import format_instant
 from context_pack.packs.domain.model import Pack
-from context_pack.packs.domain.revision import check_revision
 from context_pack_adapters.stores.pack_store import FilePackStore
 from context_pack_adapters.system import SystemClock, SystemIds
 
@@ -42,7 +40,7 @@ def revised(expected: int) -> Callable[[Pack], Pack]:
     """A mutation as the tools make it: refused unless the revision is the expected one."""
 
     def change(pack: Pack) -> Pack:
-        check_revision(expected, pack.revision, format_instant(pack.updated_at))
+        pack.check_revision(expected)
         return whole(attrs.evolve(pack, revision=expected + 1, updated_at=SystemClock().now()))
 
     return change

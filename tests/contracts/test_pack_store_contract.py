@@ -21,7 +21,6 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.ids import is_pack_id, pack_id
 from context_pack.kernel.ports import IdSource
 from context_pack.packs.domain.model import Pack, PackSummary
-from context_pack.packs.domain.revision import check_revision
 from context_pack.packs.ports import PackStore
 from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, SeededIds
 from context_pack_adapters.stores.pack_store import FilePackStore
@@ -137,7 +136,7 @@ def test_an_exception_in_a_change_is_raised_and_nothing_is_stored(shelf: Shelf) 
     made = shelf.put()
 
     def refuse(pack: Pack) -> Pack:
-        check_revision(7, pack.revision, "now")
+        pack.check_revision(7)
         return pack
 
     with pytest.raises(Failure) as told:
@@ -163,7 +162,7 @@ def test_a_delete_asks_first_and_then_removes(shelf: Shelf) -> None:
     made = shelf.put("going away")
 
     def refuse(pack: Pack) -> None:
-        check_revision(9, pack.revision, "now")
+        pack.check_revision(9)
 
     with pytest.raises(Failure):
         shelf.store.delete(made.id, refuse)

@@ -9,12 +9,10 @@ from typing import Any
 
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import invalid
-from context_pack.kernel.instants import format_instant
 from context_pack.kernel.paging import decode_cursor, encode_cursor
 from context_pack.packs.domain.bodies import START, BodyPosition
 from context_pack.packs.domain.model import Pack
 from context_pack.packs.domain.pages import Mode as Mode
-from context_pack.packs.domain.revision import check_revision
 
 CURSOR_KIND = "pack"
 
@@ -67,7 +65,7 @@ class Bookmark:
         """
         if self.pack_id != pack.id:
             raise invalid("'cursor' belongs to another pack; render this one without it", "cursor")
-        check_revision(self.revision, pack.revision, format_instant(pack.updated_at))
+        pack.check_revision(self.revision)
 
 
 def _natural(value: Any) -> int:

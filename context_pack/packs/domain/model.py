@@ -13,13 +13,16 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from context_pack.kernel.classes import Attribute, field, frozen
-from context_pack.kernel.errors import invalid
+from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.ids import is_pack_id
+from context_pack.kernel.instants import format_instant
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.packs.domain import values
 from context_pack.packs.domain.anchors import Anchor
-from context_pack.packs.domain.revision import FIRST
+
+FIRST = 1
+"""The revision that a pack is made at."""
 
 
 class Status(StrEnum):
@@ -215,6 +218,26 @@ class Pack:
     extra: Mapping[str, Any] = _extra()
     author: str | None = field(default=None, eq=False)
     """Who made this revision, where a team's store knows it; not part of the pack."""
+
+    def check_revision(self, expected: int) -> None:
+        """Return only if that is the latest revision: a writer loses if another was faster.
+
+        Raises:
+            Failure: `revision_conflict`, with both revisions, the time of the last change and what to do.
+        """
+        if expected == self.revision:
+            return
+        actual = self.revision
+        raise Failure(
+            Code.REVISION_CONFLICT,
+            f"the revision is {actual}, not {expected}; read it again and repeat the change",
+            {
+                "expected_revision": expected,
+                "actual_revision": actual,
+                "updated_at": format_instant(self.updated_at),
+                "hint": f"read the latest state, then repeat with expected_revision {actual}",
+            },
+        )
 
     def section(self, key: str) -> Section | None:
         """The section with that key."""

@@ -19,9 +19,8 @@ from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.budget import cut
 from context_pack.packs.domain.findings import CODE, TITLES, key_of, quote, reason, title_of
-from context_pack.packs.domain.model import Pack, Ref, Section, Status
+from context_pack.packs.domain.model import FIRST, Pack, Ref, Section, Status
 from context_pack.packs.domain.render import render
-from context_pack.packs.domain.revision import FIRST
 from context_pack.packs.ports import Excerpt, Excerpts
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.keeping import digests_of

@@ -9,13 +9,11 @@ from collections.abc import Iterator, Sequence
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.ids import is_pack_id
-from context_pack.kernel.instants import format_instant
 from context_pack.kernel.nearness import close
 from context_pack.packs.domain.listing import Filter, chosen
 from context_pack.packs.domain.model import Listed, Pack
-from context_pack.packs.domain.revision import check_revision
 from context_pack.packs.ports import PackStore
-from context_pack.packs.usecases.commands import NamedPack, PackAtRevision
+from context_pack.packs.usecases.commands import NamedPack
 from context_pack.toolkit.offers import best_first
 
 
@@ -58,15 +56,6 @@ def _found(store: PackStore, name: str) -> Pack:
             raise
         words = f"no live pack is called {name!r}; did you mean {' or '.join(map(repr, near))}?"
         raise Failure(Code.NOT_FOUND, words, {**failure.details, "near": near}) from None
-
-
-def check_seen(pack: Pack, target: PackAtRevision) -> None:
-    """Return only if the caller has seen the pack as it is.
-
-    Raises:
-        Failure: `revision_conflict`.
-    """
-    check_revision(target.expected_revision, pack.revision, format_instant(pack.updated_at))
 
 
 def live_packs(store: PackStore) -> Sequence[Listed]:

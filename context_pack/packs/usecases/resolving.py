@@ -24,7 +24,7 @@ from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Resolution, State
 from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings, PackStore
-from context_pack.packs.usecases.tree_search import Keys, TreeSearch, definitions_of
+from context_pack.packs.usecases.tree_search import Keys, TreeSearch
 
 MOST_TEXT_CHARS = 64 * 1024 * 1024
 """How much text one call keeps."""
@@ -281,7 +281,7 @@ class Resolver:
 
     def _definitions(self, path: RelativePath, text: SourceText) -> Sequence[Definition]:
         language = language_of(path.value)
-        return definitions_of(self.syntax.parse(language, text.text)) if self.syntax.knows(language) else ()
+        return self.syntax.parse(language, text.text).definitions if self.syntax.knows(language) else ()
 
     def _noted(self, ref: Ref, resolution: Resolution) -> Resolution:
         """Keep what was found out for the next call, if the file can tell then whether it holds."""

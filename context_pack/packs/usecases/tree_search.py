@@ -16,7 +16,7 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import FileNames, Reason, Stamp
-from context_pack.kernel.syntax import Definition, NotParsed, Parsed, Syntax
+from context_pack.kernel.syntax import Syntax
 from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.anchors import Anchor
 from context_pack.packs.domain.ladder import Elsewhere, Text, at, is_copy, named
@@ -151,14 +151,7 @@ class TreeSearch:
             if not self.go_on():
                 self.complete = False
                 return
-            yield Text(path, source, definitions_of(found)), here
-
-
-def definitions_of(parsed: Parsed | NotParsed) -> tuple[Definition, ...]:
-    """The definitions of a text, as far as it could be read."""
-    if isinstance(parsed, NotParsed):
-        return () if parsed.partly is None else parsed.partly.definitions
-    return parsed.definitions
+            yield Text(path, source, found.definitions), here
 
 
 def _grouped(pairs: Iterable[tuple[str, _Sought]]) -> dict[str, list[_Sought]]:

@@ -12,7 +12,7 @@ from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.states import Checked, State, problem_record
 from context_pack.packs.usecases.commands import Accept, NamedPack, PackAtRevision, Repair
 from context_pack.packs.usecases.keeping import digests_of, forget
-from context_pack.packs.usecases.naming import check_seen, located
+from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
 from context_pack.toolkit.arguments import clip
 
@@ -129,5 +129,5 @@ def _followed(one: Checked, resolver: Resolver) -> Ref | None:
 
 
 def _check_draft(pack: Pack, command: PackAtRevision) -> None:
-    check_seen(pack, command)
+    pack.check_revision(command.expected_revision)
     check_editable(pack)

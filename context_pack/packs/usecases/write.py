@@ -15,8 +15,7 @@ from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
 from context_pack.packs.domain.changes import advanced, check_has_content, untrustworthy
-from context_pack.packs.domain.model import Pack, Ref, Status, parse_status
-from context_pack.packs.domain.revision import FIRST
+from context_pack.packs.domain.model import FIRST, Pack, Ref, Status, parse_status
 from context_pack.packs.domain.states import Checked, Resolution, problem_record
 from context_pack.packs.usecases import pointing
 from context_pack.packs.usecases.commands import (
@@ -28,7 +27,7 @@ from context_pack.packs.usecases.commands import (
     SetStatus,
 )
 from context_pack.packs.usecases.keeping import digests_of, forget
-from context_pack.packs.usecases.naming import check_seen, handle_of, id_of, located
+from context_pack.packs.usecases.naming import handle_of, id_of, located
 from context_pack.packs.usecases.plans import ChangePlan, Part, optional_line, planned, tags_of
 from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
 
@@ -106,14 +105,14 @@ class PackWriter(PackAccess):
         """
         finalize = parse_status(command.status) is Status.FINALIZED
         pack = located(self.store, command)
-        check_seen(pack, command)
+        pack.check_revision(command.expected_revision)
         if pack.status == command.status:
             return pack
         after = self._finalized(pack, check) if finalize else evolve(pack, status=Status.DRAFT)
 
         def change(stored: Pack) -> Pack:
             check()
-            check_seen(stored, command)
+            stored.check_revision(command.expected_revision)
             # The revision is the one looked at above, and so is the content.
             return advanced(stored, after, self.clock.now())
 
@@ -139,7 +138,7 @@ class PackWriter(PackAccess):
 
         def agreed(pack: Pack) -> None:
             check()
-            check_seen(pack, command)
+            pack.check_revision(command.expected_revision)
             digests.update(digests_of(pack))
 
         self.store.delete(pack_id, agreed, check)
@@ -174,7 +173,7 @@ class PackWriter(PackAccess):
         plans = for_each(operations, planned, batch)
 
         def check_open(pack: Pack) -> None:
-            check_seen(pack, target)
+            pack.check_revision(target.expected_revision)
             for_each(plans, lambda plan: plan.check(pack), batch)
 
         pack_id = id_of(self.store, handle)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from context_pack.kernel.errors import KIND_OF, Code, Failure, Kind, invalid
 from context_pack.kernel.ids import PACK_ID_BYTES, is_pack_id, pack_id
 from context_pack.kernel.text import canonical_json, sha256_hex
-from context_pack.packs.domain.revision import FIRST, check_revision
+from context_pack.packs.domain.model import FIRST, Pack, Status
 
 TOKENS = st.binary(min_size=PACK_ID_BYTES, max_size=PACK_ID_BYTES)
 JSON = st.recursive(
@@ -85,11 +86,21 @@ def test_canonical_json_sorts_packs_tight_and_escapes_nothing_needless() -> None
 @pytest.mark.clause("KN-20")
 @given(st.integers(FIRST, 50), st.integers(FIRST, 50))
 def test_only_the_latest_revision_may_write(expected: int, actual: int) -> None:
+    now = datetime(2026, 2, 20, 12, tzinfo=UTC)
+    pack = Pack(
+        id="pk_aaaaaaaa",
+        status=Status.DRAFT,
+        tags=(),
+        revision=actual,
+        created_at=now,
+        updated_at=now,
+        expires_at=now,
+    )
     if expected == actual:
-        check_revision(expected, actual, "2026-02-20T12:00:00Z")
+        pack.check_revision(expected)
         return
     with pytest.raises(Failure) as caught:
-        check_revision(expected, actual, "2026-02-20T12:00:00Z")
+        pack.check_revision(expected)
     details = dict(caught.value.details)
     assert (caught.value.kind, caught.value.code) == (Kind.CONFLICT, Code.REVISION_CONFLICT)
     assert str(actual) in details.pop("hint")
