@@ -32,12 +32,15 @@ EXCLUDED_FOLDERS = frozenset({"node_modules", ".git", "dist", "build", ".next", 
 
 _HINT = "give the path from the source root, as in src/app.py"
 _DRIVE = re.compile(r"[A-Za-z]:")
+_PLAIN = re.compile(r"\w[\w.-]*+(?:/\w[\w.-]*+)*+", re.ASCII)
 # Line and paragraph separators are refused with the control characters: a path is shown on one line.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def _check(_: object, __: Attribute[str], value: str) -> None:
     """Refuse whatever is not a normal relative path; the way out of the root is named before the rest."""
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and len(value) <= MAX_PATH_BYTES:
+        return
     if not isinstance(value, str):
         raise invalid("'path' must be a string", "path")
     if value.startswith("/") or _DRIVE.match(value):
@@ -197,7 +200,7 @@ class PathPolicy:
 
     def denies(self, path: RelativePath) -> bool:
         """Whether the path must not be read."""
-        parts = path.parts
+        parts = path.value.split("/")
         if any(map(self.denies_name, parts)):
             return True
         if not self._paths:

@@ -23,7 +23,7 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 def decode(data: bytes) -> str | Reason:
     """The text without its byte order mark, or the reason why it is not one."""
-    if b"\0" in data[:SNIFFED_BYTES]:
+    if data.find(b"\0", 0, SNIFFED_BYTES) >= 0:
         return Reason.BINARY
     try:
         return data.decode("utf-8").removeprefix("\ufeff")

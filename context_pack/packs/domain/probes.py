@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 PIECE, STEP = 48, 500
 """How long a sample is, and how far samples are apart."""
-_SAMPLES = re.compile(rf"(?s:.{{{STEP - 1}}}).*\n(?=(?s:(.{{0,{PIECE}}})))")
+_SAMPLES = re.compile(rf"(?s:.{{{STEP - PIECE - 1}}})[^\n]*\n((?s:.{{0,{PIECE}}}))")
 _STARTS = re.compile(rf"^(?=(?s:(.{{{PIECE}}})))", re.MULTILINE)
 
 T = TypeVar("T")
@@ -28,15 +28,19 @@ class Probes(Generic[T]):
     def add(self, excerpt: str, thing: T) -> None:
         """Look for a text from now on."""
         pieces = set(_pieces(f"{excerpt}\n"))
-        known = self._pieces if pieces else self._lines
+        known, alone = self._pieces if pieces else self._lines, [thing]
         for key in pieces or (max(excerpt.split("\n"), key=len),):
-            known.setdefault(key, []).append(thing)
+            others = known.setdefault(key, alone)
+            if others is not alone:
+                known[key] = [*others, thing]
 
     def found(self, text: str) -> set[T]:
         """The things whose text may stand on whole lines of this one; no other has it there."""
         things: set[T] = set()
         if self._pieces:
-            for piece in self._pieces.keys() & [text[:PIECE], *_SAMPLES.findall(text)]:
+            samples = _SAMPLES.findall(text)
+            samples.append(text[:PIECE])
+            for piece in self._pieces.keys() & samples:
                 things.update(self._pieces[piece])
         if self._lines:
             for line in self._lines.keys() & text.split("\n"):

@@ -24,7 +24,7 @@ from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Resolution, State
 from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings, PackStore
-from context_pack.packs.usecases.tree_search import Keys, TreeSearch
+from context_pack.packs.usecases.tree_search import Keys, TreeSearch, Unheld
 
 MOST_TEXT_CHARS = 64 * 1024 * 1024
 """How much text one call keeps."""
@@ -250,14 +250,14 @@ class Resolver:
         same = self.tree.unchanged({path: stamp for path, (stamp, _) in known.items()}) if known else ()
         return {path: known[path][1] for path in same}
 
-    def _note_without(self, path: RelativePath, stamp: Stamp | None, keys: Keys) -> None:
+    def _note_without(self, files: Iterable[Unheld], keys: Keys) -> None:
         kept = self.memory.without
-        known = kept.get(path)
-        if stamp is None or (known is None and len(kept) >= MOST_FILES):
-            return
-        if known is not None and known[0] == stamp and len(known[1]) < MOST_KEYS:
-            keys |= known[1]
-        kept[path] = (stamp, keys)
+        for path, stamp in files:
+            known = kept.get(path)
+            if stamp is None or (known is None and len(kept) >= MOST_FILES):
+                continue
+            more = known is not None and known[0] == stamp and len(known[1]) < MOST_KEYS
+            kept[path] = (stamp, keys | known[1] if known is not None and more else keys)
 
     def _home(self, ref: Ref) -> Text | Reason:
         text = self.text(ref.path)

@@ -27,6 +27,8 @@ from context_pack.packs.domain.source import SourceText, length_of
 from context_pack.packs.domain.states import Resolution, State
 
 Texts = Callable[[Iterable[RelativePath], bool], Iterator[tuple[RelativePath, SourceText | Reason]]]
+Unheld = tuple[RelativePath, Stamp | None]
+"""A file that does not hold something, as it was then."""
 Keys = frozenset[str]
 """What is looked for: digests of texts, names of definitions."""
 MOST_COPIES = 1_000
@@ -56,7 +58,7 @@ class TreeSearch:
     syntax: Syntax
     without: Mapping[RelativePath, Keys] = field(factory=dict)
     """Files that need not be read, by what they are known not to hold."""
-    note: Callable[[RelativePath, Stamp | None, Keys], None] = lambda _, __, ___: None
+    note: Callable[[Iterable[Unheld], Keys], None] = lambda _, __: None
     """Hears of files that do not hold something."""
     text_of: Callable[[str], str | None] = lambda _: None
     """The text with a digest, if it is known."""
@@ -116,6 +118,7 @@ class TreeSearch:
                 known.add(one.excerpt, one)
         unknown = _grouped((one.anchor.first, one) for one in sought if one.excerpt is None)
         keys = frozenset(one.anchor.digest for one in sought)
+        without: list[Unheld] = []
         for path, source in self._every(keys) if sought else ():
             for one, one.excerpt in dict(_by_ends(source, unknown)).items() if unknown else ():
                 known.add(one.excerpt, one)
@@ -126,7 +129,8 @@ class TreeSearch:
             for one in found:
                 _add_copies(one, path, source)
             if not found:
-                self.note(path, source.stamp, keys)
+                without.append((path, source.stamp))
+        self.note(without, keys)
 
     def _namesakes(self, sought: Sequence[_Sought]) -> None:
         by_name = _grouped((one.anchor.symbol.name, one) for one in sought if one.anchor.symbol is not None)
@@ -140,12 +144,14 @@ class TreeSearch:
         """The files that can be parsed and hold every part of some of these names, with those names."""
         parts, keys = {name: name.split(".") for name in names}, frozenset(names)
         chosen: list[tuple[RelativePath, SourceText, list[str]]] = []
+        without: list[Unheld] = []
         for path, source in self._every(keys) if parts else ():
             here = [name for name, words in parts.items() if all(word in source.text for word in words)]
             if here and self.syntax.knows(language_of(path.value)):
                 chosen.append((path, source, here))
             else:
-                self.note(path, source.stamp, keys)
+                without.append((path, source.stamp))
+        self.note(without, keys)
         parsed = self.syntax.parse_all((language_of(path.value), text.text) for path, text, _ in chosen)
         for (path, source, here), found in zip(chosen, parsed, strict=False):
             if not self.go_on():
