@@ -30,10 +30,10 @@ def format_instant(value: datetime, whole_seconds: bool = False) -> str:
     """
     if value.tzinfo is None:
         raise ValueError("an instant needs a time zone")
-    utc = value.astimezone(UTC).replace(tzinfo=None)
-    if not whole_seconds and isinstance(value, Instant) and value.tzinfo is UTC and value.fraction:
-        return f"{utc.replace(microsecond=0).isoformat()}.{value.fraction}Z"
-    return (utc.replace(microsecond=0) if whole_seconds else utc).isoformat() + "Z"
+    fraction = value.fraction if isinstance(value, Instant) and value.tzinfo is UTC else ""
+    utc = value if value.tzinfo is UTC else value.astimezone(UTC)
+    text = utc.isoformat(timespec="seconds" if whole_seconds or fraction else "auto").removesuffix("+00:00")
+    return f"{text}.{fraction}Z" if fraction and not whole_seconds else f"{text}Z"
 
 
 def parse_instant(text: str) -> datetime:

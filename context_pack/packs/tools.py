@@ -27,7 +27,7 @@ from context_pack.toolkit.arguments import arguments_of, clip, parse
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import READS, WRITES, Answer, FailedCall, Family, Tool, json_answer
-from context_pack.toolkit.tokens import fitting
+from context_pack.toolkit.tokens import fitting, size
 
 Payload = dict[str, Any]
 
@@ -249,10 +249,19 @@ def _output(cases: PackUseCases, command: Any, call: Call) -> Answer:
 def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answer:
     """The answer to one action of `input`, within what the client shows."""
     payload = _payload(cases, clock, command, call)
-    return fitting(
-        call.page_tokens,
-        lambda room: json_answer({"action": command.action, "payload": _shortened(command, payload, room)}),
-    )
+
+    def shown(payload: Payload) -> Answer:
+        return json_answer({"action": command.action, "payload": payload})
+
+    whole = shown(payload)
+    is_whole_asked = command.action not in PAGED or not command.offset
+
+    def within(room: int) -> Answer:
+        if is_whole_asked and size(whole.text) <= room:
+            return whole
+        return shown(_shortened(command, payload, room))
+
+    return fitting(call.page_tokens, within)
 
 
 def _payload(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Payload:

@@ -47,10 +47,10 @@ def json_answer(value: Mapping[str, Any], *, is_error: bool = False) -> Answer:
 
 def in_lines(value: Any, depth: int = 3) -> str:
     """Compact JSON, a line for each member and each row: of one long line some clients show nothing."""
-    if depth and isinstance(value, Mapping) and value:
-        members = (f"{_compact(name)}:{in_lines(inner, depth - 1)}" for name, inner in value.items())
+    if depth and value and isinstance(value, dict):
+        members = [f"{_compact(name)}:{in_lines(inner, depth - 1)}" for name, inner in value.items()]
         return "{" + ",\n".join(members) + "}"
-    if depth and isinstance(value, list | tuple) and value and isinstance(value[0], Mapping):
+    if depth and value and isinstance(value, list | tuple) and isinstance(value[0], dict):
         return "[\n" + ",\n".join(map(_compact, value)) + "]"
     return _compact(value)
 

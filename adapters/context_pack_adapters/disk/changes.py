@@ -27,7 +27,7 @@ class FolderChanges:
     """A watch on one folder, from the moment it is made; not for use by two threads at once."""
 
     def __init__(self, folder: Place, events: Inotify, identity: tuple[int, int]) -> None:
-        self._folder = folder
+        self._path = folder.path
         self._events = events
         self._identity = identity
         self._process = os.getpid()
@@ -36,12 +36,21 @@ class FolderChanges:
     def names(self) -> set[str] | None:
         """The names that changed since the last question; None if they are not known."""
         # A forked child shares the queue with its parent: what one takes, the other never hears of.
-        if os.getpid() != self._process or _identity(self._folder) != self._identity:
+        if os.getpid() != self._process or not self._is_there():
             return None
         events = self._events.events()
         if any(event.mask & LOST for event in events):
             return None
         return {event.name for event in events}
+
+    def _is_there(self) -> bool:
+        """Whether the watched folder still has its place."""
+        # One question for the whole way: if a link on it leads here, here is still what was entered without.
+        try:
+            found = os.stat(self._path)
+        except OSError:
+            return False
+        return (found.st_dev, found.st_ino) == self._identity
 
     def close(self) -> None:
         """End the watch."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import TypeVar
 
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.paging import Page, page
 from context_pack.kernel.ttl import ends_soon, human, remaining_seconds
-from context_pack.packs.domain.budget import Line, shrunk
+from context_pack.packs.domain.budget import Line, joined, shrunk
 from context_pack.packs.domain.model import Listed, Status
 from context_pack.toolkit.tokens import size
 
@@ -17,6 +18,7 @@ DEFAULT_LIMIT, MOST_LIMIT = 50, 500
 LONGEST_LINE = 1_024
 NOTHING = "No context packs found."
 TITLE = "# Context packs"
+_MINUTE = timedelta(minutes=1)
 AnyPack = TypeVar("AnyPack", bound=Listed)
 
 
@@ -32,18 +34,17 @@ class Filter:
 
 def chosen(packs: Iterable[AnyPack], wanted: Filter) -> Page[AnyPack]:
     """The packs that pass the filter: the last changed first, then by id."""
-    passing = [pack for pack in packs if _passes(pack, wanted)]
-    passing.sort(key=lambda pack: pack.id)
-    passing.sort(key=lambda pack: pack.updated_at, reverse=True)
+    passing = [pack for pack in packs if wanted.status in (None, pack.status)]
+    if needle := (wanted.query or "").strip().casefold():
+        passing = [pack for pack in passing if _holds(pack, needle)]
+    passing.sort(key=attrgetter("id"))
+    passing.sort(key=attrgetter("updated_at"), reverse=True)
     return page(passing, wanted.offset, wanted.limit)
 
 
-def _passes(pack: Listed, wanted: Filter) -> bool:
-    if wanted.status is not None and pack.status is not wanted.status:
-        return False
-    needle = (wanted.query or "").strip().casefold()
+def _holds(pack: Listed, needle: str) -> bool:
     texts = (pack.id, pack.title, pack.name, pack.brief, *pack.tags)
-    return not needle or any(needle in text.casefold() for text in texts if text is not None)
+    return any(needle in text.casefold() for text in texts if text is not None)
 
 
 def list_text(found: Page[AnyPack], wanted: Filter, now: datetime, most: int) -> str:
@@ -51,10 +52,13 @@ def list_text(found: Page[AnyPack], wanted: Filter, now: datetime, most: int) ->
     if not found.items:
         return NOTHING
     lines = [_line(pack, now) for pack in found.items]
+    whole = "\n".join([TITLE, "", *lines])
+    if not found.has_more and size(whole) <= most:
+        return whole
     fitting = _fitting(lines, most)
     left = found.total - wanted.offset - fitting
     if left <= 0:
-        return "\n".join([TITLE, "", *lines[:fitting]])
+        return whole
     rest = _rest(left, wanted.offset + fitting)
     return "\n".join([TITLE, "", rest, "", *lines[:fitting], "", rest])
 
@@ -62,9 +66,16 @@ def list_text(found: Page[AnyPack], wanted: Filter, now: datetime, most: int) ->
 def _line(pack: Listed, now: datetime) -> str:
     life = human(remaining_seconds(pack.expires_at, now))
     soon = ", expires within a day" if ends_soon(pack.expires_at, now) else ""
-    called = f", called `{pack.name}`" if pack.name not in (None, pack.heading) else ""
+    heading, name = pack.heading, pack.name
+    called = "" if name is None or name == heading else f", called `{name}`"
     tail = f" ({pack.status}, revision `{pack.revision}`, ttl `{life}`{soon}){called}"
-    return str(shrunk([Line(f"- `{pack.id}` — ", pack.heading, tail)], LONGEST_LINE)[0])
+    return joined(shrunk([Line(f"- `{pack.id}` — ", heading, tail)], LONGEST_LINE))
+
+
+def same_until(packs: Iterable[Listed], now: datetime) -> datetime:
+    """When the lines of these packs read differently: lives are told in minutes or more."""
+    ends = [pack.expires_at - (pack.expires_at - now) // _MINUTE * _MINUTE for pack in packs]
+    return min(ends, default=now + _MINUTE)
 
 
 def _fitting(lines: Sequence[str], most: int) -> int:

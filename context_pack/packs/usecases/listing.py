@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
 
-from context_pack.kernel.classes import frozen
+from context_pack.kernel.classes import define, field
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paging import Page
 from context_pack.kernel.ports import Clock
-from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text
+from context_pack.packs.domain.listing import MOST_LIMIT, Filter, chosen, list_text, same_until
 from context_pack.packs.domain.model import Listed, Pack, parse_status
 from context_pack.packs.domain.pages import Rendered
 from context_pack.packs.ports import PackStore
@@ -16,14 +18,24 @@ from context_pack.packs.usecases.commands import LEAST_TOKENS, MOST_TOKENS, List
 from context_pack.toolkit.tokens import fitting
 
 
-@frozen
+class _Written(NamedTuple):
+    """The list as it was last written, of what, and between which moments it reads the same."""
+
+    made_of: tuple[ListText, Sequence[Listed]]
+    since: datetime
+    until: datetime
+    text: str
+
+
+@define
 class PackLister:
-    """Lists packs."""
+    """Lists packs; the last list in Markdown is kept (benches/side_by_side/throughput.py, three packs)."""
 
     store: PackStore
     clock: Clock
+    _last: _Written | None = field(default=None, init=False, eq=False, repr=False)
 
-    def summaries(self, command: ListPacks | ListText) -> Page[Listed]:
+    def summaries(self, command: ListPacks) -> Page[Listed]:
         """What a list shows of the packs that pass the filters, the last changed first."""
         wanted = _filter(command)
         return chosen(self.store.summaries(), wanted)
@@ -49,8 +61,20 @@ class PackLister:
     def list_text(self, command: ListText) -> str:
         """The list as Markdown, within the budget."""
         check_budget(command.max_tokens)
-        listed, wanted, now = self.summaries(command), _filter(command), self.clock.now()
-        return fitting(command.max_tokens, lambda room: Rendered(list_text(listed, wanted, now, room))).text
+        wanted = _filter(command)
+        made_of, now = (command, self.store.summaries()), self.clock.now()
+        last = self._last
+        # A pack that has not changed is the same object, and the same objects are compared quickly.
+        if last is None or last.made_of != made_of or not last.since <= now < last.until:
+            last = self._last = _written(made_of, wanted, now)
+        return last.text
+
+
+def _written(made_of: tuple[ListText, Sequence[Listed]], wanted: Filter, now: datetime) -> _Written:
+    command, packs = made_of
+    page = chosen(packs, wanted)
+    made = fitting(command.max_tokens, lambda room: Rendered(list_text(page, wanted, now, room)))
+    return _Written(made_of, now, same_until(page, now), made.text)
 
 
 def _filter(command: ListPacks | ListText) -> Filter:
