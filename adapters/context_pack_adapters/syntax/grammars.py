@@ -8,9 +8,12 @@ language only.
 from __future__ import annotations
 
 import warnings
-from functools import cache
-from importlib import import_module, resources
-from typing import cast
+from functools import cache, cached_property
+from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from pkgutil import get_data
+from typing import Any, cast
 
 from tree_sitter import Language, Parser, Query, QueryCursor, Range
 
@@ -24,21 +27,31 @@ MOST_MATCHES = 65_536
 """How many matches may be under way at once before a query gives up on the oldest."""
 
 
-@frozen
+@frozen(eq=False)
 class Grammar:
-    """A language ready to parse: its parser, its query, and those for comments and strings and for errors."""
+    """A language ready to parse: its parser and its query; other queries are made when first asked."""
 
+    language: Language
     parser: Parser
     outline: QueryCursor
-    spans: QueryCursor
-    errors: QueryCursor
     hows: tuple[str, ...]
     """What `(#set! how …)` says, by the number of the pattern."""
+    spans_text: str
+
+    @cached_property
+    def spans(self) -> QueryCursor:
+        """Finds comments and strings."""
+        return _cursor(Query(self.language, self.spans_text))
+
+    @cached_property
+    def errors(self) -> QueryCursor:
+        """Finds what the grammar could not read."""
+        return _cursor(Query(self.language, "(ERROR) @error"))
 
     def parser_for(self, place: Range) -> Parser:
         """A parser that reads but one place of a text, as if it were all."""
         _allow_time_limits()
-        return Parser(self.parser.language, included_ranges=[place], timeout_micros=SLICE_MICROS)
+        return Parser(self.language, included_ranges=[place], timeout_micros=SLICE_MICROS)
 
 
 class GrammarFailed(Exception):
@@ -54,20 +67,36 @@ def load_grammar(name: str) -> Grammar:
     """
     source = SOURCES[name]
     try:
-        language = Language(getattr(import_module(source.module), source.function)())
+        language = Language(getattr(_compiled_part(source.module), source.function)())
         text = _query_text(source)
         outline = Query(language, text)
-        spans = Query(language, _separate_spans(outline, text.encode()))
+        spans = _separate_spans(outline, text.encode())
         _allow_time_limits()
         parser = Parser(language, timeout_micros=SLICE_MICROS)
-        cursors = [
-            QueryCursor(each, match_limit=MOST_MATCHES, timeout_micros=QUERY_MICROS)
-            for each in (outline, spans, Query(language, "(ERROR) @error"))
-        ]
+        cursor = _cursor(outline)
     except Exception as error:
         raise GrammarFailed(name) from error
     hows = tuple(str(outline.pattern_settings(number).get("how") or "") for number in range(_count(outline)))
-    return Grammar(parser, cursors[0], cursors[1], cursors[2], hows)
+    return Grammar(language, parser, cursor, hows, spans)
+
+
+def _cursor(query: Query) -> QueryCursor:
+    _allow_time_limits()
+    return QueryCursor(query, match_limit=MOST_MATCHES, timeout_micros=QUERY_MICROS)
+
+
+def _compiled_part(package: str) -> Any:
+    """The compiled part of a grammar's package, if it is where it usually is, or else the package.
+
+    The Python part of these packages loads much that finds their own queries, and nothing else.
+    """
+    found = PathFinder.find_spec(package)
+    inner = found and PathFinder.find_spec("_binding", found.submodule_search_locations)
+    if inner is None or inner.loader is None:
+        return import_module(package)
+    module = module_from_spec(inner)
+    inner.loader.exec_module(module)
+    return module
 
 
 def _allow_time_limits() -> None:
@@ -95,9 +124,7 @@ def _count(query: Query) -> int:
 def _query_text(source: GrammarSource) -> str:
     """The patterns of a grammar, its own first."""
     names = (name for name in (source.queries, source.shared) if name)
-    return "\n".join(
-        (resources.files(__package__) / "queries" / f"{name}.scm").read_text("utf-8") for name in names
-    )
+    return "\n".join((get_data(__package__, f"queries/{name}.scm") or b"").decode() for name in names)
 
 
 def grammar_faults() -> dict[str, str]:
