@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from context_pack.kernel.classes import frozen
 
 if TYPE_CHECKING:
+    from context_pack.code.usecases.usages import UsageFinder
     from context_pack.contexts.usecases.query import ContextQueries
     from context_pack.documents.usecases.search import Finder
     from context_pack.kernel.lines import LineRange
@@ -51,12 +52,14 @@ class SearchedExcerpts:
     tree: SourceTree
     memory: Callable[[], MemorySearcher | None]
     documents: Callable[[], Finder | None]
+    usages: Callable[[], UsageFinder | None]
 
     def best(self, query: str, limit: int, check: Waiting = lambda: None, /) -> Excerpted:
         """The passages of all searches, the best first."""
         from context_pack.excerpting import FoundExcerpts
 
-        return FoundExcerpts(self.tree, self.memory(), self.documents()).best(query, limit, check)
+        found = FoundExcerpts(self.tree, self.memory(), self.documents(), self.usages())
+        return found.best(query, limit, check)
 
 
 @frozen

@@ -142,6 +142,7 @@ class PackCases:
             self._ports.source,
             lambda: cases.memory.searcher if has("memory") else None,
             lambda: cases.documents.finder if has("documents") else None,
+            lambda: cases.code.usages if has("search") else None,
         )
         return PackDrafter(*self._parts, passages=found)
 

@@ -1,7 +1,8 @@
 """Passages for a question, from everything that is searched: code, packs, discoveries, documents.
 
 Joins memory and documents to what packs ask for. A document is anchored where its collection lies in the
-source tree and the passage stands there at its lines; else it is quoted.
+source tree and the passage stands there at its lines; else it is quoted. Where the question is what happens
+at some moment, the callers of the best definitions answer it, too, and follow them.
 """
 
 from __future__ import annotations
@@ -9,25 +10,38 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from context_pack.code.usecases.usages import UsageFinder
 from context_pack.documents.usecases.commands import SearchDocuments as DocumentSearch
 from context_pack.documents.usecases.search import Finder, RankedPassage
-from context_pack.kernel.classes import frozen
+from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.kernel.text import split_lines
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
+from context_pack.memory.domain.wholes import WITHIN
 from context_pack.memory.usecases.search import ContextSearch, MemorySearcher
 from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
 from context_pack.retrieval.model import FoundPiece
 from context_pack.retrieval.searching import Ranked
 from context_pack.retrieval.words import tokens
+from context_pack.toolkit.call import CheckedCall
 
 MOST_DOCUMENT_BYTES = 2 * 1024 * 1024
 QUOTED_CHARS = 600
 MOST_WORDS = 5
 WORTH_SHOWING = 0.1
 """A relevance below which a passage is not worth a reader's time, though a search may list it."""
+CALLED_DEFINITIONS, MOST_CALLERS = 2, 2
+"""Of so many definitions so many callers are shown."""
+SHORT_CALLER, LINES_BESIDE = 12, 1
+"""A caller of so many lines is shown whole, a longer one by its line that calls and those beside it."""
+_HAPPENING = re.compile(
+    r"\bwhat (?:happens|is done|runs)\b|\bwhen (?:is|are|does|do)\b|\bwho (?:calls|uses)\b"
+    r"|\bcall(?:ers?\b|ed (?:by|from|when)\b)",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?:[\w$]+\.)*([A-Za-z_$][\w$]*)")
 NO_ANSWER = frozenset({Code.NOTHING_INDEXED, Code.EMBEDDER_FAILED})
 
 
@@ -38,13 +52,17 @@ class FoundExcerpts:
     tree: SourceTree
     memory: MemorySearcher | None = None
     documents: Finder | None = None
+    usages: UsageFinder | None = None
 
     def best(self, query: str, limit: int, check: Waiting = patiently, /) -> Excerpted:
         """The passages of all searches, the best first."""
         notes: dict[str, object] = {}
         found = [*self._remembered(query, limit, notes, check), *self._documented(query, limit, notes, check)]
         worth = [item for item in found if item.score >= WORTH_SHOWING]
-        return Excerpted(sorted(worth, key=lambda item: -item.score)[:limit], notes)
+        best = sorted(worth, key=lambda item: -item.score)[:limit]
+        if self.usages is not None and _HAPPENING.search(query):
+            best = list(_with_callers(best, self.usages, check))
+        return Excerpted(best, notes)
 
     def _remembered(
         self, query: str, limit: int, notes: dict[str, object], check: Waiting
@@ -65,8 +83,7 @@ class FoundExcerpts:
         if search.warnings:
             notes["warning"] = "; ".join(search.warnings)
         code = [hit.found for hit in search.hits if hit.found.corpus == CODE]
-        for hit in search.hits:
-            yield from _remembered(query, hit, code)
+        yield from dict.fromkeys(item for hit in search.hits for item in _remembered(query, hit, code))
 
     def _documented(
         self, query: str, limit: int, notes: dict[str, object], check: Waiting
@@ -112,6 +129,30 @@ class FoundExcerpts:
         return None
 
 
+def _with_callers(items: Sequence[Excerpt], usages: UsageFinder, check: Waiting) -> Iterator[Excerpt]:
+    """The passages, and after each of the first definitions the places where it is called."""
+    left = CALLED_DEFINITIONS
+    for item in items:
+        yield item
+        name = _NAME.fullmatch(item.title)
+        if not left or item.kind != CODE or name is None:
+            continue
+        left -= 1
+        try:
+            callers = usages.callers(name[1], MOST_CALLERS, CheckedCall(wanted=check))
+        except Failure as failure:
+            if failure.code is not Code.TIMED_OUT:
+                raise
+            callers = []
+        for caller in callers:
+            if any(one.path == caller.path and one.start <= caller.line <= one.end for one in items):
+                continue
+            first, last = caller.around
+            if last - first >= SHORT_CALLER:
+                first, last = max(first, caller.line - LINES_BESIDE), min(last, caller.line + LINES_BESIDE)
+            yield Excerpt(CODE, caller.inside, item.score, "", caller.path, first, last, f"uses {name[1]}")
+
+
 def _what(query: str, found: FoundPiece) -> str:
     """What was found, in a few words: the definition, and the words of the question that it has."""
     has = set(tokens(f"{found.heading} {found.key} {found.text}"))
@@ -134,8 +175,12 @@ def _remembered(query: str, hit: Ranked, code: Sequence[FoundPiece]) -> Iterator
     """
     found, facts = hit.found, hit.found.entry_facts
     if found.corpus == CODE:
-        title, what = found.heading or found.key, _what(query, found)
-        yield Excerpt("code", title, hit.relevance, "", found.key, found.start, found.end, what)
+        title, what, within = found.heading or found.key, _what(query, found), found.facts.get(WITHIN)
+        if within is not None:
+            first, last = within
+            yield Excerpt(CODE, title, hit.relevance, "", found.key, first, last, what)
+        piece = Excerpt(CODE, title, hit.relevance, "", found.key, found.start, found.end, what)
+        yield piece if within is None else evolve(piece, partial=True)
     elif found.corpus == PACK and "path" in facts:
         path, start, end = str(facts["path"]), int(facts["startLine"]), int(facts["endLine"])
         if not any(one.key == path and one.start <= end and start <= one.end for one in code):

@@ -129,7 +129,7 @@ class Excerpt:
     """A passage that answers a question: lines of a source file, or a text of its own when it has no path.
 
     `kind` is the section it belongs to: `code`, `documents` or `memory`; `score` is from 0 to 1; `what` says
-    in a few words what was found.
+    in a few words what was found; `partial` is the part of a definition, which comes after whole ones.
     """
 
     kind: str
@@ -140,6 +140,7 @@ class Excerpt:
     start: int = 1
     end: int = 1
     what: str = ""
+    partial: bool = False
 
 
 @frozen

@@ -82,3 +82,14 @@ class QuietCall:
         """Do what was left for after the reply."""
         while self.later:
             self.later.pop(0)()
+
+
+@define
+class CheckedCall(QuietCall):
+    """A call of which only the check is known."""
+
+    wanted: Callable[[], None] = field(kw_only=True)
+
+    def check(self) -> None:
+        """Ask whether it is still wanted."""
+        self.wanted()

@@ -162,6 +162,7 @@ def cosines(vectors: Floats, vector: Floats) -> NDArray[numpy.float64]:
     import numpy
 
     # Multiplied and added row by row: a matrix product may round a row by where it stands.
+    cosine: NDArray[numpy.float64]
     cosine = numpy.einsum("ij,j->i", vectors.astype(numpy.float64), vector.astype(numpy.float64))
     return cosine.clip(-1.0, 1.0)
 

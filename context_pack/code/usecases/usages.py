@@ -20,6 +20,7 @@ from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
+from context_pack.kernel.roles import is_test
 from context_pack.kernel.syntax import Definition, NotParsed, Syntax
 from context_pack.toolkit.arguments import arg, integer, text
 from context_pack.toolkit.call import Call
@@ -28,6 +29,8 @@ MOST_LINES = 5_000
 """How many matching lines of the tree are looked into."""
 SHOWN_CHARS = 160
 DEFAULT_USES, MOST_USES = 50, 500
+MOST_MENTIONS, MOST_CALLING_FILES = 200, 20
+"""On more lines a name is that of many things, or everywhere; of a rarer one so many files are parsed."""
 _LEFT_OUT = "what is ignored, a link, denied or no text is left out; name another place"
 _GLOB_SIGNS = re.compile(r"([*?\[\]{}!\\])")
 
@@ -50,6 +53,8 @@ class Usage:
     line: int
     inside: str
     text: str
+    around: tuple[int, int] = (0, 0)
+    """The first and last line of that definition."""
 
 
 @frozen
@@ -107,6 +112,28 @@ class UsageFinder:
         complete = len(found.hits) == found.total
         return Usages(command.name, tuple(definitions), page, len(uses), unparsed, complete, command.offset)
 
+    def callers(self, name: str, most: int, call: Call) -> list[Usage]:
+        """The first use in each of so many other definitions, tests aside; none of a name that is everywhere.
+
+        Raises:
+            Failure: `timed_out`.
+        """
+        found = self.search.search(_query(name, "", is_file=False), call)
+        if found.total > MOST_MENTIONS:
+            return []
+        paths = [
+            path for path in dict.fromkeys(hit.path for hit in found.hits) if not is_test(RelativePath(path))
+        ]
+        callers: dict[tuple[str, str], Usage] = {}
+        for path in paths[:MOST_CALLING_FILES]:
+            call.check()
+            for is_definition, usage in self._places(path, name) or ():
+                if not is_definition and usage.inside and usage.inside.rpartition(".")[2] != name:
+                    callers.setdefault((path, usage.inside), usage)
+            if len(callers) >= most:
+                break
+        return list(callers.values())[:most]
+
     def _places(self, path: str, name: str) -> list[tuple[bool, Usage]] | None:
         """The identifiers in a file, and whether each is a definition's own; None for a file not parsed."""
         source = self.tree.read(RelativePath(path), MAX_BYTES)
@@ -132,7 +159,8 @@ def _usages(
             yield True, Usage(path, number, defined.qualified, defined.signature or text)
         else:
             around = innermost(definitions, number)
-            yield False, Usage(path, number, "" if around is None else around.qualified, text)
+            inside, span = ("", (0, 0)) if around is None else (around.qualified, (around.start, around.end))
+            yield False, Usage(path, number, inside, text, span)
 
 
 def _fits(usage: Usage, written: str) -> bool:

@@ -14,7 +14,7 @@ from context_pack.retrieval.model import FoundPiece, Ranked
 
 MOST_LINES = 150
 """A longer definition is shown in the part that was found."""
-PART, OF = "part", "of"
+PART, OF, WITHIN = "part", "of", "within"
 
 
 def parts_of(found: FoundPiece) -> tuple[int, ...]:
@@ -28,7 +28,10 @@ def parts_of(found: FoundPiece) -> tuple[int, ...]:
 def whole(
     hits: Iterable[tuple[float, Ranked]], limit: int, pieces: Mapping[int, FoundPiece]
 ) -> list[tuple[float, Ranked]]:
-    """The first so many hits, parts of a definition as all of it where that is short enough, and once."""
+    """The first so many hits, parts of a definition as all of it, and once, where that is short enough.
+
+    Other parts have the lines of the whole in their facts.
+    """
     shown: list[tuple[float, Ranked]] = []
     seen: set[tuple[int, ...]] = set()
     for relevance, hit in hits:
@@ -39,19 +42,22 @@ def whole(
             continue
         parts = [pieces[number] for number in numbers if number in pieces]
         if _is_one(hit.found, parts):
-            seen.add(numbers)
-            hit = evolve(hit, found=_joined(hit.found, parts))
+            first, last = parts[0].start, parts[-1].end
+            if last - first < MOST_LINES:
+                seen.add(numbers)
+                hit = evolve(hit, found=_joined(hit.found, parts))
+            else:
+                hit = evolve(hit, found=evolve(hit.found, facts={**hit.found.facts, WITHIN: (first, last)}))
         shown.append((relevance, hit))
     return shown
 
 
 def _is_one(found: FoundPiece, parts: Sequence[FoundPiece]) -> bool:
-    """Whether these are the parts that a hit belongs to, all of them and few enough lines."""
+    """Whether these are the parts that a hit belongs to, all of them."""
     return (
         len(parts) > 1
         and len(parts) == found.facts[OF]
         and all((part.key, part.heading) == (found.key, found.heading) for part in parts)
-        and parts[-1].end - parts[0].start < MOST_LINES
     )
 
 

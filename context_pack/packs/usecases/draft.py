@@ -32,6 +32,8 @@ TOKENS_PER_EXCERPT = 50
 """What the smallest ref takes when it is shown."""
 CODE_SHARE = 0.7
 """What code may take before documents and memory had their turn."""
+LINE_TOKENS = 10
+"""What a line of code takes, about."""
 LEAST_LINES = 5
 """A passage is not cut to fewer lines than these."""
 SLACK_TOKENS = 20
@@ -138,7 +140,12 @@ class _Chooser:
                 if item.path is not None and _repeats(item, seen):
                     continue
                 candidates = self._quoted(item) if item.path is None else self._refs(item, whole)
-                if not self._has_share(item.kind, shared, items) or not self._take(item.kind, candidates):
+                later = whole and (item.partial or self._is_large(item, shared))
+                if (
+                    later
+                    or not self._has_share(item.kind, shared, items)
+                    or not self._take(item.kind, candidates)
+                ):
                     left.append((place, item))
                     continue
                 taken.append((place, self.parts[-1]))
@@ -156,6 +163,11 @@ class _Chooser:
         """The tokens of the pack as `output` shows it, in one page."""
         shown = render(pack, self.resolver, self.empty.created_at, max_tokens=commands.MOST_TOKENS)
         return estimate_tokens(shown.text) if shown.cursor is None else commands.MOST_TOKENS + 1
+
+    def _is_large(self, item: Excerpt, shared: bool) -> bool:
+        """Whether a passage cannot fit, or would take half of all before others had their turn."""
+        lines = item.end - item.start + 1
+        return lines > self.most or (shared and bool(self.parts) and lines * LINE_TOKENS > self.most // 2)
 
     def _has_share(self, kind: str, shared: bool, items: Sequence[Excerpt]) -> bool:
         """Whether a kind has not yet used up its share, if there are others to share with."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -23,8 +24,8 @@ ORDERS = {
 class Shop:
     """A registry over the files of a shop."""
 
-    def __init__(self) -> None:
-        self._registry = build(memory_ports(dict(ORDERS), FixedClock(), SeededIds(), ()))
+    def __init__(self, files: Mapping[str, str] = ORDERS) -> None:
+        self._registry = build(memory_ports(files, FixedClock(), SeededIds(), ()))
 
     def call(self, tool: str, **arguments: Any) -> Any:
         answer = self._registry.call(tool, arguments, QuietCall())
@@ -110,3 +111,57 @@ def test_a_ref_of_another_pack_is_called_by_its_title_and_code_comes_before_it(s
     ]
     refs = shop.draft("ship the order by carrier 0 walrus")["sections"][0]["refs"]
     assert [ref["title"] for ref in refs if ref["path"] == "src/carrier0.py"] == ["ship_order_0"]
+
+
+def padded(name: str, inside: str) -> str:
+    """A function of many lines around one of them."""
+    filler = "".join(f"    step_{n} = {n}\n" for n in range(20))
+    return f"def {name}(key):\n{filler}    {inside}\n{filler}"
+
+
+TOKENS = {
+    "src/keys.py": 'def renew_token(key):\n    """Renew a token that has expired."""\n    return key\n',
+    "src/night.py": "from keys import renew_token\n\n\n" + padded("nightly", "renew_token(key)"),
+    "src/short.py": "class Door:\n    def knock(self, key):\n        return renew_token(key)\n",
+    "tests/test_keys.py": "def test_it():\n    assert renew_token(1)\n",
+}
+
+
+def refs_of(pack: Any) -> list[tuple[str, str, str]]:
+    return [
+        (ref["path"], f"{ref['lines']['start']}-{ref['lines']['end']}", ref["why"].rpartition(": ")[2])
+        for section in pack["sections"]
+        for ref in section["refs"]
+    ]
+
+
+@pytest.mark.clause("ME-54")
+def test_a_draft_of_what_happens_shows_who_calls_the_best_definitions() -> None:
+    refs = refs_of(Shop(TOKENS).draft("what happens when a token has expired"))
+    assert ("src/night.py", "24-26", "uses renew_token") in refs
+    assert ("src/short.py", "2-3", "uses renew_token") in refs
+    assert not any(path.startswith("tests/") and why.startswith("uses") for path, _, why in refs)
+
+
+@pytest.mark.clause("ME-54")
+def test_other_drafts_show_no_callers() -> None:
+    refs = refs_of(Shop(TOKENS).draft("how is a token renewed that has expired"))
+    assert not any(why.startswith("uses") for _, _, why in refs)
+
+
+@pytest.mark.clause("ME-54")
+def test_a_name_that_is_everywhere_has_no_callers_in_a_draft() -> None:
+    lines = "".join(f"def work_{n}(key):\n    return renew_token(key)\n\n\n" for n in range(201))
+    refs = refs_of(Shop(TOKENS | {"src/many.py": lines}).draft("what happens when a token has expired"))
+    assert not any(why.startswith("uses") for _, _, why in refs)
+
+
+@pytest.mark.clause("ME-51")
+def test_a_definition_of_many_lines_is_whole_where_it_fits() -> None:
+    lines = "".join(f"    total_{n} = count + {n}\n" for n in range(180))
+    ledger = f'def balance(count):\n    """The balance of the ledger."""\n{lines}    return ledger\n'
+    shop = Shop({"src/ledger.py": ledger})
+    assert ("src/ledger.py", "1-183") in [ref[:2] for ref in refs_of(shop.draft("the balance of the ledger"))]
+    small = refs_of(shop.draft("the balance of the ledger", max_tokens=1_000))
+    assert small
+    assert ("src/ledger.py", "1-183") not in [ref[:2] for ref in small]

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from context_pack.kernel.classes import evolve
 from context_pack.kernel.errors import Failure
-from context_pack.packs.domain.model import Status
+from context_pack.packs.domain.model import Pack, Status
 from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
 from context_pack.packs.usecases.commands import Draft, RenderPack
 from context_pack.packs.usecases.draft import PackDrafter
@@ -112,6 +113,28 @@ def test_a_draft_prefers_whole_functions_and_code_over_documents() -> None:
     drafted = desk.drafter.draft(Draft(query="how does it work", ttl_minutes=60, max_tokens=1_500))
     lines = {ref.path.value: ref.lines.count for section, ref in drafted.pack.refs if section.key == "code"}
     assert lines["src/f4.py"] == lines["src/f5.py"] == 20
+
+
+def lines_of(pack: Pack) -> dict[str, int]:
+    return {ref.path.value: ref.lines.count for _, ref in pack.refs}
+
+
+@pytest.mark.clause("ME-51")
+def test_parts_of_a_long_definition_come_after_whole_ones() -> None:
+    part = evolve(code(0, 1, 40, 0.9), partial=True)
+    desk = Desk(part, *(code(n, 1, 20, 0.5) for n in (1, 2)))
+    lines = lines_of(desk.drafter.draft(evolve(ASKED, max_tokens=1_200)).pack)
+    assert lines["src/f1.py"] == lines["src/f2.py"] == 20
+    assert lines.get("src/f0.py", 0) < 40
+
+
+@pytest.mark.clause("ME-51")
+def test_a_large_definition_takes_half_of_the_room_first_only_if_it_is_the_best() -> None:
+    asked, large = evolve(ASKED, max_tokens=1_800), code(0, 1, 95, 0.6)
+    others = [code(n, 1, 20, 0.5) for n in (1, 2)]
+    assert lines_of(Desk(large, *others).drafter.draft(asked).pack)["src/f0.py"] == 95
+    second = lines_of(Desk(code(5, 50, 60, 0.9), large, *others).drafter.draft(asked).pack)
+    assert second["src/f1.py"] == second["src/f2.py"] == 20
 
 
 @pytest.mark.clause("ME-50")
