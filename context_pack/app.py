@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from context_pack.cases import DEFAULT_MAX_SOURCE_BYTES, Ports, UseCases, compose
 from context_pack.toolkit.lazy import LazyMapping, LazySequence
-from context_pack.toolkit.limits import RateLimiter
-from context_pack.toolkit.metrics import Metrics
+from context_pack.toolkit.limits import Metrics, RateLimiter
 from context_pack.toolkit.registry import Finished, Registry
 
 if TYPE_CHECKING:

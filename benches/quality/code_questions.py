@@ -56,7 +56,7 @@ QUESTIONS = (
     _core("allow only so many calls per minute for each tool", "toolkit/limits.py", "RateLimiter", "admit"),
     _core(
         "95th percentile latency of the calls of a tool",
-        "toolkit/metrics.py",
+        "toolkit/limits.py",
         "quantile",
         "snapshot",
         "ToolMetrics",

@@ -124,24 +124,19 @@ def schema_of(command: type) -> Schema:
 
 def problems(command: type, arguments: Mapping[str, Any]) -> list[Problem]:
     """Everything wrong with `arguments` (the first few), the shallowest first."""
-    return [] if fits(_schema(command), arguments) else problems_of(_validator(command), arguments)
+    return [] if fits(command_schema(command), arguments) else problems_of(_validator(command), arguments)
 
 
-def with_whole_numbers(command: type, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments with `5.0` as 5 wherever an integer is wanted; JSON does not tell the two apart."""
-    whole: Mapping[str, Any] = _with_whole_numbers(_schema(command), arguments)
-    return whole
-
-
-def _with_whole_numbers(schema: Schema, value: Any) -> Any:
+def with_whole_numbers(schema: Schema, value: Any) -> Any:
+    """A value with `5.0` as 5 wherever an integer is wanted; JSON does not tell the two apart."""
     kind = schema.get("type")
     if kind == "integer" and isinstance(value, float) and value.is_integer():
         return int(value)
     if kind == "object" and isinstance(value, Mapping):
         inner = schema.get("properties", {})
-        return {name: _with_whole_numbers(inner.get(name, {}), each) for name, each in value.items()}
+        return {name: with_whole_numbers(inner.get(name, {}), each) for name, each in value.items()}
     if kind == "array" and isinstance(value, list):
-        return [_with_whole_numbers(schema.get("items", {}), each) for each in value]
+        return [with_whole_numbers(schema.get("items", {}), each) for each in value]
     return value
 
 
@@ -161,26 +156,28 @@ def parse(command: type[C], arguments: Mapping[str, Any]) -> C:
     plain = _plain_fields(kind)
     if plain is None:
         return _converter().structure(arguments, command)  # type: ignore[no-any-return]
-    return command(**{plain[name][0]: plain[name][1](value) for name, value in arguments.items()})
+    given = {}
+    for name, value in arguments.items():
+        attribute, make = plain[name]
+        given[attribute] = value if make is None else make(value)
+    return command(**given)
 
 
 @cache
-def _plain_fields(command: type) -> Mapping[str, tuple[str, Callable[[Any], Any]]] | None:
-    """The fields by wire name, each with its attribute and what makes its value; None for records.
+def _plain_fields(command: type) -> Mapping[str, tuple[str, Callable[[Any], Any] | None]] | None:
+    """The fields by wire name, each with its attribute and what makes its value, if anything does.
+
+    None for records.
 
     Without it the first call of a server loads `cattrs`, 40 of the 150 milliseconds that it may take.
     """
-    found: dict[str, tuple[str, Callable[[Any], Any]]] = {}
+    found: dict[str, tuple[str, Callable[[Any], Any] | None]] = {}
     for each, (name, argument, _) in zip(fields(command), arguments_of(command), strict=True):
         schema = argument.schema()
         if schema.get("items", {}).get("properties") and schema["items"]["additionalProperties"] is False:
             return None
-        found[name] = (each.alias, _MAKERS.get(schema["type"], _as_is))
+        found[name] = (each.alias, _MAKERS.get(schema["type"]))
     return found
-
-
-def _as_is(value: Any) -> Any:
-    return value
 
 
 _MAKERS: Mapping[str, Callable[[Any], Any]] = {"array": tuple, "number": float}
@@ -207,7 +204,7 @@ def _converter() -> Any:
 
 
 @cache
-def _schema(command: type) -> Schema:
+def command_schema(command: type) -> Schema:
     """The schema of a command, made once."""
     return schema_of(command)
 
@@ -215,7 +212,7 @@ def _schema(command: type) -> Schema:
 @cache
 def _validator(command: type) -> Any:
     """The compiled validator of a command's schema."""
-    return strict_validator(_schema(command))
+    return strict_validator(command_schema(command))
 
 
 def key_of(arguments: Any) -> bytes | None:

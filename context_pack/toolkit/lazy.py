@@ -6,7 +6,7 @@ Threads share them without a lock: at worst something is made twice, and one of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar, overload
+from typing import Generic, Protocol, TypeVar, overload
 
 
 class HasName(Protocol):
@@ -19,7 +19,6 @@ class HasName(Protocol):
 
 N = TypeVar("N", bound=HasName)
 T = TypeVar("T")
-D = TypeVar("D")
 
 
 class LazyMapping(Mapping[str, N], Generic[N]):
@@ -34,15 +33,6 @@ class LazyMapping(Mapping[str, N], Generic[N]):
             for each in self._makers[name]():
                 self._made.setdefault(each.name, each)
         return self._made[name]
-
-    @overload
-    def get(self, name: str, /) -> N | None: ...
-    @overload
-    def get(self, name: str, /, default: D) -> N | D: ...
-    def get(self, name: str, /, default: Any = None) -> Any:
-        """The thing of that name; asked for with every call, so that what is made is found at once."""
-        found = self._made.get(name)
-        return found if found is not None else super().get(name, default)
 
     def __contains__(self, name: object) -> bool:
         return name in self._makers

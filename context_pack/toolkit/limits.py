@@ -1,10 +1,15 @@
-"""Bounds on what a connection may ask and on what an answer may weigh. Pure: time is passed in."""
+"""Bounds on what a connection may ask and what an answer may weigh, and what the tools have done.
+
+Pure: time is passed in. Threads record at the same time and there is no lock in this half of the house: each
+step is one the interpreter does not interrupt (a plain `+= 1`, a copy made in one go).
+"""
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from itertools import count
+from typing import Any
 
 from context_pack.kernel.classes import define, field
 from context_pack.kernel.errors import Code, Failure
@@ -13,6 +18,8 @@ WINDOW_SECONDS = 60.0
 DEFAULT_MAX_TOKENS = 20_000
 LEAST_TOKENS, MOST_TOKENS = 200, 200_000
 """What a caller may ask an answer to weigh."""
+
+KEPT_SAMPLES = 2048
 
 # Clocks count in binary fractions: a caller that waited as long as it was told must not miss by a rounding.
 _GRAIN = 1e-6
@@ -82,3 +89,54 @@ def _last(used: deque[float], default: float) -> float:
         return used[-1]
     except IndexError:
         return default
+
+
+@define
+class ToolMetrics:
+    """One tool's counts and its most recent durations in milliseconds."""
+
+    calls: int = 0
+    failures: Counter[str] = field(factory=Counter)
+    recent: deque[float] = field(factory=lambda: deque(maxlen=KEPT_SAMPLES))
+
+    def snapshot(self) -> dict[str, Any]:
+        """The numbers as published."""
+        ordered = sorted(self.recent)
+        return {
+            "calls": self.calls,
+            "failures": dict(sorted(self.failures.items())),
+            "p50": quantile(ordered, 0.50),
+            "p95": quantile(ordered, 0.95),
+            "p99": quantile(ordered, 0.99),
+        }
+
+
+@define
+class Metrics:
+    """All tools' metrics."""
+
+    tools: dict[str, ToolMetrics] = field(factory=dict)
+
+    def record(self, tool: str, milliseconds: float, failure: str | None) -> None:
+        """Count one finished call."""
+        entry = self.tools.get(tool)
+        if entry is None:
+            entry = self.tools.setdefault(tool, ToolMetrics())
+        entry.calls += 1
+        entry.recent.append(milliseconds)
+        if failure is not None:
+            # `Counter` runs Python code for a missing key, and another thread might get in between.
+            entry.failures.setdefault(failure, 0)
+            entry.failures[failure] += 1
+
+    def snapshot(self) -> dict[str, Any]:
+        """Every tool that was called, by name."""
+        return {name: self.tools[name].snapshot() for name in sorted(self.tools)}
+
+
+def quantile(ordered: list[float], share: float) -> float | None:
+    """The nearest-rank quantile of sorted values, rounded to microseconds."""
+    if not ordered:
+        return None
+    rank = max(1, -(-round(share * 100) * len(ordered) // 100))
+    return round(ordered[rank - 1], 3)

@@ -10,13 +10,13 @@ from context_pack.kernel.classes import define, field
 from context_pack.kernel.errors import Code, Failure
 from context_pack.toolkit.arguments import (
     arguments_of,
+    command_schema,
     key_of,
     parse,
     with_whole_numbers,
 )
 from context_pack.toolkit.call import Call, Cancelled, Overdue
-from context_pack.toolkit.limits import RateLimiter
-from context_pack.toolkit.metrics import Metrics
+from context_pack.toolkit.limits import Metrics, RateLimiter
 from context_pack.toolkit.spec import Answer, FailedCall, Tool
 from context_pack.toolkit.tokens import size
 
@@ -170,7 +170,7 @@ def _parsed(tool: Tool, arguments: Mapping[str, Any]) -> Any:
         known = {name for name, _, _ in arguments_of(command)}
         arguments = {name: value for name, value in arguments.items() if name in known}
     if not tool.family.strict_integers:
-        arguments = with_whole_numbers(command, arguments)
+        arguments = with_whole_numbers(command_schema(command), arguments)
     return parse(command, arguments)
 
 

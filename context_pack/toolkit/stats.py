@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from context_pack.toolkit.metrics import Metrics
+from context_pack.toolkit.limits import Metrics
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText
 
 STATS_URI = "context://stats"

@@ -13,7 +13,7 @@ from contextlib import suppress
 from math import isfinite
 from typing import Any
 
-from context_pack.toolkit.metrics import Metrics, ToolMetrics
+from context_pack.toolkit.limits import Metrics, ToolMetrics
 from context_pack_adapters.disk.private import PrivateFolder
 
 KEPT_FILES = 64

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack.toolkit.metrics import Metrics
+from context_pack.toolkit.limits import Metrics
 from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.stores.stats_files import KEPT_DURATIONS, KEPT_FILES, StatsFiles, merge, to_record
 
