@@ -148,6 +148,16 @@ class Job:
         """Whether the caller gave a progress token and still waits."""
         return self._progress is not None and self._state != _OVER and not self._cancelled
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the work is done, and at most what was left for after the reply remains."""
+        return self._state == _OVER
+
+    @property
+    def leaves_work(self) -> bool:
+        """Whether something was left for after the reply."""
+        return bool(self._later)
+
     def find_lane(self) -> None:
         """Learn the lane and the family, which may take as long as it takes to load the tools.
 

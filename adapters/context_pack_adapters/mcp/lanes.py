@@ -25,6 +25,8 @@ from operator import attrgetter
 from queue import SimpleQueue
 from typing import NamedTuple, Protocol
 
+from context_pack_adapters.mcp.progress import Pulse, Waited
+
 SIZES = {"read": (4, 16), "slow": (4, 24), "write": (1, 8)}
 """How many threads a lane of each kind usually has at most, and how many when those are stuck."""
 MOST_LOST = 32
@@ -33,31 +35,26 @@ NO_THREAD = "the system grants no more threads or memory; close some programs, o
 NUDGE_SECONDS = 0.003
 STUCK_SECONDS = 0.3
 WRITE_HEADSTART_SECONDS = 0.25
-HEARTBEAT_SECONDS = 5.0
 FULL_JOBS = 4096
 UNROUTED = "unrouted"
 """The lane of jobs whose own lane is not known yet."""
 
 
-class LaneJob(Protocol):
+class LaneJob(Waited, Protocol):
     """A piece of work that sends its own reply and never raises."""
 
-    @property
-    def lane(self) -> str: ...
-    @property
-    def family(self) -> str: ...
-    @property
-    def subject(self) -> str:
-        """What a mutation changes: no other passes one of the same subject, or of an unknown one ("")."""
+    lane: str
+    family: str
+    subject: str
+    """What a mutation changes: no other passes one of the same subject, or of an unknown one ("")."""
+    seconds: float
 
     @property
-    def seconds(self) -> float: ...
+    def is_over(self) -> bool: ...
     @property
-    def wants_heartbeat(self) -> bool: ...
+    def leaves_work(self) -> bool: ...
     def find_lane(self) -> None: ...
     def run(self) -> None: ...
-    def heartbeat(self) -> None: ...
-    def cancel(self) -> None: ...
     def look(self, stalled: bool) -> float | None: ...
     def refuse(self, reason: str, words: str) -> None: ...
 
@@ -76,7 +73,7 @@ class _Mutation:
             self.stuck = True
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
     """A queued job, the mutation it follows, and the mutation it is."""
 
     job: LaneJob
@@ -87,11 +84,8 @@ class _Entry(NamedTuple):
 class _Lane:
     """One queue and the threads that serve it: usually up to `few`, if those are stuck up to `most`."""
 
-    def __init__(
-        self, name: str, few: int, most: int, lock: threading.Lock, serve: Callable[[_Entry], None]
-    ) -> None:
-        self.queue: deque[_Entry] = deque()
-        self.kind = name
+    def __init__(self, few: int, most: int, lock: threading.Lock, serve: Callable[[Entry], None]) -> None:
+        self.queue: deque[Entry] = deque()
         self._few = few
         self._most = most
         self._lock = lock
@@ -105,7 +99,7 @@ class _Lane:
         self._last_headway = -1
         self._moved = 0.0
 
-    def put(self, entry: _Entry) -> bool:
+    def put(self, entry: Entry) -> bool:
         """Queue the job, and see to it that somebody is at work; False if the system refuses a thread."""
         with self._lock:
             self.queue.append(entry)
@@ -115,6 +109,20 @@ class _Lane:
                     self.queue.pop()
                     return False
             return True
+
+    def adopt(self, job: LaneJob) -> None:
+        """Count a job as at work here, and the thread that serves it as one of this lane."""
+        with self._lock:
+            self._moved = time.monotonic()
+            self._threads += 1
+            self._active += 1
+            self._at_work[job] = self._moved
+
+    def serve_adopted(self, entry: Entry) -> None:
+        """Serve an adopted job; what came behind it meanwhile is left to another thread."""
+        with suppress(BaseException):
+            self._serve_entry(entry)
+        self._came_back(entry.job, leaves=True)
 
     def nudge(self, now: float) -> None:
         """Let another thread join if jobs wait and none has been finished since the last nudge."""
@@ -157,10 +165,7 @@ class _Lane:
             if job in self._at_work and self._lost < MOST_LOST:
                 del self._at_work[job]
                 self._lost += 1
-                self._threads -= 1
-                self._active -= 1
-                if self.queue and self._active == 0:
-                    self._join()
+                self._leave()
 
     def stalled(self, now: float, seconds: float) -> bool:
         """Whether no job was finished for so long."""
@@ -188,7 +193,7 @@ class _Lane:
                 if not self._came_back(entry.job):
                     return
 
-    def _next(self) -> _Entry | None:
+    def _next(self) -> Entry | None:
         with self._lock:
             index = self._free()
             if index is not None:
@@ -199,37 +204,53 @@ class _Lane:
             self._active -= 1
             return None
 
-    def _came_back(self, job: LaneJob) -> bool:
-        """Note that a job is finished; False for one whose thread was written off."""
+    def _came_back(self, job: LaneJob, leaves: bool = False) -> bool:
+        """Note that a job is finished, and whether its thread leaves; False if that was written off."""
         with self._lock:
             self._headway += 1
-            if self._at_work.pop(job, None) is not None:
-                return True
-            self._lost -= 1
-            return False
+            if self._at_work.pop(job, None) is None:
+                self._lost -= 1
+                return False
+            if leaves:
+                self._leave()
+            return True
+
+    def _leave(self) -> None:
+        """One thread less; another takes its place if jobs wait and nobody is at work."""
+        self._threads -= 1
+        self._active -= 1
+        if self.queue and self._active == 0:
+            self._join()
 
 
 class Lanes:
     """Runs jobs and knows when all of them are finished."""
 
-    def __init__(self, on_room: Callable[[], None]) -> None:
-        self._on_room = on_room
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
         self._state = threading.Condition()
         self._open: set[LaneJob] = set()  # changed by single steps that no other thread can come between
         self._was_full = False
         self._lock = threading.Lock()
-        self._unrouted = _Lane(UNROUTED, 1, 1, self._lock, self._route)
+        self._unrouted = _Lane(1, 1, self._lock, self._route)
         self._lanes: dict[tuple[str, str], _Lane] = {}
         self._all: tuple[_Lane, ...] = (self._unrouted,)
         self._due = math.inf
+        self.alarm = math.inf
+        """When `look` is called at the latest; an adopted job that is due before calls `wake`."""
         self._routing = 0
         self._serial = 0
         self._last_write: dict[str, _Mutation] = {}
-        self._pulse: threading.Thread | None = None
+        self._pulse = Pulse(self._open, self._state)
+
+    @property
+    def open(self) -> int:
+        """How many jobs wait or run."""
+        return len(self._open)
 
     @property
     def full(self) -> bool:
-        """Whether so many jobs wait that no more requests should be read; then `on_room` is called later."""
+        """Whether so many jobs wait that no more requests should be read; then `wake` is called later."""
         if len(self._open) <= FULL_JOBS:
             return False
         self._was_full = True
@@ -247,13 +268,17 @@ class Lanes:
 
     def look(self) -> None:
         """Answer for the jobs that are long overdue."""
-        now, self._due = time.monotonic(), math.inf
-        for job in list(self._open):
+        now = time.monotonic()
+        with self._lock:
+            self._due = math.inf
+            jobs = list(self._open)
+        for job in jobs:
             lane = self._lanes.get((job.lane, job.family))
             # Loading the tools is nobody's time.
             left = job.look(lane is not None and lane.stalled(now, job.seconds))
             if left is not None:
-                self._due = min(self._due, now + left)
+                with self._lock:
+                    self._due = min(self._due, now + left)
                 continue
             if lane is not None:
                 lane.write_off(job)
@@ -267,21 +292,39 @@ class Lanes:
 
     def submit(self, job: LaneJob) -> None:
         """Run the job as soon as its lane allows; only the reader thread submits."""
-        self._open.add(job)
-        self._due = min(self._due, time.monotonic() + job.seconds)
+        self._admit(job)
         if self._routing or job.lane == UNROUTED:
             with self._state:
                 self._routing += 1
-            if not self._unrouted.put(_Entry(job, None, None)):
+            if not self._unrouted.put(Entry(job, None, None)):
                 with self._state:
                     self._routing -= 1
                 self._refuse(job)
         else:
             self._queue(job)
-        if job.wants_heartbeat:
-            self._start_pulse()
 
-    def _route(self, entry: _Entry) -> None:
+    def adopt(self, job: LaneJob) -> Entry:
+        """Take a job that the calling thread, or one it knows, will `serve` at once."""
+        self._admit(job)
+        if self._due < self.alarm:
+            self._wake()
+        entry = self._entry(job)
+        self._lane(job).adopt(job)
+        return entry
+
+    def serve(self, entry: Entry) -> None:
+        """Serve an adopted job."""
+        self._lane(entry.job).serve_adopted(entry)
+
+    def _admit(self, job: LaneJob) -> None:
+        """Know the job and when to look after it."""
+        with self._lock:
+            self._open.add(job)
+            self._due = min(self._due, time.monotonic() + job.seconds)
+        if job.wants_heartbeat:
+            self._pulse.start()
+
+    def _route(self, entry: Entry) -> None:
         """Find the lane of a job and queue it there; the reader queues jobs itself once none is unrouted."""
         try:
             entry.job.find_lane()
@@ -292,22 +335,25 @@ class Lanes:
 
     def _queue(self, job: LaneJob) -> None:
         """Queue the job in its lane."""
-        mutation = follows = None
+        entry = self._entry(job)
+        if not self._lane(job).put(entry):
+            if entry.mutation is not None:
+                entry.mutation.done.set()
+            self._refuse(job)
+
+    def _entry(self, job: LaneJob) -> Entry:
+        """The job with the mutation it follows, or as one that others follow."""
         if job.lane == "write":
             self._serial += 1
             mutation = self._last_write[job.family] = _Mutation(self._serial)
-        elif self._last_write:
-            follows = self._ahead_of(job.family)
-        if not self._lane(job).put(_Entry(job, follows, mutation)):
-            if mutation is not None:
-                mutation.done.set()
-            self._refuse(job)
+            return Entry(job, None, mutation)
+        return Entry(job, self._ahead_of(job.family) if self._last_write else None, None)
 
     def _lane(self, job: LaneJob) -> _Lane:
         """The lane of a job, made when the first one comes."""
         lane = self._lanes.get((job.lane, job.family))
         if lane is None:
-            lane = _Lane(job.lane, *SIZES[job.lane], self._lock, self._run)
+            lane = _Lane(*SIZES[job.lane], self._lock, self._run)
             self._lanes[job.lane, job.family] = lane
             self._all = (*self._all, lane)
         return lane
@@ -316,7 +362,7 @@ class Lanes:
         job.refuse("EAGAIN", NO_THREAD)
         self._finish(job)
 
-    def _run(self, entry: _Entry) -> None:
+    def _run(self, entry: Entry) -> None:
         job = entry.job
         try:
             if entry.follows is not None:
@@ -350,26 +396,4 @@ class Lanes:
                 self._state.notify_all()
         if self._was_full and left <= FULL_JOBS:
             self._was_full = False
-            self._on_room()
-
-    def _start_pulse(self) -> None:
-        with self._state:
-            if self._pulse is None:
-                pulse = threading.Thread(target=self._beat, name="progress", daemon=True)
-                with suppress(RuntimeError, MemoryError):  # then nobody is reminded
-                    pulse.start()
-                    self._pulse = pulse
-
-    def _beat(self) -> None:
-        """Remind the callers of long jobs; ends when nobody wants reminders."""
-        while True:
-            with self._state:
-                if self._state.wait_for(lambda: not self._open, HEARTBEAT_SECONDS):
-                    self._pulse = None
-                    return
-                jobs = [job for job in list(self._open) if job.wants_heartbeat]
-                if not jobs:
-                    self._pulse = None
-                    return
-            for job in jobs:
-                job.heartbeat()
+            self._wake()

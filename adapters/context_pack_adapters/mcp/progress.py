@@ -1,11 +1,12 @@
-"""Progress of one call: monotone, bounded in rate, silent once the reply has gone. No clock of its own."""
+"""Progress of calls: monotone, bounded in rate, silent once the reply has gone. No clock of its own."""
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from typing import Any, Protocol
 
 from context_pack_adapters.mcp.jsonrpc import Id
 from context_pack_adapters.mcp.wire import notification
@@ -13,6 +14,7 @@ from context_pack_adapters.mcp.wire import notification
 PER_SECOND = 10.0
 BURST = 10.0
 LARGEST = 1e300
+HEARTBEAT_SECONDS = 5.0
 NUDGE = 0.001
 """How far a reminder moves a bar that has nothing new to say: every value must be greater than the last."""
 
@@ -77,6 +79,43 @@ class ProgressNotes:
         if message is not None:
             params["message"] = message
         self._send(notification("notifications/progress", params))
+
+
+class Waited(Protocol):
+    """A job whose caller may want reminders."""
+
+    @property
+    def wants_heartbeat(self) -> bool: ...
+    def heartbeat(self) -> None: ...
+
+
+class Pulse:
+    """Reminds the callers of long jobs; `state` is told when there is no open job left."""
+
+    def __init__(self, jobs: Collection[Waited], state: threading.Condition) -> None:
+        self._jobs = jobs
+        self._state = state
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Remind from now on, until nobody wants reminders."""
+        with self._state:
+            if self._thread is None:
+                thread = threading.Thread(target=self._beat, name="progress", daemon=True)
+                with suppress(RuntimeError, MemoryError):  # then nobody is reminded
+                    thread.start()
+                    self._thread = thread
+
+    def _beat(self) -> None:
+        while True:
+            with self._state:
+                over = self._state.wait_for(lambda: not self._jobs, HEARTBEAT_SECONDS)
+                jobs = [] if over else [job for job in list(self._jobs) if job.wants_heartbeat]
+                if not jobs:
+                    self._thread = None
+                    return
+            for job in jobs:
+                job.heartbeat()
 
 
 def _is_sane(value: float) -> bool:

@@ -2,7 +2,8 @@
 
 The only module of the transport that blocks on the protocol streams. The main thread waits in one `poll` for
 requests, for a closed stdout and for signals; it decodes, answers what is cheap and hands the rest to the
-lanes. It never waits for a tool or for the peer to read. Nothing polls: an idle server costs nothing.
+lanes, or a request that came alone to the front, which then reads on. It never waits for a tool or for the
+peer to read. Nothing polls: an idle server costs nothing.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from context_pack_adapters.mcp.framing import Decoder, Fault, encode
-from context_pack_adapters.mcp.lanes import NUDGE_SECONDS, LaneJob, Lanes
+from context_pack_adapters.mcp.lanes import NUDGE_SECONDS, UNROUTED, Entry, LaneJob, Lanes
 from context_pack_adapters.mcp.process import Signals, Streams, claim_streams, speak_utf8
-from context_pack_adapters.mcp.writer import Writer
+from context_pack_adapters.mcp.writer import PIPE_ATOMIC, Writer
+
+if TYPE_CHECKING:
+    from context_pack_adapters.mcp.front import Front
 
 READ_BYTES = 64 * 1024
 """What a pipe holds; much more, and each read would ask the system for fresh memory."""
@@ -96,12 +100,15 @@ class Pump:
         self._signals = Signals()
         self._decoder = Decoder(limits.max_message_bytes)
         self._lanes = Lanes(self._signals.poke)
-        self._main = threading.get_ident()
-        self._inline: list[bytes] = []
+        self._inline: dict[int, list[bytes]] = {threading.get_ident(): []}
+        """What is sent by a thread that reads, until it has dealt with what it read."""
+        self._front: Front | None = None
+        self._raised: BaseException | None = None  # What ended the reading at the front.
+        self._wait = select.poll()
         self._writer = None if streams.writes is None else Writer(streams.writes, self._signals.poke)
         self._session = make_session(self._send)
         self._began = time.monotonic()
-        self._holds: bool | None = None  # Whether requests are left unread; None until somebody has looked.
+        self._awaits: int | None = None  # What of the input is waited for; None until somebody has looked.
         self._over: float | None = None  # Since when the input is known to have an end, though unread.
         self._follows = False
 
@@ -118,18 +125,29 @@ class Pump:
     def _send(self, body: bytes) -> None:
         """Send one body in the connection's mode; safe from any thread."""
         frame = encode(body, self._decoder.mode or "framed")
-        if threading.get_ident() == self._main:
-            self._inline.append(frame)
-        elif self._writer is not None:
+        thread, front = threading.get_ident(), self._front
+        inline = self._inline.get(thread)
+        if inline is not None:
+            inline.append(frame)
+        elif self._writer is None:
+            return
+        elif front is None or front.thread != thread or not front.answers:
             self._writer.send(frame, more=self._lanes.waiting)
+        elif len(frame) > PIPE_ATOMIC:
+            self._writer.send(frame)
+            front.answered()
+        else:
+            front.relax()  # first: the next request may follow this reply at once
+            self._writer.offer(frame)
+            front.answered()
 
     def _converse(self, reads: int, writer: Writer) -> None:
-        wait = select.poll()
+        wait = self._wait
         wait.register(self._signals.descriptor, select.POLLIN)
         wait.register(self._streams.writes or 0, 0)
         nudged = time.monotonic()
         while True:
-            self._attend(wait, reads, writer)
+            self._attend(reads, writer)
             events = dict(wait.poll(self._patience(writer)))
             now = time.monotonic()
             if not events or now - nudged > BUSY_NUDGE_SECONDS:
@@ -141,30 +159,47 @@ class Pump:
                 raise _End(0, STOP_SECONDS)
             if writer.closed or events.get(self._streams.writes or 0):
                 raise _End(0, 0.0)
-            if reads in events and self._holds:
-                self._over = now
-                wait.unregister(reads)  # it would be told again and again
-            elif reads in events:
-                self._take(reads, writer)
+            self._hear(reads, events, now, writer)
             self._mind_the_time(now)
             self._flush_inline(writer)
 
-    def _attend(self, wait: select.poll, reads: int, writer: Writer) -> None:
-        """Wait for requests while there is room for their replies, else only for the end of the input."""
+    def _hear(self, reads: int, events: Mapping[int, int], now: float, writer: Writer) -> None:
+        """Read what has come, or have the reading back from a front that is at work."""
+        front = self._front
+        if self._raised is not None:
+            raise self._raised
+        if front is not None and front.reads:
+            if reads in events or front.standby.fileno() in events:
+                front.take_back()
+        elif reads in events and self._awaits == HANG_UP:
+            self._over = now
+            self._wait.unregister(reads)  # it would be told again and again
+        elif reads in events:
+            entry = self._take(reads, writer)
+            if entry is not None and self._front is not None:
+                self._front.give(entry)
+
+    def _attend(self, reads: int, writer: Writer) -> None:
+        """Wait for requests while there is room for their replies, else only for the end of the input.
+
+        Nothing is waited for while the front reads; that the other side is gone is told all the same.
+        """
         holds = writer.full or self._lanes.full
-        if holds == self._holds:
+        awaits = 0 if self._front is not None and self._front.reads else HANG_UP if holds else select.POLLIN
+        if awaits == self._awaits:
             return
-        self._holds = holds
+        self._awaits = awaits
         if holds and self._over is not None:
-            wait.unregister(reads)
+            self._wait.unregister(reads)
         else:
-            wait.register(reads, HANG_UP if holds else select.POLLIN)
+            self._wait.register(reads, awaits)
 
     def _patience(self, writer: Writer) -> float | None:
         """How many milliseconds the wait may last; None, for ever, when there is nothing to look after."""
+        self._lanes.alarm = math.inf  # first, so that no job that the front adopts now is overlooked
         if self._lanes.waiting or writer.unsent:
             return NUDGE_SECONDS * 1000
-        due = self._due()
+        due = self._lanes.alarm = self._due()
         return None if due == math.inf else max(0.0, due - time.monotonic()) * 1000
 
     def _due(self) -> float:
@@ -191,20 +226,22 @@ class Pump:
         if now >= self._lanes.due:
             self._lanes.look()
 
-    def _take(self, reads: int, writer: Writer) -> None:
-        """Read once and serve every message that is now complete."""
+    def _take(self, reads: int, writer: Writer) -> Entry | None:
+        """Read once and serve every message that is now complete; a call that came alone is for the front."""
         try:
             data = _read(reads)
         except BlockingIOError:
-            return
+            return None
         except OSError:
             data = b""
         items = self._decoder.feed(data) if data else self._decoder.eof()
+        lone: Entry | None = None
         for item in items:
             if isinstance(item, Fault):
                 self._session.reject(item)
-            else:
-                for job in self._session.receive(item):
+                continue
+            for job in self._session.receive(item):
+                if len(items) > 1 or lone is not None or (lone := self._adopted(job, reads, writer)) is None:
                     self._lanes.submit(job)
             if self._session.exit_code is not None:
                 break
@@ -214,14 +251,53 @@ class Pump:
         if not data:
             passed = 0.0 if self._over is None else time.monotonic() - self._over
             raise _End(0, max(0.0, GRACE_SECONDS - passed))
+        return lone
+
+    def _adopted(self, job: LaneJob, reads: int, writer: Writer) -> Entry | None:
+        """The job for the front, if that has time and nothing else is at work."""
+        if self._lanes.open or job.lane == UNROUTED:
+            return None
+        if self._front is None and not self._open_front(reads, writer):
+            return None
+        front = self._front
+        return self._lanes.adopt(job) if front is not None and (front.reads or front.idle) else None
+
+    def _open_front(self, reads: int, writer: Writer) -> bool:
+        """Start the front; False where the system has no means for it, or none now."""
+        try:
+            from context_pack_adapters.mcp.front import Front
+
+            front = Front(
+                reads, lambda: self._take_ahead(reads, writer), self._lanes.serve, self._signals.poke
+            )
+        except (AttributeError, ImportError, OSError, RuntimeError, MemoryError):
+            return False
+        self._wait.register(front.standby, select.POLLIN)
+        self._front = front
+        return True
+
+    def _take_ahead(self, reads: int, writer: Writer) -> tuple[Entry | None, bool]:
+        """Read for the front: the call that came alone, and whether the front may read on."""
+        self._inline[threading.get_ident()] = []
+        try:
+            lone = self._take(reads, writer)
+        except BaseException as caught:  # the main thread deals with it
+            self._raised = caught
+            return None, False
+        finally:
+            del self._inline[threading.get_ident()]
+        return lone, self._lanes.open == (lone is not None)
 
     def _flush_inline(self, writer: Writer) -> None:
-        if self._inline:
-            writer.offer(b"".join(self._inline))
-            self._inline.clear()
+        inline = self._inline[threading.get_ident()]
+        if inline:
+            writer.offer(b"".join(inline))
+            inline.clear()
 
     def _close(self, end: _End, writer: Writer) -> int:
         """Let running work finish for a moment, cancel the rest, send what is ready."""
+        if self._front is not None:
+            self._front.take_back()
         if end.grace == GRACE_SECONDS:
             self._await_tools()
         _end_after(LAST_RESORT_SECONDS, end.code)

@@ -38,8 +38,6 @@ class Writer:
         self._size = 0
         self._hands = threading.Semaphore(0)
         self._helped = False
-        self._poll = select.poll()
-        self._poll.register(descriptor, select.POLLOUT)
         self._widened = False
         self.closed = False
 
@@ -75,7 +73,7 @@ class Writer:
 
     def push(self) -> None:
         """Send what is queued, from the reader thread; never waits."""
-        if self._size <= PIPE_ATOMIC and self._poll.poll(0):
+        if self._size <= PIPE_ATOMIC and _polled(self._descriptor).poll(0):
             self._write_queued()
             return
         if not self._helped:
@@ -128,11 +126,18 @@ class Writer:
             try:
                 view = view[os.write(self._descriptor, view) :]
             except BlockingIOError:
-                self._poll.poll()  # somebody made the shared pipe non-blocking
+                _polled(self._descriptor).poll()  # somebody made the shared pipe non-blocking
             except OSError:
                 self.closed = True
                 self._on_event()
         return len(data)
+
+
+def _polled(descriptor: int) -> select.poll:
+    """What waits until a descriptor can be written to; two threads cannot share one."""
+    wait = select.poll()
+    wait.register(descriptor, select.POLLOUT)
+    return wait
 
 
 def _widen(descriptor: int) -> None:

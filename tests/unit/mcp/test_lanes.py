@@ -18,6 +18,7 @@ class Task:
     family = "demo"
     subject = ""
     wants_heartbeat = False
+    is_over = leaves_work = False
     seconds = 60.0
 
     def __init__(
@@ -201,3 +202,62 @@ def test_only_so_many_stuck_threads_are_replaced() -> None:
     assert lanes.waiting
     stuck.set()
     assert lanes.settle(PATIENCE)
+
+
+@pytest.mark.clause("TR-53")
+@pytest.mark.parametrize("lane", ["read", "slow", "write"])
+def test_an_adopted_job_is_one_of_its_lane_and_what_came_behind_it_is_served(lane: str) -> None:
+    lanes, log = Lanes(lambda: None), list[str]()
+    behind = [Task(f"behind {number}", lane, log) for number in range(3)]
+
+    def submit_behind() -> None:
+        for task in behind:
+            lanes.submit(task)
+
+    adopted = lanes.adopt(Task("adopted", lane, log, submit_behind))
+    assert lanes.open == 1
+    lanes.serve(adopted)
+    assert lanes.settle(PATIENCE)
+    assert log[0] == "adopted"
+    assert sorted(log[1:]) == [task.name for task in behind]
+    assert lanes.open == 0
+
+
+@pytest.mark.clause("TR-53")
+def test_an_adopted_mutation_that_hangs_is_passed_by_those_about_other_things_only() -> None:
+    lanes, log, stuck = Lanes(lambda: None), list[str](), threading.Event()
+    task = Task("adopted", "write", log, lambda: stuck.wait(PATIENCE))
+    task.subject = "mine"
+    thread = threading.Thread(target=lanes.serve, args=(lanes.adopt(task),))
+    thread.start()
+    passed = threading.Event()
+    for name, subject, work in (("same", "mine", lambda: None), ("other", "other", passed.set)):
+        following = Task(name, "write", log, work)
+        following.subject = subject
+        lanes.submit(following)
+    while not passed.wait(0.01):
+        lanes.nudge()
+    stuck.set()
+    thread.join(PATIENCE)
+    assert lanes.settle(PATIENCE)
+    assert log == ["other", "adopted", "same"]
+
+
+@pytest.mark.clause("TR-52")
+def test_an_adopted_job_that_never_comes_back_is_written_off_and_may_still_return() -> None:
+    woken, stuck, log = threading.Event(), threading.Event(), list[str]()
+    lanes = Lanes(woken.set)
+    task = Task("stuck", "write", log, lambda: stuck.wait(PATIENCE))
+    thread = threading.Thread(target=lanes.serve, args=(lanes.adopt(task),))
+    assert woken.is_set()  # whoever looks after overdue jobs must know when
+    thread.start()
+    task.overdue = True
+    lanes.look()
+    lanes.submit(Task("next", "write", log))
+    assert lanes.settle(PATIENCE)
+    assert log == ["next"]
+    stuck.set()
+    thread.join(PATIENCE)
+    lanes.submit(Task("last", "write", log))
+    assert lanes.settle(PATIENCE)
+    assert log == ["next", "stuck", "last"]
