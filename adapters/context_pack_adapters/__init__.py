@@ -1,4 +1,4 @@
-"""The half of context-pack that touches the world, and the embedded door to the whole.
+"""The adapters: code that touches disk, network and processes; also the entry point of the library.
 
 Importing it loads nothing: `open_workspace` and the in-memory twins arrive when they are first used.
 """

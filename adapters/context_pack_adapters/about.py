@@ -50,7 +50,7 @@ what to do next."""
 
 
 def tells_changes(uri: str) -> bool:
-    """Whether whoever subscribes to this resource hears of its changes: packs are watched, nothing else."""
+    """Whether subscribers of this resource are notified of changes: only packs are watched."""
     return uri.startswith("context://pack/")
 
 

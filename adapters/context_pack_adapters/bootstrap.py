@@ -156,7 +156,7 @@ def load_registry(settings: Settings, log: Log) -> Registry:
 
 
 class Connection:
-    """What one connection needs besides the transport, made when it is first needed."""
+    """The parts of one connection besides the transport, each made when it is first needed."""
 
     def __init__(self, settings: Settings, log: Log) -> None:
         self._settings, self._log = settings, log
@@ -241,7 +241,7 @@ class Connection:
         )
 
     def _happened(self, event: Event) -> None:
-        """Note in the session what happened in a store, and tell of packs that came or went."""
+        """Record a store event in the session, and notify clients of packs that were made or removed."""
         path, pack = event.path, event.pack
         if path is not None:
             self._note(lambda session: session.read(path))
@@ -258,7 +258,7 @@ class Connection:
             self._note(lambda session: session.touched(pack.id))
 
     def _note(self, note: Callable[[SessionFiles], None]) -> None:
-        """Note something in the session: at once if it is open, else soon, for opening it takes time."""
+        """Add a note to the session: at once if it is open, else from another thread, as opening is slow."""
         assert self._ports is not None
         if self._ports.opened("sessions") and not self._notes:
             note(self._ports.sessions)
@@ -270,13 +270,13 @@ class Connection:
             timer.start()
 
     def _write_notes(self) -> None:
-        """Write what waits to be noted, oldest first."""
+        """Write the queued notes, oldest first."""
         while self._notes and self._ports is not None:
             with suppress(IndexError):
                 self._notes.popleft()(self._ports.sessions)
 
     def watch(self, wanted: bool) -> None:
-        """Begin or end to watch for packs that other processes change, and for the code they point at."""
+        """Start or stop watching for packs that other processes change, and for the code they point at."""
         from context_pack.kernel.errors import Failure
 
         if not wanted and self._news is None:
@@ -297,7 +297,7 @@ class Connection:
         return self._news
 
     def _tell(self, news: News) -> None:
-        """Tell of the subscribed URIs that mean these packs, by id or by name, however they are spelled."""
+        """Notify subscribers of these packs, whether they subscribed by id or by name, in any spelling."""
         from context_pack.packs.resources import handle_in
 
         if self._session is not None:
@@ -320,19 +320,19 @@ class Connection:
             self._sources.follow(watched)
 
     def _edited(self, uris: list[str]) -> None:
-        """Tell of packs whose code changed."""
+        """Notify subscribers of packs whose code changed."""
         if self._session is not None:
             self._session.resources_changed(uris, False)
 
     def _task_done(self, task: str) -> None:
-        """Tell whoever has the list of resources that documents were indexed behind it."""
+        """Send list_changed to clients that listed resources before these documents were indexed."""
         from context_pack.documents.usecases.sync import TASK
 
         if task == TASK and self._session is not None and self._session.watching:
             self._session.resources_changed((), True)
 
     def keep_stats(self) -> None:
-        """Leave what the tools did for `context-pack stats`."""
+        """Save the metrics of this connection for `context-pack stats`."""
         if self.registry is None or self._ports is None:
             return
         import os
@@ -347,7 +347,7 @@ class Connection:
             self._log.write("warn", f"the statistics were not kept: {type(error).__name__}")
 
     def end_worker(self) -> None:
-        """Let nothing outlive the connection."""
+        """Stop the background worker of this connection."""
         if self._worker is not None:
             self._worker.stop_all()
         if self._ports is not None and self._ports.places.temporary:
@@ -356,19 +356,19 @@ class Connection:
             remove_temporary_home()
 
     def keep_access(self) -> None:
-        """Leave which files were read for the connections to come."""
+        """Save which files were read for later connections."""
         if self._ports is not None and self._ports.opened("access"):
             self._ports.access.flush()
 
     def keep_session(self) -> None:
-        """Leave what this connection did for those to come."""
+        """Save the session summary for later connections."""
         self._write_notes()
         if self._ports is not None and self._ports.opened("sessions"):
             self._ports.sessions.end()
 
 
 def serve(settings: Settings) -> int:
-    """Be the stdio server until the conversation ends; returns the exit code.
+    """Run the stdio server until the conversation ends; returns the exit code.
 
     Threads of cancelled calls may still be busy afterwards: the caller ends the process with `os._exit`.
     """

@@ -1,4 +1,4 @@
-"""The command line's front door.
+"""Entry point of the command line.
 
 Without arguments this process is the stdio server, and that path loads nothing but the transport; every
 command lives in `commands/` and is loaded when it is asked for.

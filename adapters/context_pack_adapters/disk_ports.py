@@ -76,7 +76,7 @@ def pack_news(settings: Settings, tell: TellNews) -> NewsSource:
 
 
 class DiskPorts(Ports):
-    """All ports of a project on disk; without a worker, long work is done inside the calls.
+    """All ports of a project on disk; without a background worker, long work is done inside the calls.
 
     `tell` hears what happens in the stores.
     """
@@ -99,7 +99,7 @@ class DiskPorts(Ports):
         places: PrivatePlaces
 
     def has(self, _: str) -> bool:
-        """Every port is there."""
+        """True: the disk provides every port."""
         return True
 
     def opened(self, feature: str) -> object:
@@ -115,7 +115,7 @@ class DiskPorts(Ports):
 
     @cached_property
     def clock(self) -> Clock:
-        """The system's."""
+        """The system's clock."""
         return SystemClock()
 
     @cached_property

@@ -51,7 +51,7 @@ class Log:
             self._put(data + b"\n")
 
     def _put(self, line: bytes) -> None:
-        """Write a short line if the descriptor takes it at once; otherwise let it go."""
+        """Write a short line if the descriptor takes it at once; otherwise drop it."""
         try:
             if self._ready():
                 os.write(self._descriptor, line)

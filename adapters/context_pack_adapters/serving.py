@@ -13,7 +13,7 @@ Check = Callable[[], None]
 
 
 def _unwatched() -> None:
-    """Nobody waits, so nobody stops waiting."""
+    """Never cancelled: no caller waits."""
 
 
 _check: ContextVar[Check] = ContextVar("check", default=_unwatched)

@@ -31,7 +31,7 @@ class AccessLog(Protocol):
     """Remembers which files were read; recording never waits for a disk and never fails."""
 
     def record(self, path: RelativePath, at: datetime) -> None:
-        """One more read of the file."""
+        """Count one more read of the file."""
 
     def items(self) -> Sequence[ContextItem]:
         """Every file that was ever read, the best score first."""

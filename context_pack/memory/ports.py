@@ -96,7 +96,7 @@ GoOn = Callable[[], bool]
 
 
 def always() -> bool:
-    """For whoever has the time."""
+    """Always true: nothing keeps the work from being done."""
     return True
 
 

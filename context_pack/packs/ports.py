@@ -117,7 +117,7 @@ class NoExcerptStore:
         """Nothing is kept."""
 
     def remove(self, _: Iterable[str]) -> None:
-        """There is nothing."""
+        """Nothing is kept, so nothing is removed."""
 
     def idle(self) -> Collection[str]:
         """None."""

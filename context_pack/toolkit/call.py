@@ -72,7 +72,7 @@ class QuietCall:
         """Never cancelled."""
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Nobody listens."""
+        """Ignores progress."""
 
     def after(self, work: Callable[[], None]) -> None:
         """Keep the work for `settle`."""

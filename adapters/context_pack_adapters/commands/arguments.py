@@ -88,7 +88,7 @@ class Parser(argparse.ArgumentParser):
         raise WrongUsage(f"{shown}\nTry '{self.prog} --help'.")
 
     def _check_known(self, word: str) -> None:
-        """Refuse an option that the command has not, before anything else is said of the arguments."""
+        """Refuse unknown options before any other error of the arguments."""
         if not _looks_like_option(word):
             return
         known = self._option_string_actions

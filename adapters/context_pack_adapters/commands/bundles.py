@@ -53,14 +53,14 @@ def _bundles(shell: Shell) -> tuple[list[Found], Sequence[Diagnostic]]:
 
 
 def _serve(shell: Shell, bundle: str | None, work: Callable[[OpenedBundle], T]) -> T:
-    """Do something with one bundle."""
+    """Run `work` on one bundle."""
     from context_pack.toolkit.call import QuietCall
 
     return shell.cases().bundles.serve(bundle, QuietCall(), work)
 
 
 def _tell_search(wrong: Sequence[Diagnostic], found: Sequence[Any], shell: Shell) -> None:
-    """Say what was wrong with the search, and what would be a bundle where there is none."""
+    """Print problems of the search; if no bundle was found, explain what a bundle is."""
     for one in wrong:
         shell.terminal.complain(f"{one.file or 'bundles'}: {one.message}")
     if not found:
@@ -175,12 +175,12 @@ def _report(place: BundlePlace, bundle: Bundle | Unloadable, allow_orphans: bool
 
 
 def _record(diagnostic: Diagnostic) -> dict[str, Any]:
-    """A diagnostic as JSON, with what it is about."""
+    """A diagnostic as JSON, with the entity or file that it is about."""
     return {"kind": diagnostic.sort.value, **diagnostic.record()}
 
 
 def _tell_report(report: dict[str, Any], shell: Shell) -> None:
-    """One bundle: a line for itself, then its findings by kind."""
+    """Print one bundle: a line for itself, then its findings by kind."""
     verdict = ("green", "ok") if report["ok"] else ("red", "not sound")
     count = f"{report['entities']} entities, {report['references']} references"
     shell.terminal.styled_line(("bold", report["id"]), f"  {count}: ", verdict)

@@ -247,7 +247,7 @@ def _show_matches(found: Mapping[str, Any], options: Namespace, terminal: Termin
 
 
 def _painter(options: Namespace) -> Callable[[str], Sequence[Part]]:
-    """Splits a line into parts, what matches in red; one that takes too long stays plain."""
+    """Splits a line into parts with matches in red; a line that takes too long to match stays plain."""
     import regex
 
     from context_pack.code.domain.search_pattern import compiled

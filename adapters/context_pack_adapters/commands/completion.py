@@ -41,14 +41,14 @@ def completion(options: Namespace, shell: Shell) -> None:
 
 
 def bash(tree: dict[str, list[str]], *, zsh: bool) -> str:
-    """For bash, and for zsh by way of its bash completion."""
+    """The completion script for bash, and for zsh through its bash completion."""
     cases = "\n".join(f'    {name}) words="{" ".join(below)}" ;;' for name, below in tree.items() if below)
     script = BASH.format(first=" ".join(tree), second=cases)
     return f"autoload -Uz bashcompinit && bashcompinit\n{script}" if zsh else script
 
 
 def fish(tree: dict[str, list[str]]) -> str:
-    """For fish."""
+    """The completion script for fish."""
     lines = [f"complete -c context-pack -n __fish_use_subcommand -a '{' '.join(tree)}'"]
     lines += [
         f"complete -c context-pack -n '__fish_seen_subcommand_from {name}' -a '{' '.join(below)}'"

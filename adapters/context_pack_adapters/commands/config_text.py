@@ -18,7 +18,7 @@ _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 
 
 class UnreadableConfig(ValueError):
-    """The text is not what its client would read."""
+    """The configuration file is not valid JSON or TOML."""
 
 
 class Member(NamedTuple):

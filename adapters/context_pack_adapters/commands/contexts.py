@@ -39,7 +39,7 @@ WRITING = (
 
 
 class OpenedProject(NamedTuple):
-    """A project and what is done with it."""
+    """An opened project with its queries and its refresher."""
 
     project: Project
     queries: ContextQueries
@@ -151,7 +151,7 @@ def outcome_record(outcome: FolderOutcome) -> dict[str, Any]:
 
 
 def tell_outcomes(outcomes: Sequence[FolderOutcome], shell: Shell) -> None:
-    """A line for every folder that is not as it was, and one that counts them all."""
+    """Print a line for every changed folder, and one with the counts."""
     for outcome in outcomes:
         if outcome.result == "unchanged":
             continue
@@ -162,7 +162,7 @@ def tell_outcomes(outcomes: Sequence[FolderOutcome], shell: Shell) -> None:
 
 
 def tell_state(state: str, text: str, shell: Shell) -> None:
-    """A line that begins with a state in its colour."""
+    """Print a line that begins with a state in its colour."""
     shell.terminal.styled_line((COLOURS.get(state, ""), state.ljust(8)), f"  {text}")
 
 
@@ -205,7 +205,7 @@ def status(options: Namespace, shell: Shell) -> int:
 
 
 def states_in(listing: FolderListing) -> dict[str, str]:
-    """The state of each folder as people are told it: a file that cannot be used is no missing file."""
+    """The state of each folder for people: an unusable file is called corrupt, not missing."""
     return {
         entry.scope: "corrupt" if entry.reason is not None else entry.state.value for entry in listing.entries
     }

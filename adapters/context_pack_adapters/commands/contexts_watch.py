@@ -1,4 +1,4 @@
-"""`contexts watch`: tell when the state of a context changes, as long as somebody looks."""
+"""`contexts watch`: print each change of a context's state until interrupted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def watch(options: Namespace, shell: Shell) -> None:
 
 
 def _follow(opened: OpenedProject, watching: FoldersWatch) -> None:
-    """Watch every folder; one that came while its parent was not watched yet is found by looking again."""
+    """Watch every folder; list again, because a folder may have been made before its parent was watched."""
     followed: set[str] = set()
     while (scopes := _scopes(opened)) != followed:
         watching.follow(sorted(scopes))
@@ -89,7 +89,7 @@ def _refresh(opened: OpenedProject, shell: Shell, options: Namespace) -> None:
 
 
 def _tell(before: dict[str, str], now: dict[str, str], shell: Shell, options: Namespace) -> None:
-    """The first time a count of states, then a line per folder whose state has changed."""
+    """Print a count of states the first time, then a line per folder whose state has changed."""
     if not before and not options.json:
         states = tally(("fresh", "stale", "missing"), list(now.values()))
         shell.terminal.line(f"watching {counted(len(now), 'folder')}: {states}")

@@ -330,7 +330,7 @@ def group_text(group: str) -> str:
 
 
 def _let_go_of_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush cannot fail again."""
+    """Redirect stdout to the null device, so that the interpreter's last flush cannot fail again."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
     except (OSError, ValueError):

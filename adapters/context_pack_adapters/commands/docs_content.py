@@ -98,7 +98,7 @@ def _embed(documents: Documents, chosen: Sequence[Collection], shell: Shell) -> 
 
 
 def _dry_run(documents: Documents, chosen: Sequence[Collection], options: Namespace, shell: Shell) -> int:
-    """Say what would be done."""
+    """Print what a sync would do."""
     bodies: list[dict[str, Any]] = []
     for collection in chosen:
         try:

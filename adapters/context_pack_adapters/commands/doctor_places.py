@@ -70,7 +70,7 @@ def _storage(settings: Settings) -> Iterator[Finding]:
 
 
 def _place_for(root: Path) -> Finding:
-    """Whether a storage root that is not there yet could be made."""
+    """Whether a missing storage root could be made."""
     parent = next(place for place in root.parents if place.exists())
     if parent.is_dir() and os.access(parent, os.W_OK | os.X_OK):
         return Finding("storage root", "ok", "not there yet; the first pack makes it")
@@ -103,7 +103,7 @@ def _private(settings: Settings) -> Finding:
 
 
 def _former(root: Path) -> Iterator[Finding]:
-    """What is left of older versions, which kept derived and private data in the project."""
+    """Files that older versions left in the project: derived and private data."""
     left = [name for name in FORMER if os.path.lexists(root / name)]
     if left:
         found = f"not used any more: {', '.join(left)}"

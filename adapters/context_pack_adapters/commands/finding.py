@@ -51,7 +51,7 @@ def search_memory(options: Namespace, shell: Shell) -> int:
 
 
 def _together(answers: Sequence[Mapping[str, Any]], limit: int) -> dict[str, Any]:
-    """The best results of several answers, each in its own order, with what any of them says besides."""
+    """Merge the results of several answers, each in its own order, with their warnings."""
     together = {key: value for answer in answers for key, value in answer.items()}
     best = merge(*(answer["results"] for answer in answers), key=lambda found: -found["score"])
     sums = {key: sum(answer[key] for answer in answers) for key in ("totalFound", "searchTime")}

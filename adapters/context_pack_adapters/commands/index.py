@@ -149,7 +149,7 @@ class IndexState:
 
     @property
     def retrying(self) -> dict[str, KnownEntry]:
-        """The states without those of files that failed: who asks for it by hand has them tried again."""
+        """The states without those of failed files, so that the command tries these again."""
         return {path: each for path, each in self.known.items() if not self.facts.get(path, {}).get(FAILED)}
 
     def told(self, fact: str) -> dict[str, str]:
@@ -159,7 +159,7 @@ class IndexState:
 
 @frozen
 class Tally:
-    """Files by what became of them, or would; `files` counts those that are in the index afterwards."""
+    """Files by outcome, actual or expected; `files` counts those in the index afterwards."""
 
     files: int
     index: tuple[str, ...]

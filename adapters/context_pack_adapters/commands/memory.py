@@ -145,7 +145,7 @@ def _tell_whole(told: Mapping[str, Any], shell: Shell) -> None:
 
 
 def _short(discovery: Discovery, known: Mapping[str, CodeState]) -> str:
-    """A discovery on one line, with what speaks against it before its words."""
+    """A discovery on one line, after a mark if it is superseded or its code changed."""
     state = known.get(discovery.id)
     marks = against(discovery.superseded_by is not None, None if state is None else state.state)
     line = " ".join(discovery.content.split())
@@ -154,7 +154,7 @@ def _short(discovery: Discovery, known: Mapping[str, CodeState]) -> str:
 
 
 def against(superseded: bool, state: str | None) -> str:
-    """What speaks against a discovery, in brackets: that it is superseded, that its code is not as it was."""
+    """A mark in brackets if a discovery is superseded or its code changed."""
     marks = ["superseded"] if superseded else []
     if state is not None and state not in HOLDING:
         marks.append(f"code {state}")

@@ -96,7 +96,7 @@ def _names(root: str) -> list[str]:
 def _imported(
     file: str, text: str, options: Namespace, shell: Shell, rehearsed: set[str]
 ) -> Iterator[dict[str, Any]]:
-    """What becomes of each note of a file; `rehearsed` are the ids that a dry run would have recorded."""
+    """The outcome of each note of a file; `rehearsed` are the ids that a dry run would have recorded."""
     from context_pack.memory.domain.discovery import DiscoveryType
     from context_pack.memory.domain.notes import Note, notes_in
     from context_pack.memory.usecases.record import ContextRecord

@@ -1,4 +1,4 @@
-"""How far long work is: one line on a terminal's stderr, drawn over and over.
+"""A progress bar: one line on a terminal's stderr, redrawn in place.
 
 It is never wider than the terminal, because a line that wraps cannot be drawn over, and it is gone when the
 work ends, also by an interrupt. Where stderr is no terminal, or a dumb one, nothing is shown.
@@ -22,7 +22,7 @@ NAME_CELLS = 24
 
 
 class Meter:
-    """The line itself; leaving its `with` block clears it."""
+    """A line on stderr that can be redrawn; leaving its `with` block clears it."""
 
     def __init__(self) -> None:
         self._live = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
@@ -56,7 +56,7 @@ class Bar(Meter):
         self.what = what
 
     def show(self, progress: Progress) -> None:
-        """Draw how far it is."""
+        """Draw the bar at this progress."""
         if not self._live or not progress.total:
             return
         full, empty = _blocks()
@@ -90,7 +90,7 @@ def cells(text: str) -> int:
 
 
 def _blocks() -> tuple[str, str]:
-    """What a bar is made of, in characters that the terminal's encoding has."""
+    """The characters of a bar, chosen from what the terminal's encoding has."""
     try:
         "█░".encode(sys.stderr.encoding or "ascii")
     except (LookupError, UnicodeEncodeError):

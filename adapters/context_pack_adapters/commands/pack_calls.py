@@ -32,7 +32,7 @@ def ask(workspace: Workspace, **arguments: Any) -> dict[str, Any]:
 
 
 def mutate(workspace: Workspace, handle: str, action: str) -> dict[str, Any]:
-    """Carry out an action on the pack as it is now, again if somebody else was faster."""
+    """Carry out an action at the pack's current revision; retry on a revision conflict."""
     for attempt in range(ATTEMPTS):
         pack = ask(workspace, action="get", id=handle)
         try:
@@ -53,14 +53,14 @@ def every_pack(workspace: Workspace, **filters: Any) -> Iterator[dict[str, Any]]
 
 
 class PackOutcomes(NamedTuple):
-    """What was done with packs, and with which it failed."""
+    """The packs that an action succeeded for, and those that it failed for."""
 
     payloads: list[dict[str, Any]]
     failures: dict[str, Failure]
 
     @property
     def failed(self) -> list[dict[str, str]]:
-        """Which packs it failed with, and why, as JSON."""
+        """The packs that failed, and why, as JSON."""
         return [
             {"pack": pack, "code": why.code, "message": why.message} for pack, why in self.failures.items()
         ]
@@ -69,7 +69,7 @@ class PackOutcomes(NamedTuple):
 def each_pack(
     handles: Iterable[str], work: Callable[[str], dict[str, Any]], broken: Mapping[str, Failure] | None = None
 ) -> PackOutcomes:
-    """Do something with packs one by one; `broken` are those that are known to fail."""
+    """Run an action on packs one by one; `broken` are those that are known to fail."""
     done = PackOutcomes([], dict(broken or {}))
     for handle in handles:
         try:

@@ -94,12 +94,12 @@ def _list_expired(options: Namespace, shell: Shell) -> None:
 
 
 def _by(pack: Mapping[str, Any]) -> str:
-    """Who changed a pack last, if that is known."""
+    """The last author of a pack, if that is known."""
     return f" (by {pack['author']})" if "author" in pack else ""
 
 
 def _life(pack: Mapping[str, Any]) -> str:
-    """How long a pack lives, marked if that is not long."""
+    """How long a pack still lives, highlighted if it expires soon."""
     soon = " (soon)" if pack["ttl_remaining_seconds"] <= DAY_SECONDS else ""
     return f"{pack['ttl_remaining_human']}{soon}"
 
@@ -262,13 +262,13 @@ def verify(options: Namespace, shell: Shell) -> int:
 
 
 def _over(workspace: Workspace) -> list[dict[str, Any]]:
-    """The packs in the storage folder whose time is over."""
+    """The expired packs in the storage folder."""
     over = workspace.packs.expired(trashed=False)
     return [{"id": pack.id, "name": pack.name, "title": pack.title} for pack in over]
 
 
 def _tell_verified(pack: Mapping[str, Any], shell: Shell) -> None:
-    """One pack: a line for itself, and one for each ref that is not simply there."""
+    """Print one pack: a line for itself, and one for each ref that is not exact."""
     count = counted(len(pack["refs"]), "ref")
     verdict = ("green", "ok") if pack["ok"] else ("red", "does not hold")
     shell.terminal.styled_line(("bold", pack["id"]), f"  {_called(pack)}: {count}, ", verdict)

@@ -196,7 +196,7 @@ def _free_key(key: str, section: Section | None, place: WrittenPlace) -> str:
 
 
 def _is_at(ref: Ref, place: WrittenPlace) -> bool:
-    """Whether a ref is to that place."""
+    """Whether a ref points at that place."""
     if ref.path.value != place.path:
         return False
     if place.symbol is None:

@@ -38,7 +38,7 @@ def _usual(command: list[str]) -> Mapping[str, Any]:
 
 
 def _in_a_workspace(command: list[str]) -> Mapping[str, Any]:
-    """For clients that start servers elsewhere than in the project."""
+    """The entry for clients that start servers outside the project folder."""
     return {**_usual(command), "env": {"CONTEXT_PACK_SOURCE_ROOT": "${workspaceFolder}", **ENVIRON}}
 
 
@@ -125,7 +125,7 @@ def setup(options: Namespace, shell: Shell) -> int:
 
 
 def _is_meant(client: Client, options: Namespace) -> bool:
-    """Whether a client is meant that was not named: one that is here; to remove, any that can have it."""
+    """Whether an unnamed client is meant: one that is installed; for removal, any that may have the entry."""
     if options.remove:
         return client.project is not None or not options.project
     return _is_here(client)
@@ -140,7 +140,7 @@ def command_line() -> list[str]:
 
 
 def _set_up(client: Client, options: Namespace, shell: Shell) -> bool:
-    """Change the file of one client and say so; False if that cannot be."""
+    """Change the configuration of one client and report it; False if that failed."""
     relative = client.project if options.project else client.user
     if relative is None:
         shell.terminal.complain(f"{client.title} has no configuration of a project; leave --project out")
@@ -211,7 +211,7 @@ def _read(folder: Folder, name: str) -> str | None:
 
 
 def _write(folder: Folder, name: str, before: str | None, after: str, *, giving_back: bool) -> None:
-    """Put the new text in place, and what was there beside it; a file that would hold nothing goes.
+    """Write the new text and keep a backup of the old one; an empty file is removed.
 
     A file that is given back as it was before us needs no copy beside it.
     """

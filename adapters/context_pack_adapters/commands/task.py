@@ -64,7 +64,7 @@ def perform(task: str, settings: Settings, stop: Stop) -> int:
 
 
 def follow_parent(stop: Event) -> None:
-    """End when the one who started us does: its end closes our standard input, or the system tells us."""
+    """Exit when the parent does: its end closes our standard input, or the system signals it."""
     if sys.platform == "linux":
         import ctypes
         import signal
@@ -85,7 +85,7 @@ def _await_end(stop: Event) -> None:
 
 
 def give_way() -> None:
-    """Let those who answer go first."""
+    """Lower the priority of this process."""
     if hasattr(os, "nice"):
         os.nice(NICENESS)
 

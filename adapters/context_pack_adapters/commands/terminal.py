@@ -85,7 +85,7 @@ class Terminal:
         self.note(f"context-pack: {text}")
 
     def flush(self) -> None:
-        """Hand everything to the system now, so that a closed pipe is noticed while it can be handled."""
+        """Flush now, so that a closed pipe is noticed while it can be handled."""
         self._out.flush()
         self._err.flush()
 
@@ -102,7 +102,7 @@ def standard_terminal() -> Terminal:
 
 
 def _replace_missing_streams() -> None:
-    """Put nothing in the place of streams the process was started without.
+    """Replace streams the process was started without by the null device.
 
     The descriptors are filled too, or the next file to be opened would be taken for a standard stream.
     """
@@ -113,7 +113,7 @@ def _replace_missing_streams() -> None:
 
 
 def counted(number: int, noun: str) -> str:
-    """So many of them, in words: 1 ref, 2 refs."""
+    """A count with its noun: 1 ref, 2 refs."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

@@ -1,1 +1,1 @@
-"""The file system, one mechanism per module: whole-file writes, locks, confined reads, ignore rules."""
+"""File system access, one mechanism per module: atomic writes, locks, confined reads, ignore rules."""

@@ -1,4 +1,4 @@
-"""Linux's `openat2`: a whole way down in one call, refused by the system if any part of it is a link.
+"""Linux's `openat2`: opens a whole path in one call, refused by the kernel if any part is a link.
 
 Without it each part is opened from the one before, which means the same and costs a call for each part.
 """

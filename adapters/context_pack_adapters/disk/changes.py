@@ -74,7 +74,7 @@ def watch_folder(folder: AnyPlace) -> FolderChanges | None:
 
 
 class TreeChanges:
-    """A watch on the folders of one walk after the other; not for use by two threads at once.
+    """A watch on the folders of the latest walk; not for use by two threads at once.
 
     What happens in a folder between its listing and its watch is not heard of: only a walk that finds all its
     folders watched already is one to rely on.
@@ -94,14 +94,14 @@ class TreeChanges:
         return os.getpid() == self._process
 
     def is_quiet(self) -> bool:
-        """Whether nothing has happened since a walk began all of whose folders were watched then."""
+        """Whether nothing changed since the last walk whose folders were all watched."""
         if self._watched and self._watched <= self._before and not self._events.events():
             return _identity(self._root) == self._identity
         self._before = set()
         return False
 
     def begin(self) -> None:
-        """A walk begins: what happened so far it will see."""
+        """Start a walk: it will see every change so far, so queued events are dropped."""
         self._identity = _identity(self._root)
         self._events.events()
         self._before, self._watched = self._watched, set()

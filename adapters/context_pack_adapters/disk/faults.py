@@ -1,4 +1,4 @@
-"""The one seam where an operating-system error becomes a failure.
+"""The one place where an operating-system error becomes a failure.
 
 A message says in words what went wrong and what to do; it names a file by its bare name and never by an
 absolute path. Nothing here decides whether an error is expected: callers catch what they expect before it

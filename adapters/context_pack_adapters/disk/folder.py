@@ -109,7 +109,7 @@ class Folder:
             return True
 
     def _claimed(self, folder: Handle, name: str, beside: str) -> bool:
-        """Rename onto a free name on a file system without hard links, where only a lock keeps others out."""
+        """Rename onto a free name on a file system without hard links, under a lock."""
         with self.lock(f".{name}.claim", _CLAIM_SECONDS) as claim:
             try:
                 status_of(folder, name)

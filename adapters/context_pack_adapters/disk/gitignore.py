@@ -1,4 +1,4 @@
-"""The lines of one ignore file, compiled: which paths below its folder it ignores or takes back.
+"""The lines of one ignore file, compiled: which paths below its folder it ignores or re-includes.
 
 Git's rules: the last matching line decides; `!` takes back; a final `/` means folders only; a pattern with
 another slash is anchored at the file's folder, one without matches a name at any depth. Plain names and
@@ -48,7 +48,7 @@ class IgnoreFile:
         self._files = self._folders if len(files) == len(lines) else _Table(files)
 
     def verdict(self, path: str, is_folder: bool) -> bool | None:
-        """Whether the path, relative to the file's folder, is ignored; None if no line speaks of it."""
+        """Whether the path, relative to the file's folder, is ignored; None if no line matches it."""
         if not self._takes_back:
             return None
         number = (self._folders if is_folder else self._files).match(path)

@@ -110,7 +110,7 @@ class IgnoredPaths:
 
 
 class FixedExclusions:
-    """Who is left out whatever the ignore files say: by the policy, by a folder's name or by its path."""
+    """Paths left out regardless of ignore files: by the policy, by a folder's name or by its path."""
 
     def __init__(
         self, policy: PathPolicy, excluded: Collection[str] = (), except_for: Collection[str] = ()

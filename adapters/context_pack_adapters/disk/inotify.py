@@ -1,4 +1,4 @@
-"""The kernel's word of what happens in a folder (Linux): three system calls by way of the C library.
+"""Linux inotify through the C library: three system calls that report changes in folders.
 
 What lives here: one descriptor, the folders it watches, and the events it gave. What the events
 mean is for the two who ask: `changes` (what changed since I last asked?) and `watch` (tell me when).
@@ -62,7 +62,7 @@ class Inotify:
         return True
 
     def add(self, place: Place) -> int:
-        """Watch this folder too, whatever has its name later; negative if it cannot be watched."""
+        """Watch this folder (the inode, not the name); negative if it cannot be watched."""
         try:
             with place.held() as folder:
                 return self.add_open(folder)
@@ -70,7 +70,7 @@ class Inotify:
             return -1
 
     def add_open(self, folder: Handle) -> int:
-        """The same for a folder that is open."""
+        """Watch a folder that is open; negative if it cannot be watched."""
         # By its descriptor: this is the folder that was entered, through no link.
         path = os.fsencode(f"/proc/self/fd/{folder}")
         return int(libc().inotify_add_watch(self.descriptor, path, ENTRIES | ITSELF | ONLY_FOLDER))
@@ -98,7 +98,7 @@ class Inotify:
 
 
 def has_inotify() -> bool:
-    """Whether this system has such a thing at all."""
+    """Whether this system has inotify."""
     return sys.platform == "linux"
 
 

@@ -51,7 +51,7 @@ class Opened(NamedTuple):
 
 
 def at(folder: Handle, name: str) -> tuple[str, int | None]:
-    """What to give to the system for a name in a folder: a path and the descriptor that it starts at."""
+    """The system-call arguments for a name in a folder: a path and the descriptor that it starts at."""
     return (name, folder) if isinstance(folder, int) else (os.path.join(folder, name), None)
 
 
@@ -94,7 +94,7 @@ def enter(folder: Handle, name: str, through: bool = False) -> Handle:
 
 
 def leave(folder: Handle) -> None:
-    """Let go of an open folder."""
+    """Close an open folder."""
     if isinstance(folder, int):
         os.close(folder)
 
@@ -235,7 +235,7 @@ class Place(NamedTuple):
         return found.st_dev, found.st_ino
 
     def open(self) -> Handle:
-        """The folder; the taker leaves it."""
+        """Open the folder; the caller closes it with `leave`."""
         return way_down(self.top, self.inside)
 
     @contextmanager

@@ -121,7 +121,7 @@ class Rooted:
             return reason_of(error)
 
     def reach(self, parts: Parts, last: Callable[[Handle, str], T]) -> tuple[T, Parts]:
-        """What `last` gives for the last part in its folder, and the parts that led there without links.
+        """Apply `last` to the last path part in its opened folder; also returns the parts without links.
 
         Raises:
             Refused: a link leads out, to a denied name or nowhere.
@@ -156,7 +156,7 @@ class Rooted:
 
 
 def landing(root: Place, parts: Parts) -> Place:
-    """Where a way down leads once the links in it are read; what is not there stays as it is spelled.
+    """The path with its links resolved; missing parts stay as they are spelled.
 
     Raises:
         Refused: a link leads out of the root, or the links go round.
@@ -170,7 +170,7 @@ def landing(root: Place, parts: Parts) -> Place:
 
 
 def _led(root: Place, parts: Parts, number: int, target: str) -> Parts:
-    """The parts from the root after a link among them was read."""
+    """The parts from the root after one link among them was resolved."""
     for top in (root.path, os.path.join(os.path.realpath(root.top), *root.inside)):
         place = os.path.normpath(os.path.join(top, *parts[:number], target, *parts[number + 1 :]))
         if (inside := way_from(top, place)) is not None:

@@ -18,7 +18,7 @@ Signature = tuple[int, int, int, int, int]
 
 
 def signature(status: os.stat_result) -> Signature:
-    """What tells one state of a file or folder from another."""
+    """Size, times and inode of a file or folder: equal only for the same state."""
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev)
 
 
@@ -50,5 +50,5 @@ def stamp_of(status: os.stat_result, now_ns: int) -> str:
 
 
 def is_young(stamp: str) -> bool:
-    """Whether what was changed may have changed again unseen."""
+    """Whether a stamp was taken so soon after a change that another change could go unseen."""
     return stamp.endswith(YOUNG)

@@ -45,7 +45,7 @@ def temporary_home() -> TemporaryHome:
 
 
 def remove_temporary_home() -> None:
-    """Remove the folder of this process, if there is one: for processes that end without a farewell."""
+    """Remove the folder of this process, if there is one: for processes that end by `os._exit`."""
     if temporary_home.cache_info().currsize:
         temporary_home().remove()
 

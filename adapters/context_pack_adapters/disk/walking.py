@@ -40,7 +40,7 @@ Shut = Callable[[str, OSError], None]
 
 
 def walk(root: AnyPlace, look: Look[S], known: S, shut: Shut = lambda _, __: None) -> None:
-    """Show the root and what the looks want to enter, depth first; the root itself may be a link."""
+    """Visit the root and every folder that the callback enters, depth first; the root may be a link."""
 
     def inside(handle: Handle, prefix: str, known: S) -> None:
         try:

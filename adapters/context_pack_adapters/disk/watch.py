@@ -1,4 +1,4 @@
-"""Hears of changes in one folder without polling: inotify on Linux, a slow look elsewhere.
+"""Reports changes in one folder: by inotify on Linux, by slow polling elsewhere.
 
 A watch runs only while somebody listens. It reports the names of the entries that were written, renamed into
 place or removed, and no names when a time has come that the listener set. The folder need not exist yet: its
@@ -47,7 +47,7 @@ class FolderWatch:
         self._thread = threading.Thread(target=self._run, name="folder watch", daemon=True)
 
     def start(self) -> None:
-        """Begin to report."""
+        """Start to report changes."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -78,7 +78,7 @@ class FolderWatch:
         return due
 
     def _gather(self, events: Inotify) -> set[str] | None:
-        """The names of this burst of events; None when only a look at the folder can tell them."""
+        """The names of this burst of events; None when the folder must be listed to find them."""
         burst: list[InotifyEvent] = []
         for _ in range(MOST_ROUNDS):
             burst += events.events()

@@ -1,4 +1,4 @@
-"""Words that documentation and code are full of: they say little about a text, so they weigh less.
+"""Words that are frequent in documentation and code: they say little about a text, so they weigh less.
 
 Written as people write them; `retrieval.words` makes the tokens. Three bands, from what stands on nearly
 every page to what is merely frequent. Names of languages are among them: a project is full of its own. Words

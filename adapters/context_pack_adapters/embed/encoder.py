@@ -66,7 +66,7 @@ class Layer(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Everything learned."""
+    """All learned parameters of the encoder."""
 
     words: Rows
     positions: Floats
@@ -76,7 +76,7 @@ class Weights(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What the weights do not say by themselves."""
+    """Hyperparameters that the weights do not determine."""
 
     heads: int
     epsilon: float
@@ -138,7 +138,7 @@ class Encoder:
     def _attention(
         self, state: Floats, layer: Layer, present: NDArray[np.bool_], asking: int | None
     ) -> Floats:
-        """What each of the first `asking` tokens (None: every one) takes from its text, projected."""
+        """Self-attention output of the first `asking` tokens (None: all), projected."""
         import numpy as np
 
         count, length, size = state.shape

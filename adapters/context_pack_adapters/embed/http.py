@@ -100,7 +100,7 @@ class HttpEmbedder:
         return np.concatenate(batches) if batches else np.empty((0, self.dimension), np.float32)
 
     def _ask(self, texts: list[str], patience: RetryLimits) -> bytes:
-        """The endpoint's answer, asked again while that may help."""
+        """The endpoint's answer, with retries while they may help."""
         wait, repeats = FIRST_WAIT, patience.repeats
         if self._monotonic() - self._late < patience.rest:
             raise EmbedderFailed(f"{self._place()} did not answer in time a moment ago")
@@ -116,7 +116,7 @@ class HttpEmbedder:
         return outcome
 
     def _post_within(self, texts: list[str], timeout: float) -> bytes | EndpointRefusal:
-        """One request that is over in time: an endpoint that sends a byte now and then would never end."""
+        """One request with a total time limit, because an endpoint may send a byte now and then for ever."""
         future: Future[bytes | EndpointRefusal] = Future()
 
         def post() -> None:
@@ -190,7 +190,7 @@ class HttpEmbedder:
         return f"the embedder at {self._clean(host)}"
 
     def _clean(self, said: object) -> str:
-        """Somebody else's words in one short line, without the key."""
+        """An endpoint's message in one short line, without the API key."""
         line = " ".join(str(said).split())
         return (line.replace(self._key, "…") if self._key else line)[:200]
 
@@ -209,7 +209,7 @@ def _late(timeout: float) -> EndpointRefusal:
 
 
 def _content(answer: Any, deadline: float, monotonic: Callable[[], float]) -> bytes:
-    """The body of an answer, or a little more than may be; left where nobody waits for it any more."""
+    """The body of an answer, read up to just past its limit; TimeoutError after the deadline."""
     content = bytearray()
     while len(content) <= LARGEST_ANSWER and (portion := answer.read1(1 << 20)):
         if monotonic() > deadline:
@@ -276,7 +276,7 @@ def _opener(url: str) -> Any:
     from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
 
     class Stay(HTTPRedirectHandler):
-        """Leaves a redirect as the error it then is."""
+        """Does not follow redirects: a redirect is an HTTP error."""
 
         def redirect_request(self, *_: Any) -> None:
             return None

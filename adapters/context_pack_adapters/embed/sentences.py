@@ -1,4 +1,4 @@
-"""A sentence encoder as an embedder: loaded by the first text, once, by whichever thread comes first."""
+"""A sentence encoder as an embedder: loaded once, with the first text of any thread."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Tokenizer:
 
 
 class Model(NamedTuple):
-    """What is loaded."""
+    """A loaded model: its tokenizer and encoder."""
 
     tokenizer: Tokenizer
     encoder: Encoder
@@ -86,7 +86,7 @@ class SentenceEmbedder:
 
     @property
     def loaded(self) -> bool:
-        """Whether a text has come."""
+        """Whether the model is loaded."""
         return self._model is not None
 
     def model(self) -> Model:

@@ -64,7 +64,7 @@ class WordPieces(Tokenizer):
             yield from _cut(run)
 
     def _prepared(self, char: str) -> str:
-        """A character as it is read: a blank, nothing, itself, or by itself."""
+        """A normalised character: a blank, nothing, itself, or itself between blanks."""
         if self._clean:
             if char.isspace():
                 return " "

@@ -1,4 +1,4 @@
-"""A ref as a card: its name, where its code stands now, why it matters, what to think of it, and the code.
+"""A ref as a card: its name, the place of its code, its reason, its state, and the code.
 
 The state is told by a word and a sign, never by colour alone. Code is shown only where the resolution has
 found it, with the line numbers of the file; every line has an id to link to. The numbers are not part of what
@@ -138,7 +138,7 @@ def _code(item: RefCard) -> str:
 
 
 def _diff(item: RefCard) -> str:
-    """What changed since the ref was anchored, closed until somebody wants to see it."""
+    """The diff since the ref was anchored, collapsed until opened."""
     if item.resolution.difference is None:
         return ""
     rows = "".join(

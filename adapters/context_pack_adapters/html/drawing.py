@@ -1,4 +1,4 @@
-"""Mermaid sources drawn to SVG by a process of its own, which may crash, hang or eat memory.
+"""Mermaid sources drawn to SVG by another process, which may crash, hang or run out of memory.
 
 One process draws all sources; the one it dies on is left undrawn and the rest is given to the next process.
 The whole has a time limit, so that no pack can keep an export busy.

@@ -1,4 +1,4 @@
-"""Mermaid sources before they are drawn: their kind, whose colours they wear, what is left out.
+"""Prepares Mermaid sources for drawing: finds their kind, sets our colours, removes links.
 
 A diagram is drawn in the page's light colours, and once more in its dark ones where that is sure to stay
 legible: for the kinds whose every part follows the theme, and only if the author chose no colours. All others

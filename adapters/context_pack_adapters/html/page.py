@@ -1,4 +1,4 @@
-"""The page of one pack: head, who the pack is, what needs attention, contents, sections.
+"""The page of one pack: head, summary, refs that need attention, contents, sections.
 
 `render_parts` yields the page piece by piece, so that a large pack can be written while it is made; the
 pieces joined are `render_html`. The page is self-contained by construction and by order: its content security
@@ -113,7 +113,7 @@ def _head(pack: Pack) -> str:
 
 
 def _top(view: PackView, cards: list[RefCard]) -> str:
-    """Who the pack is, how its refs stand, and which need attention."""
+    """The top of the page: the pack's title and facts, and the states of its refs."""
     pack = view.pack
     brief = f'<p class="brief">{spans(pack.brief)}</p>' if pack.brief is not None else ""
     tags = "".join(f'<li class="chip">{text(tag)}</li>' for tag in pack.tags)

@@ -1,4 +1,4 @@
-"""How the page looks: one style sheet, light and dark, screen and paper, wide and narrow.
+"""The style sheet of the page: light and dark, screen and paper, wide and narrow.
 
 Colours are named once per scheme (`LIGHT`, `DARK`), so that a test can measure every pair that text is shown
 in. Dark is for screens only: paper stays white. Nothing is fetched; fonts are the reader's own.

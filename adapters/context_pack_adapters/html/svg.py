@@ -1,4 +1,4 @@
-"""SVG made harmless: parsed as XML and rebuilt from an allow-list; what is not known to be safe is not there.
+"""Sanitizes SVG: parsed as XML and rebuilt from an allow-list of elements and attributes.
 
 No script, no event handler, no HTML inside, no link, no animation, and no reference that leaves the drawing:
 `href` and `url(…)` reach ids of the same drawing only. Links become plain groups. Styles are kept whole or

@@ -1,4 +1,4 @@
-"""Long work in a child process, so that answering never waits for it; the child never outlives us.
+"""Runs long work in a child process, so that calls never wait for it; the child never outlives us.
 
 A child is held by its standard input: when this process ends, however it ends, the pipe closes and the child
 sees it. Each child is started and awaited by a thread of its own: Linux counts a parent by thread, and
@@ -49,7 +49,7 @@ def task_environment(root: str, source_root: str, cache: str) -> dict[str, str]:
 
 
 def task_lock(folder: PrivateFolder, task: str) -> PathLock:
-    """The lock that whoever does a task holds."""
+    """The lock held by the process that does a task."""
     return folder.lock(f"{task}.lock", LOCK_SECONDS)
 
 
@@ -161,20 +161,20 @@ class _Child:
             self._done()
 
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """Whether the child still runs."""
         return self._process is not None and not self._ended.is_set()
 
     def failed_lately(self) -> bool:
-        """Whether it ended badly a short while ago."""
+        """Whether the child failed a short while ago."""
         return bool(self._code) and time.monotonic() - self._ended_at < RETRY_SECONDS
 
     def ask_to_end(self) -> None:
-        """Tell it to end."""
+        """Ask the child to end."""
         if self._process is not None:
             self._process.terminate()
 
     def end(self) -> None:
-        """Wait a little for it to end, then make it."""
+        """Wait briefly for the child to end, then kill it."""
         if self._process is not None and not self._ended.wait(STOP_SECONDS):
             self._process.kill()
             self._ended.wait()

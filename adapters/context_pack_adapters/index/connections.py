@@ -1,4 +1,4 @@
-"""The connections to one index file as it was opened: idle readers, one writer, and what the names meant.
+"""The connections to one opened index file: idle readers, one writer, and the inodes of its files.
 
 `connect` is the one place where a file is opened: nothing runs because a schema says so, and whatever SQLite
 computes stops with the call that it is for. A connection is used by one thread at a time but belongs to none,
@@ -70,7 +70,7 @@ def connect(path: str, timeout: float, mode: str = "rw") -> sqlite3.Connection:
 
 
 def _unwanted() -> bool:
-    """Whether nobody waits any more for what this thread asks SQLite."""
+    """Whether the call that this thread serves was cancelled."""
     try:
         check_call()
     except Exception:  # told again when SQLite has stopped
@@ -89,7 +89,7 @@ def pieces_in(path: Path) -> int:
 
 
 def identity_of(path: str) -> Identity:
-    """Which file has a name now."""
+    """Device and inode of the file at a path now."""
     try:
         status = os.lstat(path)
     except OSError:
@@ -112,21 +112,21 @@ class CheckedIndex:
         self._names: tuple[Identity, ...] = (None, None, None)
 
     def remember(self) -> None:
-        """Note which files the names mean, now that SQLite has all of them open."""
+        """Remember the inodes of the index and its log, now that SQLite has them open."""
         self._names = self._named()
 
     def _named(self) -> tuple[Identity, ...]:
-        """Which files the names of the index and its log mean now."""
+        """The inodes that the index and its log have on disk now."""
         return tuple(identity_of(self._path + suffix) for suffix in ("", "-wal", "-shm"))
 
     def is_current(self) -> bool:
-        """Whether this is still what the names on the disk mean, and nothing is wrong with it."""
+        """Whether the open files are still those on disk, and undamaged."""
         # A forked child must not use its parent's connections.
         usable = not self.fault and not self._retired and os.getpid() == self._process
         return usable and self._named() == self._names
 
     def is_named(self) -> bool:
-        """Whether this is still what the name of the index means, whatever became of its log."""
+        """Whether the open index is still the file on disk, regardless of its log."""
         return identity_of(self._path) == self._names[0]
 
     def lost_its_log(self) -> bool:
@@ -191,7 +191,7 @@ class CheckedIndex:
             writer.close()
 
     def retire(self) -> None:
-        """Close what nobody uses; what is in use is closed when it comes back."""
+        """Close idle connections; those in use are closed when they are returned."""
         with self._lock:
             self._retired = True
             idle, self._idle = self._idle, []
@@ -203,7 +203,7 @@ class CheckedIndex:
 
 
 def _begun(writer: sqlite3.Connection, last: bool) -> bool:
-    """Begin to write; False while others do, unless it is the last attempt."""
+    """Begin a write transaction; False while the file is locked, unless this is the last attempt."""
     try:
         writer.execute("BEGIN IMMEDIATE")
     except sqlite3.OperationalError as error:

@@ -1,4 +1,4 @@
-"""What SQLite's errors mean: damage that a new index mends, a lock, or a disk that does not do its part.
+"""Maps SQLite's errors: damage (rebuild the index), a lock timeout, or a disk error.
 
 Every error of SQLite becomes one of three things here and nowhere else: `Damaged` (the file is not, or no
 longer, an index of ours), `lock_timeout`, or `io_error` in words. Values that do not decode are damage too:
@@ -35,7 +35,7 @@ _UNREADABLE = (ValueError, TypeError, OverflowError, IndexError, KeyError, zlib.
 
 
 class Damaged(Exception):
-    """The file cannot be used as an index; its words say how that showed."""
+    """The file cannot be used as an index; the message says why."""
 
 
 def primary(error: sqlite3.Error) -> int | None:
@@ -45,12 +45,12 @@ def primary(error: sqlite3.Error) -> int | None:
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Whether somebody else holds a lock that goes away."""
+    """Whether the error is a lock that another connection holds."""
     return primary(error) in _BUSY
 
 
 def judged(error: sqlite3.Error, file: str) -> Exception:
-    """What to raise instead of an error of SQLite, met while working on the file called `file`."""
+    """The exception to raise for an SQLite error on the file called `file`."""
     code = primary(error)
     if code in _BUSY:
         return locked(file)
@@ -69,7 +69,7 @@ def locked(file: str) -> Failure:
 
 
 def damaged(file: str) -> Failure:
-    """What a caller hears who was reading when the damage showed."""
+    """The failure for a caller whose read met the damage."""
     return Failure(
         Code.IO_ERROR,
         f"{file}: the index was damaged; it is set aside and built anew, ask again",

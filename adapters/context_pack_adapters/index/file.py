@@ -40,7 +40,7 @@ ATTEMPTS = 3
 
 
 class IndexFile:
-    """The file of an index, whatever happens to it; safe for threads and for many processes."""
+    """The file of an index, reopened when it is replaced or damaged; safe for threads and processes."""
 
     def __init__(self, place: AnyPlace, maker: IndexRecipe, timeout: float) -> None:
         self._folder, self.name = PrivateFolder.around(place)
@@ -52,12 +52,12 @@ class IndexFile:
         self._notices: list[str] = []
 
     def tell(self, notice: str) -> None:
-        """Something that the user should hear."""
+        """Queue a notice for the user."""
         with self._opening:
             self._notices.append(notice)
 
     def notices(self) -> list[str]:
-        """What the user should hear, once."""
+        """The queued notices for the user; each is returned once."""
         with self._opening:
             told, self._notices = self._notices, []
         return told
@@ -71,7 +71,7 @@ class IndexFile:
 
     @contextmanager
     def reading(self) -> Iterator[tuple[CheckedIndex, sqlite3.Connection]]:
-        """A connection that sees the newest state until the block ends; who finds damage condemns it."""
+        """A connection that sees the newest state until the block ends; damage found marks the file."""
         opened, connection = self._begin_reading()
         try:
             yield opened, connection
@@ -79,7 +79,7 @@ class IndexFile:
             opened.give_back(connection)
 
     def read(self, action: Callable[[sqlite3.Connection], T]) -> T:
-        """What the action finds; on a damaged file, what it finds in the new one."""
+        """The result of the action; if the file proves damaged, of a retry on its replacement."""
         for last in (False, True):
             opened, connection = self._begin_reading()
             try:
@@ -108,7 +108,7 @@ class IndexFile:
         raise damaged(self.name)
 
     def write(self, action: Callable[[sqlite3.Connection], T], wait: bool = True) -> T:
-        """Carry the action out in one transaction; begun anew when the file was replaced meanwhile.
+        """Run the action in one transaction; retried if the file was replaced meanwhile.
 
         Raises:
             Failure: `lock_timeout` when somebody else writes for too long, or at all if not to `wait`.
@@ -134,7 +134,7 @@ class IndexFile:
             self._writing.release()
 
     def _current(self) -> CheckedIndex:
-        """What is open if it is still what the name means, else what the name means now."""
+        """The open index if it is still the file on disk, else that file, opened."""
         opened = self._opened
         if opened is not None and opened.is_current():
             return opened
@@ -178,7 +178,7 @@ class IndexFile:
         raise damaged(self.name)
 
     def _unusable(self) -> str | None:
-        """Why what has the name cannot be used, in words that follow its name; an empty file becomes ours."""
+        """Why the file cannot be used, in words that follow its name; an empty file is initialised."""
         try:
             # SQLite would follow a link and make its index of whatever file it leads to.
             if not stat.S_ISREG(os.lstat(self._path).st_mode):
@@ -223,6 +223,6 @@ class IndexFile:
 
 
 def _remove(path: str) -> None:
-    """Remove a file or an empty folder; what stays is in nobody's way."""
+    """Remove a file or an empty folder; errors are ignored."""
     with suppress(OSError):
         os.rmdir(path) if stat.S_ISDIR(os.lstat(path).st_mode) else os.unlink(path)

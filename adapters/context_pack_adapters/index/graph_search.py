@@ -117,7 +117,7 @@ class GraphSearch:
             return known[1]
 
     def forget(self) -> None:
-        """Give the memory back."""
+        """Drop the loaded graphs."""
         with self._lock:
             self._loaded.clear()
             self._newer.clear()
@@ -131,7 +131,7 @@ class GraphSearch:
         embed: Embed | None,
         stop: Callable[[], bool],
     ) -> bool:
-        """Make the graph of an embedder anew if it is worth it and nobody else does; whether it was made.
+        """Rebuild the graph of an embedder if it is worth it and no other process does; whether it was built.
 
         Raises:
             OSError: it could not be written.
@@ -168,7 +168,7 @@ class GraphSearch:
 
 
 def _mark(path: str) -> object:
-    """What changes when a file is replaced."""
+    """Inode and time of a file: they change when it is replaced."""
     try:
         status = os.stat(path)
     except OSError:
@@ -187,7 +187,7 @@ def _rows(connection: sqlite3.Connection, embedder: EmbedderRow) -> Iterator[Any
 
 
 def _questions(connection: sqlite3.Connection, embedder: EmbedderRow, embed: Embed | None) -> Floats:
-    """Vectors like those that will be asked for: of the first words of some pieces, or near some vectors."""
+    """Sample queries to measure recall: first words of some pieces embedded, or noisy copies of vectors."""
     import numpy
 
     table = vector_table(embedder.id)

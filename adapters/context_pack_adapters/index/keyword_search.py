@@ -49,7 +49,7 @@ class Rarity(NamedTuple):
 
     @classmethod
     def of(cls, total: int, having: int) -> Rarity:
-        """That of a word that `having` of `total` pieces hold."""
+        """The rarity of a word that `having` of `total` pieces hold."""
         return cls(rarity(total, having), fts5_rarity(total, having))
 
 

@@ -1,4 +1,4 @@
-"""The index in memory: the tables and questions of the one on disk, in a database without a file."""
+"""The index in memory: the tables and queries of the one on disk, in an SQLite database without a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEVER = 2**62
 
 
 class MemoryFile(IndexFile):
-    """One database that is written, and copies of it that are read: who reads keeps the state it has."""
+    """One database that is written, and copies that are read: a reader keeps the state it began with."""
 
     def __init__(self, maker: IndexRecipe) -> None:
         self.name = "the index in memory"
@@ -34,7 +34,7 @@ class MemoryFile(IndexFile):
         self._writes = 0
 
     def close(self) -> None:
-        """Give all of it back."""
+        """Close all connections."""
         for connection in filter(None, (self._database, *self._copies)):
             connection.close()
 
@@ -64,7 +64,7 @@ class MemoryFile(IndexFile):
                     copy.close()
 
     def read(self, action: Callable[[sqlite3.Connection], T]) -> T:
-        """What the action finds."""
+        """The result of the action on the newest state."""
         with self.reading() as (_, connection), judging(self.name):
             return action(connection)
 
@@ -86,13 +86,13 @@ class MemoryFile(IndexFile):
 
 
 class MemoryIndex(SqliteIndex):
-    """A search index in memory, for embedders of the library and for tests."""
+    """A search index in memory, for library callers and tests."""
 
     def __init__(self, fast: Embedder) -> None:
         self._begin(MemoryFile(IndexRecipe(fast.id, fast.dimension, "memory")), fast, "", NEVER)
 
     def close(self) -> None:
-        """What is in memory stays as long as the index does."""
+        """Does nothing: the data lives as long as the object."""
 
 
 def _database(copied: sqlite3.Connection | None = None) -> sqlite3.Connection:

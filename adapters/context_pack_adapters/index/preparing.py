@@ -23,7 +23,7 @@ EMBED_TEXTS = 256
 
 
 class Passage(NamedTuple):
-    """A piece as it is written, beside what it was given as."""
+    """A piece with the columns that are written for it."""
 
     columns: tuple[str, str, str]
     text: str

@@ -1,4 +1,4 @@
-"""What was made of one state of an index, kept for the next question while nothing changes."""
+"""A cache of values computed from one state of an index, valid while nothing changes."""
 
 from __future__ import annotations
 

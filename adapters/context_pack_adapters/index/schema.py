@@ -79,7 +79,7 @@ class IndexRecipe(NamedTuple):
 
 
 class StoredState(NamedTuple):
-    """Where an index stands: `revision` counts its changes, `removals` the pieces that went.
+    """Counters of an index: `revision` counts its changes, `removals` the removed pieces.
 
     `birth` is the first piece's id, which no two files share.
     """
@@ -132,7 +132,7 @@ def check_library(connection: sqlite3.Connection) -> None:
 
 
 def first_piece() -> int:
-    """Where the ids of a new file begin: anywhere, with room for four million before the next place."""
+    """The first piece id of a new file: random, with room for four million before the next such start."""
     return int.from_bytes(os.urandom(3), "big") << 22 | 1
 
 
@@ -207,7 +207,7 @@ def check_structure(connection: sqlite3.Connection) -> None:
 
 
 def state_of(connection: sqlite3.Connection) -> StoredState:
-    """Where the index stands, as this connection sees it."""
+    """The counters of the index, as this connection sees them."""
     row = connection.execute(
         "SELECT revision, removals, next_piece, birth FROM state WHERE one = 1"
     ).fetchone()

@@ -59,7 +59,7 @@ class Shared(NamedTuple):
 
     @classmethod
     def of(cls, graphs: GraphSearch) -> Shared:
-        """Nothing yet, but for the graphs."""
+        """Empty caches over these graphs."""
         per_piece = KEPT_CHARACTERS // KEPT_PIECES
         pieces: StateCache[int, FoundPiece] = StateCache(
             KEPT_CHARACTERS, lambda piece: max(per_piece, len(piece.text))
@@ -97,7 +97,7 @@ class SqliteSnapshot(CatalogueReader):
         return self._kept(("within", scope), lambda: within_scope(self._connection, scope, pieces))
 
     def _kept(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What was made for this key in this state, by this reader or another."""
+        """The cached value of a key in this state, made by this reader or another."""
         value: T = self._shared.values.one(self._here(), key, make)
         return value
 
@@ -120,7 +120,7 @@ class SqliteSnapshot(CatalogueReader):
         return self._query[1]
 
     def _after(self, word: str) -> str:
-        """The word of the index that comes next in the order of the alphabet, or nothing."""
+        """The next word of the index in alphabetical order, or nothing."""
         row = self._connection.execute(
             "SELECT term FROM terms WHERE term > ? ORDER BY term LIMIT 1", (word,)
         ).fetchone()

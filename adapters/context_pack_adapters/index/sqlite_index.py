@@ -92,7 +92,7 @@ class SqliteIndex:
         return self._kept(("facts", corpus), ask)
 
     def _kept(self, key: Hashable, ask: Callable[[sqlite3.Connection], T]) -> T:
-        """What is asked of the newest state, asked once for a state."""
+        """The cached result of a query on the newest state."""
         values: StateCache[Hashable, T] = self._shared.values
         return self._file.read(lambda each: values.one(state_of(each), key, lambda: ask(each)))
 

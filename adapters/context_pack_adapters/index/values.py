@@ -69,7 +69,7 @@ def embedded(context: str, text: str) -> str:
 
 
 def digest_of(text: str) -> bytes:
-    """What the cache of vectors knows an embedded text by."""
+    """The key of an embedded text in the vector cache."""
     return hashlib.sha256(text.encode()).digest()[:16]
 
 
@@ -80,7 +80,7 @@ def to_tokens(tokens: Iterable[str]) -> str:
 
 
 def pack_columns(rows: Iterable[Sequence[str]]) -> bytes:
-    """The keyword rows of an entry, compressed together, to take them out again some day."""
+    """The keyword rows of an entry, compressed, because deleting from FTS5 needs them."""
     return zlib.compress("\n".join("\t".join(row) for row in rows).encode(), 1)
 
 

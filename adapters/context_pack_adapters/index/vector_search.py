@@ -1,4 +1,4 @@
-"""The vectors of an index in memory, brought up to each reader's state with as little loading as can be.
+"""The vectors of an index in memory, updated to each reader's state by loading only what changed.
 
 Vectors are only ever added at the end of their table or removed. While nothing was removed, a newer state
 needs the new rows alone; after removals, and for a reader whose state is older than what is in memory, the
@@ -29,7 +29,7 @@ SCOPES_KEPT = 32
 
 
 class EmbedderRow(NamedTuple):
-    """How the file knows an embedder."""
+    """The row of an embedder in the index file."""
 
     id: int
     dimension: int
@@ -48,7 +48,7 @@ class EmbedderVectors:
 
 
 class VectorSearch:
-    """What all readers of an index share; one loads at a time."""
+    """The vectors that all readers of an index share; one thread loads at a time."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -87,7 +87,7 @@ class VectorSearch:
             return newer
 
     def forget(self) -> None:
-        """Give the memory back."""
+        """Drop the loaded vectors."""
         with self._lock:
             self._held.clear()
 

@@ -1,4 +1,4 @@
-"""The changes of an index, each inside a transaction that somebody else begins and ends.
+"""The changes of an index; the caller begins and commits the transaction.
 
 An entry is replaced by taking its pieces out of every table and putting the new ones in. Vectors that lose
 their piece are not thrown away: they retire to a bounded store that goes by the digest of the embedded text,
@@ -94,7 +94,7 @@ def _put_entry(connection: sqlite3.Connection, prepared: Prepared, first: int) -
 
 
 def _advance(connection: sqlite3.Connection, removed: int, next_piece: int | None = None) -> None:
-    """Note that the index changed, and whether vectors went."""
+    """Advance the counters of the index: it changed, and vectors may have been removed."""
     connection.execute(
         "UPDATE state SET revision = revision + 1, removals = removals + ?, next_piece = MAX(next_piece, ?)",
         (removed, next_piece or 0),

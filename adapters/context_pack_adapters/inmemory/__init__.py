@@ -1,4 +1,4 @@
-"""An in-memory twin of every port, for tests and embedders: the same observable behaviour, no disk."""
+"""An in-memory implementation of every port, for tests and library callers: same behaviour, no disk."""
 
 from __future__ import annotations
 

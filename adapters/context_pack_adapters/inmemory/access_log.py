@@ -20,7 +20,7 @@ class MemoryAccessLog:
         self._items: dict[RelativePath, ContextItem] = {}
 
     def record(self, path: RelativePath, at: datetime) -> None:
-        """One more read of the file."""
+        """Count one more read of the file."""
         with self._lock:
             known = self._items.get(path)
             self._items[path] = ContextItem(path, 1, at) if known is None else known.seen(1, at)

@@ -1,4 +1,4 @@
-"""Projects, folders and the memory of contexts in dictionaries.
+"""Projects, folders and the digests of generated fields in dictionaries.
 
 A project is the mapping of path and content, looked at on every call. There are no links, no times of its own
 (all files have the same) and nothing that cannot be read. How ignore lines hide folders is told from outside.

@@ -1,4 +1,4 @@
-"""Discoveries, sessions and code in dictionaries: the twins of what the stores keep on disk."""
+"""Discoveries, sessions and code in dictionaries, as the stores keep them on disk."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class MemorySessionLog:
             self.session = self.session.touched(pack)
 
     def keep(self) -> None:
-        """Memory does not outlive a kill."""
+        """Does nothing: an in-memory log cannot outlive the process."""
 
     def past(self) -> Sequence[Session]:
         """The other sessions."""

@@ -308,7 +308,7 @@ class InFlight:
         self._jobs: set[Job] = set()  # changed by single steps that no other thread can come between
 
     def add(self, job: Job) -> None:
-        """Know the job from now on."""
+        """Remember a job until it ends."""
         self._jobs.add(job)
 
     def begin(self, job: Job) -> bool:

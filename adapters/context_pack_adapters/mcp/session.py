@@ -51,7 +51,7 @@ _NO_PARAMS: Mapping[str, Any] = {}
 
 
 def _ignore(*_: object) -> None:
-    """Nobody listens."""
+    """Ignores progress."""
 
 
 def _any_uri(_: str) -> bool:

@@ -27,7 +27,7 @@ _places = threading.BoundedSemaphore(MOST_THREADS)
 
 
 class TimedOut(Exception):
-    """The time is over."""
+    """The deadline has passed."""
 
 
 class Deadline:

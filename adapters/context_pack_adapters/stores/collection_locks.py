@@ -34,7 +34,7 @@ class ThreadLocks:
             yield
 
     def wait_until(self, done: Callable[[], bool], check: Callable[[], None]) -> None:
-        """Look every now and then."""
+        """Check at short intervals until the condition holds."""
         pause = Event()
         while not done():
             check()

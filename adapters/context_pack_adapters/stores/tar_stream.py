@@ -67,7 +67,7 @@ class Budget:
             raise BudgetExceeded(f"unpacked it has more than {self._most_bytes} bytes")
 
     def look(self) -> None:
-        """Ask whether to go on."""
+        """Check the deadline."""
         self._check()
         if time.thread_time() > self._end:
             raise BudgetExceeded(f"reading it takes more than {self._seconds:.0f} s")

@@ -45,7 +45,7 @@ class Closeable(Protocol):
     """What holds files open until it is told to let go."""
 
     def close(self) -> None:
-        """Let go."""
+        """Close the files that are held open."""
 
 
 class Workspace:

@@ -46,7 +46,7 @@ class Complaints:
     found: list[Diagnostic] = field(factory=list)
 
     def add(self, place: str, words: str, severity: str = "error") -> None:
-        """One more."""
+        """Add one problem."""
         self.found.append(Diagnostic(severity, f"{place} {words}", self.file))
 
 

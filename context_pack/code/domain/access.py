@@ -54,7 +54,7 @@ class UnkeptAccess:
     """An access log that remembers nothing, for whoever embeds the tools without one."""
 
     def record(self, path: RelativePath, at: datetime) -> None:
-        """Forget it."""
+        """Record nothing."""
 
     def items(self) -> Sequence[ContextItem]:
         """Nothing."""

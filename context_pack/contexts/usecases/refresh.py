@@ -297,7 +297,7 @@ class _Plan:
     _made: dict[str, Any] | None = None
 
     def decide(self) -> None:
-        """Go through the fields."""
+        """Decide each field in turn."""
         record, derived = self.context.record, list(self.context.derived)
         known = self.round.tools.memory.recall(self.round.project.root, self.folder.scope)
         after = list(derived)

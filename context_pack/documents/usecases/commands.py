@@ -19,7 +19,7 @@ DISTANCE = number(0)
 
 @frozen
 class ListCollections:
-    """All of them."""
+    """List all collections."""
 
 
 @frozen
