@@ -42,7 +42,7 @@ class PrivatePlaces(NamedTuple):
 
     @property
     def temporary(self) -> bool:
-        """Whether they are gone when this process ends."""
+        """Whether the folders are temporary and removed when this process ends."""
         return bool(self.trouble)
 
 

@@ -35,5 +35,5 @@ class serving:
 
 
 def check_call() -> None:
-    """Return while the call that this thread serves is wanted; what its `check` raises otherwise."""
+    """Return while the call that this thread serves is wanted; else raise what its `check` raises."""
     _check.get()()

@@ -13,7 +13,7 @@ from threading import Thread
 
 
 class SystemClock:
-    """The machine's time."""
+    """The system clock."""
 
     def now(self) -> datetime:
         """The current instant, in UTC."""

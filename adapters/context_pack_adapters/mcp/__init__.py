@@ -1,1 +1,1 @@
-"""MCP over stdio: framing, JSON-RPC and the session, all free of I/O, and the pump, which has all of it."""
+"""MCP over stdio: framing, JSON-RPC and the session without I/O; only the pump reads and writes."""

@@ -1,4 +1,4 @@
-"""One array in, one array out: replies are kept until every member of the batch has its own."""
+"""JSON-RPC batches: replies are held back until every request of the batch has one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ReplyBatch:
         self._open = 1  # the reader itself, until it has handed out every member
 
     def member(self) -> Callable[[bytes | None], None]:
-        """A place in the array; what it returns takes the reply, or None when there is none."""
+        """Reserve a place in the array; call the result with the reply, or with None for no reply."""
         with self._lock:
             place = len(self._replies)
             self._replies.append(None)
@@ -31,7 +31,7 @@ class ReplyBatch:
         return take
 
     def close(self) -> None:
-        """One less to wait for; the last one sends the array."""
+        """Mark one request as answered; the last one sends the array."""
         with self._lock:
             self._open -= 1
             if self._open:

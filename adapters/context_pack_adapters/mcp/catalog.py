@@ -44,7 +44,7 @@ class FixedLists:
         return _page(kind, self._items[kind], params, self._page_size), STATIC_TTL_MS
 
     def tools(self, params: Mapping[str, Any], families: Collection[str]) -> Page:
-        """One page of the tools of these families; they may be others soon."""
+        """One page of the tools of these families; not cacheable, because families may change."""
         every = zip(self._items[TOOLS], self._families, strict=True)
         shown = [item for item, family in every if family in families]
         return _page(TOOLS, shown, params, self._page_size), 0

@@ -1,4 +1,4 @@
-"""The two eras of MCP on one process: revisions, what the server says of itself, and who is asking.
+"""The two eras of MCP: protocol revisions, what the server declares, and a request's envelope.
 
 Legacy revisions open with `initialize`; 2026-07-28 has no handshake, and each request carries an envelope in
 `params._meta`. No request decides the era of the next one, so everything about an era hangs on the request:

@@ -125,7 +125,7 @@ def _prompt(registry: Registry, name: str) -> Prompt:
 
 @contextmanager
 def _failures_told() -> Iterator[None]:
-    """Let a feature's failure be a protocol error: the caller's where it named nothing, else ours."""
+    """Turn a feature's failure into a protocol error: invalid params if not found, else internal."""
     from context_pack.kernel.errors import Failure
 
     try:
@@ -136,5 +136,5 @@ def _failures_told() -> Iterator[None]:
 
 
 def _is_absence(failure: Failure) -> bool:
-    """Whether a failure only says that there is no such thing, or that its name is not one."""
+    """Whether a failure says that something was not found, or that its name is malformed."""
     return failure.kind.value in ("validation", "not_found")

@@ -75,7 +75,7 @@ class Decoder:
         return out
 
     def eof(self) -> list[bytes | Fault]:
-        """The stream has ended: what is known to be wrong is told, what is only unfinished is dropped."""
+        """End of the stream: returns known faults; an unfinished message is dropped."""
         if self._read == self._read_headers and not self._in_garbage:
             fault = self._block.fault
             if fault is not None or not may_become_header(bytes(self._buffer[self._start :])):
@@ -268,7 +268,7 @@ class Decoder:
         return end >= 0
 
     def _skip_garbage(self) -> bool:
-        """At the start of a line: can it start a message?"""
+        """Skip lines until one that can start a message."""
         buffer, start, size = self._buffer, self._start, len(self._buffer)
         while start < size and buffer[start] in _SPACE:
             if buffer[start] == 0x0A:

@@ -1,4 +1,4 @@
-"""A request that may take time: it runs on a lane, sends its own reply, and can be withdrawn.
+"""A request that may take time: it runs on a lane, sends its own reply, and can be cancelled.
 
 A job is the `Call` its tool sees. It is queued, then running, then over, and only the one who takes it out
 of a state may speak for it: a job cancelled in the queue never begins, a running one is told at its next
@@ -38,7 +38,7 @@ _QUEUED, _RUNNING, _OVER = range(3)
 
 
 class JobContext:
-    """What the jobs of a connection share: the way out, a clock, the alarm, and what the client said."""
+    """What the jobs of a connection share: output, clock, error log, and the client's capabilities."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class Job:
 
     @property
     def page_tokens(self) -> int:
-        """What an answer may weigh, so that this client shows all of it."""
+        """The largest answer, in tokens, that this client shows whole."""
         if self._desk.page_tokens is not None:
             return self._desk.page_tokens
         envelope = self.exchange.envelope
@@ -189,7 +189,7 @@ class Job:
                 self._desk.alarm(f"after {self.exchange.method}", caught)
 
     def cancel(self) -> None:
-        """Withdraw the request; one that waits never begins, one that runs is told at its next check."""
+        """Cancel the request: a queued one never starts, a running one stops at its next check."""
         self._cancelled = True
         if self._progress is not None:
             self._progress.close()
@@ -197,7 +197,7 @@ class Job:
             self.exchange.sink(None)
 
     def look(self, stalled: bool) -> float | None:
-        """Answer for a call that is long overdue, or waits in a lane where nothing moves.
+        """Send a timeout reply for a call past its deadline, or queued in a lane that is stuck.
 
         Seconds until it is worth looking again; None when it is over.
         """
@@ -217,7 +217,7 @@ class Job:
         return None
 
     def refuse(self, reason: str, words: str) -> None:
-        """Answer a call that the system left no room for."""
+        """Refuse a call for which the system has no thread or memory."""
 
         def refused() -> Failure:
             from context_pack.kernel.errors import Code, Failure
@@ -227,7 +227,7 @@ class Job:
         self._give_up(refused)
 
     def _give_up(self, make: Callable[[], Failure]) -> None:
-        """Answer with a failure, unless somebody has answered already; what the work finds is not sent."""
+        """Reply with a failure, unless a reply was sent; the work's own result is then not sent."""
         if not self._desk.in_flight.end(self):
             return
         if self._progress is not None:
@@ -242,12 +242,12 @@ class Job:
         self.exchange.sink(None if self._cancelled else body)
 
     def heartbeat(self) -> None:
-        """Remind a caller who gave a progress token that its request is not forgotten."""
+        """Send progress to a caller with a progress token, so that it does not time out."""
         if self._progress is not None:
             self._progress.beat()
 
     def check(self) -> None:
-        """Return while the call is wanted.
+        """Return while the call is wanted; raise once it was cancelled or is overdue.
 
         Raises:
             Cancelled: the caller has withdrawn it.

@@ -89,7 +89,7 @@ read_value = _decoder.raw_decode
 
 
 class ParsedBody(bytes):
-    """A body that was read on the way, with its value: nothing is read twice."""
+    """A body with its value, parsed already while framing."""
 
     value: Any
 

@@ -60,7 +60,7 @@ class LaneJob(Waited, Protocol):
 
 
 class _Mutation:
-    """A mutation as the reads behind it see it: done, or stuck once one of them has waited in vain."""
+    """A mutation as later reads see it: done, or stuck once one of them has waited in vain."""
 
     def __init__(self, serial: int) -> None:
         self.serial = serial
@@ -68,7 +68,7 @@ class _Mutation:
         self.stuck = False
 
     def give_way(self) -> None:
-        """Let the mutation finish first, for a moment."""
+        """Wait for the mutation, for a bounded time."""
         if not self.stuck and not self.done.wait(WRITE_HEADSTART_SECONDS):
             self.stuck = True
 
@@ -100,7 +100,7 @@ class _Lane:
         self._moved = 0.0
 
     def put(self, entry: Entry) -> bool:
-        """Queue the job, and see to it that somebody is at work; False if the system refuses a thread."""
+        """Queue the job and start a thread if needed; False if the system refuses a thread."""
         with self._lock:
             self.queue.append(entry)
             if self._active == 0:
@@ -135,13 +135,13 @@ class _Lane:
                 self._join()
 
     def _room(self, now: float) -> int:
-        """How many threads may be at work: where order is kept, one beside those that are stuck."""
+        """How many threads may run; in an ordered lane, one besides those that are stuck."""
         if self._few == 1:
             return min(1 + len(self._at_work), self._most)
         return self._few if now - self._moved < STUCK_SECONDS else self._most
 
     def _free(self) -> int | None:
-        """The place in the queue of the next job; where order is kept, of one that may pass those at work."""
+        """Index of the next job to run; in an ordered lane, of one that may pass the running ones."""
         if self._few > 1 or not self._at_work:
             return 0 if self.queue else None
         now, busy = time.monotonic(), {job.subject for job in self._at_work}
@@ -160,7 +160,7 @@ class _Lane:
                 self._join()
 
     def write_off(self, job: LaneJob) -> None:
-        """Do without the thread that is stuck with a job: it ends when it comes back, others may join."""
+        """Give up on a thread that is stuck with a job: it ends when it returns, and another may start."""
         with self._lock:
             if job in self._at_work and self._lost < MOST_LOST:
                 del self._at_work[job]
@@ -172,7 +172,7 @@ class _Lane:
         return now - self._moved >= seconds
 
     def _join(self) -> bool:
-        """One more thread at work: an idle one, or a new one; False if the system refuses it."""
+        """Put one more thread to work, idle or new; False if the system refuses a thread."""
         if self._active == self._threads:
             try:
                 # Not `Thread.start`, which waits for the thread: for ever, if memory ends at that moment.
@@ -263,11 +263,11 @@ class Lanes:
 
     @property
     def due(self) -> float:
-        """When `look` is worth the while."""
+        """When `look` should be called next."""
         return self._due if self._open else math.inf
 
     def look(self) -> None:
-        """Answer for the jobs that are long overdue."""
+        """Send timeout replies for jobs past their deadline."""
         now = time.monotonic()
         with self._lock:
             self._due = math.inf
@@ -285,7 +285,7 @@ class Lanes:
             self._finish(job)
 
     def nudge(self) -> None:
-        """Let another thread join each lane that makes no headway."""
+        """Start another thread in each lane that makes no progress."""
         now = time.monotonic()
         for lane in self._all:
             lane.nudge(now)

@@ -138,7 +138,7 @@ class Methods:
         self._empty(exchange)
 
     def _watching(self, exchange: Exchange, then: Callable[[], bytes | None]) -> Job:
-        """Answer once changes are watched for: that may have to be loaded first."""
+        """Reply once the watcher runs; it may have to be loaded first."""
 
         def work(_: Job) -> bytes | None:
             self._subscriptions.tell()
@@ -168,7 +168,7 @@ class Methods:
         return job
 
     def _chosen_tools(self, exchange: Exchange) -> Job:
-        """The tools of the families that are chosen, which may be others by the next time."""
+        """The tools of the families that are listed now; the families may change."""
 
         def work(_: Job) -> bytes:
             assert self._families is not None
@@ -178,7 +178,7 @@ class Methods:
         return self._job(exchange, work)
 
     def _look_again(self) -> None:
-        """Tell when other tools would be listed now; not more often than every few seconds."""
+        """Send tools/list_changed if other tools would be listed now; checked at most every few seconds."""
         now = self._desk.monotonic()
         if self._families is None or self._listed is None or now - self._looked < LOOK_SECONDS:
             return

@@ -1,4 +1,4 @@
-"""What the server process owns: its two protocol streams, its signals, and the tie to its parent.
+"""The server process: its two protocol streams, its signals, and its parent.
 
 The protocol streams are private copies of descriptors 0 and 1. Descriptor 1 then points at stderr and 0 at
 nothing, so that a stray print or a child process can neither tear a reply nor eat a request. Signals arrive
@@ -19,7 +19,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def speak_utf8() -> None:
-    """Start over in UTF-8 mode where the locale spells file names otherwise: the protocol does not."""
+    """Restart in UTF-8 mode if the locale has another encoding for file names."""
     if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1" and sys.executable:
         os.environ["PYTHONUTF8"] = "1"
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
@@ -107,4 +107,4 @@ class Signals:
 
 
 def _heard(number: int, frame: object) -> None:
-    """Nothing to do here: the wake-up descriptor carries the signal."""
+    """Signal handler that does nothing: the wake-up descriptor carries the signal."""

@@ -119,5 +119,5 @@ class Pulse:
 
 
 def _is_sane(value: float) -> bool:
-    """Whether a value is a number that leaves room to rise."""
+    """Whether a value is a finite number that a later one can exceed."""
     return -LARGEST < value < LARGEST

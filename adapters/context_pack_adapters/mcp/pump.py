@@ -1,4 +1,4 @@
-"""The server's life: one blocking wait, bytes in, jobs out, and an end that always comes.
+"""The main loop: one blocking wait, bytes in, jobs out, and a shutdown that always ends.
 
 The only module of the transport that blocks on the protocol streams. The main thread waits in one `poll` for
 requests, for a closed stdout and for signals; it decodes, answers what is cheap and hands the rest to the
@@ -62,7 +62,7 @@ class Conversation(Protocol):
 
 
 class Limits(NamedTuple):
-    """What bounds a connection; `warn` gets the one line said when nobody spoke."""
+    """Time limits of a connection; `warn` gets the one line logged when the client stayed silent."""
 
     max_message_bytes: int
     first_message_ms: int
@@ -195,7 +195,7 @@ class Pump:
             self._wait.register(reads, awaits)
 
     def _patience(self, writer: Writer) -> float | None:
-        """How many milliseconds the wait may last; None, for ever, when there is nothing to look after."""
+        """Milliseconds that the wait may last; None for ever."""
         self._lanes.alarm = math.inf  # first, so that no job that the front adopts now is overlooked
         if self._lanes.waiting or writer.unsent:
             return NUDGE_SECONDS * 1000
@@ -203,7 +203,7 @@ class Pump:
         return None if due == math.inf else max(0.0, due - time.monotonic()) * 1000
 
     def _due(self) -> float:
-        """When the time itself is the next thing to look at."""
+        """When the next timer is due."""
         if self._over is not None:
             return self._over + GRACE_SECONDS
         if self._session.heard:
@@ -212,7 +212,7 @@ class Pump:
         return self._began + (patience if self._follows else min(SILENT_SECONDS, patience))
 
     def _mind_the_time(self, now: float) -> None:
-        """Look after the parent once the first answer cannot wait for that; end when time is over."""
+        """Handle timers: follow the parent after the first answer, end a silent connection."""
         heard, age = self._session.heard, now - self._began
         if not self._follows and (heard or age >= SILENT_SECONDS):
             self._follows = True
@@ -311,7 +311,7 @@ class Pump:
         return end.code
 
     def _await_tools(self) -> None:
-        """Let the tools be loaded for whoever asked before the end: a piped question is answered like any."""
+        """Wait for the tools to load if requests came before the end of input, so that these are answered."""
         patience = time.monotonic() + LOAD_SECONDS
         while not self._session.tried and time.monotonic() < patience:
             if self._lanes.settle(LOOK_SECONDS) or self._signals.stop_wanted():
@@ -319,7 +319,7 @@ class Pump:
 
 
 def _read(reads: int) -> bytes:
-    """What has arrived, or the first of it where memory is short."""
+    """Read the available bytes; fewer of them if memory is short."""
     try:
         return os.read(reads, READ_BYTES)
     except MemoryError:

@@ -1,4 +1,4 @@
-"""Results in the era of their request: plain for legacy, dressed for 2026-07-28.
+"""Results in the era of their request: plain for legacy, with type and metadata for 2026-07-28.
 
 A modern result says that it is complete, who made it and, where a client may keep it, for how long. The cache
 scope is always private: every list depends on the workspace it was made from.

@@ -51,16 +51,16 @@ _NO_PARAMS: Mapping[str, Any] = {}
 
 
 def _ignore(*_: object) -> None:
-    """Ignores progress."""
+    """Default callback: does nothing."""
 
 
 def _any_uri(_: str) -> bool:
-    """Changes of every resource are told."""
+    """Default: changes of every resource are notified."""
     return True
 
 
 def _unknown() -> None:
-    """Nothing is known beforehand."""
+    """Default: no lists are published."""
 
 
 def _no_clock() -> float:
@@ -111,17 +111,17 @@ class ProtocolSession:
 
     @property
     def tried(self) -> bool:
-        """Whether the registry was loaded or, at least once, could not be."""
+        """Whether loading the registry was tried, successfully or not."""
         return self._shelf.tried
 
     @property
     def watched(self) -> frozenset[str]:
-        """The URIs somebody subscribed to."""
+        """The URIs that clients subscribed to."""
         return self._subscriptions.watched
 
     @property
     def watching(self) -> bool:
-        """Whether anybody asked to hear of changed resources or of their changed list."""
+        """Whether a client subscribed to changed resources or to their changed list."""
         return self._subscriptions.watching
 
     def receive(self, body: bytes) -> Sequence[Job]:
@@ -142,7 +142,7 @@ class ProtocolSession:
         return () if job is None else (job,)
 
     def reject(self, fault: Fault) -> None:
-        """Answer bytes that never became a message."""
+        """Reply with a parse error for bytes that never became a message."""
         self._refuse(PARSE_ERROR, f"Parse error: {fault.reason}")
 
     def resources_changed(self, uris: Collection[str], list_changed: bool) -> None:
@@ -154,7 +154,7 @@ class ProtocolSession:
         self._subscriptions.finish()
 
     def cancel_all(self) -> None:
-        """Withdraw every request that has not been answered."""
+        """Cancel every request that has not been answered."""
         for job in self._desk.in_flight.every():
             job.cancel()
 
@@ -223,7 +223,7 @@ class ProtocolSession:
         return handler(Exchange(request.id, method, given, envelope, sink))
 
     def _leave(self, request: Request, sink: Sink) -> None:
-        """Serve `shutdown` once and `exit` always; nothing else is wanted any more."""
+        """Serve `shutdown` once and `exit` always; other requests are refused from then on."""
         if request.method == "exit":
             self.exit_code = 0
         elif self._closing:

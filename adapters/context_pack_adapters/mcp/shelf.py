@@ -1,4 +1,4 @@
-"""The registry and its lists, made by whoever needs them first; making them is slow and happens once.
+"""The registry and its lists, made once, by the first thread that needs them.
 
 A server that knows beforehand what its lists will be answers with those: a client lists the tools as soon as
 it has said hello, and calls one much later.
@@ -64,7 +64,7 @@ class OnDemand:
         return self.lists
 
     def prepare(self) -> None:
-        """Load behind everybody's back what the first call of any tool would wait for, once."""
+        """Preload, in a thread and once, what the first call of any tool would wait for."""
         if self._unprepared.acquire(blocking=False):
             threading.Thread(target=self._warm, name="tools", daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""A message alone on its line, as nearly all are, told without the state machine and parsed once.
+"""Fast path for a message alone on its line, as nearly all are: no state machine, parsed once.
 
 It returns what the state machine would have said, which the tests compare, or None if it cannot tell: then
 the state machine reads the same bytes. 5 against 15 microseconds a message

@@ -1,4 +1,4 @@
-"""Who wants to hear of changed resources, in both eras, and the messages they get.
+"""Subscribers of changed resources in both eras, and the notifications they get.
 
 Legacy clients subscribe to single URIs and hear of a changed list without asking. Modern clients open a
 listen stream with a filter: acknowledged first, every message carries the subscription's id, ended by an
@@ -24,7 +24,7 @@ FLAGS = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
 
 
 class Listener(NamedTuple):
-    """One open listen stream; `honoured` is what it is told it will hear, `end` sends its closing result."""
+    """One open listen stream; `honoured` is what was acknowledged, `end` sends its closing result."""
 
     id: Id
     uris: frozenset[str]
@@ -34,7 +34,7 @@ class Listener(NamedTuple):
 
 
 class Subscriptions:
-    """The table of everybody who listens; `on_watch` hears of each new wish and when the last goes."""
+    """All subscribers; `on_watch` is called for each new subscription and when the last one ends."""
 
     def __init__(self, send: Callable[[bytes], None], on_watch: Callable[[bool], None]) -> None:
         self._send = send
@@ -53,33 +53,33 @@ class Subscriptions:
 
     @property
     def watched(self) -> frozenset[str]:
-        """Every URI somebody subscribed to."""
+        """Every URI that a client subscribed to."""
         with self._lock:
             listeners = (*self._listeners, *self._silent)
             return frozenset(self._legacy).union(*(listener.uris for listener in listeners))
 
     @property
     def watching(self) -> bool:
-        """Whether anybody subscribed to a URI, listens for changed lists, or keeps a list it was given."""
+        """Whether a client subscribed to a URI, listens for changed lists, or has got a list."""
         with self._lock:
             if self._legacy or self._listed:
                 return True
             return any(each.uris or each.lists for each in (*self._listeners, *self._silent))
 
     def listed(self) -> None:
-        """A legacy client has got the list; if it has shaken hands, it counts on hearing when it changes."""
+        """A legacy client has got the list; after a handshake it is notified when the list changes."""
         if self.greeted and not self._listed:
             self._listed = True
             self.tell()
 
     def subscribe(self, uri: str) -> bool:
-        """A legacy client wants to hear of this resource; True if it may rely on that only after `tell`."""
+        """Subscribe a legacy client to a resource; True if `tell` must run before the reply."""
         with self._lock:
             self._legacy.add(uri)
             return self._untold()
 
     def unsubscribe(self, uri: str) -> None:
-        """A legacy client has heard enough; an unknown URI is fine."""
+        """Unsubscribe a legacy client; an unknown URI is fine."""
         with self._lock:
             self._legacy.discard(uri)
         self.tell()
@@ -100,7 +100,7 @@ class Subscriptions:
                 self._listeners.append(listener)
 
     def cancel(self, request_id: Id) -> None:
-        """End the streams with this id without a word."""
+        """End the streams with this id without a result."""
         with self._lock:
             self._listeners = [each for each in self._listeners if not _same(each.id, request_id)]
             self._silent = [each for each in self._silent if not _same(each.id, request_id)]
@@ -119,7 +119,7 @@ class Subscriptions:
         self.tell()
 
     def changed(self, uris: Collection[str], list_changed: bool) -> None:
-        """Tell everybody who asked."""
+        """Notify all subscribers of these resources."""
         with self._lock:
             for uri in uris:
                 if uri in self._legacy:
@@ -135,7 +135,7 @@ class Subscriptions:
                     self._send(notification(LIST_CHANGED, {"_meta": meta}))
 
     def tools_changed(self) -> None:
-        """Tell everybody who keeps a list of tools that it is another one now."""
+        """Notify all clients that have a list of tools that it changed."""
         with self._lock:
             if self.greeted:
                 self._send(notification(TOOLS_CHANGED, {}))
@@ -144,7 +144,7 @@ class Subscriptions:
                     self._send(notification(TOOLS_CHANGED, {"_meta": {SUBSCRIPTION_KEY: listener.id}}))
 
     def tell(self) -> None:
-        """Say when somebody asks for more, or the last has gone; when this returns, it has been said.
+        """Call `on_watch` if the subscriptions grew or the last one ended; it has run when this returns.
 
         Outside the lock of the table, for a watcher may join; in turn, so that the last word is the true one.
         """
@@ -155,7 +155,7 @@ class Subscriptions:
                 self._told, self._told_uris = watching, self._told_uris | uris if watching else frozenset()
 
     def _untold(self) -> bool:
-        """Whether somebody began to listen, listens for another resource, or the last one left."""
+        """Whether `on_watch` has to be called: a new subscription, a new URI, or none left."""
         return self.watching != self._told or not self.watched <= self._told_uris
 
 

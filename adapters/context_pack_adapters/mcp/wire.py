@@ -40,7 +40,7 @@ class Refusal(Exception):
 
 
 def internal() -> Refusal:
-    """What is said of a fault that no contract names: nothing of its cause."""
+    """The protocol error for an unexpected exception; says nothing of its cause."""
     return Refusal(INTERNAL_ERROR, "Internal error; the request failed inside the server")
 
 

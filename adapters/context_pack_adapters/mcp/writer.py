@@ -48,7 +48,7 @@ class Writer:
 
     @property
     def unsent(self) -> bool:
-        """Whether something was put off that nobody is writing."""
+        """Whether bytes are queued that no thread is writing."""
         return bool(self._queue) and not self._drain.locked()
 
     def send(self, frame: bytes, *, more: bool = False) -> None:
@@ -95,7 +95,7 @@ class Writer:
             self._write_queued()
 
     def _write_queued(self) -> None:
-        """Drain the queue unless another thread is at it; that one looks again after it lets go."""
+        """Drain the queue unless another thread does; that one checks the queue again before it stops."""
         while self._queue and self._drain.acquire(blocking=False):
             try:
                 sent = self._write(self._batch())
@@ -141,7 +141,7 @@ def _polled(descriptor: int) -> select.poll:
 
 
 def _widen(descriptor: int) -> None:
-    """Let a pipe take a long reply in one go, so that writer and reader need not take turns over it."""
+    """Enlarge the pipe's buffer, so that a long reply is written in one go."""
     if sys.platform == "linux":
         import fcntl
 

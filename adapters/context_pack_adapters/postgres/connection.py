@@ -72,7 +72,7 @@ class Address:
 
 
 class Link(psycopg.Connection[Row]):
-    """One connection; whoever waits on it gives up after a while, or when the caller has withdrawn."""
+    """One connection; waits end at a timeout, or when the call was cancelled."""
 
     until = float("inf")
     seconds = ANSWER_SECONDS
@@ -81,11 +81,11 @@ class Link(psycopg.Connection[Row]):
 
     @property
     def gave_up(self) -> bool:
-        """Whether somebody stopped waiting; an answer may still come, to nobody."""
+        """Whether a wait was given up; an answer may still arrive and must be ignored."""
         return self._given_up is not None
 
     def wait(self, gen: PQGen[RV], interval: float = _TICK_SECONDS, timeout: float | None = None) -> RV:
-        """Consume a generator of the driver, looking at the time again and again."""
+        """Run a generator of the driver, checking timeout and cancellation."""
         bounds = {} if timeout is None else {"timeout": timeout}
         return super().wait(self._watched(gen), min(interval or _TICK_SECONDS, _TICK_SECONDS), **bounds)
 
@@ -102,7 +102,7 @@ class Link(psycopg.Connection[Row]):
             return value
 
     def _check(self) -> None:
-        """Give up if the caller has withdrawn or the time is over."""
+        """Raise if the call was cancelled or the time is over."""
         try:
             self.waiting()
             if time.monotonic() > self.until:
@@ -112,7 +112,7 @@ class Link(psycopg.Connection[Row]):
             raise
 
     def together(self, *statements: Statement, besides: float = 0.0) -> list[psycopg.Cursor[Row]]:
-        """Run statements in one round trip, which may wait for a lock besides; the first failure ends it."""
+        """Run statements in one round trip, which may wait for a lock; the first failure ends it."""
         self.until = time.monotonic() + self.seconds + besides
         try:
             with self.pipeline():
@@ -159,7 +159,7 @@ class Database:
         return self.attempt(lambda link, _: link.together(statement)[0].fetchall())
 
     def attempt(self, work: Callable[[Link, bool], T]) -> T:
-        """Run `work` on a connection, and again on a new one if that is lost; then it is told so."""
+        """Run `work` on a connection; if that is lost, again on a new one, with a flag that says so."""
         again, end = False, time.monotonic() + self._seconds
         while True:
             try:
@@ -205,7 +205,7 @@ class Database:
             raise failure_of(error) from None
 
     def _drop(self, link: Link) -> None:
-        """End a connection, and what it may still be doing in the server."""
+        """Close a connection and cancel its statement in the server."""
         with suppress(psycopg.Error, NoAnswer):
             if not link.closed and link.info.transaction_status == psycopg.pq.TransactionStatus.ACTIVE:
                 link.cancel_safe(timeout=1.0)

@@ -16,7 +16,7 @@ from context_pack.packs.ports import PackStore
 
 @define
 class Copied:
-    """What became of each thing, by id."""
+    """The outcome of each pack or discovery, by id."""
 
     copied: list[str] = field(factory=list)
     same: list[str] = field(factory=list)
@@ -89,7 +89,7 @@ def copy_discoveries(source: DiscoveryStore, target: DiscoveryStore) -> Copied:
 
 
 def told(done: Copied, kind: str) -> Iterator[str]:
-    """What was done, in lines."""
+    """The outcome as lines of text."""
     yield f"{kind}: {len(done.copied)} copied, {len(done.same)} the same, {len(done.conflicts)} in conflict"
     for key, words in done.conflicts.items():
         yield f"  {key}: {words}"

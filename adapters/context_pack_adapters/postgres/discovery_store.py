@@ -155,12 +155,12 @@ class PostgresDiscoveryStore:
         raise AssertionError("there is always a free name")
 
     def _read(self, link: Link, key: str, reading: LiteralString) -> Sequence[Row]:
-        """Begin a transaction with a look at one row."""
+        """Begin a transaction by reading one row."""
         statement = (reading, self._values(ids=[key]))
         return locked(link, f"{key}.lock", self._lock_timeout, patiently, statement)[0].fetchall()
 
     def _written(self, link: Link, recorded: Recorded, stamp: UUID) -> bool:
-        """Write and commit; False if somebody else was first to keep it."""
+        """Write and commit; False if another writer was faster."""
         one = recorded.discovery
         body = encoded(one).decode("utf-8")
         values = self._values(id=one.id, body=body, stamp=stamp, author=self._author)

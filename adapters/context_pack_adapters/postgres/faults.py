@@ -1,4 +1,4 @@
-"""The one seam where an error of Postgres or its driver becomes a failure.
+"""The one place where an error of Postgres or its driver becomes a failure.
 
 What passes by itself (down, full, read-only, too many connections) is `unavailable`. No message repeats what
 the driver said: it may hold parts of the address that somebody wrote a password into.
@@ -48,7 +48,7 @@ def is_lost(link: psycopg.Connection[object], error: BaseException) -> bool:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """What to tell a caller about an error of the driver."""
+    """The failure for an error of the driver."""
     state = getattr(error, "sqlstate", None) or ""
     code, words = _WORDS.get(state, (Code.UNAVAILABLE, _LOST))
     if state and state not in _WORDS and state[:2] not in ("08", "53", "57", "58"):
@@ -60,7 +60,7 @@ def failure_of(error: BaseException) -> Failure:
 
 
 def locked_failure(name: str, seconds: float) -> Failure:
-    """A row stayed locked for that long."""
+    """The failure for a row that stayed locked for that long."""
     hint = "another call is writing; wait a moment, read the pack again and retry"
     details = {"lock": name, "timeout_seconds": seconds, "hint": hint}
     return Failure(Code.LOCK_TIMEOUT, f"{name} stayed locked for {seconds:g} s: {hint}", details)

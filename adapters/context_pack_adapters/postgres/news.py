@@ -1,4 +1,4 @@
-"""Tells of packs that come, change, go and expire in the team's database, whoever changes them.
+"""Reports packs that are made, changed, removed or expire in the team's database.
 
 While somebody listens, one connection of its own waits for notifications; they only say which rows to look
 at, and what is told is what the rows say. After a lost connection everything is compared with what was
@@ -53,7 +53,7 @@ class PostgresNews:
         self._attention: _NewsListener | None = None
 
     def listen(self, wanted: bool) -> None:
-        """Begin or end listening; asking twice is the same as once, and nobody waits for the database."""
+        """Start or stop listening; idempotent, and does not wait for the database."""
         with self._lock:
             if wanted and self._attention is None:
                 self._attention = _NewsListener(self._database, self._tell)
@@ -64,7 +64,7 @@ class PostgresNews:
             ended.stop()
 
     def came_or_went(self, pack: Pack) -> None:
-        """This process has made or removed a pack; while somebody listens, the database tells it."""
+        """Report a pack that this process made or removed, unless the database reports it."""
         if self._attention is None:
             self._tell(News(handles_of(pack.id, pack.name), listed=True))
 
@@ -80,7 +80,7 @@ class _NewsListener(threading.Thread):
         self._wakes, self._stops = os.pipe()
 
     def stop(self) -> None:
-        """End; nothing is told afterwards."""
+        """Stop; nothing is reported afterwards."""
         os.write(self._stops, b"\0")
         if threading.current_thread() is not self:
             self.join()
@@ -88,7 +88,7 @@ class _NewsListener(threading.Thread):
             os.close(self._wakes)
 
     def run(self) -> None:
-        """Listen until the end, and come back after every loss."""
+        """Listen until stopped; reconnect after every lost connection."""
         while True:
             try:
                 link = self._database.connect()
@@ -102,7 +102,7 @@ class _NewsListener(threading.Thread):
                     return
 
     def _attend(self, link: Link) -> None:
-        """Listen on one connection until the end is wanted."""
+        """Listen on one connection until stopped."""
         ((channel,),) = link.together((_CHANNEL, {"project": self._database.project}))[0].fetchall()
         noticed: set[str] = set()
         link.add_notify_handler(lambda notice: noticed.add(notice.payload))
@@ -117,7 +117,7 @@ class _NewsListener(threading.Thread):
             _drain(link, noticed)
 
     def _ended(self, seconds: float, *also: int) -> bool:
-        """Wait for an end or for what else can be read; whether the end came."""
+        """Wait for the stop signal or for data; whether it was the stop signal."""
         ready, _, _ = select.select([self._wakes, *also], [], [], seconds)
         return self._wakes in ready
 
@@ -126,7 +126,7 @@ class _NewsListener(threading.Thread):
         return max(0.0, min([LONGEST_WAIT, *(end - time.monotonic() for end in ends)]))
 
     def _look(self, link: Link, ids: set[str] | None) -> None:
-        """Read the rows of these packs, or of all, and tell what differs from what was known."""
+        """Read the rows of these packs, or of all, and report the differences."""
         now = time.monotonic()
         known = self._known or {}
         if ids is not None:
@@ -148,7 +148,7 @@ class _NewsListener(threading.Thread):
 
 
 def _drain(link: Link, noticed: set[str]) -> None:
-    """Take what has arrived; some may have come with the answer to a query, and wakes nobody any more."""
+    """Return arrived notifications, including those that came with the answer to a query."""
     link.pgconn.consume_input()
     while notice := link.pgconn.notifies():
         noticed.add(notice.extra.decode("utf-8"))

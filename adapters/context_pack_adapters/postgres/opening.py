@@ -26,7 +26,7 @@ NOT_INSTALLED = f"CONTEXT_PACK_STORE names a Postgres database, but its driver d
 
 
 class Unopened:
-    """Stands for a store that cannot be had: whoever calls it is told why."""
+    """Stands in for a store that cannot be opened: every call raises the reason."""
 
     def __init__(self, failure: Failure) -> None:
         self._failure = failure

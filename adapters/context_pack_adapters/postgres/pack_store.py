@@ -31,7 +31,7 @@ _MOST_DRAWS = 100
 
 
 class _Seen(NamedTuple):
-    """What one version of a row holds."""
+    """The pack in one version of a row."""
 
     stamp: UUID
     value: Pack | MalformedPackFile

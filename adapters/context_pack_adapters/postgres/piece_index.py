@@ -149,7 +149,7 @@ class PostgresIndex:
         link.execute(sql.EMBED, self._values(**given))
 
     def _enrol(self, link: Link, model: str, dimension: int) -> bool:
-        """Expect vectors of that length; whether there were others, which are forgotten."""
+        """Register vectors of that length; returns whether older ones of another length were dropped."""
         found = link.execute(sql.MODEL, self._values(model=model)).fetchall()
         other = bool(found) and found[0][0] != dimension
         if other:
@@ -231,7 +231,7 @@ class PostgresIndex:
 
 
 def _done(_: object) -> None:
-    """The statement has run."""
+    """Ignore the result of a statement."""
 
 
 _PIECE_COLUMNS = ("ids", "entries", "ordinals", "headings", "lengths", "digests", "bodies")

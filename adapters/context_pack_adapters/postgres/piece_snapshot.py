@@ -64,7 +64,7 @@ class PostgresSnapshot:
         return self._link.together(statement, besides=SECONDS)[0].fetchall()
 
     def _hashed_rows(self, text: LiteralString, **values: Any) -> list[Row]:
-        """The rows of a statement that joins much with much."""
+        """The rows of a statement that is fast only with hash joins."""
         statement = (text, {"project": self._project, **values})
         return self._link.together((sql.HASHED, {}), statement, (sql.LOOPED, {}), besides=SECONDS)[
             1

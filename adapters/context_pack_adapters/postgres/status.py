@@ -21,7 +21,7 @@ _COUNTS: LiteralString = """
 
 @frozen
 class DatabaseStatus:
-    """A look at the database."""
+    """The state of the database."""
 
     project: str
     schema: int
@@ -35,7 +35,7 @@ class DatabaseStatus:
 
 
 def look(database: Database) -> DatabaseStatus:
-    """Ask the database.
+    """Query the state of the database.
 
     Raises:
         Failure: it cannot be reached or used.

@@ -1,4 +1,4 @@
-"""`CodeSearch` over a tree on disk: a door, behind which nothing is loaded until somebody searches."""
+"""`CodeSearch` over a tree on disk; the engine is imported with the first search."""
 
 from __future__ import annotations
 

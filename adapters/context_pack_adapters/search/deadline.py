@@ -1,4 +1,4 @@
-"""Work that ends in time, whatever it is stuck in.
+"""Runs work in a thread with a time limit, even if the work gets stuck.
 
 The work runs on a thread of its own while the caller's thread keeps the time: at the deadline, or when the
 call is withdrawn, the caller goes on at once. The thread sees that when it next asks how much time is left,
@@ -31,7 +31,7 @@ class TimedOut(Exception):
 
 
 class Deadline:
-    """How long the work may go on; shared by the one who works and the one who waits."""
+    """The time limit of some work; shared by the worker thread and the waiting one."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
@@ -49,12 +49,12 @@ class Deadline:
         return left
 
     def stop(self) -> None:
-        """The work is no longer wanted."""
+        """Cancel the work."""
         self._stopped = True
 
 
 def in_time(work: Callable[[Deadline], T], pattern: str, seconds: float, call: Call) -> T:
-    """What `work` returns, or raises.
+    """Run `work` in a thread; return its result or raise its exception.
 
     Raises:
         Failure: `timed_out` once `seconds` have passed since the call was received.

@@ -83,7 +83,7 @@ class Listing:
                     signatures[place + name] = settled_signature(status_of(level.handle, name), began)
 
         def shut(prefix: str, error: OSError) -> None:
-            """One that we may not list stays so until it changes; any other trouble may pass by itself."""
+            """Remember a folder without permission until it changes; other errors are retried."""
             signatures[top + prefix] = None
             with suppress(OSError):
                 if isinstance(error, PermissionError):

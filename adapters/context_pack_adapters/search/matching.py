@@ -24,7 +24,7 @@ _REST_OF_LINE = r"[^\n]*\n"
 
 
 class Collector:
-    """The answer of one search while it grows, file by file in the order of the paths."""
+    """Collects the answer of one search, file by file in the order of the paths."""
 
     def __init__(self, pattern: Pattern, limit: int, deadline: Deadline) -> None:
         self._matcher = LineMatcher(pattern, deadline)

@@ -52,7 +52,7 @@ def _runs(binary: str) -> bool:
 
 @contextmanager
 def running(words: Sequence[str], folder: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A command at work in a folder; leaving the block ends it."""
+    """Run a command in a folder; leaving the block kills it."""
     leash, theirs = os.pipe()
     try:
         with subprocess.Popen(
@@ -69,7 +69,7 @@ def running(words: Sequence[str], folder: str) -> Iterator[subprocess.Popen[byte
 
 
 def _tie(theirs: int, child: int) -> None:
-    """Let a hang-up of our end raise SIGIO in the child; if we die before that, it ends with its files."""
+    """Make the child end with us: the closing of our pipe raises SIGIO in it."""
     if sys.platform == "linux":
         import fcntl
 

@@ -107,7 +107,7 @@ class Texts:
                 self._keep(path, None)
 
     def _keep(self, path: str, known: KnownText | None) -> None:
-        """Know this of a file from now on, or nothing; its text only as far as there is room."""
+        """Cache what is known of a file; its text only as far as there is room."""
         with self._lock:
             before = self._known.pop(path, None)
             self._room += 0 if before is None or before.text is None else sys.getsizeof(before.text)

@@ -42,7 +42,7 @@ class TreeEngine:
         self._texts = Texts(root, room)
 
     def asked(self, query: LineQuery) -> Callable[[Deadline], FoundLines]:
-        """The search that answers a query, yet to be done.
+        """Prepare the search for a query; the result runs it.
 
         Raises:
             Failure: `invalid_data` for a pattern or glob that means nothing.

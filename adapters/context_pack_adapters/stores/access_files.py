@@ -47,7 +47,7 @@ class AccessFiles:
         self._timer: Timer | None = None
 
     def record(self, path: RelativePath, at: datetime) -> None:
-        """One more read of the file; it is written later."""
+        """Count one more read of the file; it is written later."""
         self._tell(Event(EventKind.READ, path=path))
         with self._lock:
             known = self._gathered.get(path)

@@ -171,5 +171,5 @@ def _leads_on(entry: os.DirEntry[str]) -> bool:
 
 
 def _whole(name: str) -> str:
-    """A file name that UTF-8 can carry."""
+    """The file name with undecodable bytes replaced."""
     return name.encode("utf-8", "replace").decode("utf-8")

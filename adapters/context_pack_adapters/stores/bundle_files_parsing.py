@@ -49,7 +49,7 @@ def parse_json(data: bytes, max_depth: int = MAX_DEPTH) -> Any:
 
 
 class _Unwritable(Exception):
-    """The value could not be written again; where and why is looked for only then."""
+    """The value could not be written again as JSON; the place is searched for only then."""
 
 
 def _refuse(_: str) -> Any:

@@ -77,7 +77,7 @@ class CodeFiles:
             self._lock.release()
 
     def _watched_survey(self, go_on: GoOn, changes: TreeChanges) -> Mapping[str, File] | None:
-        """As `survey`; the last one while it holds."""
+        """As `survey`, but the last result while the watch reports no change."""
         now = time.monotonic()
         if self._found is not None and changes.is_quiet() and now - self._found[0] < HOLDS_SECONDS:
             return self._found[1]

@@ -43,7 +43,7 @@ class ConfigFile:
         self._own = own
 
     def state(self) -> Signature | None:
-        """What changes with the file; None where there is none."""
+        """The file's signature; None where there is none."""
         folder, name = self._place()
         try:
             return signature(folder.status(name))

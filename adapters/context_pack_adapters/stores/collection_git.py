@@ -61,7 +61,7 @@ class GitStore:
         self.git = Git(folder, where.place.partition(":")[0], trusted, check)
 
     def fetch(self) -> None:
-        """Bring the wanted commit here; for one who has the collection alone among processes.
+        """Fetch the wanted commit; the caller holds the collection's lock.
 
         Raises:
             Failure: `io_error`, in our own words.

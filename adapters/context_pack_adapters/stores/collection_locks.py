@@ -22,13 +22,13 @@ class ThreadLocks:
         self._locks: dict[str, Lock] = {}
 
     def in_process(self, name: str) -> AbstractContextManager[object]:
-        """One thread at a time."""
+        """Held by one thread at a time."""
         with self._guard:
             return self._locks.setdefault(name, Lock())
 
     @contextmanager
     def across_processes(self, name: str, check: Callable[[], None]) -> Iterator[None]:
-        """There are no other processes; threads wait for each other."""
+        """Held by one thread: in memory there are no other processes."""
         check()
         with self.in_process(f"across processes {name}"):
             yield
@@ -50,7 +50,7 @@ class FileLocks(ThreadLocks):
 
     @contextmanager
     def across_processes(self, name: str, check: Callable[[], None]) -> Iterator[None]:
-        """One process at a time."""
+        """Held by one process at a time."""
         file = f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.lock"
         with translated(file):
             self._cache.make()

@@ -165,7 +165,7 @@ class DiskProject:
         return sorted(prefix + name for name in seen.folders if self._enters(prefix + name, name, lines))
 
     def _looked(self, scope: str) -> tuple[str, FolderContents] | PlaceRefusal | None:
-        """Where a scope leads, from the root and without links, and what is there."""
+        """The resolved path of a scope from the root, and the folder there."""
         parts = self._spelled(scope.replace("\\", "/"))
         if parts is None:
             return PlaceRefusal.OUTSIDE

@@ -43,7 +43,7 @@ class SeenFolders:
         known[path], self._is_new = [key_of(rows), fingerprint], True
 
     def save(self) -> None:
-        """Write what is new; a disk that does not take it only costs time later."""
+        """Write new fingerprints; errors are ignored, because they can be computed again."""
         if not self._is_new:
             return
         self._is_new = False

@@ -124,7 +124,7 @@ class DiscoveryFiles:
         return known
 
     def _check_there(self, discovery_id: str) -> None:
-        """Refuse what can be no discovery's id; a folder is not made for it."""
+        """Refuse a text that is no discovery id, before any folder is made."""
         with translated("discoveries"):
             if not is_id(discovery_id) or not self._folder.exists():
                 raise not_found(discovery_id)

@@ -1,4 +1,4 @@
-"""What stores tell whoever runs them: one callback hears of reads and writes in all of them."""
+"""Events of all stores: one callback is called for reads and writes."""
 
 from __future__ import annotations
 
@@ -37,4 +37,4 @@ WRITING = Event(EventKind.WRITING)
 
 
 def nobody(_: Event) -> None:
-    """For stores that nobody listens to."""
+    """Default callback: ignores the event."""

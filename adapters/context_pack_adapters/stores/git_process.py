@@ -1,4 +1,4 @@
-"""Runs the `git` command so that it asks nothing, gives nothing away, and never outlives us.
+"""Runs the `git` command without prompts, without credentials unless trusted, and kills it with us.
 
 Git works on a repository of our own, over one protocol, with a time limit. For a repository that a project
 names it gets none of the user's credentials: no configuration, no credential helper, no netrc, no keys, no
@@ -103,7 +103,7 @@ class Git:
         return out
 
     def started(self, words: Sequence[str], stdin: int) -> subprocess.Popen[bytes]:
-        """A command on the repository here, under way."""
+        """Start a command on the local repository."""
         return self._popen(self._command(words), stdin)
 
     def _command(self, words: Sequence[str]) -> list[str]:
@@ -130,7 +130,7 @@ class Git:
             raise _failed("git could not be started") from error
 
     def _awaited(self, process: subprocess.Popen[bytes], seconds: float) -> tuple[int, bytes, bytes]:
-        """The exit code and both outputs; whoever no longer waits ends the process."""
+        """The exit code and both outputs; the process is killed if the call is cancelled."""
         end = time.monotonic() + seconds
         try:
             while True:

@@ -142,7 +142,7 @@ class PackFiles:
         return [pack for pack_id in pack_ids if isinstance(pack := self._packs.get(pack_id), Pack)]
 
     def _look(self, whole: bool = False) -> None:
-        """Bring the list up to date: from what the system tells, or by looking at every file."""
+        """Update the list: from the folder watch, or by checking every file."""
         changed = None if self._changes is None else self._changes.names()
         if changed is None:
             self._watch()
@@ -159,7 +159,7 @@ class PackFiles:
         self.was_looked_at = True
 
     def _watch(self) -> None:
-        """Begin to be told of changes; not for the first look, which may be this process's only one."""
+        """Start the folder watch; not at the first listing, which may be this process's only one."""
         self._unwatch()
         if self.was_looked_at and self._seen:
             self._changes = self._begin_watch(self._folder.place)
@@ -197,7 +197,7 @@ class PackFiles:
                 self._named.setdefault(value.name, set()).add(pack_id)
 
     def _sweep(self, whole: bool) -> dict[str, _SeenPack]:
-        """Every pack file, by its signature where that can be believed."""
+        """Check every pack file, by its signature where that can be trusted."""
         try:
             self._folder.place.identity()  # a project without packs, the usual one, costs no opening
             with self._folder.place.held() as folder:

@@ -1,4 +1,4 @@
-"""Tells of packs that come, change, go and expire, in this process or another.
+"""Reports packs that are made, changed, removed or expire, in this process or another.
 
 While somebody listens, the packs folder is watched, and every change is told from what is on disk, whoever
 made it. What a pack is called and when it expires is remembered, so that its end can be told under its name
@@ -31,7 +31,7 @@ _LEARNING_SECONDS = 0.02
 
 @frozen
 class News:
-    """Packs that changed, by id and by name, and whether one of them came or went.
+    """Packs that changed, by id and by name, and whether one was made or removed.
 
     With `unsure`, one of them may have had any name: its file could not be read in time, or not at all.
     """
@@ -49,17 +49,17 @@ Tell = Callable[[News], None]
 
 
 class NewsSource(Protocol):
-    """Where news of packs come from: a watched folder, or a database that notifies."""
+    """Reports changes of packs: from a watched folder, or from a database that notifies."""
 
     def listen(self, wanted: bool) -> None:
-        """Begin or end to tell of every change; asking twice is the same as once."""
+        """Start or stop reporting every change; idempotent."""
 
     def came_or_went(self, pack: Pack) -> None:
-        """This process has made or removed a pack; told at once if nobody listens."""
+        """Report a pack that this process made or removed, at once if nothing is watched."""
 
 
 class PackNews:
-    """News of the packs under one storage root, for one listener."""
+    """Reports changes of the packs under one storage root, to one listener."""
 
     def __init__(self, root: AnyPlace, clock: Clock, tell: Tell) -> None:
         self._folder = Folder(root).below("packs")
@@ -69,7 +69,7 @@ class PackNews:
         self._watch: FolderWatch | None = None
 
     def listen(self, wanted: bool) -> None:
-        """Begin or end watching; asking twice is the same as once.
+        """Start or stop watching; idempotent.
 
         Raises:
             OSError: the system has no more watches to give.
@@ -83,7 +83,7 @@ class PackNews:
             ended.stop()  # outside the lock: its last report may be on its way
 
     def came_or_went(self, pack: Pack) -> None:
-        """This process has made or removed a pack; while the folder is watched, the watch tells it."""
+        """Report a pack that this process made or removed, unless the folder watch does."""
         if self._watch is None:
             self._tell(News(handles_of(pack.id, pack.name), listed=True))
 
@@ -113,7 +113,7 @@ class _FolderWatch:
         self._begun = clock.now()
 
     def begin(self) -> FolderWatch:
-        """Watch from now on; what is there now is not news."""
+        """Start to watch; packs that exist now are not reported."""
         watch = FolderWatch(self._folder.place, self._changed, self._due)
         self._known = dict.fromkeys(self._present(), _KnownFile())
         self._unread = list(self._known)
@@ -121,7 +121,7 @@ class _FolderWatch:
         return watch
 
     def _changed(self, names: frozenset[str]) -> None:
-        """Tell of the packs whose files changed, and of those that have expired."""
+        """Report the packs whose files changed, and those that have expired."""
         now = self._clock.now()
         ids = {name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)}
         ids |= {pack_id for pack_id, known in self._known.items() if known.is_over(now)}
@@ -186,5 +186,5 @@ class _FolderWatch:
 
 
 def handles_of(pack_id: str, name: str | None) -> frozenset[str]:
-    """By what a pack is called: its id, and its name if it has one."""
+    """The handles of a pack: its id, and its name if it has one."""
     return frozenset({pack_id} if name is None else {pack_id, name})

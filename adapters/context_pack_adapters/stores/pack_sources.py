@@ -1,4 +1,4 @@
-"""Tells of subscribed packs whose source files were edited: what such a pack shows has changed, too.
+"""Reports subscribed packs whose source files were edited, because their rendering changed, too.
 
 Only the folders of those files are watched (inotify on Linux, a slow look elsewhere), and on every event the
 files themselves are looked at: an event says that something happened, their signatures say what.
@@ -73,7 +73,7 @@ class PackSources:
         return frozenset(ref.path.value for _, ref in pack.refs)
 
     def _look(self) -> None:
-        """Tell of the packs whose files differ from the last look."""
+        """Report the packs whose files differ from the last check."""
         with self._lock:
             now = {path: self._status(path) for path in self._seen}
             edited = {path for path, state in now.items() if state != self._seen[path]}

@@ -252,7 +252,7 @@ class FilePackStore:
             raise name_taken(name, taken[0].id)
 
     def _is_over(self, pack_id: str, waiting: Waiting) -> bool:
-        """Whether an expired pack stays so, waiting a moment for its lock.
+        """Whether an expired pack is still expired once its lock is free.
 
         A writer holds the lock for far less than that, and looks at the expiry again before it writes: who
         holds it longer will not bring the pack back.
@@ -269,7 +269,7 @@ class FilePackStore:
             return True
 
     def _tidy(self) -> None:
-        """Now and then: sweep what killed writers left, trash what expired long ago, and empty the trash."""
+        """From time to time: remove stale temporary files, trash long-expired packs, and empty the trash."""
         now = time.monotonic()
         if self._swept_at is not None and now - self._swept_at <= _SWEEP_SECONDS:
             return

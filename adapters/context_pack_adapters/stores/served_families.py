@@ -1,4 +1,4 @@
-"""Which families of tools have something to serve in a project, told without loading any of them.
+"""Which families of tools have something to serve in a project, without loading any of them.
 
 Packs, code and memory always have. The others have once their files are there: one bounded walk looks for
 directory contexts and bundles, and at its top for the configurations of documents and bundles.

@@ -63,7 +63,7 @@ class SessionFiles:
         self._note(lambda session: session.touched(pack))
 
     def keep(self) -> None:
-        """Something is about to change that may name this session: have it on disk, kill or no kill.
+        """Write the session to disk now, because a record that names it is about to be stored.
 
         The call that changes it is not noted yet; when it is, the session is written with it, by the same
         thread. Later changes find the session there and leave the rest to the interval.

@@ -1,4 +1,4 @@
-"""What past connections did: one small JSON file each in `{state}/stats/`, the newest few kept.
+"""Metrics of past connections: one small JSON file each in `{state}/stats/`, the newest few kept.
 
 A file is written whole when a connection that called tools ends, and never changed afterwards, so there is
 nothing to lock. A file that cannot be read is passed over.
@@ -29,7 +29,7 @@ class StatsFiles:
         self._folder = state.below("stats")
 
     def save(self, metrics: Metrics, stamp: str, token: str) -> None:
-        """Keep what one connection did, and let the oldest go.
+        """Save the metrics of one connection, and remove the oldest.
 
         `stamp` sorts by time and `token` tells apart connections that end together. A connection without
         calls leaves nothing.

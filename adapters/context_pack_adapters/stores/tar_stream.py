@@ -31,15 +31,15 @@ _PAX, _PAX_GLOBAL, _LONG_NAME, _LONG_LINK = (b"x", b"X"), b"g", b"L", b"K"
 
 
 class NoArchive(Exception):
-    """It is no whole archive."""
+    """The stream is no complete tar archive."""
 
 
 class BudgetExceeded(Exception):
-    """It holds more than is read of an archive; the message says of what."""
+    """The archive exceeds a limit; the message says which."""
 
 
 class Budget:
-    """What may still be read; `check` is asked now and then and may raise."""
+    """Limits on reading one archive; `check` is called from time to time and may raise."""
 
     def __init__(
         self,
@@ -56,13 +56,13 @@ class Budget:
         self._end = time.thread_time() + seconds
 
     def unpacked(self, count: int) -> None:
-        """So many bytes came out of the decompression."""
+        """Count decompressed bytes."""
         self._bytes += count
         self.declared(0)
         self.look()
 
     def declared(self, count: int) -> None:
-        """An entry says that it has so many bytes: seen before one of them is unpacked."""
+        """Check the declared size of an entry before it is unpacked."""
         if self._bytes + count > self._most_bytes:
             raise BudgetExceeded(f"unpacked it has more than {self._most_bytes} bytes")
 
@@ -73,13 +73,13 @@ class Budget:
             raise BudgetExceeded(f"reading it takes more than {self._seconds:.0f} s")
 
     def entry(self) -> None:
-        """One entry more."""
+        """Count one entry."""
         self._entries += 1
         if self._entries > self._most_entries:
             raise BudgetExceeded(f"it has more than {self._most_entries} entries")
 
     def header(self, count: int) -> None:
-        """One extended header more, of so many bytes."""
+        """Count one extended header and its bytes."""
         self._headers += 1
         self._header_bytes += count
         if count > MAX_HEADER_BYTES or self._header_bytes > MAX_HEADERS_BYTES:
@@ -174,7 +174,7 @@ class TarStream:
 
 
 class _Unpacked:
-    """What comes out of a gzip stream of one or several members."""
+    """The decompressed bytes of a gzip stream of one or several members."""
 
     def __init__(self, packed: IO[bytes], budget: Budget) -> None:
         self._packed = packed
@@ -193,12 +193,12 @@ class _Unpacked:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def skip(self, count: int) -> None:
-        """Leave out the next bytes."""
+        """Skip the next bytes."""
         while count > 0:
             count -= self._pass(count)
 
     def _pass(self, most: int) -> int:
-        """Go on by at most so many bytes of what is unpacked; 0 after something new was unpacked."""
+        """Advance by at most so many unpacked bytes; 0 after more was unpacked."""
         taken = min(most, len(self._buffer) - self._at)
         if taken:
             self._at += taken

@@ -29,7 +29,7 @@ _TAGS = {int: _TAG + "int", float: _TAG + "float", bool: _TAG + "bool", type(Non
 
 
 class Rules(NamedTuple):
-    """How strict to be.
+    """Options of the reader: how strict it is.
 
     `plain` refuses tags, anchors and aliases. `text_keys` refuses keys that core takes for something else
     than text (otherwise such a key is its text, as JSON would have it). `finite` refuses infinity and NaN.

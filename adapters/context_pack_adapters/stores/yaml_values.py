@@ -142,11 +142,11 @@ class Anchors:
         self._added = 0
 
     def open(self, name: str) -> None:
-        """A list or mapping of that name begins."""
+        """Begin a list or mapping with that anchor."""
         self._unfinished.add(name)
 
     def close(self, name: str, value: Any) -> None:
-        """The value of that name is complete."""
+        """Complete the value with that anchor."""
         self._unfinished.discard(name)
         self._values[name] = value
 

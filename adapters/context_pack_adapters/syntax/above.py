@@ -1,4 +1,4 @@
-"""What stands right above a definition and belongs to it: comments and attributes with no code beside."""
+"""Comments and attributes right above a definition that belong to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `Syntax` port over another process: a grammar that crashes or hangs costs the text it was at, not us.
+"""The `Syntax` port over another process: a grammar that crashes or hangs fails only its text.
 
 The process is started with the first text, ends after a while without any, and with us, however we end. One
 that dies is started anew: by a signal of its own making, the text is the cause; else the text is tried once
@@ -172,7 +172,7 @@ class _Batch:
 
 
 class _Process:
-    """The other process, or none."""
+    """The parser process, if it runs."""
 
     def __init__(self) -> None:
         self._popen: Popen[bytes] | None = None
@@ -180,7 +180,7 @@ class _Process:
 
     @property
     def id(self) -> int | None:
-        """Its number while it runs."""
+        """Its process id while it runs."""
         return None if self._popen is None or self._popen.returncode is not None else self._popen.pid
 
     def start(self) -> bool:
@@ -238,7 +238,7 @@ class _Process:
         return line
 
     def end(self) -> int | None:
-        """Make an end of it; what its exit code is."""
+        """Kill the process; returns its exit code."""
         popen, self._popen = self._popen, None
         self._unread.clear()
         if popen is None:
@@ -252,7 +252,7 @@ class _Process:
 
 
 def _readable(pipe: IO[bytes], seconds: float) -> bool:
-    """Whether something comes in time; where waiting cannot be bounded, it always does."""
+    """Whether output arrives in time; always true where that cannot be asked."""
     if sys.platform == "win32":
         return True
     wait = select.poll()

@@ -33,7 +33,7 @@ class ParseRequest(NamedTuple):
 
 
 def serve() -> None:
-    """Answer requests until there is nobody, or until nothing comes for a while."""
+    """Worker loop; exits at end of input or when idle."""
     from context_pack_adapters.syntax.tree_sitter_syntax import TreeSitterSyntax
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for those who started us
@@ -70,7 +70,7 @@ def answer_of(syntax: Syntax, request: ParseRequest) -> Answer:
 
 
 def _comes(asked: IO[bytes]) -> bool:
-    """Whether something comes before long; where waiting cannot be bounded, it always does."""
+    """Whether input arrives before the idle timeout; always true where that cannot be asked."""
     return sys.platform == "win32" or bool(select.select([asked], [], [], IDLE_SECONDS)[0])
 
 

@@ -63,7 +63,7 @@ class Read(NamedTuple):
 
     @property
     def mostly_errors(self) -> bool:
-        """Whether the larger part makes no sense."""
+        """Whether the larger part of the text is syntax errors."""
         return 2 * _error_bytes(self.tree) > len(self.data) > 0
 
     @property
@@ -105,7 +105,7 @@ def _blanks(found: re.Match[bytes]) -> bytes:
 
 
 def understood(language: str, text: str) -> Read | NotParsed:
-    """A text that is mostly what its grammar knows."""
+    """A text as its best grammar reads it; NotParsed if it is mostly errors."""
     found = read(language, text)
     if isinstance(found, NotParsed):
         return found

@@ -38,7 +38,7 @@ _HASH_BYTES = 1 << 20
 
 
 class GraphCard(NamedTuple):
-    """What a graph file is."""
+    """Metadata of a graph file."""
 
     origin: int
     """The birth mark of the file whose vectors these are."""

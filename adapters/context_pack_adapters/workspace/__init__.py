@@ -1,4 +1,4 @@
-"""The library door: every use case as typed, synchronous calls, without a server.
+"""The library API: every use case as typed, synchronous calls, without a server.
 
 A workspace owns nothing global: two of them in one process know nothing of each other, and none prints,
 starts a thread, or reads settings from the environment. What cannot be done is raised as a `Failure`.
@@ -42,7 +42,7 @@ Place = str | os.PathLike[str]
 
 @runtime_checkable
 class Closeable(Protocol):
-    """What holds files open until it is told to let go."""
+    """An object that holds files open until it is closed."""
 
     def close(self) -> None:
         """Close the files that are held open."""
@@ -136,7 +136,7 @@ class Workspace:
         return answer
 
     def close(self) -> None:
-        """Let go of everything; closing twice is fine."""
+        """Close all files; closing twice is fine."""
         self._closed = True
         for searched in map(self._ports.opened, ("documents", "memory")):
             index = getattr(searched, "index", None)

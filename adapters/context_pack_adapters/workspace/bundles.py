@@ -1,4 +1,4 @@
-"""Bundles for embedders: export entities with what they depend on, look around one, write one for people."""
+"""Bundles for library callers: export entities with dependencies, list neighbours, write Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code for embedders: read a file with what it imports, and search the tree."""
+"""Code for library callers: read a file with what it imports, and search the tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directory contexts for embedders: list, query and check them, and bring them up to date."""
+"""Directory contexts for library callers: list, query, check and refresh them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Contexts:
 
 
 def answered(found: T | RefusedQuery) -> T:
-    """What was found.
+    """Return the answer, or raise a refusal as a failure.
 
     Raises:
         Failure: `not_found`, when the project or the scope was refused.

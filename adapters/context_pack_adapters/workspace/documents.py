@@ -1,4 +1,4 @@
-"""Documents for embedders: collections by alias or id, documents by their path in the collection.
+"""Documents for library callers: collections by alias or id, documents by path in the collection.
 
 Every call first brings the index up to date with the disk, all of it, because there is no worker here.
 """

@@ -1,4 +1,4 @@
-"""Memory for embedders: record, list, forget and search, with discoveries as values."""
+"""Memory for library callers: record, list, forget and search, with discoveries as values."""
 
 from __future__ import annotations
 

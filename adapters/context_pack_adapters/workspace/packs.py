@@ -1,4 +1,4 @@
-"""Packs for embedders: the pack use cases under their contract names, with packs as values.
+"""Packs for library callers: the pack use cases under their contract names, with packs as values.
 
 A change takes the pack as it was last seen, which carries its id and revision, and returns the pack as it now
 is, so that calls chain. A pack may also be named by its id or name; then a change needs `expected_revision`.

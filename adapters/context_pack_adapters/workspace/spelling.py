@@ -1,4 +1,4 @@
-"""What an embedder gives, as the commands that the tools take: the same is refused in the same words."""
+"""Turns arguments of library calls into the commands of the tools, with the same error messages."""
 
 from __future__ import annotations
 
