@@ -1,4 +1,4 @@
-"""Where two features meet without knowing each other: one's values as the other's port asks for them."""
+"""Connects features that do not import each other: one's values through the other's port."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _whole_file(text: SourceText | Reason) -> LineRange:
 
 
 def _ref(place: CodePlace) -> Ref:
-    """A place as the ref of a pack; without an anchor if somebody has spoiled it."""
+    """A place as the ref of a pack; without an anchor if the stored one is malformed."""
     from context_pack.kernel.errors import Failure
     from context_pack.packs.domain.model import Ref
     from context_pack.packs.domain.record import anchor_from

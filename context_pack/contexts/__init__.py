@@ -1,1 +1,1 @@
-"""Directory contexts: what each folder holds, told beside the code, and whether that is still true."""
+"""Directory contexts: a description of each folder beside the code, and whether it is still true."""

@@ -21,7 +21,7 @@ Check = Callable[[], None]
 
 
 def unwatched() -> None:
-    """A check for callers that never withdraw."""
+    """A check for callers that never cancel."""
 
 
 class PlaceRefusal(Enum):

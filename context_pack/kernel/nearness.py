@@ -1,4 +1,4 @@
-"""Words and files that somebody may have meant who named one that is not there."""
+"""Suggestions of similar words and files for an unknown one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TOML by the standard library's parser, kept from what it takes the square of the time for."""
+"""TOML by the standard library's parser, guarded against inputs that take it quadratic time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long things live. Pure: the present is always passed in.
+"""Times to live and expiry. Pure: the present is always passed in.
 
 Something is expired from the very instant of its expiry on. The longest life is counted from now, so that
 no series of extensions can reach further than one setting could.
@@ -51,12 +51,12 @@ def extended(expires_at: datetime, minutes: int, now: datetime) -> datetime:
 
 
 def is_expired(expires_at: datetime, now: datetime) -> bool:
-    """Whether the life is over."""
+    """Whether the expiry has passed."""
     return now >= expires_at
 
 
 def ends_soon(expires_at: datetime, now: datetime) -> bool:
-    """Whether the life is over within a day."""
+    """Whether the expiry is within a day."""
     return expires_at - now <= timedelta(days=1)
 
 

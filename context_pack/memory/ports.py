@@ -155,13 +155,13 @@ class PackNotes(Protocol):
 
 
 def no_token() -> str:
-    """For stores that are as quickly read as asked whether they changed."""
+    """Default: no change token, because reading the store is as fast as asking for one."""
     return ""
 
 
 @frozen
 class MemoryPorts:
-    """All of them; without a background, what is to be indexed is indexed before the answer."""
+    """All ports of memory; without a background worker, indexing is done before the answer."""
 
     discoveries: DiscoveryStore
     sessions: SessionLog

@@ -18,7 +18,7 @@ Waiting = Callable[[], None]
 
 
 def patiently() -> None:
-    """For callers that wait as long as it takes."""
+    """Default for waiting: never gives up."""
 
 
 class PackStore(Protocol):
@@ -76,7 +76,7 @@ class PackHistory(Protocol):
 
 
 class NoHistory:
-    """For whoever keeps no revisions."""
+    """A history that keeps no revisions."""
 
     def get(self, _: str, __: int) -> Pack | None:
         """None."""
@@ -107,7 +107,7 @@ class ExcerptStore(Protocol):
 
 
 class NoExcerptStore:
-    """For whoever keeps no texts."""
+    """An excerpt store that keeps no texts."""
 
     def get(self, _: str) -> str | None:
         """Nothing."""
@@ -159,7 +159,7 @@ class Excerpts(Protocol):
 
 
 class NoExcerpts:
-    """For whoever searches nothing: there are no passages."""
+    """A search that finds no passages."""
 
     def best(self, _: str, __: int, ___: Waiting = patiently, /) -> Excerpted:
         """None."""
@@ -167,14 +167,14 @@ class NoExcerpts:
 
 
 class ScopeWatch(Protocol):
-    """Knows how the contexts of folders stand; a scope that a section names is such a folder."""
+    """Gives the state of the directory contexts that sections name as scopes."""
 
     def states(self, scopes: Sequence[str], waiting: Waiting = patiently, /) -> Scopes:
         """The state of each of these scopes; what cannot be known is left out."""
 
 
 class NoScopes:
-    """For whoever keeps no contexts: nothing is known of any scope."""
+    """A scope watch that knows no contexts."""
 
     def states(self, _: Sequence[str], __: Waiting = patiently, /) -> Scopes:
         """Nothing."""

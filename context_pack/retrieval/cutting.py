@@ -1,4 +1,4 @@
-"""Cutting a section that is too long into overlapping stretches, where it hurts least.
+"""Cuts a long section into overlapping stretches, at the places of least cost.
 
 A section comes as lines, each with what a cut before it costs; lines longer than a passage may be are taken
 apart at sentences, then at blanks, then anywhere. Sizes are tokens, estimated as bytes / 4.

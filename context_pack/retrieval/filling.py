@@ -1,4 +1,4 @@
-"""Giving pieces their semantic vectors: all of them in the background, a few while somebody waits.
+"""Embeds pieces for semantic search: all in the background, a few during a search.
 
 Work is kept in small steps, so that it can end at any moment and go on where it stopped.
 """

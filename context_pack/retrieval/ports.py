@@ -162,14 +162,14 @@ class SearchIndex(Protocol):
         """Note that a search looked at these pieces, so that they are embedded first."""
 
     def tend(self, stop: Stop) -> None:
-        """Do what takes long and makes searching very many pieces faster; for workers, after their work."""
+        """Slow maintenance that makes searching faster; called by workers after their work."""
 
     def notices(self) -> Sequence[str]:
         """What the user should hear once: an index that was rebuilt or set aside, in one sentence each."""
 
 
 class Background(Protocol):
-    """Runs long work besides the calls, one of each name at a time, in a process that dies with this one."""
+    """Runs long work in a child process, one task of each name at a time; it ends with this process."""
 
     def start(self, task: str) -> bool:
         """Begin the task (`documents`, `memory`) unless it runs; whether it runs now."""

@@ -1,4 +1,4 @@
-"""Asking an index: which embedder answers, and what is done so that the next answer is better.
+"""Searches an index: chooses the embedder, and embeds a few pieces for the next search.
 
 The semantic embedder answers when every piece in the scope has a vector of it; until then the fast one does,
 and the pieces that the question brought up are first in line for the background, or embedded within a budget
@@ -50,7 +50,7 @@ P = ParamSpec("P")
 
 
 def retry_if_damaged(ask: Callable[P, T]) -> Callable[P, T]:
-    """What asks twice where the index was damaged: the second time the empty one that is filled in its place.
+    """Wraps a search so that it is retried once, on the new index, if the index was damaged.
 
     What is asked so only reads: asking twice changes nothing.
     """
@@ -67,7 +67,7 @@ def retry_if_damaged(ask: Callable[P, T]) -> Callable[P, T]:
 
 
 class _Outgrown(Exception):
-    """The semantic embedder makes vectors of this length now; the index has others."""
+    """The semantic embedder's vectors have another length than those in the index."""
 
     def __init__(self, dimension: int) -> None:
         super().__init__(dimension)
@@ -251,7 +251,7 @@ class Searching:
         ), None
 
     def _leaves_the_model(self, asked: Sequence[AskedQuestion]) -> bool:
-        """Whether nothing but the background loads the model yet, as long as that gets further.
+        """Whether loading the model is left to the worker, as long as that makes progress.
 
         Loading it to learn that it works is half of a first answer's time.
         """
@@ -274,7 +274,7 @@ class Searching:
 
 
 def _doubtful(asked: Sequence[AskedQuestion], answers: Sequence[Ranking]) -> bool:
-    """Whether the fast embedder found nothing where the semantic one is to answer some day.
+    """Whether the fast embedder found nothing while the semantic index is incomplete.
 
     Then nobody has asked the semantic one for anything, and a failure of it would look like an empty answer.
     """

@@ -1,4 +1,4 @@
-"""Words that programmers write short: a question for one finds the other, with less weight.
+"""Abbreviations of programmers' words: a search for one form finds the other, with less weight.
 
 Only forms that mean one thing in most code. With these cosqa-dev has nDCG@10 .4096, without .4045, and
 scifact-train .7098 either way (`benches/quality/documents.py --tier fast`).

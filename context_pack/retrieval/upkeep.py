@@ -1,4 +1,4 @@
-"""Keeping a corpus of an index as its source is.
+"""Keeps a corpus of an index in step with its source.
 
 A survey tells the state of every file. What differs from what the index remembers is read, and stored if its
 content differs too, a few files at a time. Only the index remembers how far this came, so whoever is stopped
@@ -83,11 +83,11 @@ class IndexPlan:
         return Progress(total - len(self.changed), total)
 
     def is_small(self, most_files: int) -> bool:
-        """Whether it can be done while somebody waits."""
+        """Whether the plan is small enough to do within a call."""
         return len(self.changed) <= most_files and self.size <= SMALL_BYTES
 
     def is_left_to(self, background: Background | None, task: str, most_files: int) -> bool:
-        """Whether there is so much to do that the background does it."""
+        """Whether the plan is large enough to leave to the background worker."""
         return not self.is_small(most_files) and background is not None and background.start(task)
 
     def has(self, key: str, digest: str) -> bool:

@@ -13,18 +13,18 @@ SMALLER = "ask for less (a smaller folder, fewer names), or raise CONTEXT_PACK_C
 
 
 class Cancelled(Exception):
-    """The caller has withdrawn the call: stop, leave nothing half done, send nothing."""
+    """The call was cancelled: stop, leave nothing half done, send nothing."""
 
 
 class Overdue(Cancelled):
-    """The call takes longer than it may: stop like one that was withdrawn; the caller is told."""
+    """The call is past its deadline: stop as if cancelled; the caller gets a timeout error."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds)
         self.seconds = seconds
 
     def failure(self) -> Failure:
-        """What the caller is told."""
+        """The failure that is sent to the caller."""
         words = f"the call took longer than {self.seconds:g} s and was given up: {SMALLER}"
         return Failure(Code.TIMED_OUT, words, {"seconds": self.seconds, "hint": SMALLER})
 
@@ -42,10 +42,10 @@ class Call(Protocol):
 
     @property
     def page_tokens(self) -> int:
-        """What an answer may weigh in tokens unless the arguments say otherwise: what its client shows."""
+        """The largest answer in tokens that the client shows, unless the arguments say otherwise."""
 
     def check(self) -> None:
-        """Return at once while the call is wanted.
+        """Return while the call is wanted; raise once it was cancelled or is overdue.
 
         Raises:
             Cancelled: the caller has withdrawn it.
@@ -61,7 +61,7 @@ class Call(Protocol):
 
 @define
 class QuietCall:
-    """A call nobody watches: for the library, the command line and tests."""
+    """A call without cancellation or progress: for the library, the command line and tests."""
 
     request_id: str | int | None = None
     later: list[Callable[[], None]] = field(factory=list)
@@ -72,7 +72,7 @@ class QuietCall:
         """Never cancelled."""
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Ignores progress."""
+        """Ignore the progress."""
 
     def after(self, work: Callable[[], None]) -> None:
         """Keep the work for `settle`."""

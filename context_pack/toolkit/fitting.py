@@ -1,4 +1,4 @@
-"""A quick yes to arguments that keep every rule, so that `jsonschema` is loaded only for those that do not.
+"""Fast path for valid arguments, so that `jsonschema` is loaded only for invalid ones.
 
 Knows the rules that commands use; whatever else a schema asks for is left to `faults`, and so are the words.
 Loading `jsonschema` is half of a server's first call (`-X importtime`).

@@ -1,4 +1,4 @@
-"""What was made and is given again while what it was made of is the same: making it anew takes time."""
+"""Small caches: recent values by key, and answers by what they were made of."""
 
 from __future__ import annotations
 

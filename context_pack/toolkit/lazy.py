@@ -1,4 +1,4 @@
-"""What is offered, made when it is first asked for: a mapping by groups of names, and a sequence as a whole.
+"""Collections made on first use: a mapping by groups of names, and a sequence as a whole.
 
 Threads share them without a lock: at worst something is made twice, and one of the two is kept.
 """
@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar, overload
 
 
 class HasName(Protocol):
-    """What has a name."""
+    """An object with a name."""
 
     @property
     def name(self) -> str:

@@ -27,7 +27,7 @@ class DiagnosticSubject(StrEnum):
 
 @frozen
 class Diagnostic:
-    """Something wrong that did not keep the rest from working."""
+    """A problem that did not keep the rest of the bundle from loading."""
 
     severity: str
     message: str
@@ -172,7 +172,7 @@ class Bundle:
                 yield entity
 
     def troubles(self, shown: Sequence[Entity]) -> list[Diagnostic]:
-        """What an answer that shows these entities has to say: of loading, and their broken references."""
+        """The diagnostics of an answer with these entities: of loading, and their broken references."""
         return [*self.diagnostics, *(told for entity in shown for told in self.broken.get(entity.id, ()))]
 
     def troubles_of(self, shown: Sequence[Entity]) -> tuple[list[Diagnostic], int]:

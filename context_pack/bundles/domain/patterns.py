@@ -1,4 +1,4 @@
-"""Patterns of a schema that cannot hang whoever uses them.
+"""Regular expressions of a schema, matched with a time limit.
 
 A schema's patterns are ECMAScript and foreign: they may be wrong, and they may be of the kind that takes
 longer than the universe lasts. Each is compiled once with `regex`, which can stop: a search is given a

@@ -1,4 +1,4 @@
-"""What a schema demands and did not get, in our own words: a place (`$.steps[2].actorId`) and a demand.
+"""Validation errors in our own words: a place (`$.steps[2].actorId`) and a demand.
 
 The words name fields and rules, never the values of a file, and come out the same in every process.
 """

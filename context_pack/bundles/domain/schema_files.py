@@ -113,7 +113,7 @@ def _usable(schema: Any, lost: Collection[str]) -> Any:
 
 
 def _is_useless(key: str, value: str, lost: Collection[str]) -> bool:
-    """Whether a text under that key leads the library astray."""
+    """Whether a `$schema`, reference or `$id` must be removed before the library uses the schema."""
     return key == "$schema" or (key in REFERRING and value in lost) or (key == "$id" and not _is_uri(value))
 
 

@@ -26,7 +26,7 @@ _CHARS_PER_STEP = 64
 
 
 class TooCostly(Exception):
-    """The steps are used up."""
+    """The step budget of a load is used up."""
 
 
 class Steps:
@@ -41,12 +41,12 @@ class Steps:
         """What `check` has raised: it must get through whoever catches everything else."""
 
     def begin(self, check: Callable[[], None] = lambda: None) -> None:
-        """A new load; `check` raises when nobody waits for it any more."""
+        """Begin a new load; `check` raises when the call was cancelled."""
         self._check = check
         self._value = self._total = self._asked = 0
 
     def begin_value(self, value: Any = None, most: int = MOST_STEPS) -> None:
-        """A new value is looked at, in so many steps."""
+        """Begin with a new value, with its own budget of steps."""
         self._value, self._most = 0, most
         self._sizes = {}
         _measure(value, self._sizes)
@@ -70,11 +70,11 @@ class Steps:
                 raise
 
     def visit(self, cost: int, value: Any) -> None:
-        """A subschema of that cost is held against a value, which a message may have to spell out."""
+        """Count one check of a value by a subschema of that cost; large values cost more."""
         self.take(cost + cost * self.size(value) // _VALUES_PER_STEP)
 
     def text(self, text: str) -> None:
-        """A text is made or compared."""
+        """Count making or comparing a text."""
         self.take(1 + len(text) // _CHARS_PER_STEP)
 
     def size(self, value: Any) -> int:

@@ -1,4 +1,4 @@
-"""Which fields and items of a value a schema has looked at: what `unevaluatedProperties` and `…Items` ask.
+"""Which fields and items of a value a schema evaluated, for `unevaluatedProperties` and `…Items`.
 
 A schema has looked at what its own keywords speak of and at what those subschemas have looked at that are
 about the same value and hold for it.
@@ -20,7 +20,7 @@ _REST_OF_ITEMS = ("items", "unevaluatedItems")
 
 @frozen(eq=False)
 class EvaluatedParts:
-    """Finds what was looked at, within a budget of steps."""
+    """Finds the evaluated parts of a value, within a budget of steps."""
 
     patterns: Patterns
     steps: Steps

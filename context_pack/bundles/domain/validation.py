@@ -53,7 +53,7 @@ class Validation:
         return told if self._given_up is None else [*told, self._given_up]
 
     def begin(self, check: Callable[[], None]) -> None:
-        """A new load begins, with all its steps; `check` raises when nobody waits for it any more."""
+        """Begin a new load with a full step budget; `check` raises when the call was cancelled."""
         self._steps.begin(check)
 
     def problems(self, data: Any) -> list[str]:

@@ -1,4 +1,4 @@
-"""What decides about the files of one type: its schema, its references, and the judgement of each file.
+"""Checks the files of one entity type: by its schema, its references and its id field.
 
 The schema files of a bundle, with those they refer to, are one closed world; it is made anew when any of them
 has changed, and everything is judged again by it.
@@ -25,7 +25,7 @@ Found = Document | Flaw
 
 @frozen(eq=False)
 class CheckedFile:
-    """What one file came to: an entity, or what is wrong with the file."""
+    """The result for one file: an entity, or what is wrong with the file."""
 
     source: Found
     entity: Entity | None
@@ -34,7 +34,7 @@ class CheckedFile:
 
 @frozen(eq=False)
 class FileChecker:
-    """Decides about the files of one type."""
+    """Checks the files of one type."""
 
     kind: EntityKind
     references: References
@@ -43,12 +43,12 @@ class FileChecker:
     schema_file: str = ""
 
     def begin(self, check: Callable[[], None]) -> None:
-        """A new load begins; `check` raises when nobody waits for it any more."""
+        """Begin a new load; `check` raises when the call was cancelled."""
         if self.validation is not None:
             self.validation.begin(check)
 
     def judge(self, found: Found) -> CheckedFile:
-        """What a file comes to."""
+        """Check one file: its entity, or what is wrong with it."""
         name = self.kind.name
         if isinstance(found, Flaw):
             return CheckedFile(found, None, (told(found, entity_type=name),))
@@ -76,7 +76,7 @@ class FileChecker:
         )
 
     def flaws(self) -> list[Diagnostic]:
-        """What has proved wrong with the schema while entities were judged by it."""
+        """Problems of the schema that showed while entities were checked by it."""
         flaws = [*([] if self.validation is None else self.validation.flaws), *self.references.flaws]
         return [_schema_flaw(self.schema_file, words, self.kind.name) for words in flaws]
 
@@ -112,7 +112,7 @@ class SchemaSources:
     def judges(
         self, layout: BundleType, check: Callable[[], None]
     ) -> tuple[dict[str, FileChecker], list[Diagnostic]]:
-        """A judge for every type, and what is wrong with the schemas."""
+        """A checker for every type, and what is wrong with the schemas."""
         documents = {path: found.value for path, found in self.found.items() if isinstance(found, Document)}
         world = SchemaWorld(documents, check)
         flawed = dict.fromkeys(found for found in self.all if isinstance(found, Flaw))

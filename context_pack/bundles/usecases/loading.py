@@ -47,7 +47,7 @@ Pulse = Callable[[int], None]
 
 @frozen(eq=False)
 class BundleHead:
-    """What must be there before anything else: the manifest and the bundle type."""
+    """The manifest and the bundle type, without which a bundle does not load."""
 
     sources: tuple[Found, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -56,7 +56,7 @@ class BundleHead:
 
     @property
     def loads(self) -> bool:
-        """Whether there is a bundle to speak of."""
+        """Whether both were read, so that the bundle can be loaded."""
         return self.layout is not None
 
 

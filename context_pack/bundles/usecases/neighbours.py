@@ -49,7 +49,7 @@ def look_around(opened: OpenedBundle, command: GetContext) -> EntityNeighbours:
 
 
 def _neighbours(bundle: Bundle, start: Entity, depth: int) -> Iterator[Neighbour]:
-    """Breadth first; the first step to meet an entity is its own."""
+    """Neighbours by breadth-first search; the first reference to reach an entity is shown."""
     met, nearest = {start.id}, [start.id]
     for distance in range(1, depth + 1):
         nearest, before = [], nearest
@@ -61,7 +61,7 @@ def _neighbours(bundle: Bundle, start: Entity, depth: int) -> Iterator[Neighbour
 
 
 def _beside(bundle: Bundle, key: str, far: int) -> Iterator[Neighbour]:
-    """What one reference leads to from an entity, both ways; it is so far from where the search began."""
+    """The neighbours one reference away from an entity, both ways, at that distance."""
     for edge in bundle.edges.get(key, ()):
         yield Neighbour(edge.target, far, REFERENCES, edge.field.name)
     for edge in bundle.referrers.get(key, ()):

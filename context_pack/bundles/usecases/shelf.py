@@ -1,4 +1,4 @@
-"""Which bundle a call means: the named one, or the only one that loads; sought anew when nothing is found.
+"""Which bundle a call means: the named one, or the only one that loads; rediscovered if not found.
 
 A search is kept until a call finds nothing by it, so that a bundle made later is seen. What a bundle's files
 say is never older than the call.
@@ -144,7 +144,7 @@ def require(bundle: Bundle, bundle_id: str, wanted: Sequence[EntityAddress]) -> 
 
 
 def _hint(bundle: Bundle, wanted: EntityAddress) -> str:
-    """What may have been meant by an address of nothing."""
+    """A suggestion for an unknown entity address."""
     owner = bundle.entities.get(wanted.id)
     if owner is not None:
         return f"; {clip(wanted.id)} is of the type {clip(owner.type)}"

@@ -1,4 +1,4 @@
-"""Files that were read, as context items: how often, how lately, and what that is worth.
+"""Files that were read, as context items: how often, how recently, and their score.
 
 score = 0.6 · recency + 0.4 · access; recency falls linearly from 1 to 0 in thirty days, access is the count
 up to a hundred. Items are ranked by score; those below the budget's line are archived and never deleted, so
@@ -51,11 +51,11 @@ def ranked(items: Iterable[ContextItem], now: datetime, budget: int = ACTIVE_ITE
 
 
 class UnkeptAccess:
-    """An access log that remembers nothing, for whoever embeds the tools without one."""
+    """An access log that stores nothing, for library callers without one."""
 
     def record(self, path: RelativePath, at: datetime) -> None:
         """Record nothing."""
 
     def items(self) -> Sequence[ContextItem]:
-        """Nothing."""
+        """No items."""
         return ()

@@ -1,4 +1,4 @@
-"""What a file is for, by its path alone: a test, configuration, an entry point, or the core of the matter.
+"""The role of a file by its path alone: test, configuration, entry point or core.
 
 The first rule that fits decides, in that order; names are compared without case.
 """

@@ -1,4 +1,4 @@
-"""Which texts a pattern cannot match without: what a search may look for first, because it is fast to find.
+"""Literals that every match of a pattern contains, so that a search can look for them first.
 
 They are a few alternatives of which every match holds one (`get|set` has two); longer is rarer, so better.
 """
@@ -29,7 +29,7 @@ class _LiteralReader:
         self._at = 0
 
     def choice(self) -> Needs:
-        """What the branches up to the end of the group need, each one of its own."""
+        """The union of what each branch up to the end of the group needs."""
         chosen = [self._branch()]
         while self._kind() == "bar":
             self._at += 1

@@ -1,4 +1,4 @@
-"""A search pattern, read once: what `regex` is told, and what a search may rely on to be fast.
+"""A compiled search pattern: the text for `regex`, and facts that make a search fast.
 
 Ripgrep may count the lines of plain files for a pattern that is spelled with `_SAME` alone: ASCII characters,
 escaped punctuation, `.`, `\\w`, `\\d`, `\\s` and their opposites, `\\b`, simple sets, groups, choices,

@@ -45,7 +45,7 @@ _REPEATS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "
 
 
 class BadPattern(Exception):
-    """A pattern that means nothing: why, and where."""
+    """An invalid pattern: why, and where."""
 
     def __init__(self, reason: str, at: int) -> None:
         super().__init__(f"{reason} at position {at}")

@@ -1,4 +1,4 @@
-"""A context without a model: what can be said of a folder from its files, manifests and children.
+"""Generates a context from a folder's files, manifests and children, without a language model.
 
 Pure and deterministic: the same files give the same fields, so they can be made again whenever the folder has
 changed. Lists are bounded: a context is read by people and models.
@@ -151,7 +151,7 @@ def _programs(subject: Subject) -> list[FolderFile]:
 
 
 def _told_by_names(subject: Subject) -> str:
-    """What the sources of a folder define, test or are titled; else what kind of files they are."""
+    """A summary from names: what the sources define, test or are titled; else their kind."""
     code, names = _programs(subject), [each.name for each in subject.sources]
     tests = [each for each in code if is_test(each.name)]
     if len(tests) * 2 > sum(each.name != "__init__.py" for each in code):

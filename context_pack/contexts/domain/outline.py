@@ -1,4 +1,4 @@
-"""A source file in short: a line about it, what it offers to others, what it takes from elsewhere.
+"""The outline of a source file: a line about it, its exports and its imports.
 
 What is defined and imported comes from the syntax port; here stands which of it a language makes public. A
 file whose language has no grammar has the comment that it begins with, or the title of its prose.

@@ -1,4 +1,4 @@
-"""Contexts in their usual form, recognised at a glance: the gist of a file without parsing YAML.
+"""Fast path: reads the summary of a context in its usual layout by one pattern, without YAML.
 
 A list of thousands of folders needs three lines of each file and the certainty that the rest is valid. Files
 that tools write have one plain form (block style, one line per text, known fields in known order), and for
@@ -52,7 +52,7 @@ def _record(schema: Schema, indent: str, first: str) -> str:
 
 
 def _field(name: str, schema: Schema) -> str | None:
-    """One field with its key; None for what takes the long way."""
+    """The pattern of one field with its key; None for fields that need the full reader."""
     kind = schema["type"]
     if kind == "string":
         return f"{name}: (?:{_BLOCK}|{_TEXT}\\n)"

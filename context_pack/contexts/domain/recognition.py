@@ -1,4 +1,4 @@
-"""Whether a field that nobody remembers generating still looks generated, and so may be made again.
+"""Whether a field without a stored digest looks generated, and so may be generated again.
 
 `derived_fields` says what was generated, but not whether somebody has changed it since; our own memory does,
 where there is one. Without it a field is made again only if each of its parts is of the kind that tools

@@ -36,7 +36,7 @@ def gist_of(
 
 
 def freshness_of(folder: ProjectFolder, gist: ContextSummary, check: Check) -> Freshness:
-    """How the context stands to its folder as it is now."""
+    """The freshness of the context compared with its folder now."""
     stat = folder.stat_fingerprint()
     return compared(gist.fingerprint, stat, lambda: folder.content_fingerprint(check))
 

@@ -1,4 +1,4 @@
-"""Making contexts and keeping them true, without ever losing a word that a person wrote.
+"""Creates and refreshes contexts without ever changing text that a person wrote.
 
 A missing context is made whole. In one that is there, only the fingerprint, the date and the fields named in
 `derived_fields` may change, and of these only what nobody has touched since it was generated; a field that
@@ -60,7 +60,7 @@ Progress = Callable[[int, int, str], None]
 
 
 def silent(_: int, __: int, ___: str) -> None:
-    """Progress that nobody watches."""
+    """Default progress callback: does nothing."""
 
 
 @frozen
@@ -330,14 +330,14 @@ class _Plan:
             after.remove("scope")
 
     def _list(self, after: list[str]) -> None:
-        """The new `derived_fields`; comments in the list are worth more than its truth."""
+        """The new `derived_fields`; a list with comments is left as it is."""
         if "derived_fields" in self.commented:
             self.released.clear()
             return
         self.changes["derived_fields"] = after or None
 
     def _is_ours(self, name: str, current: Any, listed: bool, known: Mapping[str, str]) -> bool:
-        """Whether a field was generated and nobody has touched it since."""
+        """Whether a field was generated and not edited since."""
         outer = name.partition(".")[0]
         if name in self.commented or outer in self.commented:
             return False

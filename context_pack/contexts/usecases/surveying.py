@@ -1,4 +1,4 @@
-"""What there is to tell of a folder: its sources in short, its children, what its project declares."""
+"""Gathers the facts about a folder: outlines of its sources, its children, its project's manifests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names: ids that no two sources share, and what a caller may have meant.
+"""Ids of collections, unique per source, and suggestions for unknown names.
 
 An id is made of the project and the resolved source, so that it stays the same while neither moves, and two
 projects that share one index never meet.

@@ -24,7 +24,7 @@ class ListCollections:
 
 @frozen
 class SearchDocuments:
-    """One question."""
+    """Search with one question."""
 
     query: str = arg(text(0, MAX_QUERY, blank=False), "What to find")
     collections: tuple[str, ...] = arg(array(NAME, 0, 100), "Only these", default=())
@@ -36,7 +36,7 @@ class SearchDocuments:
 
 @frozen
 class GetDocument:
-    """The whole of a document."""
+    """Read a whole document."""
 
     collection: str = arg(NAME, COLLECTION)
     document: str = arg(DOCUMENT, DOCUMENT_ID)
@@ -44,7 +44,7 @@ class GetDocument:
 
 @frozen
 class ListDocuments:
-    """One page of a collection."""
+    """List one page of a collection's documents."""
 
     collection: str = arg(NAME, COLLECTION)
     limit: int = arg(integer(1, 1000), "Page size", default=100)
@@ -53,7 +53,7 @@ class ListDocuments:
 
 @frozen
 class GetOutline:
-    """The headings of a document."""
+    """Read the headings of a document."""
 
     collection: str = arg(NAME, COLLECTION)
     document: str = arg(DOCUMENT, DOCUMENT_ID)
@@ -62,7 +62,7 @@ class GetOutline:
 
 @frozen
 class GetSection:
-    """One section of a document."""
+    """Read one section of a document."""
 
     collection: str = arg(NAME, COLLECTION)
     document: str = arg(DOCUMENT, DOCUMENT_ID)
@@ -80,7 +80,7 @@ class BatchQuestion:
 
 @frozen
 class SearchBatch:
-    """Several questions."""
+    """Search with several questions."""
 
     queries: tuple[BatchQuestion, ...] = arg(array(BatchQuestion, 1, 10), "1-10 queries")
     limit: int = arg(SEARCH_LIMIT, "Hits each", default=5)
@@ -91,7 +91,7 @@ class SearchBatch:
 
 @frozen
 class FindRelated:
-    """What is like a document or a chunk."""
+    """Find passages like a document or a chunk."""
 
     collection: str = arg(NAME, COLLECTION)
     document: str = arg(DOCUMENT, DOCUMENT_ID)

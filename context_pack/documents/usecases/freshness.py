@@ -1,4 +1,4 @@
-"""Is the index as the disk is? Asked before every answer, and answered from memory for two seconds.
+"""Checks before every answer whether the index matches the disk; a result holds for two seconds.
 
 A small change is indexed before the answer; a large one is left to the worker, and answers say `stale`
 meanwhile. Without a worker everything is done at once. A repository is never fetched here, only by a sync;
@@ -29,7 +29,7 @@ class IndexFreshness:
 
 
 class IndexKeeper:
-    """Keeps the index of local collections as the disk is."""
+    """Keeps the index of local collections in step with the disk."""
 
     def __init__(self, ports: DocumentPorts, syncing: Syncing, monotonic: Callable[[], float]) -> None:
         self._ports = ports
@@ -51,11 +51,11 @@ class IndexKeeper:
         return IndexFreshness(any(freshness.stale for freshness in found), (*problems, *warnings))
 
     def forget(self, collection: Collection) -> None:
-        """Look again before the next answer."""
+        """Drop the last results, so that the next answer checks again."""
         self._known.pop(collection.id, None)
 
     def _one(self, collection: Collection, check: Check) -> IndexFreshness:
-        """How fresh it was at the last look, if that was just now and the index has not been lost since."""
+        """The last result if it is recent and the index was not lost since, else a new check."""
         with self._ports.locks.in_process(collection.id):
             at, freshness = self._known.get(collection.id, (None, IndexFreshness()))
             recent = at is not None and self._monotonic() - at < LOOK_SECONDS

@@ -1,4 +1,4 @@
-"""Asking collections: one question, several at once, or what is like a document."""
+"""Searches collections: one question, several at once, or documents like another."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Finder:
         command: SearchDocuments | SearchBatch,
         check: Check,
     ) -> SearchAnswers:
-        """Ask together what can be asked; what failed before is told in its place."""
+        """Search the valid questions together; invalid ones keep their error in their place."""
         good = [(query, where) for query, where in asked if not isinstance(where, Failure)]
         freshness = self._shelf.bring_up_to_date(
             list({one.id: one for _, where in good for one in where}.values()), check

@@ -72,7 +72,7 @@ class Syncing:
             return self.carry_out(collection, source, changes, report, stop, check)
 
     def _delegated(self, collection: Collection, report: Report, stop: Stop, check: Check) -> Outcome:
-        """Let the worker do what is large, so that others are answered meanwhile, and do what is left."""
+        """Let the background worker do a large sync, wait for it, and do what is left."""
         worker, corpus = self.ports.background, collection.id
         state = self.facts(corpus).get("state")
 
@@ -177,7 +177,7 @@ class Syncing:
 
 @frozen
 class _Reading:
-    """What becomes of the changed documents of a collection; those that fail are noted, stamp and reason."""
+    """Reads the changed documents of a collection; notes stamp and reason of those that fail."""
 
     corpus: str
     plan: IndexPlan

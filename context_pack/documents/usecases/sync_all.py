@@ -1,4 +1,4 @@
-"""Bringing several collections up to date, one after the other, and forgetting those that nobody names."""
+"""Syncs several collections, one after the other, and drops those no longer configured."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def under_every_name(shelf: DocumentShelf, outcomes: Iterable[Outcome]) -> list[
 
 
 def _counted(outcome: Outcome, before: Mapping[str, KnownEntry], after: Mapping[str, KnownEntry]) -> Outcome:
-    """The outcome with what became of the index since."""
+    """The outcome with counts from comparing the index before and after."""
     return evolve(
         outcome,
         added=len(after.keys() - before.keys()),

@@ -1,4 +1,4 @@
-"""Which hit comes first: what words and vectors say of a piece, and what its place in the code says.
+"""Ranks hits by keyword and vector scores, and by names, paths and roles of their files.
 
 A hit's score is its share of the best score by words and of the best cosine. To that is added what its name,
 its file and its folders have in common with the question and how much else of the file was found; then it is
@@ -163,7 +163,7 @@ class _Files:
         self._beginnings = {word[:LEAST_PREFIX] for word in asked.words}
 
     def gain(self, found: FoundPiece) -> float:
-        """What a hit gains by its name, and the first hit of a file by its file."""
+        """The bonus of a hit for its name, and of the first hit of a file for its path."""
         gained = self._named(found)
         if found.key not in self._seen:
             self._seen.add(found.key)
@@ -226,7 +226,7 @@ class _Files:
 
 @lru_cache(maxsize=4096)
 def _roles(key: str) -> tuple[float, float]:
-    """How much of its score a file keeps as a test, and as something aside."""
+    """The share of the score that a file keeps as a test, and as an example or copy."""
     return TEST if is_test(RelativePath(key)) else 1.0, ASIDE if _ASIDE.search(key) else 1.0
 
 

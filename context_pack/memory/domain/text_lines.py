@@ -44,7 +44,7 @@ def held(text: str, words: Iterable[str]) -> frozenset[str]:
 
 
 class WordWeights:
-    """What words are worth by the files that hold them."""
+    """The summed weight of words; a word that is in fewer files weighs more."""
 
     def __init__(self, files: Mapping[str, Collection[str]]) -> None:
         self._files = len(files)

@@ -46,7 +46,7 @@ class Recorder:
     places: CodePlaces
 
     def record(self, command: ContextRecord) -> Recorded:
-        """Keep it; what was said before in the same words is merged.
+        """Store a discovery; one in the same words is merged.
 
         With an `id` that discovery says this from now on; one that is superseded stays, and says by what.
 

@@ -1,4 +1,4 @@
-"""Keeping the index true: notes on every call, code by the state of its files.
+"""Keeps the index current: discoveries and packs on every call, code by the state of its files.
 
 A look at the tree costs names and states only; what differs from the index is read, and indexed again if its
 content differs too. A few changed files are indexed before the answer; many are left to the background, and
@@ -58,7 +58,7 @@ class Refresher:
     monotonic: Callable[[], float]
 
     def refresh(self, check: Callable[[], None] = lambda: None, tell: Tell = lambda _, __: None) -> Refreshed:
-        """Look at everything; index what is little, and have the rest indexed; `tell` hears how far that is.
+        """Check everything; index small changes, leave large ones to the worker; `tell` gets the progress.
 
         Raises:
             Failure: `malformed_discovery`, or what the index raises.
@@ -86,7 +86,7 @@ class Refresher:
         return warnings
 
     def _refresh_discoveries(self) -> Iterator[str]:
-        """A store that cannot be reached is told of; what was indexed of it before is searched."""
+        """Index the discoveries; an unreachable store is a warning, and its old index is searched."""
         try:
             self._replace(DISCOVERY, map(discovery_entry, self.ports.discoveries.all()))
         except Failure as failure:
@@ -95,7 +95,7 @@ class Refresher:
             yield f"discoveries may be out of date: {failure.message}"
 
     def _refresh_packs(self) -> Iterator[str]:
-        """Packs that cannot be read are told of, not searched: the rest is worth finding without them."""
+        """Index the packs; unreadable ones are a warning and are not searched."""
         try:
             entries = [_pack_entry(note) for note in self.packs.notes()]
         except Failure as failure:
@@ -150,7 +150,7 @@ class Refresher:
         return Refreshed(behind, failed_in_words(indexer.failed()), plan.changed)
 
     def _await(self, background: Background, total: int, check: Callable[[], None], tell: Tell) -> None:
-        """Wait for the first index, but not for long."""
+        """Wait for the first index, for a bounded time."""
         end = self.monotonic() + FIRST_SECONDS
         while self.monotonic() < end and not background.wait(TASK, SLICE_SECONDS):
             check()

@@ -1,4 +1,4 @@
-"""The files that are not indexed yet, searched for the words of a question while somebody waits."""
+"""Searches files that are not indexed yet for the words of a question, within a time limit."""
 
 from __future__ import annotations
 

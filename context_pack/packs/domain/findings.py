@@ -1,4 +1,4 @@
-"""What a draft made from a question says of itself, and how to tell it from a person's words.
+"""The generated text of a drafted pack, and how to distinguish it from a person's words.
 
 A pack that `draft` wrote repeats the question in its title and in the reason of every passage. Whoever
 searches packs must not find those: they would answer the question with itself. So the words are made here,
@@ -67,7 +67,7 @@ def own_why(ref: Ref) -> str | None:
 
 
 def is_own(ref: Ref) -> bool:
-    """Whether somebody said something about the ref: its reason, or another title than it was found with."""
+    """Whether a person described the ref: wrote a reason, or changed its generated title."""
     if ref.why is None or own_why(ref) is not None:
         return True
     base = key_of(ref.title or "")

@@ -1,4 +1,4 @@
-"""Where the code of a ref is now: one ladder of evidence, from proof to likeness, and no rung below it.
+"""Finds the code of a ref: five rungs of evidence, from identical text to the most similar block.
 
 1. `exact`: the anchored text where it was.
 2. `moved`: it stands once elsewhere in the file; several places are `ambiguous`, here and on the next rung.

@@ -1,4 +1,4 @@
-"""How alike two texts are: a sketch of one is kept, and the block of a file that fits it best is found.
+"""Similarity of texts: a stored sketch of one, and the block of a file that fits it best.
 
 A sketch is a sample of the pairs of neighbouring words in a text, as short hashes: always the pairs with the
 smallest hashes, so that equal texts have equal sketches. It is stored in anchors and so must not depend on

@@ -112,7 +112,7 @@ def _extra() -> Any:
 
 @frozen(cache_hash=True)
 class Ref:
-    """A promise about code: these lines of this file, and why they matter."""
+    """A reference to code: lines of a file with an anchor, and why they matter."""
 
     key: str = field(validator=_holds(values.key))
     path: RelativePath = field(validator=_typed(RelativePath))

@@ -1,4 +1,4 @@
-"""Where anchored code stands in a text: proof, because every place named here hashes to the anchor.
+"""Finds anchored code in a text by hash: every place returned has the text of the anchor.
 
 One place is found by its hashes: the nearest lines that begin and end like the code first, and where too many
 do (blank lines, braces), the runs that have the checksum of the whole. Then its text is known, and a plain

@@ -1,4 +1,4 @@
-"""A part of a description as Markdown of its own: a fence that the cut goes through is not turned around.
+"""A part of a description as Markdown: a code fence that the cut goes through is closed and reopened.
 
 A description is made safe as a whole (`kernel.containing`), and only then cut. What is cut off knows
 nothing of the fence it stands in, so each part opens that fence again, info string and all, and closes it at

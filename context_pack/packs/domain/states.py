@@ -1,4 +1,4 @@
-"""The state of a ref: what became of the code it promises, as a value and as plain data; `ladder` finds it.
+"""The state of a ref and where its code is, as a value and as plain data; `ladder` finds it.
 
 `exact`, `unanchored` and `moved` are trusted and may be finalized; `changed` is shown with a warning;
 `ambiguous` and `stale` show no code at all, because a guess would look like the truth.

@@ -1,4 +1,4 @@
-"""Where changed code probably stands: the lines around it, and its first and last line, vote on it.
+"""Finds changed code by votes of its neighbour lines and of its first and last line.
 
 This is evidence, never proof: what it finds is shown only as changed, so it would rather find nothing than
 show other code. A place needs a telling line on its side: an end of the file, a brace or a blank line may
@@ -136,7 +136,7 @@ def _tally(votes: Votes, rare: Rare, source: SourceText, stored: int) -> dict[in
 
 
 def _worth(line: int, print_: str | None, offset: int, source: SourceText) -> float:
-    """What this line's vote is worth."""
+    """The weight of this line's vote: none if it is not there, little if it is trivial."""
     if print_ is None:
         return WORTH_EDGE if line == (-1 if offset < 0 else source.count) else 0.0
     if not 0 <= line < source.count or source.prints[source.lines[line]] != print_:

@@ -1,4 +1,4 @@
-"""Which anchored texts are kept: those that a pack names, from before it is written until none does."""
+"""Which excerpts are kept: those that a pack names, from before it is written until none does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller points at: the lines of a definition by its name, and what is near where nothing is.
+"""Resolves a definition's name to its lines, and suggests near ones where nothing is found.
 
 A ref to code that is not there is allowed in a draft, and answered with a warning that says what is near; a
 name that no definition has, or several, gives no lines and is refused.

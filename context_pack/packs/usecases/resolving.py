@@ -40,7 +40,7 @@ Check = Callable[[], None]
 
 
 def unwatched() -> None:
-    """A check for callers that never withdraw."""
+    """A check for callers that never cancel."""
 
 
 class KeptResolution(NamedTuple):
@@ -51,7 +51,7 @@ class KeptResolution(NamedTuple):
 
 
 class RefMemory:
-    """What files said about refs, kept from call to call; when it is full, it begins anew.
+    """A cache of resolutions between calls; cleared when it is full.
 
     Worth it by `benches/side_by_side/render.py`: with it, "again" and "one edited" are within 3 times reading
     the files, without it 7 times and more. Safe to share between threads: what is lost is found out again.
@@ -92,7 +92,7 @@ class PackAccess:
 
 
 def _key(ref: Ref) -> tuple[str, int, int, str | None]:
-    """What tells one proof from another: the digest stands for the whole anchor."""
+    """The cache key of a resolution: the digest stands for the whole anchor."""
     digest = None if ref.anchor is None else ref.anchor.digest
     return ref.path.value, ref.lines.start, ref.lines.end, digest
 

@@ -1,4 +1,4 @@
-"""Checking what packs promise: the state of every ref, and pointing refs at their code again."""
+"""Checks the state of every ref of a pack, and points refs at their moved code again."""
 
 from __future__ import annotations
 

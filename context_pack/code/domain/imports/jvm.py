@@ -147,7 +147,7 @@ class _Sources:
         )
 
     def _sets(self, folder: str) -> Iterator[str]:
-        """The source folders beside one, as in `src/main/java` and `src/test/kotlin`."""
+        """The source folders next to one, as in `src/main/java` and `src/test/kotlin`."""
         source = _source_folder(folder)
         if source is not None:
             yield from self._set_folders(source)

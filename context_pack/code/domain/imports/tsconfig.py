@@ -135,7 +135,7 @@ def _options(path: str, main: str, view: TreeView, known: dict[str, _Options]) -
 
 
 def _said(options: dict[str, Any], folder: str, main: str) -> _Options:
-    """What one configuration says itself."""
+    """The options of one configuration without those it extends."""
     base, paths = options.get("baseUrl"), options.get("paths")
     return _Options(
         tuple(_patterns(paths)) if isinstance(paths, dict) else None,
@@ -151,7 +151,7 @@ def _patterns(paths: dict[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _mapping(options: _Options, main: str) -> PathMapping:
-    """Paths start at the base, whoever says it, else at the folder of the configuration they stand in."""
+    """The mapping of some options: paths start at `baseUrl`, else at the folder that declares them."""
     start = options.home if options.base is None else options.base
     patterns = (
         (pattern, tuple(place for target in targets if (place := _at(start, target, main)) is not None))
@@ -177,7 +177,7 @@ def _config(folder: str, written: str, view: TreeView) -> str | None:
 
 
 def _endings(places: Iterable[str]) -> Iterator[str]:
-    """A configuration may be named without its ending."""
+    """The file names of a configuration that is named with or without its ending."""
     for place in places:
         yield from (place, f"{place}.json") if place else ()
 

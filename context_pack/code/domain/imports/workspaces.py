@@ -57,7 +57,7 @@ class Workspaces:
             yield from _offers(home, self._config(home), rest)
 
     def _own(self, name: str) -> Iterator[str]:
-        """What the file's own package calls by a name that begins with `#`."""
+        """The targets of a `#` import, from the package's own `imports` table."""
         for home in self._packages():
             yield from _below(home, _subpaths(self._config(home).get("imports"), name))
 
@@ -67,7 +67,7 @@ class Workspaces:
         return list(islice(around, 1))
 
     def _home(self, package: str) -> str | None:
-        """The folder of a package; one that is called like it is looked into before all others."""
+        """The folder of a package; folders with its name are tried first."""
         if self._folders is None:
             self._folders = list(islice(dict.fromkeys(self._listed()), MOST_PACKAGES))
             self._alike = {name_of(folder): folder for folder in reversed(self._folders)}
@@ -148,7 +148,7 @@ def _package(folder: str, view: TreeView) -> dict[str, Any]:
 
 
 def main_places(folder: str, typed: bool, view: TreeView) -> list[str]:
-    """What a folder with a package.json says that it is, without or with an ending, and as a folder."""
+    """The entry files that a folder's package.json names, without or with an ending, and as a folder."""
     if PACKAGE not in view.files(folder):
         return []
     config = _package(folder, view)
