@@ -44,7 +44,9 @@ def usages_tool(finder: UsageFinder) -> Tool:
 def outlined_lines(command: CodeOutline, outlined: Outlined) -> Iterator[str]:
     """An outline as a list; a first line says what is missing and how to see it."""
     if outlined.cut or outlined.left:
-        missing = f"{outlined.left} more files" if outlined.left else "more definitions"
+        missing = " and ".join(
+            ["more definitions"] * outlined.cut + [f"{outlined.left} more files"] * (outlined.left > 0)
+        )
         why = "out of time" if outlined.timed_out else f"cut at max_tokens {command.max_tokens}"
         yield f"[{why}: {missing} not shown; narrow path, query or depth, or raise max_tokens]"
     if not outlined.complete:

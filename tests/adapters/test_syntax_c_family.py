@@ -229,3 +229,13 @@ def test_objective_c_methods_belong_to_their_classes_and_categories() -> None:
 )
 def test_a_header_is_read_as_the_language_it_is(text: str, name: str) -> None:
     assert name in [each.qualified for each in parsed("c", text).definitions]
+
+
+def test_a_test_that_a_macro_makes_has_its_own_name() -> None:
+    tests = "// Adds.\nTEST_F(CartTest, adds) {\n  check();\n}\nTEST(Money, double) { }\nTEST(plain) { }\n"
+    assert outline("cpp", f"{tests}void TEST_ME(A, B) {{ }}\n") == [
+        "1-4@2 method CartTest.adds | TEST_F(CartTest, adds) | Adds.",
+        "5-5@5 method Money.double | TEST(Money, double)",
+        "6-6@6 function plain | TEST(plain)",
+        "7-7@7 function TEST_ME | void TEST_ME(A, B)",
+    ]

@@ -297,3 +297,14 @@ def test_vue_comments_and_strings() -> None:
         '"./Base.vue"',
         "'vue'",
     ]
+
+
+def test_a_component_in_a_wrapper_is_a_function() -> None:
+    item = "const Item = React.memo(({ name }) => <li>{name}</li>);\n"
+    box = "export const Box = forwardRef(function Box(p) {\n});\n"
+    for language in ("jsx", "tsx"):
+        assert outline(language, f"{item}{box}const rows = list.map((each) => each);\n") == [
+            "1-1@1 function Item | const Item = React.memo(({ name })",
+            "2-3@2 function Box | export const Box = forwardRef(function Box(p)",
+            "4-4@4 constant rows | const rows",
+        ]

@@ -14,13 +14,17 @@ INDENT = "  "
 
 @frozen
 class FileOutline:
-    """The definitions of a file that were asked for; `plain` says why a file was not parsed."""
+    """The definitions of a file that were asked for, and how many of them are `left` out.
+
+    `plain` says why a file was not parsed.
+    """
 
     path: str
     language: str
     lines: int
     definitions: tuple[Definition, ...]
     plain: str | None = None
+    left: int = 0
 
 
 def chosen(definitions: Sequence[Definition], depth: int, query: str | None) -> tuple[Definition, ...]:
@@ -43,7 +47,8 @@ def chosen(definitions: Sequence[Definition], depth: int, query: str | None) -> 
 
 def outline_lines(outline: FileOutline) -> Iterator[str]:
     """The list of one file: its name, then a line for each definition with its lines and signature."""
-    said = ", ".join(filter(None, (outline.language, f"{outline.lines} lines", outline.plain)))
+    left = f"{outline.left} more definitions" * (outline.left > 0)
+    said = ", ".join(filter(None, (outline.language, f"{outline.lines} lines", outline.plain, left)))
     yield f"{outline.path} ({said})"
     for each in outline.definitions:
         yield f"{INDENT * (each.depth + 1)}{line_range(each.start, each.end)} {each.signature or each.name}"

@@ -5,7 +5,8 @@ A folder's files are parsed in path order while they fit the budget and the time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import accumulate, takewhile
 
 from context_pack.code.domain.outline import FileOutline, chosen, outline_lines
 from context_pack.code.usecases.read_file import (
@@ -17,7 +18,7 @@ from context_pack.code.usecases.read_file import (
     read_source,
     within_root,
 )
-from context_pack.kernel.classes import field, frozen
+from context_pack.kernel.classes import evolve, field, frozen
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
@@ -30,6 +31,8 @@ SECONDS = 5.0
 FILE_DEPTH, FOLDER_DEPTH, MOST_DEPTH = 3, 1, 10
 TOKENS = 4_000
 LEAST_TOKENS = 200
+HUGE_PART = 4
+"""A file of a folder that is larger than the whole budget has this part of it."""
 ROOT = "."
 
 
@@ -47,17 +50,17 @@ class CodeOutline:
 
 @frozen
 class Outlined:
-    """The outlines that fit; `files` counts those with definitions to show that were looked at or left.
-
-    `left` are files that were not looked at, because the budget or the time was used up, `cut` says that the
-    last outline has lost definitions.
-    """
+    """The outlines that fit; `left` counts files that were not looked at: no budget or no time was left."""
 
     outlines: tuple[FileOutline, ...]
     left: int = 0
-    cut: bool = False
     timed_out: bool = False
     complete: bool = True
+
+    @property
+    def cut(self) -> bool:
+        """Whether an outline lacks definitions."""
+        return any(outline.left for outline in self.outlines)
 
 
 @frozen
@@ -82,8 +85,7 @@ class Outliner:
             found = self._fitting(paths, command, check)
             return Outlined(*found, complete=complete)
         outline = self._file(read_source(self.tree, path), command, FILE_DEPTH)
-        kept, cut = _cut(outline, command.max_tokens)
-        return Outlined((kept,), cut=cut)
+        return Outlined((_cut(outline, command.max_tokens),))
 
     def _below(self, folder: RelativePath | None) -> tuple[list[str], bool]:
         """The files of known languages in a folder and the folders below it, in path order."""
@@ -94,26 +96,28 @@ class Outliner:
 
     def _fitting(
         self, paths: Sequence[str], command: CodeOutline, check: Check
-    ) -> tuple[tuple[FileOutline, ...], int, bool, bool]:
-        """The outlines within the budget and the time, how many files are left, and why."""
+    ) -> tuple[tuple[FileOutline, ...], int, bool]:
+        """The outlines within the budget and the time, how many files are left, and whether time was up.
+
+        A file that is larger than the budget is cut to a part of it, so that others are seen beside it.
+        """
         end = self.monotonic() + SECONDS
         room = command.max_tokens
         found: list[FileOutline] = []
         for number, path in enumerate(paths):
             check()
             if self.monotonic() > end:
-                return tuple(found), len(paths) - number, False, True
+                return tuple(found), len(paths) - number, True
             outline = self._candidate(path, command)
             if outline is None:
                 continue
-            outline, cut = _cut(outline, room)
-            if cut and found:
-                return tuple(found), len(paths) - number, False, False
-            found.append(outline)
-            room -= _weight(outline_lines(outline))
-            if cut:
-                return tuple(found), len(paths) - number - 1, True, False
-        return tuple(found), 0, False, False
+            is_huge = bool(_cut(outline, command.max_tokens).left)
+            kept = _cut(outline, min(room, command.max_tokens // HUGE_PART) if is_huge else room)
+            if found and (not kept.definitions or (kept.left and not is_huge)):
+                return tuple(found), len(paths) - number, False
+            found.append(kept)
+            room -= sum(map(_weight, outline_lines(kept)))
+        return tuple(found), 0, False
 
     def _candidate(self, path: str, command: CodeOutline) -> FileOutline | None:
         """The outline of a file of a folder, if there is something in it to show."""
@@ -138,19 +142,13 @@ class Outliner:
         return FileOutline(source.path.value, language, lines, shown)
 
 
-def _weight(lines: Iterator[str]) -> int:
-    return sum(estimate_tokens(f"{line}\n") for line in lines)
+def _weight(line: str) -> int:
+    return estimate_tokens(f"{line}\n")
 
 
-def _cut(outline: FileOutline, room: int) -> tuple[FileOutline, bool]:
-    """The outline with as many definitions as there is room for, and whether some had to go."""
-    kept = -1
-    for line in outline_lines(outline):
-        room -= estimate_tokens(f"{line}\n")
-        if room < 0:
-            break
-        kept += 1
-    if kept >= len(outline.definitions):
-        return outline, False
-    definitions = outline.definitions[: max(0, kept)]
-    return FileOutline(outline.path, outline.language, outline.lines, definitions, outline.plain), True
+def _cut(outline: FileOutline, room: int) -> FileOutline:
+    """The outline with as many definitions as there is room for."""
+    weights = accumulate(map(_weight, outline_lines(outline)))
+    kept = max(0, sum(1 for _ in takewhile(lambda weight: weight <= room, weights)) - 1)
+    left = len(outline.definitions) - kept
+    return evolve(outline, definitions=outline.definitions[:kept], left=left)

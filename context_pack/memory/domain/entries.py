@@ -17,7 +17,7 @@ from context_pack.retrieval.model import IndexEntry, Piece
 
 DISCOVERY, SESSION, PACK, CODE = "discovery", "session", "pack", "code"
 CORPORA = (DISCOVERY, SESSION, PACK, CODE)
-SNIPPETS = "snippets/5"
+SNIPPETS = "snippets/6"
 """Another way to cut files needs another name, so that what was indexed before is cut again."""
 BEGINNING = 200
 """How many characters of a piece a sentence encoder is given: path, name, signature and first lines.

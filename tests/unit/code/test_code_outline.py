@@ -118,12 +118,29 @@ def test_an_outline_over_its_budget_says_first_what_is_missing() -> None:
         f"a/{name}.py": "".join(f"def name_of_{name}_{number}(): ...\n" for number in range(20))
         for name in "abcdefgh"
     }
-    text = call("code_outline", many, max_tokens=300)
-    assert text.startswith("[cut at max_tokens 300: 7 more files not shown; narrow path, query or depth")
-    assert estimate_tokens(text) <= 300 + 50
+    text = call("code_outline", many, max_tokens=400)
+    assert text.startswith("[cut at max_tokens 400: 7 more files not shown; narrow path, query or depth")
+    assert estimate_tokens(text) <= 400 + 50
     one = call("code_outline", {"a.py": "def f(): ...\n" * 500}, path="a.py", max_tokens=200)
     assert one.startswith("[cut at max_tokens 200: more definitions not shown;")
     assert estimate_tokens(one) <= 200 + 50
+
+
+@pytest.mark.clause("CD-83")
+def test_a_file_larger_than_the_budget_leaves_room_for_the_others_of_its_folder() -> None:
+    files: dict[str, str | bytes] = {
+        "a.js": "function a() {}\n" * 900,
+        "b.py": "def b(): ...\n",
+        "c.js": "function c() {}\n" * 900,
+        "d.py": "def d(): ...\n",
+    }
+    text = call("code_outline", files, max_tokens=400)
+    assert text.startswith("[cut at max_tokens 400: more definitions not shown; narrow path")
+    assert estimate_tokens(text) <= 400 + 50
+    heads = [line for line in text.split("\n")[1:] if not line.startswith(" ")]
+    shown = text.count("function a()")
+    assert heads[0] == f"a.js (javascript, 900 lines, {900 - shown} more definitions)"
+    assert [head.partition(" ")[0] for head in heads] == ["a.js", "b.py", "c.js", "d.py"]
 
 
 @pytest.mark.clause("CD-84")

@@ -10,7 +10,8 @@
       (pointer_declarator declarator: (function_declarator declarator: (identifier) @name))))
     (parenthesized_declarator (identifier) @name) ; TEST(name) { … }
   ]
-  body: (_) @body) @function
+  body: (_) @body
+  (#not-match? @name "^(TYPED_)?TEST(_[FP])?$")) @function
 (declaration
   declarator: [
     (function_declarator declarator: (identifier) @name)

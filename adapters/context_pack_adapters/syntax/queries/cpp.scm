@@ -1,5 +1,15 @@
 ; What C++ adds to c.scm.
 
+; Tests that a macro makes: TEST(adds), TEST_F(Suite, adds)
+((function_definition
+  declarator: (function_declarator
+    declarator: (identifier) @_test
+    parameters: (parameter_list . [
+      ((parameter_declaration type: (_) @name) . ")")
+      ((parameter_declaration type: (_) @owner) . "," . (parameter_declaration type: (_) @name) . ")")]))
+  body: (_) @body) @function
+  (#match? @_test "^(TYPED_)?TEST(_[FP])?$"))
+
 ; Functions with the names that only C++ has; the innermost scope owns them
 (function_definition
   declarator: [
@@ -35,7 +45,8 @@
     (qualified_identifier scope: (namespace_identifier) @owner name: (operator_cast "operator" @name))
     (qualified_identifier name: (qualified_identifier scope: (namespace_identifier) @owner name: (operator_cast "operator" @name)))
   ]
-  [(field_initializer_list) (compound_statement) (try_statement) (default_method_clause) (delete_method_clause)] @body) @function
+  [(field_initializer_list) (compound_statement) (try_statement) (default_method_clause) (delete_method_clause)] @body
+  (#not-match? @name "^(TYPED_)?TEST(_[FP])?$")) @function
 (declaration declarator: (reference_declarator (function_declarator declarator: [(identifier) (operator_name)] @name))) @function @prototype
 (field_declaration_list
   (field_declaration

@@ -16,6 +16,14 @@
 (lexical_declaration . (variable_declarator
   name: (identifier) @name
   value: [(arrow_function) (function_expression) (generator_function)]) .) @function
+(program [
+  (lexical_declaration . (variable_declarator
+    name: (identifier) @name
+    value: (call_expression function: (_) @_wrap arguments: (arguments . [(arrow_function body: (_) @body) (function_expression body: (_) @body)]))) .) @function
+  (export_statement declaration: (lexical_declaration . (variable_declarator
+    name: (identifier) @name
+    value: (call_expression function: (_) @_wrap arguments: (arguments . [(arrow_function body: (_) @body) (function_expression body: (_) @body)]))) .)) @function]
+  (#match? @_wrap "^(React[.])?(memo|forwardRef)$"))
 (variable_declarator name: (identifier) @name value: (class body: (_) @body)) @class
 (lexical_declaration . (variable_declarator name: (identifier) @name value: (class)) .) @class
 
