@@ -13,29 +13,30 @@ import re
 from enum import Enum
 
 from context_pack.kernel.classes import define, field, frozen
+from context_pack.kernel.patterns import lazy_pattern
 from context_pack.kernel.text import FENCE
 
 DEEPEST_FENCE = 100
 """A fence further in is text: each line of its code would be moved as far, however short it is."""
 
-_BREAK = re.compile("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_BREAK = lazy_pattern("[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 # Block quote and list markers, in any nesting, and the white space around them.
-_CONTAINERS = re.compile(r"(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))*[ \t]*")
-_QUOTES = re.compile(r"(?:[ \t]*>)*[ \t]*")
-_UNDERLINE = re.compile(r"(?:=+|-+)[ \t]*$")
-_FENCE = re.compile(r"(?P<run>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
+_CONTAINERS = lazy_pattern(r"(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]|$)))*[ \t]*")
+_QUOTES = lazy_pattern(r"(?:[ \t]*>)*[ \t]*")
+_UNDERLINE = lazy_pattern(r"(?:=+|-+)[ \t]*$")
+_FENCE = lazy_pattern(r"(?P<run>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
 # A list marker at the margin with a line of text beside it; and nothing but a marker with room behind it.
-_ITEM = re.compile(
+_ITEM = lazy_pattern(
     r" {0,3}(?P<marker>[-+*]|\d{1,9}[.)])(?: {1,4}|\t)(?![ \t<\[>#]|$|(?:[-+*]|\d{1,9}[.)])(?:[ \t]|$))"
 )
-_MARKER = re.compile(r"(?P<lead>[ \t]*)(?P<marker>[-+*]|\d{1,9}[.)])(?: {1,4}|\t)")
+_MARKER = lazy_pattern(r"(?P<lead>[ \t]*)(?P<marker>[-+*]|\d{1,9}[.)])(?: {1,4}|\t)")
 _INTERRUPTING = ("-", "+", "*", "1.", "1)")
 # The document's own landmarks, and link definitions (whose labels ignore case) that would make links of them.
-_LANDMARK = re.compile(r"\[(?:LEGEND|CONTENT)\]|(?i:\[(?:LEGEND|CONTENT)\]:)")
+_LANDMARK = lazy_pattern(r"\[(?:LEGEND|CONTENT)\]|(?i:\[(?:LEGEND|CONTENT)\]:)")
 # ATX headings of level 1-4, and everything that may open an HTML block (`<div`, `<!--`, `<?`).
-_STRUCTURE = re.compile(r"#{1,4}(?:\s|$)|<[!?]|</?(?P<tag>[A-Za-z][A-Za-z0-9-]*)(?=[\s/>]|$)")
-_TAG = re.compile(r"<(?P<end>/?)(?P<tag>[A-Za-z][A-Za-z0-9-]*)(?=[\s/>]|$)")
+_STRUCTURE = lazy_pattern(r"#{1,4}(?:\s|$)|<[!?]|</?(?P<tag>[A-Za-z][A-Za-z0-9-]*)(?=[\s/>]|$)")
+_TAG = lazy_pattern(r"<(?P<end>/?)(?P<tag>[A-Za-z][A-Za-z0-9-]*)(?=[\s/>]|$)")
 # Tags that end with the next empty line and make no heading; those that hold something must be closed.
 _VOID = frozenset({"br", "img", "wbr"})
 _PAIRED = frozenset({

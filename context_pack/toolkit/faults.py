@@ -17,6 +17,7 @@ from typing import Any
 
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.nearness import close
+from context_pack.kernel.patterns import lazy_pattern
 
 Schema = dict[str, Any]
 
@@ -32,7 +33,7 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "id": ("entityId",),
 }  # fmt: skip
 """What arguments are called elsewhere, in lower case, and what they may be called here."""
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = lazy_pattern("[\ud800-\udfff]")
 
 
 @frozen

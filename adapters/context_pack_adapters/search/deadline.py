@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, wait
 from typing import TypeVar
 
 from context_pack.code.domain.search import TIMED_OUT
@@ -61,15 +60,18 @@ def in_time(work: Callable[[Deadline], T], pattern: str, seconds: float, call: C
         Cancelled: the call was withdrawn.
     """
     deadline = Deadline(seconds - call.waited)
-    future: Future[T] = Future()
+    done = threading.Event()
+    found: list[T] = []
+    failed: list[BaseException] = []
 
     def run() -> None:
         try:
-            future.set_result(work(deadline))
+            found.append(work(deadline))
         except BaseException as error:  # handed to the one who waits
-            future.set_exception(error)
+            failed.append(error)
         finally:
             _places.release()
+            done.set()
 
     try:
         while not _places.acquire(timeout=min(CHECK_SECONDS, deadline.left())):
@@ -79,10 +81,12 @@ def in_time(work: Callable[[Deadline], T], pattern: str, seconds: float, call: C
         except BaseException:
             _places.release()
             raise
-        while not wait([future], CHECK_SECONDS).done:
+        while not done.wait(CHECK_SECONDS):
             call.check()
             deadline.left()
-        return future.result()
+        if failed:
+            raise failed[0]
+        return found[0]
     except TimedOut:
         raise Failure(Code.TIMED_OUT, TIMED_OUT, {"pattern": pattern, "hint": HINT}) from None
     finally:

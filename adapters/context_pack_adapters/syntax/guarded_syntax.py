@@ -18,9 +18,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import islice
-from subprocess import DEVNULL, PIPE, Popen
 from threading import Lock, Thread
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from context_pack.kernel.classes import define, field
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
@@ -28,6 +27,9 @@ from context_pack_adapters.syntax.parser_process import ParseRequest, answer_of
 from context_pack_adapters.syntax.records import from_record
 from context_pack_adapters.syntax.sources import knows
 from context_pack_adapters.system import python_command, python_environment
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 START_SECONDS = 60.0
 ANSWER_SECONDS = 60.0
@@ -185,6 +187,8 @@ class _Process:
 
     def start(self) -> bool:
         """Start it and wait until it is ready; whether it is."""
+        from subprocess import DEVNULL, PIPE, Popen
+
         self.end()
         try:
             self._popen = Popen(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from difflib import SequenceMatcher
 from enum import StrEnum
 
 from context_pack.kernel.classes import frozen
@@ -95,6 +94,8 @@ def _opcodes(before: Sequence[str], after: Sequence[str]) -> list[Opcode]:
     if len(middle[0]) * len(middle[1]) > MOST_PAIRS:
         steps.append(("replace", head, len(before) - tail, head, len(after) - tail))
     else:
+        from difflib import SequenceMatcher
+
         found = SequenceMatcher(None, *middle, autojunk=len(middle[0]) > CONTEXT * 100).get_opcodes()
         steps += [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in found]
     if tail:

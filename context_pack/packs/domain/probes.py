@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from typing import Generic, TypeVar
 
+from context_pack.kernel.patterns import lazy_pattern
+
 PIECE, STEP = 48, 500
 """How long a sample is, and how far samples are apart."""
-_SAMPLES = re.compile(rf"(?s:.{{{STEP - PIECE - 1}}})[^\n]*\n((?s:.{{0,{PIECE}}}))")
-_STARTS = re.compile(rf"^(?=(?s:(.{{{PIECE}}})))", re.MULTILINE)
+_SAMPLES = lazy_pattern(rf"(?s:.{{{STEP - PIECE - 1}}})[^\n]*\n((?s:.{{0,{PIECE}}}))")
+_STARTS = lazy_pattern(rf"^(?=(?s:(.{{{PIECE}}})))", re.MULTILINE)
 
 T = TypeVar("T")
 
