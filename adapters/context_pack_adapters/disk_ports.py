@@ -14,7 +14,7 @@ from context_pack.cases import Ports
 from context_pack_adapters.disk.opening import Place
 from context_pack_adapters.private_places import PrivatePlaces, open_places
 from context_pack_adapters.settings import Settings
-from context_pack_adapters.stores.events import Tell, nobody
+from context_pack_adapters.stores.events import Tell
 from context_pack_adapters.system import SystemClock, SystemIds
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def storage_place(settings: Settings) -> Place:
 def file_packs(
     settings: Settings,
     ids: IdSource,
-    tell: Tell = nobody,
+    tell: Tell = lambda _: None,
     trash: Folder | None = None,
     history: FilePackHistory | None = None,
 ) -> PackStore:
@@ -85,7 +85,7 @@ class DiskPorts(Ports):
         self,
         settings: Settings,
         worker: Background | None = None,
-        tell: Tell = nobody,
+        tell: Tell = lambda _: None,
         places: PrivatePlaces | None = None,
     ) -> None:
         # The private places go by the real path of the project, which must not change under a call.

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote, unquote
 
+from context_pack.documents.domain.model import Collection
 from context_pack.documents.usecases.shelf import DocumentShelf
 from context_pack.kernel.errors import Code, Failure
 from context_pack.retrieval.headings import is_markdown
+from context_pack.retrieval.model import Summary
 from context_pack.toolkit.offers import ResourceEntry, ResourceFamily, ResourceText, best_first
 
 PREFIX = "context://document/"
@@ -34,14 +36,18 @@ def build(shelf: DocumentShelf) -> ResourceFamily:
 
 
 def _entries(shelf: DocumentShelf) -> Iterator[ResourceEntry]:
-    """Every document that is indexed; a list always answers."""
+    for collection, one in _listed(shelf):
+        uri = f"{PREFIX}{quote(collection.alias, safe='')}/{quote(one.key)}"
+        yield ResourceEntry(uri, one.key, one.title, mime_type=_mime_type(one.key))
+
+
+def _listed(shelf: DocumentShelf, *names: str) -> Iterator[tuple[Collection, Summary]]:
+    """Every document that is indexed of these collections, or of all; a list always answers."""
     try:
-        collections = shelf.chosen(())
-        shelf.bring_up_to_date(collections)
-        for collection in collections:
-            for one in shelf.documents(collection).documents:
-                uri = f"{PREFIX}{quote(collection.alias, safe='')}/{quote(one.key)}"
-                yield ResourceEntry(uri, one.key, one.title, mime_type=_mime_type(one.key))
+        chosen = shelf.chosen(names)
+        shelf.bring_up_to_date(chosen)
+        for collection in chosen:
+            yield from ((collection, one) for one in shelf.documents(collection).documents)
     except Failure:
         return
 
@@ -68,9 +74,4 @@ def _mime_type(document: str) -> str:
 
 def _documents(shelf: DocumentShelf, others: Mapping[str, str]) -> Iterable[str]:
     """The documents of the collection that the other argument names, or of all."""
-    try:
-        chosen = shelf.chosen([others["collection"]] if others.get("collection") else [])
-        shelf.bring_up_to_date(chosen)
-        return [one.key for collection in chosen for one in shelf.documents(collection).documents]
-    except Failure:
-        return ()
+    return [one.key for _, one in _listed(shelf, *filter(None, [others.get("collection")]))]

@@ -6,9 +6,10 @@ within their budget; `documents_get_document` is always complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from context_pack.documents.domain.model import Collection
 from context_pack.documents.family import FAMILY, MOST_HEADING, Body, hit_body, named, outcome_body
 from context_pack.documents.usecases import commands
 from context_pack.documents.usecases.freshness import IndexFreshness
@@ -16,9 +17,10 @@ from context_pack.documents.usecases.search import Answered, Finder, SearchAnswe
 from context_pack.documents.usecases.shelf import NOTHING_CONFIGURED, DocumentShelf
 from context_pack.documents.usecases.sync_all import sync_all, under_every_name
 from context_pack.kernel.classes import frozen
+from context_pack.retrieval.model import IndexEntry
 from context_pack.retrieval.searching import retry_if_damaged
 from context_pack.toolkit.call import Call
-from context_pack.toolkit.rows import fitted, weight
+from context_pack.toolkit.rows import fitted, leading, weight
 from context_pack.toolkit.shapes import shape
 from context_pack.toolkit.spec import FETCHES, Answer, Tool, json_answer, tool
 from context_pack.toolkit.tokens import fitting
@@ -133,7 +135,7 @@ class _DocumentAnswers:
         rows = [{"id": one.key, "title": one.title, "size": one.size} for one in listed.documents]
 
         def answer(room: int) -> Answer:
-            shown = _first(rows, room - ENVELOPE_BYTES)
+            shown = leading(rows, room - ENVELOPE_BYTES)
             end = command.offset + len(shown)
             more = {"nextOffset": end} if end < listed.total and shown else {}
             body = {
@@ -149,26 +151,31 @@ class _DocumentAnswers:
 
         return fitting(call.page_tokens, answer)
 
-    def document(self, command: commands.GetDocument, call: Call) -> Answer:
-        """`documents_get_document`."""
+    def _entry(
+        self, command: commands.GetDocument | commands.GetOutline | commands.GetSection, call: Call
+    ) -> tuple[Collection, IndexFreshness, IndexEntry]:
+        """The document that a call names, in its collection, which is brought up to date first."""
         collection = self.shelf.find(command.collection)
         freshness = self.shelf.bring_up_to_date([collection], call.check)
         entry = self.shelf.document(collection, command.document, command.collection, freshness.stale)
+        return collection, freshness, entry
+
+    def document(self, command: commands.GetDocument, call: Call) -> Answer:
+        """`documents_get_document`."""
+        collection, freshness, entry = self._entry(command, call)
         body = {**named(collection), "document": entry.key, "title": entry.title, "size": entry.size}
         return json_answer({**body, "content": entry.text, **_state(freshness)})
 
     def outline(self, command: commands.GetOutline, call: Call) -> Answer:
         """`documents_get_outline`."""
-        collection = self.shelf.find(command.collection)
-        freshness = self.shelf.bring_up_to_date([collection], call.check)
-        entry = self.shelf.document(collection, command.document, command.collection, freshness.stale)
+        collection, freshness, entry = self._entry(command, call)
         rows = [
             {"level": one.level, "text": one.text[:MOST_HEADING], "line": one.line}
             for one in self.shelf.outline(entry, command.max_depth)
         ]
 
         def answer(room: int) -> Answer:
-            shown = _first(rows, room - ENVELOPE_BYTES - weight(entry.title))
+            shown = leading(rows, room - ENVELOPE_BYTES - weight(entry.title))
             body = {**named(collection), "document": entry.key, "title": entry.title, "outline": shown}
             return json_answer({**body, **_cut(len(shown) < len(rows)), **_state(freshness)})
 
@@ -176,9 +183,7 @@ class _DocumentAnswers:
 
     def section(self, command: commands.GetSection, call: Call) -> Answer:
         """`documents_get_section`; what is longer than an answer may be ends early, and says so."""
-        collection = self.shelf.find(command.collection)
-        freshness = self.shelf.bring_up_to_date([collection], call.check)
-        entry = self.shelf.document(collection, command.document, command.collection, freshness.stale)
+        collection, freshness, entry = self._entry(command, call)
         found = self.shelf.section(entry, command.section, command.subsections)
         row = {
             **named(collection),
@@ -307,14 +312,3 @@ def _rising(call: Call) -> Callable[[int, int, str], None]:
 def _room(most: int, beside: Any) -> int:
     """The bytes that are left for rows."""
     return most - weight(beside) - 60
-
-
-def _first(rows: Sequence[Mapping[str, Any]], room: int) -> list[Mapping[str, Any]]:
-    """As many rows as there is room for."""
-    shown: list[Mapping[str, Any]] = []
-    for row in rows:
-        room -= weight(row) + 1
-        if room < 0:
-            break
-        shown.append(row)
-    return shown

@@ -177,7 +177,7 @@ def _subject(error: Any, field: str) -> str:
     return f"'{field}'" if field else "the arguments"
 
 
-_NAMES = {
+TYPE_NAMES = {
     "string": "a string",
     "integer": "an integer",
     "number": "a number",
@@ -193,9 +193,9 @@ def _demand(rule: str, value: Any, schema: Schema) -> str:
         case "type" if "enum" in schema:
             return _demand("enum", schema["enum"], schema)
         case "type":
-            return f"must be {_NAMES.get(value, value)}{_span(schema)}"
+            return f"must be {TYPE_NAMES.get(value, value)}{_span(schema)}"
         case "minimum" | "maximum":
-            return f"must be {_NAMES.get(schema['type'], 'a number')}{_span(schema)}"
+            return f"must be {TYPE_NAMES.get(schema['type'], 'a number')}{_span(schema)}"
         case "enum":
             return f"must be one of: {', '.join(map(str, value))}"
         case "minLength":

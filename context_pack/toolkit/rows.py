@@ -8,9 +8,10 @@ keeps as many whole lines of its content as there is room for, of a very long li
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
+R = TypeVar("R")
 Row = dict[str, Any]
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -51,6 +52,17 @@ def fitted(rows: Sequence[Row], most: int, heads: int = 1) -> tuple[list[Row], b
             found.append(_cut(row, room))
             room = -1  # whoever comes after one that was cut has nothing
     return found, kept < len(rows)
+
+
+def leading(rows: Iterable[R], room: int) -> list[R]:
+    """As many of the first rows as there is room for."""
+    shown: list[R] = []
+    for row in rows:
+        room -= weight(row) + 1
+        if room < 0:
+            break
+        shown.append(row)
+    return shown
 
 
 def _cut(row: Row, room: int) -> Row:

@@ -14,7 +14,7 @@ from context_pack.memory.ports import Recorded
 from context_pack.packs.ports import patiently
 from context_pack_adapters.postgres.connection import Database, Link, Row, locked
 from context_pack_adapters.stores.discovery_files import LOCK_SECONDS, decoded, encoded, malformed, not_found
-from context_pack_adapters.stores.events import WRITING, Tell, nobody
+from context_pack_adapters.stores.events import WRITING, Tell
 
 _LIST: LiteralString = "SELECT id, stamp FROM context_pack.cp_discoveries WHERE project = %(project)s"
 _SOME: LiteralString = """
@@ -51,7 +51,7 @@ class PostgresDiscoveryStore:
         self,
         database: Database,
         lock_timeout: float = LOCK_SECONDS,
-        tell: Tell = nobody,
+        tell: Tell = lambda _: None,
         author: str | None = None,
     ) -> None:
         self._database = database

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.postgres.projects import project_key
 from context_pack_adapters.settings import Settings, store_password
-from context_pack_adapters.stores.events import Tell, nobody
+from context_pack_adapters.stores.events import Tell
 from context_pack_adapters.system import SystemIds
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Unopened:
 class Team:
     """What is shared through one database."""
 
-    def __init__(self, settings: Settings, environ: Mapping[str, str], tell: Tell = nobody) -> None:
+    def __init__(self, settings: Settings, environ: Mapping[str, str], tell: Tell = lambda _: None) -> None:
         self.settings = settings
         self._environ = environ
         self._tell = tell

@@ -23,7 +23,7 @@ from context_pack.packs.ports import KEPT_REVISIONS, Waiting, patiently
 from context_pack_adapters.postgres import pack_rows as sql
 from context_pack_adapters.postgres.connection import Database, Link, Row, Statement, locked
 from context_pack_adapters.stores import pack_format
-from context_pack_adapters.stores.events import WRITING, Event, EventKind, Tell, nobody
+from context_pack_adapters.stores.events import WRITING, Event, EventKind, Tell
 from context_pack_adapters.stores.pack_files import LOCK_SUFFIX, MalformedPackFile
 from context_pack_adapters.stores.pack_store import CREATE_LOCK, LOCK_SECONDS, name_taken, not_found, refusal
 
@@ -48,7 +48,7 @@ class PostgresPackStore:
         database: Database,
         ids: IdSource,
         lock_timeout: float = LOCK_SECONDS,
-        tell: Tell = nobody,
+        tell: Tell = lambda _: None,
         author: str | None = None,
         clock: Clock | None = None,
     ) -> None:

@@ -22,7 +22,7 @@ from context_pack.kernel.instants import format_instant, parse_instant
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock
 from context_pack_adapters.disk.private import PrivateFolder
-from context_pack_adapters.stores.events import Event, EventKind, Tell, nobody
+from context_pack_adapters.stores.events import Event, EventKind, Tell
 
 FORMAT = 1
 FILE, BROKEN, LOCK = "items.json", "items.broken.json", ".lock"
@@ -36,7 +36,7 @@ class AccessFiles:
     """An `AccessLog` in `{state}/access/`; safe to share between threads and processes."""
 
     def __init__(
-        self, state: PrivateFolder, clock: Clock, seconds: float = WRITE_SECONDS, tell: Tell = nobody
+        self, state: PrivateFolder, clock: Clock, seconds: float = WRITE_SECONDS, tell: Tell = lambda _: None
     ) -> None:
         self._folder = state.below("access")
         self._clock = clock

@@ -31,7 +31,7 @@ from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.opening import AnyPlace, NotRegular, TooLarge
 from context_pack_adapters.disk.signature import Signature, settled_signature, signature
 from context_pack_adapters.stores import front_matter
-from context_pack_adapters.stores.events import WRITING, Tell, nobody
+from context_pack_adapters.stores.events import WRITING, Tell
 
 SUFFIX, LOCK = ".md", ".lock"
 LOCK_SECONDS = 10.0
@@ -49,7 +49,9 @@ class _SeenDiscovery(NamedTuple):
 class DiscoveryFiles:
     """A `DiscoveryStore` on disk; safe to share between threads and processes."""
 
-    def __init__(self, root: AnyPlace, lock_timeout: float = LOCK_SECONDS, tell: Tell = nobody) -> None:
+    def __init__(
+        self, root: AnyPlace, lock_timeout: float = LOCK_SECONDS, tell: Tell = lambda _: None
+    ) -> None:
         self._folder = Folder(root).below("memory", "discoveries")
         self._lock_timeout = lock_timeout
         self._tell = tell

@@ -34,7 +34,3 @@ class Event(NamedTuple):
 
 Tell = Callable[[Event], None]
 WRITING = Event(EventKind.WRITING)
-
-
-def nobody(_: Event) -> None:
-    """Default callback: ignores the event."""

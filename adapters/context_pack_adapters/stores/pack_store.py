@@ -24,7 +24,7 @@ from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
 from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.stores import pack_format
-from context_pack_adapters.stores.events import WRITING, Event, EventKind, Tell, nobody
+from context_pack_adapters.stores.events import WRITING, Event, EventKind, Tell
 from context_pack_adapters.stores.pack_files import (
     LOCK_SUFFIX,
     SUFFIX,
@@ -55,7 +55,7 @@ class FilePackStore:
         clock: Clock,
         ids: IdSource,
         lock_timeout: float = LOCK_SECONDS,
-        tell: Tell = nobody,
+        tell: Tell = lambda _: None,
         trash: Folder | None = None,
         history: FilePackHistory | None = None,
     ) -> None:

@@ -10,20 +10,13 @@ from typing import Any
 
 from context_pack.bundles.domain.steps import COST
 from context_pack.kernel.text import single_line
+from context_pack.toolkit.faults import TYPE_NAMES
 
 FORBIDDEN: dict[str, Any] = {"not": {}}
 """What nothing fits."""
 _SHOWN = 120
 
-_NAMES = {
-    "string": "a string",
-    "integer": "an integer",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "an object",
-    "null": "null",
-}
+_NAMES = {**TYPE_NAMES, "null": "null"}
 _DEMANDS = {
     "minLength": "must have at least {} characters",
     "maxLength": "must have at most {} characters",

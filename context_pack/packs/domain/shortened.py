@@ -7,7 +7,7 @@ from typing import Any
 
 from context_pack.packs.domain.budget import ELLIPSIS
 from context_pack.packs.domain.record import Record
-from context_pack.toolkit.rows import weight
+from context_pack.toolkit.rows import leading, weight
 
 MOST_CHARS = 200
 """So much of a long text is shown."""
@@ -75,14 +75,7 @@ def first_rows(record: Record, rows: str, room: int, rest: str) -> Record:
 
 def rows_within(record: Record, rows: str, room: int) -> list[Any]:
     """The first rows of a record that fit with what it holds beside them."""
-    room -= ENVELOPE_BYTES + weight({**record, rows: []})
-    shown: list[Any] = []
-    for row in record[rows]:
-        room -= weight(row) + 1
-        if room < 0:
-            break
-        shown.append(row)
-    return shown
+    return leading(record[rows], room - ENVELOPE_BYTES - weight({**record, rows: []}))
 
 
 def _cut(row: Any) -> Any:
