@@ -51,7 +51,7 @@ class BundleFiles(Protocol):
 
 @frozen
 class BundlePlace:
-    """Where a bundle was found: its id, and what people are told of it."""
+    """Where a bundle was found: its id, and its folder as messages show it."""
 
     id: str
     path: str

@@ -153,14 +153,14 @@ def _answer(
     name: str, opened: OpenedBundle, data: Mapping[str, Any], meta: Mapping[str, Any], shown: Sequence[Entity]
 ) -> Answer:
     """The envelope with the diagnostics of the entities that it shows, and a count of the others."""
-    told, others = opened.bundle.troubles_of(shown)
+    own, others = opened.bundle.troubles_of(shown)
     counted = {"otherDiagnostics": others} if others else {}
-    text = _envelope(name, opened.id, compact(data), {**meta, **counted}, [one.record() for one in told])
+    text = _envelope(name, opened.id, compact(data), {**meta, **counted}, [one.record() for one in own])
     return Answer(text, json.loads(text))
 
 
 def _envelope(
-    name: str, bundle_id: str, data: str, meta: Mapping[str, Any], told: Sequence[Mapping[str, str]]
+    name: str, bundle_id: str, data: str, meta: Mapping[str, Any], diagnostics: Sequence[Mapping[str, str]]
 ) -> str:
-    head, tail = {"ok": True, "tool": name}, {"bundleId": bundle_id, "meta": meta, "diagnostics": told}
+    head, tail = {"ok": True, "tool": name}, {"bundleId": bundle_id, "meta": meta, "diagnostics": diagnostics}
     return f'{compact(head)[:-1]},\n"data":{data},\n{compact(tail)[1:]}'

@@ -86,7 +86,7 @@ def _atom(value: Any) -> str:
 
 
 def line_of(text: str) -> str:
-    """A text on one line, plain if nobody can misread it; half a character is for the encoder to refuse."""
+    """A text on one line, plain if every reader reads it as that text; a lone surrogate is kept."""
     if _PLAIN.fullmatch(text) and text.lower() not in _AMBIGUOUS:
         return text
     return f'"{_ESCAPED.sub(_escape, text)}"'

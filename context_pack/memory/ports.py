@@ -77,7 +77,7 @@ class SessionLog(Protocol):
 
 
 class CodePlaces(Protocol):
-    """Anchors the code that discoveries point at, and tells how it stands."""
+    """Anchors the code that discoveries point at, and finds its state."""
 
     def anchored(self, path: str | None, lines: LineRange | None, symbol: str | None) -> CodePlace:
         """The place of a file, of lines of it or of a definition, with an anchor of its text as it is now.

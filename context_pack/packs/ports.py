@@ -145,7 +145,7 @@ class Excerpt:
 
 @frozen
 class Excerpted:
-    """Passages, the best first, and what is to be told beside them (an index that is not ready, …)."""
+    """Passages, the best first, and warnings beside them (an index that is not ready, …)."""
 
     items: Sequence[Excerpt]
     notes: Mapping[str, object] = field(factory=dict)
@@ -183,6 +183,6 @@ class NoScopes:
 
 @frozen
 class PackSettings:
-    """What whoever runs the feature decides: how large a source file may be."""
+    """Settings of packs: how large a source file may be."""
 
     max_source_bytes: int = 2 * 1024 * 1024

@@ -66,7 +66,7 @@ def retry_if_damaged(ask: Callable[P, T]) -> Callable[P, T]:
     return asked
 
 
-class _Outgrown(Exception):
+class _DimensionChanged(Exception):
     """The semantic embedder's vectors have another length than those in the index."""
 
     def __init__(self, dimension: int) -> None:
@@ -97,12 +97,12 @@ class Searching:
         """Search; if the vectors no longer compare, drop them, search again and warn."""
         try:
             return ask(self), None
-        except _Outgrown as outgrown:
+        except _DimensionChanged as changed:
             assert self.semantic is not None
             try:
-                self.index.renew(self.semantic.id, outgrown.dimension)
+                self.index.renew(self.semantic.id, changed.dimension)
                 return ask(self), OTHER_VECTORS
-            except (Failure, _Outgrown):
+            except (Failure, _DimensionChanged):
                 return ask(evolve(self, semantic=None)), OTHER_VECTORS
 
     def _ask(self, questions: Sequence[Question]) -> list[Ranking]:
@@ -192,12 +192,12 @@ class Searching:
         """Make sure that a semantic vector can be compared with those in the index.
 
         Raises:
-            _Outgrown: they have another length.
+            _DimensionChanged: they have another length.
         """
         if embedder is None or embedder is not self.semantic:
             return
         if snapshot.dimension(embedder.id) not in (0, len(vector)):
-            raise _Outgrown(len(vector))
+            raise _DimensionChanged(len(vector))
 
     def _chosen(self, snapshot: Snapshot, scope: Scope) -> tuple[Embedder, Progress | None]:
         """The embedder that answers in a scope, and how far the semantic one is when it does not."""

@@ -53,7 +53,7 @@ class Call(Protocol):
         """
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell the caller how far the work is; cheap, may be called often, drops what nobody asked for."""
+        """Send progress to the caller; cheap, may be called often, dropped if not asked for."""
 
     def after(self, work: Callable[[], None]) -> None:
         """Do `work` once the reply has gone; it never delays or fails the reply."""

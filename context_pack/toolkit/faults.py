@@ -53,10 +53,10 @@ def problems_of(validator: Any, value: Any) -> list[Problem]:
     if not errors:
         return list(islice(_half_characters(value, "$", ""), MAX_PROBLEMS))
     # One value may break several rules; the first one told is enough.
-    told: dict[str, Problem] = {}
+    by_path: dict[str, Problem] = {}
     for problem in map(_explain, errors):
-        told.setdefault(problem.path, problem)
-    return list(told.values())[:MAX_PROBLEMS]
+        by_path.setdefault(problem.path, problem)
+    return list(by_path.values())[:MAX_PROBLEMS]
 
 
 def _depth(error: Any) -> int:

@@ -23,7 +23,7 @@ _KNOWN = {
 
 
 def fits(schema: Schema, value: Any) -> bool:
-    """Whether a value keeps all rules of a schema; False also where it cannot be told."""
+    """Whether a value keeps all rules of a schema; False also if that cannot be decided here."""
     kind = schema.get("type")
     if not isinstance(kind, str) or not schema.keys() <= _KNOWN.get(kind, set()):
         return False

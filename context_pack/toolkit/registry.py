@@ -99,7 +99,7 @@ class Registry:
         except Exception as error:
             self.alarm(name, error)
             return self.fail(name, arguments, call, Failure(Code.INTERNAL, INTERNAL), start)
-        return self._told(name, answer, start, "refused" if answer.is_error else None)
+        return self._recorded(name, answer, start, "refused" if answer.is_error else None)
 
     def fail(
         self,
@@ -112,9 +112,9 @@ class Registry:
         """A failed call as an answer in the family's shape, counted like any other."""
         answer = self.tools[name].family.error(failure, FailedCall(name, call.request_id, arguments))
         limited = failure.code is Code.RATE_LIMITED  # a kind of its own to whoever reads the numbers
-        return self._told(name, answer, start, failure.code.value if limited else failure.kind.value)
+        return self._recorded(name, answer, start, failure.code.value if limited else failure.kind.value)
 
-    def _told(self, name: str, answer: Answer, start: float | None, kind: str | None) -> Answer:
+    def _recorded(self, name: str, answer: Answer, start: float | None, kind: str | None) -> Answer:
         spent = 0.0 if start is None else (self.monotonic() - start) * 1000
         self.metrics.record(name, spent, kind)
         self.report(Finished(name, kind is None, spent, size(answer.text)))

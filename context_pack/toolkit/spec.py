@@ -118,7 +118,7 @@ def _anything(_: Mapping[str, Any]) -> str:
 
 def _published(schema: Schema, all_lengths: bool) -> Schema:
     """The schema without the bounds that nobody passes by accident: they are kept, but need not be read."""
-    shown = {key: value for key, value in schema.items() if _is_said(key, value, all_lengths)}
+    shown = {key: value for key, value in schema.items() if _is_published(key, value, all_lengths)}
     if "properties" in shown:
         inner = shown["properties"].items()
         shown["properties"] = {name: _published(each, all_lengths) for name, each in inner}
@@ -127,7 +127,7 @@ def _published(schema: Schema, all_lengths: bool) -> Schema:
     return shown
 
 
-def _is_said(key: str, value: Any, all_lengths: bool) -> bool:
+def _is_published(key: str, value: Any, all_lengths: bool) -> bool:
     if key in ("minLength", "maxLength") and all_lengths:
         return True
     return bool(value > 1) if key == "minLength" else key not in UNSAID or value < UNSAID[key]

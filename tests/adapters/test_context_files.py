@@ -17,7 +17,7 @@ from hanging import never_hanging
 from planting import ordinary_user
 
 from context_pack.contexts.domain.fingerprint import Method
-from context_pack.contexts.domain.model import Context, Corrupt, MalformedContext, judged
+from context_pack.contexts.domain.model import Context, Corrupt, MalformedContext, validated
 from context_pack.contexts.ports import PlaceRefusal, Project, unwatched
 from context_pack.contexts.usecases.query import RefusedQuery
 from context_pack.contexts.usecases.refresh import RefreshRequest
@@ -583,7 +583,7 @@ def parsed(text: str | bytes) -> Any:
 )
 def test_yaml_1_1_booleans_and_numbers_stay_text(spelled: str) -> None:
     text = context("src").replace("A folder.", spelled)
-    verdict = judged(parsed(text))
+    verdict = validated(parsed(text))
     assert isinstance(verdict, Context)
     assert verdict.record["summary"] == spelled
 
@@ -591,7 +591,7 @@ def test_yaml_1_1_booleans_and_numbers_stay_text(spelled: str) -> None:
 @pytest.mark.clause("CX-02", "CX-03")
 @pytest.mark.parametrize("version", ["1", "1.0", "0x1", "0o1", "1e0", "+1"])
 def test_every_yaml_spelling_of_1_is_version_1(version: str) -> None:
-    verdict = judged(parsed(context("src").replace("version: 1\n", f"version: {version}\n")))
+    verdict = validated(parsed(context("src").replace("version: 1\n", f"version: {version}\n")))
     assert isinstance(verdict, Context)
     assert verdict.record["version"] == 1
 
@@ -610,7 +610,7 @@ def test_every_yaml_spelling_of_1_is_version_1(version: str) -> None:
     ids=["bom", "crlf", "anchor", "marks", "comments", "flush"],
 )
 def test_every_layout_of_a_valid_file_is_fine(change: Any) -> None:
-    verdict = judged(parsed(change(context("src"))))
+    verdict = validated(parsed(change(context("src"))))
     assert isinstance(verdict, Context)
     assert verdict.record["summary"] == "A folder."
 
@@ -631,14 +631,14 @@ def test_every_layout_of_a_valid_file_is_fine(change: Any) -> None:
 )
 def test_yaml_outside_the_supported_subset_is_corrupt(text: str | bytes) -> None:
     found = parsed(text)
-    verdict = Corrupt(found.reason) if isinstance(found, MalformedContext) else judged(found)
+    verdict = Corrupt(found.reason) if isinstance(found, MalformedContext) else validated(found)
     assert isinstance(verdict, Corrupt)
 
 
 @pytest.mark.clause("CX-02")
 def test_a_merge_key_below_the_top_is_dropped_and_never_merged() -> None:
     text = context("src") + "dependencies:\n  <<: {internal: [a]}\n  external: [b]\n"
-    verdict = judged(parsed(text))
+    verdict = validated(parsed(text))
     assert isinstance(verdict, Context)
     assert verdict.record["dependencies"] == {"external": ["b"]}
 
@@ -646,7 +646,7 @@ def test_a_merge_key_below_the_top_is_dropped_and_never_merged() -> None:
 @pytest.mark.clause("CX-02", "CX-34")
 def test_escaped_surrogate_pairs_and_tabbed_blank_lines_are_kept() -> None:
     text = MINIMAL.replace("A folder.", r'"A \ud83d\ude80."') + "\t\ntodos: [a]\n"
-    found = judged(FORMAT.parse(text.encode()))
+    found = validated(FORMAT.parse(text.encode()))
     assert isinstance(found, Context)
     assert found.gist.summary == "A \U0001f680."
     after = FORMAT.revise(text.encode(), {"todos": ["b"]})

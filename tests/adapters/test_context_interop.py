@@ -17,7 +17,7 @@ import pytest
 from context_trees import FORMAT, Asked, context, disk_contexts, plant
 
 from context_pack.contexts.domain.fingerprint import FreshnessState, Method, compared
-from context_pack.contexts.domain.model import Context, judged
+from context_pack.contexts.domain.model import Context, validated
 from context_pack.contexts.domain.quick import gist_of
 from context_pack.contexts.domain.schema import FIELDS
 from context_pack.contexts.ports import PlaceRefusal
@@ -129,7 +129,7 @@ def test_both_readers_read_every_file_that_dotcontext_wrote(original: Path) -> N
     glances = 0
     for path in files:
         value = FORMAT.parse(path.read_bytes())
-        verdict = judged(value)
+        verdict = validated(value)
         assert isinstance(verdict, Context), path
         assert dict(verdict.record) == value
         assert list(verdict.record) == [name for name in FIELDS if name in value]

@@ -111,7 +111,7 @@ def refresh(options: Namespace, shell: Shell) -> int:
 
 
 def _carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
-    """Make or refresh contexts and tell what became of each folder."""
+    """Make or refresh contexts and print the outcome of each folder."""
     from context_pack.contexts.domain.fingerprint import Method
     from context_pack.contexts.usecases.refresh import RefreshRequest
     from context_pack_adapters.commands.meter import Meter

@@ -24,7 +24,7 @@ SHOWN_LINES, SHOWN_CHARS = 4, 160
 
 
 def open_documents(shell: Shell) -> Documents:
-    """The documents of this project; what is wrong with its configuration is told."""
+    """The documents of this project; prints problems of its configuration."""
     from context_pack_adapters.workspace.documents import Documents
 
     documents = Documents(shell.cases())

@@ -163,7 +163,7 @@ def _grammars() -> Iterator[Finding]:
 
 
 def _variables(settings: Settings) -> Iterator[Finding]:
-    """Variables that were not understood, or that nobody reads."""
+    """Variables with bad values, and unknown variables with our prefix."""
     for complaint in settings.complaints:
         yield Finding("environment", "warn", complaint, "correct or unset it")
     for name in sorted(name for name in os.environ if name.startswith("CONTEXT_PACK_")):

@@ -89,7 +89,7 @@ def index(options: Namespace, shell: Shell) -> int:
     else:
         shell.terminal.line(
             f"{counted(tally.files, 'file')}: {len(tally.index)} indexed, {len(tally.remove)} removed, "
-            f"{tally.told}, in {outcome['seconds']:.1f} s"
+            f"{tally.in_words}, in {outcome['seconds']:.1f} s"
         )
     return 1 if trouble else 0
 
@@ -131,7 +131,7 @@ def _show_plan(tally: Tally, options: Namespace, shell: Shell) -> None:
         shell.terminal.line(f"skip    and {unnamed} more")
     shell.terminal.note(
         f"{len(tally.index)} of {tally.files} files to index ({tally.bytes} bytes), {len(tally.remove)} to "
-        f"remove, {tally.told}"
+        f"remove, {tally.in_words}"
     )
 
 
@@ -152,7 +152,7 @@ class IndexState:
         """The states without those of failed files, so that the command tries these again."""
         return {path: each for path, each in self.known.items() if not self.facts.get(path, {}).get(FAILED)}
 
-    def told(self, fact: str) -> dict[str, str]:
+    def with_fact(self, fact: str) -> dict[str, str]:
         """The files with a fact (`plain`, `skipped`) and its reason."""
         return {path: str(facts[fact]) for path, facts in self.facts.items() if fact in facts}
 
@@ -180,7 +180,7 @@ class Tally:
         return _counted(self.plain)
 
     @property
-    def told(self) -> str:
+    def in_words(self) -> str:
         """The skipped ones and the plain ones in words."""
         skipped = ", ".join(f"{count} {reason}" for reason, count in self.reasons.items())
         plain = ", ".join(f"{reason}: {count}" for reason, count in self.plain_reasons.items())
@@ -206,7 +206,7 @@ def _counted(files: Mapping[str, str]) -> dict[str, int]:
 
 def expected(plan: IndexPlan, before: IndexState, tree: CodeTree) -> Tally:
     """What carrying out a plan would do; looks into the files that it would read."""
-    skipped = before.told(SKIPPED)
+    skipped = before.with_fact(SKIPPED)
     held = {path: why for path, why in skipped.items() if path not in plan.changed and path not in plan.gone}
     reasons = {path: tree.read(path).skipped for path in plan.changed}
     found = {path: why for path, why in reasons.items() if why is not None}
@@ -222,7 +222,7 @@ def expected(plan: IndexPlan, before: IndexState, tree: CodeTree) -> Tally:
 
 def achieved(plan: IndexPlan, before: IndexState, after: IndexState, tree: CodeTree) -> Tally:
     """What carrying out a plan did; a file that was read and found unchanged was not indexed."""
-    held, held_before = after.told(SKIPPED), before.told(SKIPPED)
+    held, held_before = after.with_fact(SKIPPED), before.with_fact(SKIPPED)
     index = tuple(
         path
         for path in plan.changed
@@ -230,7 +230,7 @@ def achieved(plan: IndexPlan, before: IndexState, after: IndexState, tree: CodeT
         and path not in held
         and (path not in before.known or before.known[path].digest != after.known[path].digest)
     )
-    plain = after.told(PLAIN)
+    plain = after.with_fact(PLAIN)
     return Tally(
         len(after.known) - len(held),
         index,

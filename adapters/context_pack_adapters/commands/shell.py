@@ -45,7 +45,7 @@ class Shell(NamedTuple):
     log: Log
 
     def complain_of(self, failures: Mapping[str, Failure]) -> None:
-        """Tell on stderr what failed, each with what it is about."""
+        """Print failures on stderr, each with its subject."""
         for about, failure in failures.items():
             for line in words_for(failure, self.settings.root):
                 self.terminal.complain(f"{about}: {line}" if about else line)
@@ -108,7 +108,7 @@ def words_for(failure: Failure, root: str = "") -> list[str]:
 
 
 def _message(failure: Failure) -> str:
-    """The message; for malformed files only their number, since each is told in a line of its own."""
+    """The message; for malformed files only their number, since each has a line of its own."""
     files = failure.details.get("files", ())
     if failure.code not in _KINDS or not files:
         return failure.message

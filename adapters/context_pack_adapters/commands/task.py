@@ -45,7 +45,7 @@ def task(options: Namespace, shell: Shell) -> int:
 
 
 def perform(task: str, settings: Settings, stop: Stop) -> int:
-    """Do the task under its lock; 0 at once if somebody else holds it."""
+    """Do the task under its lock; 0 at once if another process holds it."""
     from context_pack.cases import compose
     from context_pack.kernel.errors import Code, Failure
     from context_pack_adapters.bootstrap import open_ports
@@ -91,7 +91,7 @@ def give_way() -> None:
 
 
 def _documents(cases: UseCases, stop: Stop) -> int:
-    """Index and embed what is on this disk, never fetch; 1 tells the starter not to try again at once."""
+    """Index and embed local collections, never fetch; 1 if it failed, so that it is not retried at once."""
     from context_pack.retrieval.model import Scope
     from context_pack.retrieval.ports import EmbedderFailed
 

@@ -108,11 +108,11 @@ def pull(options: Namespace, shell: Shell) -> int:
 
 
 def _copied(shell: Shell, as_json: bool, up: bool) -> int:
-    """Copy from files to the database, or back, and tell of it; 1 for conflicts."""
+    """Copy from files to the database, or back, and print the outcome; 1 for conflicts."""
     from attrs import asdict
 
     from context_pack_adapters.disk_ports import DiskPorts, file_packs
-    from context_pack_adapters.postgres.copying import CopySide, copy_discoveries, copy_packs, told
+    from context_pack_adapters.postgres.copying import CopySide, copy_discoveries, copy_packs, report_lines
 
     team, files = open_team(shell), DiskPorts(shell.settings._replace(store=""))
     here = CopySide(files.packs, lambda ids: file_packs(shell.settings, ids), files.memory.discoveries)
@@ -123,6 +123,6 @@ def _copied(shell: Shell, as_json: bool, up: bool) -> int:
     if as_json:
         shell.terminal.json({"packs": asdict(packs), "discoveries": asdict(discoveries)})
     else:
-        for line in (*told(packs, "packs"), *told(discoveries, "discoveries")):
+        for line in (*report_lines(packs, "packs"), *report_lines(discoveries, "discoveries")):
             shell.terminal.line(line)
     return 1 if packs.conflicts or discoveries.conflicts else 0

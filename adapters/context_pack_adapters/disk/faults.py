@@ -39,7 +39,7 @@ _WORDS = {
 
 
 def io_failure(error: OSError, file: str) -> Failure:
-    """What to tell a caller about `error`, met while working on the file called `file`."""
+    """The failure for an `error` while working on the file called `file`."""
     number = error.errno or 0
     words = _WORDS.get(number) or f"{os.strerror(number).lower()}; check the disk and try again"
     reason = errno.errorcode.get(number, "unknown")

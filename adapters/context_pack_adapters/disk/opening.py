@@ -187,7 +187,7 @@ def link_target(folder: Handle, name: str) -> str | None:
 
 
 class Place(NamedTuple):
-    """Where a folder is: what a person or a setting named, and the way down from there.
+    """Where a folder is: a top folder named by a person or a setting, and the names below it.
 
     The named folder may be a link, which is their choice; on the way down no link is followed.
     """
@@ -197,7 +197,7 @@ class Place(NamedTuple):
 
     @classmethod
     def of(cls, path: AnyPlace, project: str | os.PathLike[str] | None = None) -> Place:
-        """The place of a folder; one in a project has its way down from the project."""
+        """The place of a folder; one in a project is given from the project down."""
         if isinstance(path, Place):
             return path
         whole = os.path.abspath(path)
@@ -284,7 +284,7 @@ def way_down(top: str, names: Sequence[str], through: bool = False) -> Handle:
 
 
 def first_link(root: Place, parts: Sequence[str]) -> tuple[int, str] | None:
-    """The number of the first part on a way down that is a link, and what the link says."""
+    """The index of the first path part that is a link, and the link's target."""
     folder = root.open()
     try:
         for number, part in enumerate(parts):

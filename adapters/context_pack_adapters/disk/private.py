@@ -45,7 +45,7 @@ class PrivateFolder(Folder):
 
     @property
     def path(self) -> str:
-        """The absolute path, for those who can open nothing else."""
+        """The absolute path, for libraries that open files by path."""
         return self.place.path
 
     def below(self, *names: str) -> PrivateFolder:
@@ -101,7 +101,7 @@ class PrivateFolder(Folder):
 
 
 def _close_to_others(folder: Handle) -> None:
-    """Let nobody but the user into an open folder, which must be the user's own."""
+    """Remove the permissions of others from an open folder, which must be the user's own."""
     status = os.stat(folder)
     if not _is_the_users(status):
         raise PermissionError(errno.EPERM, _ANOTHERS)

@@ -140,7 +140,7 @@ class Rooted:
                 found = first_link(self.root, parts) if error.errno in _LINKED else None
                 if found is None:
                     raise
-            parts = _led(self.root, parts, *found)
+            parts = _follow_link(self.root, parts, *found)
             self._check("/".join(parts))
             if parts in seen:  # the links go round
                 break
@@ -165,11 +165,11 @@ def landing(root: Place, parts: Parts) -> Place:
         found = first_link(root, parts)
         if found is None:
             return root.below(*(part for part in parts if part != os.curdir))
-        parts = _led(root, parts, *found)
+        parts = _follow_link(root, parts, *found)
     raise Refused(Reason.MISSING)
 
 
-def _led(root: Place, parts: Parts, number: int, target: str) -> Parts:
+def _follow_link(root: Place, parts: Parts, number: int, target: str) -> Parts:
     """The parts from the root after one link among them was resolved."""
     for top in (root.path, os.path.join(os.path.realpath(root.top), *root.inside)):
         place = os.path.normpath(os.path.join(top, *parts[:number], target, *parts[number + 1 :]))

@@ -76,7 +76,7 @@ Passed = Callable[[str, bool, bool], None]
 """Hears of a path, whether it is a folder, and whether ignore files (or else the gate) left it out."""
 
 
-MOST_JUDGED = 10_000
+MOST_VERDICTS = 10_000
 Verdicts = dict[str, tuple[IgnoreRules, dict[str, bool | None]]]
 """By the prefix of a folder: under which rules, what was left out there (ignored or not) and what was not.
 
@@ -116,17 +116,17 @@ def visit(
         if present:
             rules = rules.entered(level.prefix, ignore_texts(level.handle, present))
         below: list[tuple[str, IgnoreRules]] = []
-        judged = _judged({} if verdicts is None else verdicts, level, rules)
+        by_name = _known_verdicts({} if verdicts is None else verdicts, level, rules)
         for entry in level.entries:
             path = level.prefix + entry.name
             is_folder = entry.is_dir(follow_symlinks=False)
             if not is_folder and wants is not None and not wants(path) and not entry.is_symlink():
                 continue
             name = entry.name + "/" if is_folder else entry.name
-            if name not in judged:
+            if name not in by_name:
                 ignored = rules.ignores(path, is_folder)
-                judged[name] = ignored if ignored or closed(entry.name, path, is_folder) else None
-            if (verdict := judged[name]) is not None:
+                by_name[name] = ignored if ignored or closed(entry.name, path, is_folder) else None
+            if (verdict := by_name[name]) is not None:
                 passed(path, is_folder, verdict)
             elif is_folder:
                 below.append((entry.name, rules))
@@ -137,16 +137,16 @@ def visit(
     walk(root, look, rules, shut)
 
 
-def _judged(verdicts: Verdicts, level: Level, rules: IgnoreRules) -> dict[str, bool | None]:
+def _known_verdicts(verdicts: Verdicts, level: Level, rules: IgnoreRules) -> dict[str, bool | None]:
     """What is known of the names in a folder under these rules; names of folders end in a slash."""
     known = verdicts.get(level.prefix)
     if known is not None and known[0] == rules and len(known[1]) <= 2 * len(level.entries):
         return known[1]
-    if len(verdicts) >= MOST_JUDGED:  # some of them have gone long ago
+    if len(verdicts) >= MOST_VERDICTS:  # some of them have gone long ago
         verdicts.clear()
-    judged: dict[str, bool | None] = {}
-    verdicts[level.prefix] = (rules, judged)
-    return judged
+    by_name: dict[str, bool | None] = {}
+    verdicts[level.prefix] = (rules, by_name)
+    return by_name
 
 
 def files_below(

@@ -59,7 +59,7 @@ class FolderWatch:
     def _run(self) -> None:
         sources = [self._wakes] if self._events is None else [self._wakes, self._events.descriptor]
         while True:
-            ready, _, _ = select.select(sources, [], [], self._patience())
+            ready, _, _ = select.select(sources, [], [], self._timeout())
             if self._wakes in ready:
                 break
             changed = self._gather(self._events) if self._events is not None and ready else set()
@@ -70,7 +70,7 @@ class FolderWatch:
         for descriptor in (self._wakes, self._stops, *sources[1:]):
             os.close(descriptor)
 
-    def _patience(self) -> float | None:
+    def _timeout(self) -> float | None:
         """How long to wait for the next event."""
         due = self._due()
         if self._events is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from context_pack.retrieval.model import FoundPiece, IndexEntry, Piece, Summary
 from context_pack_adapters.index.connections import CheckedIndex
-from context_pack_adapters.index.faults import Damaged, damaged, judging
+from context_pack_adapters.index.faults import Damaged, damaged, translating_errors
 from context_pack_adapters.index.values import (
     bounded,
     from_content,
@@ -50,7 +50,7 @@ class CatalogueReader:
     def _guarded(self) -> Iterator[sqlite3.Connection]:
         """The connection; damage that shows condemns the file and becomes a failure."""
         try:
-            with judging(self._name):
+            with translating_errors(self._name):
                 yield self._connection
         except Damaged as error:
             self._opened.condemn(str(error))

@@ -49,7 +49,7 @@ def is_busy(error: sqlite3.Error) -> bool:
     return primary(error) in _BUSY
 
 
-def judged(error: sqlite3.Error, file: str) -> Exception:
+def translated_error(error: sqlite3.Error, file: str) -> Exception:
     """The exception to raise for an SQLite error on the file called `file`."""
     code = primary(error)
     if code in _BUSY:
@@ -78,14 +78,14 @@ def damaged(file: str) -> Failure:
 
 
 @contextmanager
-def judging(file: str) -> Iterator[None]:
+def translating_errors(file: str) -> Iterator[None]:
     """Turn SQLite's errors and impossible values of the block into `Damaged` or a `Failure`."""
     try:
         yield
     except sqlite3.Error as error:
         if primary(error) == sqlite3.SQLITE_INTERRUPT:
             check_call()  # raises what made SQLite stop
-        raise judged(error, file) from error
+        raise translated_error(error, file) from error
     except UnicodeEncodeError:  # what was asked for is no text, which says nothing of the file
         raise
     except _UNREADABLE as error:

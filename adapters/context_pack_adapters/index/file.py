@@ -22,7 +22,7 @@ from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.opening import AnyPlace
 from context_pack_adapters.disk.private import FILE_MODE, PrivateFolder
 from context_pack_adapters.index.connections import BUSY_SECONDS, LOGS, CheckedIndex, connect
-from context_pack_adapters.index.faults import Damaged, damaged, judging, locked
+from context_pack_adapters.index.faults import Damaged, damaged, locked, translating_errors
 from context_pack_adapters.index.schema import (
     CHECKED_BYTES,
     IndexRecipe,
@@ -59,8 +59,8 @@ class IndexFile:
     def notices(self) -> list[str]:
         """The queued notices for the user; each is returned once."""
         with self._opening:
-            told, self._notices = self._notices, []
-        return told
+            notices, self._notices = self._notices, []
+        return notices
 
     def close(self) -> None:
         """Close what is open; the next use opens it again."""
@@ -83,7 +83,7 @@ class IndexFile:
         for last in (False, True):
             opened, connection = self._begin_reading()
             try:
-                with judging(self.name):
+                with translating_errors(self.name):
                     return action(connection)
             except Damaged as error:
                 opened.condemn(str(error))
@@ -97,7 +97,7 @@ class IndexFile:
         for _ in range(ATTEMPTS):
             opened = self._current()
             try:
-                with judging(self.name):
+                with translating_errors(self.name):
                     return opened, opened.borrow()
             except Damaged as error:
                 opened.condemn(str(error))
@@ -122,7 +122,7 @@ class IndexFile:
             for _ in range(ATTEMPTS):
                 opened = self._current()
                 try:
-                    with judging(self.name):
+                    with translating_errors(self.name):
                         done = opened.write(action, wait)
                 except Damaged as error:
                     opened.condemn(str(error))
@@ -168,7 +168,7 @@ class IndexFile:
                 self._set_aside(reason)
                 continue
             try:
-                with judging(self.name):
+                with translating_errors(self.name):
                     opened = CheckedIndex(self._path, self._timeout)
                     opened.give_back(opened.borrow())
                     opened.remember()
@@ -188,7 +188,7 @@ class IndexFile:
             # SQLite gives its logs the mode of the file, and the file one for everybody.
             os.close(os.open(self._path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
         try:
-            with judging(self.name):
+            with translating_errors(self.name):
                 connection = connect(self._path, self._timeout)
                 try:
                     check_library(connection)
@@ -204,7 +204,7 @@ class IndexFile:
             return f"was damaged ({error})"
 
     def _set_aside(self, reason: str) -> None:
-        """Give the file another name, which replaces the last one that was set aside, and tell of it."""
+        """Rename the file, replacing the last one that was set aside, and queue a notice."""
         folder = os.path.dirname(self._path)
         for name in os.listdir(folder):
             # Graphs were made of its vectors, and go with it.

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from context_pack.retrieval.ports import Embedder
 from context_pack_adapters.index.connections import CheckedIndex
-from context_pack_adapters.index.faults import judging
+from context_pack_adapters.index.faults import translating_errors
 from context_pack_adapters.index.file import IndexFile
 from context_pack_adapters.index.schema import PAGE_BYTES, IndexRecipe, check_library, create
 from context_pack_adapters.index.sqlite_index import SqliteIndex
@@ -65,12 +65,12 @@ class MemoryFile(IndexFile):
 
     def read(self, action: Callable[[sqlite3.Connection], T]) -> T:
         """The result of the action on the newest state."""
-        with self.reading() as (_, connection), judging(self.name):
+        with self.reading() as (_, connection), translating_errors(self.name):
             return action(connection)
 
     def write(self, action: Callable[[sqlite3.Connection], T], wait: bool = True) -> T:  # noqa: ARG002
         """Carry the action out: all of it or, if it raises, nothing."""
-        with self._writing, judging(self.name):
+        with self._writing, translating_errors(self.name):
             database = self._made()
             database.execute("BEGIN")
             try:

@@ -137,7 +137,7 @@ def first_piece() -> int:
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
-    """Whether nobody has made a table in the file."""
+    """Whether the file has no tables."""
     (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
     return bool(tables == 0)
 
@@ -201,8 +201,8 @@ def check_structure(connection: sqlite3.Connection) -> None:
     Raises:
         Damaged: something in it does not fit.
     """
-    (told,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-    if told != "ok":
+    (result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if result != "ok":
         raise Damaged("its structure is broken")
 
 

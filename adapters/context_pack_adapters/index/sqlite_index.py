@@ -152,7 +152,7 @@ class SqliteIndex:
         self._file.write(lambda connection: writing.renew(connection, embedder, dimension))
 
     def wanted(self, pieces: Sequence[int]) -> None:
-        """Note that a search looked at these pieces, unless somebody else is writing."""
+        """Note that a search looked at these pieces, unless the index is locked."""
         sql = (
             "INSERT INTO wanted SELECT ?1, 1 WHERE EXISTS (SELECT 1 FROM pieces WHERE id = ?1)"
             " ON CONFLICT (piece) DO UPDATE SET times = times + 1"

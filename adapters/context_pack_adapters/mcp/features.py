@@ -29,7 +29,7 @@ MAX_COUNTED = 10_000
 
 
 def call_tool(registry: Registry, job: Job, name: str, arguments: Mapping[str, Any]) -> bytes:
-    """Serve `tools/call`; a failed call is also a log message, for those who asked for one."""
+    """Serve `tools/call`; a failed call is also sent as a log message, if the client asked for these."""
     if name not in registry.tools:
         raise unknown_tool(name)
     answer = registry.call(name, arguments, job)
@@ -40,7 +40,7 @@ def call_tool(registry: Registry, job: Job, name: str, arguments: Mapping[str, A
 
 def list_resources(registry: Registry, params: Mapping[str, Any], page_size: int | None) -> Page:
     """Serve `resources/list`."""
-    with _failures_told():
+    with _failures_as_errors():
         return resources(registry, params, page_size)
 
 
@@ -75,7 +75,7 @@ def get_prompt(registry: Registry, name: str, arguments: Mapping[str, str]) -> s
         if argument.required and argument.name not in arguments:
             data = {"field": argument.name}
             raise Refusal(INVALID_PARAMS, f"Prompt argument {argument.name!r} is required", data)
-    with _failures_told():
+    with _failures_as_errors():
         rendered = prompt.render(arguments)
     messages: Any = rendered
     if isinstance(rendered, str):
@@ -88,7 +88,7 @@ def complete(
 ) -> str:
     """Serve `completion/complete`: at most 100 values; a known ref without such an argument has none."""
     completer = _completers(registry, ref).get(argument)
-    with _failures_told():
+    with _failures_as_errors():
         found = [] if completer is None else list(islice(completer(typed, others), MAX_COUNTED + 1))
     completion: dict[str, Any] = {"values": found[:MAX_COMPLETIONS], "hasMore": len(found) > MAX_COMPLETIONS}
     if len(found) <= MAX_COUNTED:
@@ -124,7 +124,7 @@ def _prompt(registry: Registry, name: str) -> Prompt:
 
 
 @contextmanager
-def _failures_told() -> Iterator[None]:
+def _failures_as_errors() -> Iterator[None]:
     """Turn a feature's failure into a protocol error: invalid params if not found, else internal."""
     from context_pack.kernel.errors import Failure
 

@@ -32,7 +32,7 @@ _LONGEST_NAME: Final = 256
 
 
 class Fault(NamedTuple):
-    """A message that could not be read, and why; the peer is told with a parse error."""
+    """A message that could not be read, and why; answered with a parse error."""
 
     reason: str
 

@@ -266,7 +266,7 @@ class Job:
             raise self._overdue
 
     def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell the caller how far the work is, if it gave a progress token."""
+        """Send progress to the caller, if it gave a progress token."""
         if self._progress is not None:
             self._progress.report(done, total, message)
 
@@ -329,7 +329,7 @@ class InFlight:
         return True
 
     def end(self, job: Job) -> bool:
-        """Forget a job that has run, or never will; False if somebody did so before."""
+        """Forget a job that has run, or never will; False if it was forgotten before."""
         with self._lock:
             if job._state == _OVER:
                 return False

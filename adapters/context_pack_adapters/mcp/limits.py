@@ -23,6 +23,6 @@ OTHER_PAGE = 10_000
 
 
 def page_tokens_of(client: str) -> int:
-    """What an answer may weigh for a client of that name."""
+    """The largest answer, in tokens, for a client of that name."""
     called = client.strip().lower()
     return next((page for name, page in CLIENT_PAGES.items() if called.startswith(name)), OTHER_PAGE)

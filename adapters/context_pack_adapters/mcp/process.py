@@ -68,7 +68,7 @@ class Signals:
         os.set_blocking(self.descriptor, False)
         os.set_blocking(self._writes, False)
         for number in (*STOPPING, PARENT_GONE):
-            signal.signal(number, _heard)
+            signal.signal(number, _ignore_signal)
         signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
         self._parent = os.getppid()
 
@@ -80,7 +80,7 @@ class Signals:
             return  # the pipe is full of wake-ups already
 
     def follow_parent(self) -> bool:
-        """Ask the kernel to tell us when the parent dies; True if it is already gone."""
+        """Ask the kernel for a signal when the parent dies; True if it is already gone."""
         if sys.platform == "linux":
             # A system that lets us load nothing now leaves the end of the input to tell it.
             with suppress(ImportError, OSError, MemoryError):
@@ -106,5 +106,5 @@ class Signals:
         return any(number in STOPPING for number in numbers) or (PARENT_GONE in numbers and self.orphaned())
 
 
-def _heard(number: int, frame: object) -> None:
+def _ignore_signal(number: int, frame: object) -> None:
     """Signal handler that does nothing: the wake-up descriptor carries the signal."""

@@ -46,7 +46,7 @@ class ProgressNotes:
             self._emit(done, total, message)
 
     def beat(self) -> None:
-        """Tell the caller that the work goes on; past the announced end there is no total any more."""
+        """Send a heartbeat with a slightly higher value; without a total once that is exceeded."""
         with self._lock:
             if not self._open:
                 return

@@ -148,7 +148,7 @@ class Pump:
         nudged = time.monotonic()
         while True:
             self._attend(reads, writer)
-            events = dict(wait.poll(self._patience(writer)))
+            events = dict(wait.poll(self._timeout(writer)))
             now = time.monotonic()
             if not events or now - nudged > BUSY_NUDGE_SECONDS:
                 nudged = now
@@ -159,11 +159,11 @@ class Pump:
                 raise _End(0, STOP_SECONDS)
             if writer.closed or events.get(self._streams.writes or 0):
                 raise _End(0, 0.0)
-            self._hear(reads, events, now, writer)
+            self._handle_events(reads, events, now, writer)
             self._mind_the_time(now)
             self._flush_inline(writer)
 
-    def _hear(self, reads: int, events: Mapping[int, int], now: float, writer: Writer) -> None:
+    def _handle_events(self, reads: int, events: Mapping[int, int], now: float, writer: Writer) -> None:
         """Read what has come, or have the reading back from a front that is at work."""
         front = self._front
         if self._raised is not None:
@@ -194,7 +194,7 @@ class Pump:
         else:
             self._wait.register(reads, awaits)
 
-    def _patience(self, writer: Writer) -> float | None:
+    def _timeout(self, writer: Writer) -> float | None:
         """Milliseconds that the wait may last; None for ever."""
         self._lanes.alarm = math.inf  # first, so that no job that the front adopts now is overlooked
         if self._lanes.waiting or writer.unsent:

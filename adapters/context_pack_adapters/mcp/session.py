@@ -146,11 +146,11 @@ class ProtocolSession:
         self._refuse(PARSE_ERROR, f"Parse error: {fault.reason}")
 
     def resources_changed(self, uris: Collection[str], list_changed: bool) -> None:
-        """Tell every subscriber of both eras; may be called from any thread."""
+        """Notify every subscriber of both eras; may be called from any thread."""
         self._subscriptions.changed(uris, list_changed)
 
     def finish(self) -> None:
-        """End every subscription with its result; requests at work are not touched."""
+        """End every subscription with its result; running requests are not touched."""
         self._subscriptions.finish()
 
     def cancel_all(self) -> None:

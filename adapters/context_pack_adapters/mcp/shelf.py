@@ -24,7 +24,7 @@ Published = Callable[[], Mapping[str, Sequence[Item]] | None]
 
 
 class OnDemand:
-    """Loads on demand; a load that failed is tried again by the next one who asks."""
+    """Loads on demand; a failed load is retried by the next caller."""
 
     def __init__(self, load: Callable[[], Registry], page_size: int | None, published: Published) -> None:
         self._load = load

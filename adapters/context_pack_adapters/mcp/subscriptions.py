@@ -45,8 +45,8 @@ class Subscriptions:
         self._silent: list[Listener] = []
         """Streams that are not acknowledged yet."""
         self._telling = threading.Lock()
-        self._told = False
-        self._told_uris: frozenset[str] = frozenset()
+        self._announced = False
+        self._announced_uris: frozenset[str] = frozenset()
         self.greeted = False
         """Whether a legacy client has shaken hands and so hears of changed lists."""
         self._listed = False
@@ -76,7 +76,7 @@ class Subscriptions:
         """Subscribe a legacy client to a resource; True if `tell` must run before the reply."""
         with self._lock:
             self._legacy.add(uri)
-            return self._untold()
+            return self._is_unannounced()
 
     def unsubscribe(self, uri: str) -> None:
         """Unsubscribe a legacy client; an unknown URI is fine."""
@@ -88,7 +88,7 @@ class Subscriptions:
         """Open a stream, silent until it is acknowledged; True if that must wait for `tell`."""
         with self._lock:
             self._silent.append(listener)
-            return self.watching and self._untold()
+            return self.watching and self._is_unannounced()
 
     def acknowledge(self, listener: Listener) -> None:
         """Say what will be delivered, then deliver; a stream that was cancelled meanwhile stays silent."""
@@ -150,13 +150,14 @@ class Subscriptions:
         """
         with self._telling:
             watching, uris = self.watching, self.watched
-            if self._untold():
+            if self._is_unannounced():
                 self._on_watch(watching)
-                self._told, self._told_uris = watching, self._told_uris | uris if watching else frozenset()
+                self._announced = watching
+                self._announced_uris = self._announced_uris | uris if watching else frozenset()
 
-    def _untold(self) -> bool:
+    def _is_unannounced(self) -> bool:
         """Whether `on_watch` has to be called: a new subscription, a new URI, or none left."""
-        return self.watching != self._told or not self.watched <= self._told_uris
+        return self.watching != self._announced or not self.watched <= self._announced_uris
 
 
 def wanted(params: Mapping[str, Any], offered: Offered, tells: Callable[[str], bool]) -> dict[str, Any]:

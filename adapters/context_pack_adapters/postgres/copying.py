@@ -88,7 +88,7 @@ def copy_discoveries(source: DiscoveryStore, target: DiscoveryStore) -> Copied:
     return done
 
 
-def told(done: Copied, kind: str) -> Iterator[str]:
+def report_lines(done: Copied, kind: str) -> Iterator[str]:
     """The outcome as lines of text."""
     yield f"{kind}: {len(done.copied)} copied, {len(done.same)} the same, {len(done.conflicts)} in conflict"
     for key, words in done.conflicts.items():

@@ -144,7 +144,7 @@ class Team:
         return SplitIndex(local, PostgresIndex(database, fast))
 
     def embedding_once(self, embedder: Embedder) -> Embedder:
-        """An embedder that computes no vector that somebody in the team has computed."""
+        """An embedder that reuses vectors which another team member has computed."""
         try:
             database = self.database
         except Failure:

@@ -68,7 +68,7 @@ class PostgresPackStore:
         rows = self._database.rows(sql.GET, self._values(id=pack_id, known=_stamp(seen)))
         if not rows:
             raise not_found("id", pack_id)
-        return self._told(EventKind.SEEN, self._pack(rows[0], seen))
+        return self._reported(EventKind.SEEN, self._pack(rows[0], seen))
 
     def find(self, name: str) -> Pack:
         """The live pack with exactly that name."""
@@ -78,7 +78,7 @@ class PostgresPackStore:
         rows = [] if "\0" in name else self._database.rows(sql.FIND, values)
         if not rows:
             raise not_found("name", name)
-        return self._told(EventKind.SEEN, self._pack(rows[0], seen))
+        return self._reported(EventKind.SEEN, self._pack(rows[0], seen))
 
     def all(self) -> Sequence[Pack]:
         """Every live pack; one round trip if nothing has changed. Fails closed on a malformed one."""
@@ -105,7 +105,7 @@ class PostgresPackStore:
         for _ in range(_MOST_DRAWS):
             made = evolve(make(pack_id(self._ids.token(PACK_ID_BYTES))), author=self._author)
             if self._inserted(made, name, waiting):
-                return self._told(EventKind.MADE, made)
+                return self._reported(EventKind.MADE, made)
         raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
 
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
@@ -126,7 +126,7 @@ class PostgresPackStore:
                 self._seen[pack_id] = _Seen(stamp, results[-1])
 
         self._under_lock(pack_id, work, waiting)
-        return self._told(EventKind.CHANGED, results[-1])
+        return self._reported(EventKind.CHANGED, results[-1])
 
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its row's lock, after `check` has accepted it."""
@@ -143,7 +143,7 @@ class PostgresPackStore:
             self._seen.pop(pack_id, None)
 
         self._under_lock(pack_id, work, waiting)
-        self._told(EventKind.REMOVED, packs[-1])
+        self._reported(EventKind.REMOVED, packs[-1])
 
     def expired(self, trashed: bool = True) -> Sequence[Pack]:
         """Every pack whose time is over and which can be restored, or those of the last week."""
@@ -169,7 +169,7 @@ class PostgresPackStore:
 
         missing = Failure(Code.NOT_FOUND, "no expired pack has that id or name", {"pack": handle})
         self._locked(sql.LOCK_EXPIRED, handle, missing, work, waiting)
-        return self._told(EventKind.MADE, results[-1])
+        return self._reported(EventKind.MADE, results[-1])
 
     def _under_lock(self, key: str, work: Callable[[Pack, UUID, Link], None], waiting: Waiting) -> None:
         """Lock the live pack, read it and do the work; none that was done is done again."""
@@ -261,7 +261,7 @@ class PostgresPackStore:
         self._seen[key] = found = _Seen(stamp, _decoded(body, key, author))
         return found.value
 
-    def _told(self, kind: EventKind, pack: Pack) -> Pack:
+    def _reported(self, kind: EventKind, pack: Pack) -> Pack:
         self._tell(Event(kind, pack))
         return pack
 

@@ -226,8 +226,8 @@ class PostgresIndex:
 
     def notices(self) -> Sequence[str]:
         """What the user should hear once."""
-        told, self._notices = self._notices, []
-        return told
+        notices, self._notices = self._notices, []
+        return notices
 
 
 def _done(_: object) -> None:

@@ -299,7 +299,7 @@ def _prepared(link: Link, project: str, members: str) -> int:
 
 
 def printed(project: str, members: str = MEMBERS) -> str:
-    """What `prepare` runs on an empty database, for somebody who may."""
+    """The SQL that `prepare` runs on an empty database, for an administrator to run."""
     steps = [f"{step}INSERT INTO context_pack.cp_schema VALUES ({at});" for at, step in enumerate(STEPS, 1)]
     register = (
         "INSERT INTO context_pack.cp_projects (project, members)\n"

@@ -15,7 +15,7 @@ from context_pack_adapters.postgres.split_snapshot import SplitSnapshot, scope_o
 
 
 class SplitIndex:
-    """A `SearchIndex` of two others; without the database, shared collections are told of, not searched."""
+    """A `SearchIndex` of two others; without the database, shared collections are a warning, not searched."""
 
     def __init__(self, local: SearchIndex, team: SearchIndex) -> None:
         self._local, self._team = local, team
@@ -89,7 +89,7 @@ class SplitIndex:
         self._local.renew(embedder, dimension)
 
     def wanted(self, pieces: Sequence[int]) -> None:
-        """Note which local pieces a search looked at; nobody's search writes to the team's index."""
+        """Note which local pieces a search looked at; searches never write to the team's index."""
         self._local.wanted([piece for piece in pieces if piece > 0])
 
     def tend(self, stop: Stop) -> None:
@@ -101,13 +101,13 @@ class SplitIndex:
 
     def notices(self) -> Sequence[str]:
         """What the user should hear once."""
-        told, self._trouble = list(dict.fromkeys(self._trouble)), []
+        notices, self._trouble = list(dict.fromkeys(self._trouble)), []
         with suppress(Failure):
-            told += self._team.notices()
-        return [*self._local.notices(), *told]
+            notices += self._team.notices()
+        return [*self._local.notices(), *notices]
 
     def close(self) -> None:
-        """Give the local file back."""
+        """Close the local index file."""
         close = getattr(self._local, "close", None)
         if close is not None:
             close()

@@ -59,7 +59,7 @@ def running(words: Sequence[str], folder: str) -> Iterator[subprocess.Popen[byte
             words, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
         ) as child:
             try:
-                _tie(theirs, child.pid)
+                _end_with_parent(theirs, child.pid)
                 yield child
             finally:
                 child.kill()
@@ -68,7 +68,7 @@ def running(words: Sequence[str], folder: str) -> Iterator[subprocess.Popen[byte
         os.close(theirs)
 
 
-def _tie(theirs: int, child: int) -> None:
+def _end_with_parent(theirs: int, child: int) -> None:
     """Make the child end with us: the closing of our pipe raises SIGIO in it."""
     if sys.platform == "linux":
         import fcntl

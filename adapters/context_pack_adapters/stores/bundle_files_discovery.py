@@ -137,7 +137,7 @@ class BundleSearch:
         return [name for _, name in sorted(names)[:MOST_FOLDERS]]
 
     def _shown(self, folder: str) -> str:
-        """A folder as people are told of it: from the source root, or by its name alone."""
+        """A folder as messages show it: from the source root, or by its name alone."""
         inside = way_from(self._root, folder)
         return os.path.basename(folder) if inside is None else "/".join(inside) or "."
 

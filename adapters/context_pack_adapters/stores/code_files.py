@@ -187,5 +187,5 @@ def _by_name(name: str) -> str:
     """Why files of a name are not indexed; asked for every file of the tree on every search."""
     if name.lower().endswith(GENERATED):
         return "generated"
-    told = language_of(name) not in UNTOLD or name.lower() in TELLING
-    return "" if told else "no source code"
+    indexed = language_of(name) not in UNTOLD or name.lower() in TELLING
+    return "" if indexed else "no source code"

@@ -71,7 +71,7 @@ class FolderSource:
         self._except_for = tuple(except_for)
 
     def survey(self, since: str = "", explain: bool = False) -> Survey | None:  # noqa: ARG002
-        """What the folder holds now; it has no signature, so there is always something to tell."""
+        """What the folder holds now; always a new survey, because a folder has no signature."""
         failed = list(self._manifest.failed)
         files = self._listed(failed) if self._manifest.files is None else self._named(failed)
         skipped = tuple(islice(self._skipped(files, failed), MOST_SKIPPED)) if explain else ()
@@ -129,7 +129,7 @@ class FolderSource:
         return files
 
     def _link(self, path: str, files: dict[str, File], failed: list[Failed], now: int) -> None:
-        """A link counts as the file it leads to; one to a folder is not entered, one out is told."""
+        """A link counts as its target file; links to folders are not entered, links out are failures."""
         found = self._rooted.status(RelativePath(path))
         if found is Reason.OUTSIDE or (self._manifest.wants(path) and not _is_folder(found)):
             self._take(path, found, files, failed, now)
@@ -170,7 +170,7 @@ class FolderSource:
 
     def _skipped(self, files: Container[str], failed: Sequence[Failed]) -> Iterator[Failed]:
         """Files of the folder that are no documents, and why."""
-        told = {one.document for one in failed}
+        reported = {one.document for one in failed}
         found: list[Failed] = []
 
         def look(level: Level, _: None) -> Iterator[tuple[str, None]]:
@@ -178,7 +178,7 @@ class FolderSource:
                 path = level.prefix + entry.name
                 if not entry.is_dir(follow_symlinks=False):
                     why = unspeakable(path) or Failed(path, self._why_not(path, entry))
-                    if path not in files and why.document not in told:
+                    if path not in files and why.document not in reported:
                         found.append(why)
                 elif self._policy.denies_name(entry.name):
                     found.append(Failed(f"{path}/", WORDS[Reason.DENIED]))

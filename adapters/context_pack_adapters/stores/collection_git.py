@@ -84,7 +84,7 @@ class GitStore:
             self.git.run("update-ref", CURRENT, commit.decode("ascii").strip())
 
     def _is_ours(self) -> bool:
-        """Whether there is a repository that does only what we have told it."""
+        """Whether the repository's configuration is exactly the one that we wrote."""
         folder = self._folder
         if any(path.is_symlink() for path in (folder, folder / "config", folder / "objects")):
             return False

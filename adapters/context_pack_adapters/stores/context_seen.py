@@ -31,7 +31,7 @@ class SeenFolders:
         self._is_new = False
 
     def recall(self, path: str, rows: Sequence[FileRow]) -> str | None:
-        """The fingerprint of a folder whose files have these rows; None when nobody knows it."""
+        """The fingerprint of a folder whose files have these rows; None when it is not cached."""
         found = self._loaded().get(path)
         return found[1] if found is not None and found[0] == key_of(rows) else None
 

@@ -86,9 +86,9 @@ class Git:
         """
         command = [_SHELL, "-c", _HELD, "sh"] if os.path.exists(_SHELL) else []
         with self._popen([*command, *self._command(words)], subprocess.PIPE) as process:
-            code, _, told = self._awaited(process, FETCH_SECONDS)
+            code, _, errors = self._awaited(process, FETCH_SECONDS)
         if code:
-            raise _failed(f"the repository could not be fetched: {_kind(told)}{self._hint()}")
+            raise _failed(f"the repository could not be fetched: {_kind(errors)}{self._hint()}")
 
     def run(self, *words: str) -> bytes:
         """What a command on the repository here prints.
@@ -135,8 +135,8 @@ class Git:
         try:
             while True:
                 try:
-                    out, told = _outputs(process, LOOK_SECONDS)
-                    return process.returncode, out, told
+                    out, errors = _outputs(process, LOOK_SECONDS)
+                    return process.returncode, out, errors
                 except subprocess.TimeoutExpired:
                     self.check()
                     if time.monotonic() > end:
@@ -152,13 +152,13 @@ def _outputs(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, b
     """What the process printed, once it has ended; its input stays open until then, because it holds it."""
     stdin, process.stdin = process.stdin, None
     try:
-        out, told = process.communicate(timeout=seconds)
+        out, errors = process.communicate(timeout=seconds)
     except BaseException:
         process.stdin = stdin
         raise
     if stdin is not None:
         stdin.close()
-    return out, told
+    return out, errors
 
 
 def environment(environ: Mapping[str, str], protocol: str, trusted: bool) -> dict[str, str]:
@@ -219,9 +219,9 @@ def kill(process: subprocess.Popen[bytes]) -> None:
             return
 
 
-def _kind(told: bytes) -> str:
+def _kind(errors: bytes) -> str:
     """What went wrong, in our own words."""
-    words = told.decode("utf-8", "replace").lower()
+    words = errors.decode("utf-8", "replace").lower()
     return next((kind for kind, signs in _KINDS if any(sign in words for sign in signs)), "git failed")
 
 

@@ -155,7 +155,7 @@ class _FolderWatch:
         return min(max(left, 0.0), LONGEST_WAIT)
 
     def _learn(self, pack_id: str) -> None:
-        """Read a file that was there when the watch began; what happened to it since is told as a change."""
+        """Read a file that was there when the watch began; later changes of it are reported."""
         found = self._read(pack_id) if pack_id in self._known else None
         if found is not None and found.is_over(self._begun):
             del self._known[pack_id]

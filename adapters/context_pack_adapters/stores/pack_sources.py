@@ -27,7 +27,7 @@ Tell = Callable[[list[str]], None]
 
 
 class PackSources:
-    """Watches the files that the packs of some URIs point at; `tell` hears the URIs whose files changed."""
+    """Watches the files that the packs of some URIs point at; `tell` gets the URIs whose files changed."""
 
     def __init__(self, source_root: str, packs: PackStore, tell: Tell) -> None:
         self._root = Place.of(source_root)

@@ -70,9 +70,9 @@ class FilePackStore:
 
     def get(self, pack_id: str) -> Pack:
         """The live pack with that id; touches one file."""
-        return self._told(EventKind.SEEN, self._get(pack_id))
+        return self._reported(EventKind.SEEN, self._get(pack_id))
 
-    def _told(self, kind: EventKind, pack: Pack) -> Pack:
+    def _reported(self, kind: EventKind, pack: Pack) -> Pack:
         self._tell(Event(kind, pack))
         return pack
 
@@ -92,7 +92,7 @@ class FilePackStore:
                 Code.MALFORMED_PACK, "", {"reason": "another live pack has the same name"}
             )
             raise refusal({pack.id: same for pack in live})
-        return self._told(EventKind.SEEN, live[0])
+        return self._reported(EventKind.SEEN, live[0])
 
     def all(self) -> Sequence[Pack]:
         """Every live pack; fails closed when one file is malformed."""
@@ -135,7 +135,7 @@ class FilePackStore:
             if self._trash is not None:
                 with suppress(OSError):
                     self._trash.remove(pack.id + SUFFIX)
-        return self._told(EventKind.MADE, changed)
+        return self._reported(EventKind.MADE, changed)
 
     def _trashed(self) -> Iterator[Pack]:
         """The packs in the trash that can be read."""
@@ -149,7 +149,7 @@ class FilePackStore:
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
         self._tell(WRITING)
-        return self._told(EventKind.MADE, self._created(make, name, waiting))
+        return self._reported(EventKind.MADE, self._created(make, name, waiting))
 
     def _created(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting) -> Pack:
         with translated("packs"):
@@ -166,7 +166,7 @@ class FilePackStore:
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored."""
         self._tell(WRITING)
-        return self._told(EventKind.CHANGED, self._updated(pack_id, change, waiting))
+        return self._reported(EventKind.CHANGED, self._updated(pack_id, change, waiting))
 
     def _updated(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting) -> Pack:
         self._get(pack_id)
@@ -204,7 +204,7 @@ class FilePackStore:
                 self._remove(pack_id, lock, durably=True)
         if self._history is not None:
             self._history.forget(pack_id)
-        self._told(EventKind.REMOVED, pack)
+        self._reported(EventKind.REMOVED, pack)
 
     def _read(self, pack_id: str) -> Pack:
         """What the file holds, expired or not."""
@@ -216,7 +216,7 @@ class FilePackStore:
         return found
 
     def _read_locked(self, pack_id: str, lock: PathLock) -> Pack:
-        """The live pack, now that nobody else can change it; if there is none, its lock file goes too."""
+        """The live pack, read under its lock; if there is none, its lock file is removed."""
         try:
             pack = self._read(pack_id)
         except Failure as failure:

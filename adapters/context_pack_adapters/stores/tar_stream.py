@@ -226,12 +226,12 @@ class _Unpacked:
 def _is_header(block: bytes) -> bool:
     """Whether the checksum fits."""
     try:
-        told = _number(block[148:156])
+        checksum = _number(block[148:156])
     except NoArchive:
         return False
     rest = block[:148] + b"        " + block[156:]
     # Some have summed up bytes as numbers from -128 to 127.
-    return told == sum(rest) or told == sum(rest) - 256 * sum(byte > 127 for byte in rest)
+    return checksum == sum(rest) or checksum == sum(rest) - 256 * sum(byte > 127 for byte in rest)
 
 
 def _number(field: bytes) -> int:

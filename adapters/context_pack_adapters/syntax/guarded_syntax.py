@@ -49,7 +49,7 @@ _TROUBLE = (OSError, ValueError, LookupError, TypeError)
 """A pipe that broke, or an answer that is none."""
 
 
-class _Late(Exception):
+class _AnswerTimeout(Exception):
     """No answer came in time."""
 
 
@@ -129,7 +129,7 @@ class GuardedSyntax:
             try:
                 batch.answers.append(self._process.receive())
                 continue
-            except _Late:
+            except _AnswerTimeout:
                 self._process.end()
                 batch.answers.append(TOOK_LONG)
             except _TROUBLE:
@@ -201,7 +201,7 @@ class _Process:
             # Somebody must take its exit code when it ends for want of work.
             Thread(target=self._popen.wait, daemon=True, name="parser").start()
             return self._line(START_SECONDS) == b"\n"
-        except (OSError, ValueError, RuntimeError, _Late):
+        except (OSError, ValueError, RuntimeError, _AnswerTimeout):
             self.end()
             return False
 
@@ -233,7 +233,7 @@ class _Process:
         assert pipe is not None
         while not (end := self._unread.find(b"\n") + 1):
             if not _readable(pipe, seconds):
-                raise _Late
+                raise _AnswerTimeout
             came = os.read(pipe.fileno(), READ_BYTES)
             if not came:
                 return b""

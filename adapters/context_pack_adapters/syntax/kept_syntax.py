@@ -41,7 +41,7 @@ class KeptSyntax:
         return parsed
 
     def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[Parsed | NotParsed]:
-        """The definitions and imports of each text; not kept: whoever parses many keeps what comes of it."""
+        """The definitions and imports of each text; not cached, because callers store the result."""
         return self.inner.parse_all(texts)
 
     def spans(self, language: str, text: str) -> Spans | NotParsed:

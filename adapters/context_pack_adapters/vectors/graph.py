@@ -212,7 +212,7 @@ def load(path: str, origin: int, embedder: str, dimension: int) -> Graph | None:
 
 
 def sweep(path: str) -> None:
-    """Remove what somebody left who was killed while writing; for one who has the file alone."""
+    """Remove temporary files of killed writers; the caller holds the lock of the file."""
     folder, name = os.path.split(path)
     for other in os.listdir(folder):
         if other.startswith(name + ".") and other.endswith(".tmp"):
@@ -242,7 +242,7 @@ def _loaded(path: str, card: GraphCard) -> Any | None:
 
 
 def _created(path: str) -> int:
-    """A new file that nobody but the user can read."""
+    """A new file that only the user can read."""
     return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
 
 

@@ -81,9 +81,9 @@ class _Writer:
         yield f"- **ID:** {_line(entity.id)}"
         yield f"- **Last modified:** {entity.modified}"
         kind, named = self.bundle.kinds[entity.type], _named(self.bundle.schemas.get(entity.type))
-        told = {kind.id_field, *(name for name in ("title", "name") if entity.data.get(name) == entity.title)}
+        used = {kind.id_field, *(name for name in ("title", "name") if entity.data.get(name) == entity.title)}
         for name, value in entity.data.items():
-            if name not in told and not _is_empty(value):
+            if name not in used and not _is_empty(value):
                 label = title_of(named.get(name)) or words_of(name)
                 yield from self._field(_line(label), value, named.get(name))
 

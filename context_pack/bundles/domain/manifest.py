@@ -52,29 +52,29 @@ class Complaints:
 
 def read_manifest(value: Any, name: str) -> tuple[BundleManifest | None, list[Diagnostic]]:
     """The manifest that a file's value is, or None; `name` is for a bundle that has none of its own."""
-    told = Complaints(MANIFEST)
+    faults = Complaints(MANIFEST)
     if not isinstance(value, Mapping):
-        told.add("$", "must be a mapping")
-        return None, told.found
+        faults.add("$", "must be a mapping")
+        return None, faults.found
     if value.get("kind") != "Bundle":
-        told.add("$.kind", "should be Bundle", "warning")
-    spec = _mapping(value, "spec", "$", told)
+        faults.add("$.kind", "should be Bundle", "warning")
+    spec = _mapping(value, "spec", "$", faults)
     type_path = spec.get("bundleTypeDefinition")
     if not isinstance(type_path, str) or not type_path.strip():
-        told.add("$.spec.bundleTypeDefinition", "must be the path of the bundle type")
-        return None, told.found
-    own = _mapping(value, "metadata", "$", told).get("name")
-    schemas = _mapping(_mapping(spec, "schemas", "$.spec", told), "documents", "$.spec.schemas", told)
-    layout = _mapping(_mapping(spec, "layout", "$.spec", told), "documents", "$.spec.layout", told)
+        faults.add("$.spec.bundleTypeDefinition", "must be the path of the bundle type")
+        return None, faults.found
+    own = _mapping(value, "metadata", "$", faults).get("name")
+    schemas = _mapping(_mapping(spec, "schemas", "$.spec", faults), "documents", "$.spec.schemas", faults)
+    layout = _mapping(_mapping(spec, "layout", "$.spec", faults), "documents", "$.spec.layout", faults)
     directories = {type_: entry.get("dir") for type_, entry in layout.items() if isinstance(entry, Mapping)}
     return (
         BundleManifest(
             name=own if isinstance(own, str) and own.strip() else name,
             type_path=type_path,
-            schema_paths=dict(_texts(schemas, SCHEMA_PATHS, told)),
+            schema_paths=dict(_texts(schemas, SCHEMA_PATHS, faults)),
             directories={type_: dir_ for type_, dir_ in directories.items() if isinstance(dir_, str)},
         ),
-        told.found,
+        faults.found,
     )
 
 
@@ -82,51 +82,51 @@ def read_bundle_type(
     value: Any, file: str, manifest: BundleManifest
 ) -> tuple[BundleType | None, list[Diagnostic]]:
     """The bundle type that a file's value is, or None."""
-    told = Complaints(file)
+    faults = Complaints(file)
     entries = value.get("entities") if isinstance(value, Mapping) else None
     if not isinstance(entries, list):
-        told.add("$.entities", "must be a list of entity types")
-        return None, told.found
+        faults.add("$.entities", "must be a list of entity types")
+        return None, faults.found
     kinds: dict[str, EntityKind] = {}
     for number, entry in enumerate(entries):
-        kind = _kind(entry, f"$.entities[{number}]", manifest, told)
+        kind = _kind(entry, f"$.entities[{number}]", manifest, faults)
         if kind is not None and kinds.setdefault(kind.name, kind) is not kind:
-            told.add(f"$.entities[{number}].entityType", "names a type a second time; the first one counts")
+            faults.add(f"$.entities[{number}].entityType", "names a type a second time; the first one counts")
     relations = value.get("relations")
     if relations is not None and not isinstance(relations, list):
-        told.add("$.relations", "must be a list")
+        faults.add("$.relations", "must be a list")
         relations = None
     found = (
-        _relation(entry, f"$.relations[{number}]", kinds, told)
+        _relation(entry, f"$.relations[{number}]", kinds, faults)
         for number, entry in enumerate(relations or ())
     )
-    return BundleType(tuple(kinds.values()), tuple(filter(None, found))), told.found
+    return BundleType(tuple(kinds.values()), tuple(filter(None, found))), faults.found
 
 
-def _kind(entry: Any, place: str, manifest: BundleManifest, told: Complaints) -> EntityKind | None:
+def _kind(entry: Any, place: str, manifest: BundleManifest, faults: Complaints) -> EntityKind | None:
     """One type of entity; the manifest's schema path wins, its directory only fills a gap."""
     if not isinstance(entry, Mapping):
-        told.add(place, "must be an object")
+        faults.add(place, "must be an object")
         return None
     name = entry.get("entityType")
     if not isinstance(name, str) or not name.strip():
-        told.add(f"{place}.entityType", "must be the name of a type")
+        faults.add(f"{place}.entityType", "must be the name of a type")
         return None
     directory, directory_spot = (
-        _text(entry, "directory", place, told),
-        BundleSpot(told.file, f"{place}.directory"),
+        _text(entry, "directory", place, faults),
+        BundleSpot(faults.file, f"{place}.directory"),
     )
     if directory is None and name in manifest.directories:
         directory = manifest.directories[name]
         directory_spot = BundleSpot(MANIFEST, f"$.spec.layout.documents.{name}.dir")
     if directory is None:
-        told.add(f"{place}.directory", "must be the folder of the type's files")
+        faults.add(f"{place}.directory", "must be the folder of the type's files")
         return None
-    id_field = _text(entry, "idField", place, told) or DEFAULT_ID_FIELD
+    id_field = _text(entry, "idField", place, faults) or DEFAULT_ID_FIELD
     schema_path, schema_spot = manifest.schema_paths.get(name), BundleSpot(MANIFEST, f"{SCHEMA_PATHS}.{name}")
     if schema_path is None:
-        schema_path = _text(entry, "schemaPath", place, told)
-        schema_spot = BundleSpot(told.file, f"{place}.schemaPath")
+        schema_path = _text(entry, "schemaPath", place, faults)
+        schema_spot = BundleSpot(faults.file, f"{place}.schemaPath")
     return EntityKind(
         name=name,
         id_field=id_field,
@@ -152,46 +152,46 @@ def path_inside(text: str) -> RelativePath | None:
     return RelativePath.lenient(path)
 
 
-def _relation(entry: Any, place: str, kinds: Mapping[str, EntityKind], told: Complaints) -> Relation | None:
+def _relation(entry: Any, place: str, kinds: Mapping[str, EntityKind], faults: Complaints) -> Relation | None:
     """One declared relation; its target's type is the owner of the id, so only its source matters."""
     if not isinstance(entry, Mapping):
-        told.add(place, "must be an object")
+        faults.add(place, "must be an object")
         return None
     source, field_ = entry.get("fromEntity"), entry.get("fromField")
     if not isinstance(field_, str) or not field_:
-        told.add(f"{place}.fromField", "must be the name of a field")
+        faults.add(f"{place}.fromField", "must be the name of a field")
         return None
     if not isinstance(source, str) or source not in kinds:
-        told.add(f"{place}.fromEntity", "must be the name of a type of this bundle")
+        faults.add(f"{place}.fromEntity", "must be the name of a type of this bundle")
         return None
     return Relation(source, field_)
 
 
-def _mapping(value: Mapping[str, Any], key: str, place: str, told: Complaints) -> Mapping[str, Any]:
+def _mapping(value: Mapping[str, Any], key: str, place: str, faults: Complaints) -> Mapping[str, Any]:
     """The mapping at a key; an empty one if there is none."""
     found = value.get(key)
     if found is None:
         return {}
     if not isinstance(found, Mapping):
-        told.add(f"{place}.{key}", "must be a mapping")
+        faults.add(f"{place}.{key}", "must be a mapping")
         return {}
     return found
 
 
-def _texts(found: Mapping[str, Any], place: str, told: Complaints) -> Iterator[tuple[str, str]]:
+def _texts(found: Mapping[str, Any], place: str, faults: Complaints) -> Iterator[tuple[str, str]]:
     for key, value in found.items():
         if isinstance(value, str) and value.strip():
             yield key, value
         else:
-            told.add(f"{place}.{key}", "must be a path")
+            faults.add(f"{place}.{key}", "must be a path")
 
 
-def _text(entry: Mapping[str, Any], key: str, place: str, told: Complaints) -> str | None:
+def _text(entry: Mapping[str, Any], key: str, place: str, faults: Complaints) -> str | None:
     """The text at a key, or None; something else there is complained about."""
     value = entry.get(key)
     if value is None:
         return None
     if not isinstance(value, str) or not value.strip():
-        told.add(f"{place}.{key}", "must be a text")
+        faults.add(f"{place}.{key}", "must be a text")
         return None
     return value

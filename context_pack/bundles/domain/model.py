@@ -74,7 +74,7 @@ class BundleSpot(NamedTuple):
 
 @frozen
 class EntityKind:
-    """A type of entity: where its files and its schema are, who says so, and which field holds the id."""
+    """A type of entity: its folder, its schema, where both are declared, and its id field."""
 
     name: str
     id_field: str
@@ -173,12 +173,12 @@ class Bundle:
 
     def troubles(self, shown: Sequence[Entity]) -> list[Diagnostic]:
         """The diagnostics of an answer with these entities: of loading, and their broken references."""
-        return [*self.diagnostics, *(told for entity in shown for told in self.broken.get(entity.id, ()))]
+        return [*self.diagnostics, *(one for entity in shown for one in self.broken.get(entity.id, ()))]
 
     def troubles_of(self, shown: Sequence[Entity]) -> tuple[list[Diagnostic], int]:
         """The diagnostics of these entities alone, and how many others the bundle has."""
         addresses = {(entity.type, entity.id) for entity in shown}
-        own = [told for told in self.troubles(shown) if (told.entity_type, told.entity_id) in addresses]
+        own = [one for one in self.troubles(shown) if (one.entity_type, one.entity_id) in addresses]
         return own, len(self.diagnostics) + sum(map(len, self.broken.values())) - len(own)
 
 

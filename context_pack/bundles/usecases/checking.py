@@ -19,8 +19,8 @@ def findings(bundle: Bundle | Unloadable) -> Iterator[Diagnostic]:
     yield from bundle.diagnostics
     if isinstance(bundle, Unloadable):
         return
-    for told in bundle.broken.values():
-        yield from told
+    for diagnostics in bundle.broken.values():
+        yield from diagnostics
     for entity in bundle.orphans():
         words = "orphan: it refers to nothing, and nothing refers to it"
         yield Diagnostic("warning", words, entity.file, entity.type, entity.id, DiagnosticSubject.ORPHAN)

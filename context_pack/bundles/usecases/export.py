@@ -92,9 +92,9 @@ def export(opened: OpenedBundle, command: ExportContext, clock: Clock) -> Export
         for oldest in list(kept)[: max(0, len(kept) + 1 - MOST_KEPT)]:
             kept.pop(oldest, None)
         kept[opened.id, command] = made
-    about, rest, meta, told = made
+    about, rest, meta, diagnostics = made
     data = f'{{"exportMeta":{compact({**about, "exportedAt": spelled(clock.now())})},{rest}'
-    return ExportedText(opened.id, data, dict(meta), [dict(each) for each in told])
+    return ExportedText(opened.id, data, dict(meta), [dict(each) for each in diagnostics])
 
 
 def _made(
@@ -133,8 +133,8 @@ def _made(
         "dependencyDepth": chosen.depth,
         "digest": sha256_hex(canonical_json({"exportMeta": timeless, **body})),
     }
-    told = [diagnostic.record() for diagnostic in bundle.troubles(chosen.entities)]
-    return about, compact(body)[1:], meta, told
+    diagnostics = [diagnostic.record() for diagnostic in bundle.troubles(chosen.entities)]
+    return about, compact(body)[1:], meta, diagnostics
 
 
 def _relation(edge: Edge) -> dict[str, Any]:

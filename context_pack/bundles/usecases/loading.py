@@ -27,13 +27,13 @@ from context_pack.bundles.domain.model import (
     Unloadable,
 )
 from context_pack.bundles.ports import BundleFiles, Flaw
-from context_pack.bundles.usecases.judging import (
+from context_pack.bundles.usecases.file_checks import (
     CheckedFile,
     FileChecker,
     Found,
+    as_diagnostic,
     document_at,
     read_schemas,
-    told,
 )
 from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import Failure
@@ -66,7 +66,7 @@ class Loaded:
 
     bundle: Bundle | Unloadable
     heads: tuple[Found, ...] = ()
-    judges: Mapping[str, FileChecker] = field(factory=dict)
+    checkers: Mapping[str, FileChecker] = field(factory=dict)
     head_diagnostics: tuple[Diagnostic, ...] = ()
     files: Mapping[tuple[str, str], CheckedFile] = field(factory=dict)
 
@@ -88,43 +88,43 @@ def load(
     schemas = read_schemas(files, head.layout)
     heads = (*head.sources, *schemas.all)
     if before is None or not _same(before.heads, heads):
-        judges, flaws = schemas.judges(head.layout, check)
+        checkers, flaws = schemas.checkers(head.layout, check)
         before = None
     else:
-        judges, flaws = dict(before.judges), []
+        checkers, flaws = dict(before.checkers), []
     troubles = (*head.diagnostics, *flaws) if before is None else before.head_diagnostics
     known: Mapping[tuple[str, str], CheckedFile] = {} if before is None else before.files
-    judged: dict[tuple[str, str], CheckedFile] = {}
-    for judge in judges.values():
-        judge.begin(check)
-    for judge in judges.values():
-        for found in _files_of(files, judge.kind):
-            if len(judged) % PULSE == 0:
-                pulse(len(judged))
-            key = (judge.kind.name, found.path)
+    checked: dict[tuple[str, str], CheckedFile] = {}
+    for checker in checkers.values():
+        checker.begin(check)
+    for checker in checkers.values():
+        for found in _files_of(files, checker.kind):
+            if len(checked) % PULSE == 0:
+                pulse(len(checked))
+            key = (checker.kind.name, found.path)
             same = key in known and _is_same(known[key].source, found)
-            judged[key] = known[key] if same else judge.judge(found)
+            checked[key] = known[key] if same else checker.check(found)
     if (
         before is not None
-        and len(judged) == len(known)
-        and all(judged[key] is known.get(key) for key in judged)
+        and len(checked) == len(known)
+        and all(checked[key] is known.get(key) for key in checked)
     ):
         return before
-    bundle = linked(head.manifest.name, judges, judged, troubles)
-    return Loaded(bundle, heads, judges, troubles, judged)
+    bundle = linked(head.manifest.name, checkers, checked, troubles)
+    return Loaded(bundle, heads, checkers, troubles, checked)
 
 
 def read_head(files: BundleFiles, name: str) -> BundleHead:
     """The manifest and the bundle type, as far as they can be read."""
     first = files.document(RelativePath(MANIFEST))
     if isinstance(first, Flaw):
-        return BundleHead((first,), (told(first),))
+        return BundleHead((first,), (as_diagnostic(first),))
     manifest, troubles = read_manifest(first.value, name)
     if manifest is None:
         return BundleHead((first,), tuple(troubles))
     second = document_at(files, manifest.type_path, BundleSpot(MANIFEST, "$.spec.bundleTypeDefinition"))
     if isinstance(second, Flaw):
-        return BundleHead((first, second), (*troubles, told(second)), manifest)
+        return BundleHead((first, second), (*troubles, as_diagnostic(second)), manifest)
     layout, more = read_bundle_type(second.value, second.path, manifest)
     return BundleHead((first, second), (*troubles, *more), manifest, layout)
 
@@ -146,21 +146,21 @@ def _files_of(files: BundleFiles, kind: EntityKind) -> Iterator[Found]:
 
 def linked(
     name: str,
-    judges: Mapping[str, FileChecker],
-    judged: Mapping[tuple[str, str], CheckedFile],
+    checkers: Mapping[str, FileChecker],
+    checked: Mapping[tuple[str, str], CheckedFile],
     troubles: Iterable[Diagnostic],
 ) -> Bundle:
     """The bundle of these files: every id once, and every reference an edge or broken."""
     entities: dict[str, Entity] = {}
     diagnostics = list(troubles)
-    for one in judged.values():
+    for one in checked.values():
         diagnostics.extend(one.problems)
         if one.entity is not None:
             first = entities.setdefault(one.entity.id, one.entity)
             if first is not one.entity:
                 diagnostics.append(_duplicate(first, one.entity))
-    for judge in judges.values():
-        diagnostics.extend(judge.flaws())
+    for checker in checkers.values():
+        diagnostics.extend(checker.flaws())
     edges: dict[str, tuple[Edge, ...]] = {}
     broken: dict[str, tuple[Diagnostic, ...]] = {}
     for entity in entities.values():
@@ -175,8 +175,8 @@ def linked(
             broken[entity.id] = tuple(lost)
     return Bundle(
         name=name,
-        kinds={judge.kind.name: judge.kind for judge in judges.values()},
-        schemas={type_: judge.schema for type_, judge in judges.items() if judge.schema is not None},
+        kinds={checker.kind.name: checker.kind for checker in checkers.values()},
+        schemas={type_: checker.schema for type_, checker in checkers.items() if checker.schema is not None},
         entities=entities,
         edges=edges,
         broken=broken,

@@ -141,7 +141,7 @@ def _escaped(letter: str, at: int) -> Token:
 
 
 def _switched(text: str, spaced: list[bool], at: int) -> Token:
-    """Flags; only `i` is told to `regex`, as there is one line, and free white space is passed over here."""
+    """Inline flags: only `i` is passed to `regex`; free white space is handled here."""
     on, _, off = text[2:-1].partition("-")
     flags = ("i" if "i" in on else "") + ("-i" if "i" in off else "")
     free = "x" in on or ("x" not in off and spaced[-1])

@@ -135,13 +135,13 @@ def summary_of(subject: Subject) -> str:
         said = paragraph_of(pages[name]) or title_of(pages[name]) if name in pages else ""
         if said:
             return said
-    return _documented(subject) or one_line(_told_by_names(subject) or _inside(subject.children))
+    return _documented(subject) or one_line(_summary_from_names(subject) or _inside(subject.children))
 
 
 def _documented(subject: Subject) -> str:
     """What the folder's main file says of itself."""
-    told = {each.name: each.outline.about for each in subject.sources if each.outline.about}
-    entry = next((told[name] for name in ENTRY_NAMES if name in told), "")
+    abouts = {each.name: each.outline.about for each in subject.sources if each.outline.about}
+    entry = next((abouts[name] for name in ENTRY_NAMES if name in abouts), "")
     code = [each for each in _programs(subject) if not is_test(each.name)]
     return entry or (code[0].outline.about if len(code) == 1 else "")
 
@@ -150,7 +150,7 @@ def _programs(subject: Subject) -> list[FolderFile]:
     return [each for each in subject.sources if language_of(each.name) not in NO_PROGRAM]
 
 
-def _told_by_names(subject: Subject) -> str:
+def _summary_from_names(subject: Subject) -> str:
     """A summary from names: what the sources define, test or are titled; else their kind."""
     code, names = _programs(subject), [each.name for each in subject.sources]
     tests = [each for each in code if is_test(each.name)]
@@ -194,7 +194,7 @@ def _listed(names: Sequence[str], between: str = ", ") -> str:
     return f"{shown} and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else shown
 
 
-def _told(child: Child) -> str:
+def _child_summary(child: Child) -> str:
     if child.summary is not None and child.summary.strip():
         return first_sentence(child.summary)
     return (
@@ -286,13 +286,13 @@ def _testing(subject: Subject) -> list[str]:
 
 
 def _subdirectories(subject: Subject) -> list[dict[str, str]]:
-    return [{"name": f"{child.name}/", "summary": _told(child)} for child in subject.children]
+    return [{"name": f"{child.name}/", "summary": _child_summary(child)} for child in subject.children]
 
 
 def _structure(subject: Subject) -> list[dict[str, str]]:
     if subject.scope != ROOT_SCOPE:
         return []
-    return [{"path": child.name, "summary": _told(child)} for child in subject.children]
+    return [{"path": child.name, "summary": _child_summary(child)} for child in subject.children]
 
 
 def _project(subject: Subject) -> dict[str, str] | None:

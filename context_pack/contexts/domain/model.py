@@ -1,6 +1,6 @@
 """A context as a value: what a parsed file means, and the parts of it that a caller asked for.
 
-A file is one of three things: a context, one of a later version (judged before anything else), or corrupt,
+A file is one of three things: a context, one of a later version (checked before anything else), or corrupt,
 with a reason that names fields and never repeats what the file says. Unknown fields of nested objects are
 dropped here, so that nobody behind this module meets one.
 """
@@ -90,8 +90,8 @@ class Corrupt:
 Verdict = Context | Unsupported | Corrupt
 
 
-def judged(value: object) -> Verdict:
-    """What a parsed file is."""
+def validated(value: object) -> Verdict:
+    """Validate a parsed file: a context, one of a later version, or corrupt."""
     if isinstance(value, MalformedContext):
         return Corrupt(value.reason)
     if not isinstance(value, dict):
@@ -112,7 +112,7 @@ def judged(value: object) -> Verdict:
 
 
 def selected(context: Context, wanted: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
-    """The metadata and the wanted fields in the caller's order, and the names nobody can ask for."""
+    """The metadata and the wanted fields in the caller's order, and the unknown names."""
     record = context.record
     if not wanted:
         return dict(record), []

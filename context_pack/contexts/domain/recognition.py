@@ -66,8 +66,8 @@ def was_counted(name: str, value: Any) -> bool:
 
 def looks_generated(name: str, value: Any, known: KnownFolder) -> bool:
     """Whether every part of a field's value could come from a generator."""
-    judge = _JUDGES.get(name)
-    return value is None or (judge is not None and judge(value, known))
+    recognise = _RECOGNISERS.get(name)
+    return value is None or (recognise is not None and recognise(value, known))
 
 
 class KnownFolder:
@@ -79,7 +79,7 @@ class KnownFolder:
         self.languages = subject.around.languages
         self.texts = {each.name: _flat(each.text or "") for each in subject.sources}
         self.whole = "\n".join(self.texts.values())
-        self.told = {child.name: child.summary or "" for child in subject.children}
+        self.child_summaries = {child.name: child.summary or "" for child in subject.children}
 
     def has_word(self, word: str) -> bool:
         """Whether a bare name stands in one of the sources."""
@@ -91,7 +91,7 @@ class KnownFolder:
 
 
 def _lines(*patterns: re.Pattern[str]) -> Callable[[Any, KnownFolder], bool]:
-    """A judge of lists of texts: each fits a pattern, or is a bare name that the sources have."""
+    """A recogniser of lists of texts: each fits a pattern, or is a bare name that the sources have."""
 
     def fits(line: Any, known: KnownFolder) -> bool:
         if not isinstance(line, str):
@@ -101,10 +101,10 @@ def _lines(*patterns: re.Pattern[str]) -> Callable[[Any, KnownFolder], bool]:
         bare = _NAME.fullmatch(line)
         return bare is not None and known.has_word(bare["name"])
 
-    def judge(value: Any, known: KnownFolder) -> bool:
+    def recognise(value: Any, known: KnownFolder) -> bool:
         return isinstance(value, list) and all(fits(line, known) for line in value)
 
-    return judge
+    return recognise
 
 
 def _exports(value: Any, known: KnownFolder) -> bool:
@@ -152,8 +152,8 @@ def _interfaces(value: Any, known: KnownFolder) -> bool:
 
 def _is_interface(entry: Mapping[str, Any], known: KnownFolder) -> bool:
     about = entry.get("description")
-    told = _EXPORTED.fullmatch(str(about or "")) is not None or _quotes(known.whole, about)
-    return told and known.has_word(str(entry.get("name", "")))
+    quoted = _EXPORTED.fullmatch(str(about or "")) is not None or _quotes(known.whole, about)
+    return quoted and known.has_word(str(entry.get("name", "")))
 
 
 def _folders(value: Any, known: KnownFolder) -> bool:
@@ -163,10 +163,10 @@ def _folders(value: Any, known: KnownFolder) -> bool:
 def _is_folder(entry: Mapping[str, Any], known: KnownFolder) -> bool:
     name = str(entry.get("name", entry.get("path", ""))).rstrip("/")
     summary = str(entry.get("summary", ""))
-    if name not in known.told or not summary:
+    if name not in known.child_summaries or not summary:
         return False
-    told = known.told[name]
-    return _STOCK_FOLDER.fullmatch(summary) is not None or summary in (told, first_sentence(told))
+    current = known.child_summaries[name]
+    return _STOCK_FOLDER.fullmatch(summary) is not None or summary in (current, first_sentence(current))
 
 
 def _project(value: Any, known: KnownFolder) -> bool:
@@ -178,11 +178,11 @@ def _project(value: Any, known: KnownFolder) -> bool:
     spoken = {manifest.kind, "typescript", *known.languages}
     tools = {"framework": manifest.framework, "package_manager": manifest.package_manager}
     return str(value.get("language")).lower() in spoken and all(
-        str(value.get(name) or "").lower() in ("", told.lower()) for name, told in tools.items()
+        str(value.get(name) or "").lower() in ("", quoted.lower()) for name, quoted in tools.items()
     )
 
 
-_JUDGES: Mapping[str, Callable[[Any, KnownFolder], bool]] = {
+_RECOGNISERS: Mapping[str, Callable[[Any, KnownFolder], bool]] = {
     "files": _files,
     "interfaces": _interfaces,
     "exports": _exports,

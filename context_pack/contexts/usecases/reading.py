@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from context_pack.contexts.domain.fingerprint import Freshness, Method, compared
-from context_pack.contexts.domain.model import Context, ContextSummary, Corrupt, Unsupported, Verdict, judged
+from context_pack.contexts.domain.model import (
+    Context,
+    ContextSummary,
+    Corrupt,
+    Unsupported,
+    Verdict,
+    validated,
+)
 from context_pack.contexts.domain.quick import gist_of as quick_gist
 from context_pack.contexts.ports import Check, ContextFormat, PlaceRefusal, ProjectFolder
 
@@ -20,7 +27,7 @@ def context_of(folder: ProjectFolder, form: ContextFormat) -> Verdict | PlaceRef
     data = folder.context()
     if isinstance(data, PlaceRefusal):
         return UNUSABLE.get(data, data)
-    return None if data is None else judged(form.parse(data))
+    return None if data is None else validated(form.parse(data))
 
 
 def gist_of(

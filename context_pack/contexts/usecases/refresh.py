@@ -23,7 +23,7 @@ from context_pack.contexts.domain.generate import (
     new_record,
     summary_of,
 )
-from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE, Context, judged
+from context_pack.contexts.domain.model import CONTEXT_FILE, ROOT_SCOPE, Context, validated
 from context_pack.contexts.domain.recognition import KnownFolder, looks_generated, was_counted
 from context_pack.contexts.ports import (
     Check,
@@ -116,11 +116,11 @@ class ContextRefresher:
             if found is None or isinstance(found, PlaceRefusal):
                 return refused(found, order.scope)
             named = found
-        return _Round(self, project, scan, order, check).run(named, progress)
+        return _RefreshPass(self, project, scan, order, check).run(named, progress)
 
 
 @define
-class _Round:
+class _RefreshPass:
     """One pass over a project."""
 
     tools: ContextRefresher
@@ -163,9 +163,9 @@ class _Round:
         if before is None and AGENTS_FILE in root.names:
             yield FolderOutcome(AGENTS_FILE, "left", "it is no text")
             return
-        told = {each.scope: self.surveyor.summary(each) or "" for each in chosen}
-        told[ROOT_SCOPE] = self._coming_summary(root)
-        after = with_block(before or "", block_of(told.items()))
+        summaries = {each.scope: self.surveyor.summary(each) or "" for each in chosen}
+        summaries[ROOT_SCOPE] = self._coming_summary(root)
+        after = with_block(before or "", block_of(summaries.items()))
         if after is None:
             yield FolderOutcome(AGENTS_FILE, "left", "its marks do not match; mend or remove them")
         elif after != before:
@@ -178,7 +178,7 @@ class _Round:
     def _coming_summary(self, root: ProjectFolder) -> str:
         """The root's summary as this pass will leave it: the root itself comes after the block about it."""
         data = root.context()
-        verdict = judged(self.tools.format.parse(data)) if isinstance(data, bytes) else None
+        verdict = validated(self.tools.format.parse(data)) if isinstance(data, bytes) else None
         if not isinstance(data, bytes) or not isinstance(verdict, Context):
             return summary_of(self.surveyor.subject(root))
         if self.order.only_missing:
@@ -207,7 +207,7 @@ class _Round:
             return FolderOutcome(folder.scope, "left", UNUSABLE.get(data, OUTSIDE).detail)
         if data is None:
             return self._make(folder)
-        verdict = judged(self.tools.format.parse(data))
+        verdict = validated(self.tools.format.parse(data))
         if not isinstance(verdict, Context):
             return FolderOutcome(folder.scope, "left", verdict.reason)
         if self.order.only_missing:
@@ -223,7 +223,7 @@ class _Round:
         record = new_record(subject, stored, self._now())
         if not self.project.write(folder.scope, CONTEXT_FILE, None, self.tools.format.compose(record)):
             return FolderOutcome(folder.scope, "left", "the file came into being meanwhile")
-        self.surveyor.tell(folder.scope, record["summary"])
+        self.surveyor.keep_summary(folder.scope, record["summary"])
         self._remember(folder.scope, {name: value_at(record, name) for name in GENERATED})
         return FolderOutcome(folder.scope, "made")
 
@@ -281,7 +281,7 @@ class _Round:
 class _Plan:
     """Which generated fields of one context change, and which are a person's now."""
 
-    round: _Round
+    refresh: _RefreshPass
     folder: ProjectFolder
     context: Context
     whole: Any
@@ -299,7 +299,7 @@ class _Plan:
     def decide(self) -> None:
         """Decide each field in turn."""
         record, derived = self.context.record, list(self.context.derived)
-        known = self.round.tools.memory.recall(self.round.project.root, self.folder.scope)
+        known = self.refresh.tools.memory.recall(self.refresh.project.root, self.folder.scope)
         after = list(derived)
         for name in GENERATED:
             current = value_at(record, name)
@@ -322,7 +322,7 @@ class _Plan:
 
     def _rescope(self, stated: str, known: Mapping[str, str], after: list[str]) -> None:
         """Correct the scope of a context that was moved; one that a person wrote is theirs."""
-        elsewhere = self.round.tools.memory.recall(self.round.project.root, stated)
+        elsewhere = self.refresh.tools.memory.recall(self.refresh.project.root, stated)
         if elsewhere or (not known and _PLAIN_SCOPE.fullmatch(stated)):
             self.changes["scope"] = self.folder.scope
         elif known or not self.fresh:
@@ -361,7 +361,7 @@ class _Plan:
             return self._generated()[name]
         of_children = name in FROM_CHILDREN or (name == "summary" and not self.folder.sources)
         if of_children and name in known:
-            return generated(self.round.surveyor.children(self.folder), [name])[name]
+            return generated(self.refresh.surveyor.children(self.folder), [name])[name]
         return current
 
     def _generated(self) -> Mapping[str, Any]:
@@ -371,7 +371,7 @@ class _Plan:
 
     def _about(self) -> Subject:
         if self._subject is None:
-            self._subject = self.round.surveyor.subject(self.folder)
+            self._subject = self.refresh.surveyor.subject(self.folder)
         return self._subject
 
 

@@ -24,12 +24,12 @@ class Surveyor:
 
     def __init__(self, project: Project, scan: Scan, form: ContextFormat, syntax: Syntax) -> None:
         self._project, self._scan, self._format, self._syntax = project, scan, form, syntax
-        self._told: dict[str, str] = {}
+        self._summaries: dict[str, str] = {}
         self._manifests: dict[str, ManifestFacts | None] = {}
 
-    def tell(self, scope: str, summary: str) -> None:
+    def keep_summary(self, scope: str, summary: str) -> None:
         """Keep the summary of a context that was just made."""
-        self._told[scope] = summary
+        self._summaries[scope] = summary
 
     def subject(self, folder: ProjectFolder) -> Subject:
         """A folder with all that can be said of it."""
@@ -43,8 +43,8 @@ class Surveyor:
 
     def summary(self, folder: ProjectFolder) -> str | None:
         """What the folder's context says, if it has one."""
-        if folder.scope in self._told:
-            return self._told[folder.scope]
+        if folder.scope in self._summaries:
+            return self._summaries[folder.scope]
         gist = gist_of(folder, self._format)
         return gist.summary if isinstance(gist, ContextSummary) else None
 

@@ -83,9 +83,9 @@ def parse_manifest(text: str) -> DocumentManifest:
     if "glob" in sources:
         globs = _globs(sources["glob"])
         outside = {glob: leads_out(glob) for glob in globs}
-        told = (glob for glob in globs if outside[glob] and not glob.startswith("!"))
+        leading_out = (glob for glob in globs if outside[glob] and not glob.startswith("!"))
         failed = tuple(
-            Failed(glob[:MOST_SHOWN], "a glob cannot lead outside the collection") for glob in told
+            Failed(glob[:MOST_SHOWN], "a glob cannot lead outside the collection") for glob in leading_out
         )
         return DocumentManifest(about, tuple(glob for glob in globs if not outside[glob]), failed=failed)
     files, wrong = _files(sources["files"])

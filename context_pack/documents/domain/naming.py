@@ -32,7 +32,7 @@ SHARED = "team."
 
 
 def shared_id(alias: str) -> str:
-    """The id of a collection that a team shares under that name, whoever has it and wherever."""
+    """The id of a collection that a team shares under that name; the same for every member."""
     return SHARED + collection_id("", "shared", alias, alias)
 
 

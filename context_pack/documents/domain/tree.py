@@ -51,7 +51,7 @@ class Tree:
             wanted, problem = manifest.wants(path), None
             if item is None:
                 failed.append(Failed(path, WORDS[Reason.MISSING]))
-            elif wanted and (problem := self._problem(path, item)) is not None and _told(problem, manifest):
+            elif wanted and (problem := self._problem(path, item)) is not None and _fails(problem, manifest):
                 failed.append(Failed(path, problem))
             elif not wanted or problem is not None:
                 if explain and path != MANIFEST_FILE:
@@ -74,6 +74,6 @@ class Tree:
         return item.problem
 
 
-def _told(problem: str, manifest: DocumentManifest) -> bool:
+def _fails(problem: str, manifest: DocumentManifest) -> bool:
     """Whether a problem is a failure; what a glob means although it is hidden is just no document."""
     return manifest.files is not None or problem not in (IGNORED, WORDS[Reason.DENIED])

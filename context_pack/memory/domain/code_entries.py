@@ -60,15 +60,15 @@ def _pieces(path: str, lines: Sequence[str], snippets: Sequence[Snippet], parsed
     for snippet in snippets:
         # What the file and the class say of themselves is said of what is in them, but not twice of itself.
         owner = classes.get(snippet.name.rpartition(".")[0], "")
-        told = " ".join(filter(None, (file if snippet.start > 1 else "", owner)))
-        for_file = told if _speaks_for_file(snippet) else ""
+        docs = " ".join(filter(None, (file if snippet.start > 1 else "", owner)))
+        for_file = docs if _speaks_for_file(snippet) else ""
         pieces.append(
             Piece(
                 "\n".join(lines[snippet.start - 1 : snippet.end]),
                 snippet.start,
                 snippet.end,
                 heading=snippet.name,
-                context="\n".join(filter(None, (f"{path} {snippet.name}".strip(), told))),
+                context="\n".join(filter(None, (f"{path} {snippet.name}".strip(), docs))),
                 names=" ".join(filter(None, (snippet.name, *snippet.holds, path, for_file))),
                 facts={PART: snippet.part, OF: snippet.parts} if snippet.parts > 1 else {},
             )

@@ -21,7 +21,7 @@ _LINES = re.compile("([1-9][0-9]{0,9})(?:-([1-9][0-9]{0,9}))?")
 
 @frozen
 class CodePlace:
-    """Lines of a file as they were when somebody pointed at them."""
+    """Lines of a file as they were when the discovery was recorded."""
 
     path: RelativePath
     lines: LineRange

@@ -69,10 +69,10 @@ def notes_in(text: str, name: str, kind: DiscoveryType | None = None) -> list[No
     """The notes of a Markdown file, in order; `kind` is the type of those that nothing else tells one of."""
     found = document(text)
     settings = _settings(found.lines)
-    told = _type_in(settings.get("type", "")) or kind
+    type_ = _type_in(settings.get("type", "")) or kind
     module = settings.get("module")
     record = _decision(found, text, name)
-    notes = [record] if record is not None else list(_notes(found, told))
+    notes = [record] if record is not None else list(_notes(found, type_))
     return [
         Note(note.line, note.type, note.content, module) if isinstance(note, Note) else note for note in notes
     ]
@@ -108,7 +108,7 @@ def _decision(found: Structure, text: str, name: str) -> Note | PassedOver | Non
             return PassedOver(line, "the decision no longer holds")
     title = _NUMBER.sub("", title_of(text, name, heading_list(found), ".md"), count=1).strip().rstrip(".")
     decided = _text_under(found, under[0])
-    return _judged(
+    return _checked(
         Note(line, DiscoveryType.DECISION, _shortened(f"{title}: {decided}" if decided else title))
     )
 
@@ -142,21 +142,21 @@ def _notes(found: Structure, kind: DiscoveryType | None) -> Iterator[Note | Pass
                 levels.pop()
             levels.append((block.level, _type_in(said[block.start])))
         elif block.kind == "paragraph":
-            heading = next((told for _, told in reversed(levels) if told is not None), None)
+            heading = next((type_ for _, type_ in reversed(levels) if type_ is not None), None)
             yield _note(_text(found, block), block.start + 1, heading or kind)
 
 
-def _note(text: str, line: int, told: DiscoveryType | None) -> Note | PassedOver:
+def _note(text: str, line: int, type_: DiscoveryType | None) -> Note | PassedOver:
     label = _LABEL.fullmatch(text)
     labelled = _type_in(label["word"]) if label is not None else None
     if label is not None and labelled is not None:
-        told, text = labelled, label["text"]
-    if told is None:
+        type_, text = labelled, label["text"]
+    if type_ is None:
         return PassedOver(line, "nothing says whether it is a pattern, rule, decision or issue")
-    return _judged(Note(line, told, text))
+    return _checked(Note(line, type_, text))
 
 
-def _judged(note: Note) -> Note | PassedOver:
+def _checked(note: Note) -> Note | PassedOver:
     if len(note.content) < LEAST_CHARS:
         return PassedOver(note.line, f"shorter than {LEAST_CHARS} characters")
     if len(note.content) > MOST_CHARS:

@@ -169,7 +169,7 @@ class _Files:
             self._seen.add(found.key)
             gained += SUPPORT * self._sums[found.key] / self._most
             if not self._asked.is_symbol:
-                gained += self._said(found.key)
+                gained += self._path_bonus(found.key)
         return gained
 
     def _named(self, found: FoundPiece) -> float:
@@ -192,7 +192,7 @@ class _Files:
         common = sum(rarity for word, rarity in words.items() if self._meeting(word))
         return CALLED * common / sum(words.values()) + CALLING * len(covered) / len(self._asked.words)
 
-    def _said(self, key: str) -> float:
+    def _path_bonus(self, key: str) -> float:
         """How much of the names of a file and its folders the question has."""
         count = len(self._sums)
         stem = {word: log(1 + count / self._stems[word]) for word in parts(_stem_of(key))}

@@ -104,7 +104,7 @@ class MemorySearcher:
         check: Callable[[], None] = lambda: None,
         tell: Tell = lambda _, __: None,
     ) -> FoundInMemory:
-        """The best matches, after a look at what has changed; `tell` hears how far a first index is.
+        """The best matches, after indexing changes; `tell` gets the progress of a first index.
 
         Raises:
             Failure: `invalid_data`, `nothing_indexed`, `embedder_failed`, or what a store raises.

@@ -129,10 +129,10 @@ def anchor_of(source: SourceText, lines: LineRange, definitions: Sequence[Defini
 
 def symbol_of(definitions: Sequence[Definition], lines: LineRange, text: Sequence[str]) -> Symbol | None:
     """The innermost definition that covers lines with this text; blank lines at their ends do not count."""
-    told = [number for number, line in enumerate(text, lines.start) if line.strip()]
-    if not told:
+    filled = [number for number, line in enumerate(text, lines.start) if line.strip()]
+    if not filled:
         return None
-    first, last = told[0], told[-1]
+    first, last = filled[0], filled[-1]
     around = [each for each in definitions if each.start <= first and last <= each.end]
     if not around:
         return None

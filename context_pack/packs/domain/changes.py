@@ -57,7 +57,7 @@ def check_has_content(pack: Pack) -> None:
 
 
 def untrustworthy(refs: Sequence[Mapping[str, object]]) -> Failure:
-    """The refusal to finalize over refs whose code is not the promised code."""
+    """The refusal to finalize while refs do not find their anchored code."""
     count = f"{len(refs)} ref{'' if len(refs) == 1 else 's'}"
     message = f"{count} cannot be relied on; accept, upsert or delete each, then finalize"
     return Failure(Code.STALE_REF, message, {"refs": list(refs)})

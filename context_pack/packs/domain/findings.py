@@ -29,8 +29,8 @@ def title_of(question: str) -> str:
 
 def reason(question: str, what: str) -> str:
     """Why a passage is there: the question, and what was found of it."""
-    told = what.replace('"', "'")
-    return f'found for "{title_of(question)}"' + (f": {told}" if told else "")
+    found = what.replace('"', "'")
+    return f'found for "{title_of(question)}"' + (f": {found}" if found else "")
 
 
 def quote(title: str, text: str, why: str) -> str:

@@ -83,7 +83,7 @@ class Item:
 
 
 def ended(text: str) -> str:
-    """A text that ends its heading: the hashes at its end are text, and no decoration that nobody sees."""
+    """A heading text with its final hashes escaped, since Markdown would drop them."""
     return _CLOSING.sub(r"\\\1", text)
 
 

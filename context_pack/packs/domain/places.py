@@ -54,7 +54,7 @@ def copies(excerpt: str, source: SourceText) -> Places:
 
 def _by_ends(anchor: Anchor, source: SourceText, home: int) -> Sought:
     """The anchored text by its first and last line, the nearest to `home` first; not complete if too many."""
-    lines, prints, reach, work = source.lines, source.prints, anchor.lines - 1, 0
+    lines, prints, reach, work = source.lines, source.fingerprints, anchor.lines - 1, 0
     most = MOST_WORK if anchor.rolling is None else QUICK_WORK
     for start in _starts(source, length_of(anchor.first), home):
         work += VISIT_WORK

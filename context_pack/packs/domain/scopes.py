@@ -32,9 +32,9 @@ def scopes_in(pack: Pack) -> Sequence[str]:
 
 def outdated(pack: Pack, scopes: Scopes) -> str:
     """The scopes whose context cannot be relied on, in words; empty when there are none."""
-    told = [(scope, scopes.get(scope, ScopeState.FRESH)) for scope in scopes_in(pack)]
+    states = [(scope, scopes.get(scope, ScopeState.FRESH)) for scope in scopes_in(pack)]
     return ", ".join(
         scope if state is ScopeState.STALE else f"{scope} ({state})"
-        for scope, state in told
+        for scope, state in states
         if state is not ScopeState.FRESH
     )

@@ -52,7 +52,7 @@ def runs(sums: array[int], size: int, wanted: str) -> Iterator[int]:
     return (at for at, (before, after) in pairs if (after - before * scale) % PRIME == sought)
 
 
-class _Prints(dict[str, str]):
+class _Fingerprints(dict[str, str]):
     """The fingerprint of each line, computed when it is first asked for."""
 
     def __missing__(self, line: str) -> str:
@@ -73,9 +73,9 @@ class SourceText:
         self.text = normal if not text or text.endswith("\n") else f"{normal}\n"
 
     @cached_property
-    def prints(self) -> Mapping[str, str]:
+    def fingerprints(self) -> Mapping[str, str]:
         """The fingerprint of each line."""
-        return _Prints()
+        return _Fingerprints()
 
     @cached_property
     def _as_long(self) -> dict[int, list[int]]:
@@ -125,7 +125,7 @@ class SourceText:
             # All that are as long at once: many refs ask, and each would walk over them again.
             found = self._like[length] = {}
             for at in self.as_long(length):
-                found.setdefault(self.prints[self.lines[at]], []).append(at)
+                found.setdefault(self.fingerprints[self.lines[at]], []).append(at)
         return self._like[length].get(print_, ())
 
     def as_long(self, length: int) -> list[int]:

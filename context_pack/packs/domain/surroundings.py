@@ -139,7 +139,7 @@ def _worth(line: int, print_: str | None, offset: int, source: SourceText) -> fl
     """The weight of this line's vote: none if it is not there, little if it is trivial."""
     if print_ is None:
         return WORTH_EDGE if line == (-1 if offset < 0 else source.count) else 0.0
-    if not 0 <= line < source.count or source.prints[source.lines[line]] != print_:
+    if not 0 <= line < source.count or source.fingerprints[source.lines[line]] != print_:
         return 0.0
     return WORTH_LINE if _telling(source.lines[line]) else WORTH_TRIVIAL
 

@@ -46,7 +46,7 @@ NOTHING = "nothing was found for that question; ask in other words"
 
 @frozen
 class Drafted:
-    """The stored pack, how many tokens it renders to, and what whoever searched had to say."""
+    """The stored pack, how many tokens it renders to, and the warnings of the search."""
 
     pack: Pack
     tokens: int

@@ -173,9 +173,9 @@ def _by_ends(source: SourceText, unknown: Mapping[str, Sequence[_Sought]]) -> It
     for start, line in enumerate(lines):
         if len(line) not in lengths:
             continue
-        for one in unknown.get(source.prints[line], ()):
+        for one in unknown.get(source.fingerprints[line], ()):
             end = start + one.anchor.lines
-            if end <= len(lines) and source.prints[lines[end - 1]] == one.anchor.last:
+            if end <= len(lines) and source.fingerprints[lines[end - 1]] == one.anchor.last:
                 text = "\n".join(lines[start:end])
                 if sha256_hex(text) == one.anchor.digest:
                     yield one, text

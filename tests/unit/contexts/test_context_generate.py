@@ -12,7 +12,7 @@ from hanging import never_hanging
 from context_pack.contexts.domain.agents import END, START, block_of, with_block
 from context_pack.contexts.domain.generate import Child, FolderFile, Subject, generated, summary_of
 from context_pack.contexts.domain.manifests import read_manifest
-from context_pack.contexts.domain.model import Context, judged
+from context_pack.contexts.domain.model import Context, validated
 from context_pack.contexts.domain.outline import outline_of
 from context_pack.contexts.domain.purposes import counterpart_of, is_stock, is_test, purpose_of
 from context_pack.contexts.domain.recognition import KnownFolder, looks_generated
@@ -45,7 +45,7 @@ def made(files: dict[str, str | bytes]) -> dict[str, dict[str, Any]]:
     for path, content in files.items():
         if path.endswith(".context.yaml"):
             assert isinstance(content, bytes)
-            verdict = judged(FORMAT.parse(content))
+            verdict = validated(FORMAT.parse(content))
             assert isinstance(verdict, Context)
             found[path.removesuffix(".context.yaml").rstrip("/") or "."] = dict(verdict.record)
     return found

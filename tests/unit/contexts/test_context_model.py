@@ -18,8 +18,8 @@ from context_pack.contexts.domain.model import (
     Context,
     Corrupt,
     Unsupported,
-    judged,
     selected,
+    validated,
 )
 from context_pack.contexts.domain.schema import CONTEXT_SCHEMA, FIELDS, REQUIRED
 
@@ -66,7 +66,7 @@ FULL: Mapping[str, Any] = {
 
 
 def valid(value: Any) -> Context:
-    verdict = judged(value)
+    verdict = validated(value)
     assert isinstance(verdict, Context), verdict
     return verdict
 
@@ -81,7 +81,7 @@ def test_every_field_of_the_format_is_read_and_shown_in_schema_order() -> None:
 @pytest.mark.clause("CX-01")
 @pytest.mark.parametrize("name", REQUIRED)
 def test_a_file_without_a_required_field_is_corrupt(name: str) -> None:
-    verdict = judged({key: value for key, value in FULL.items() if key != name})
+    verdict = validated({key: value for key, value in FULL.items() if key != name})
     assert isinstance(verdict, Corrupt)
     assert name in verdict.reason
 
@@ -93,14 +93,14 @@ def test_a_field_of_the_wrong_type_or_null_makes_the_file_corrupt(name: str, wro
     if name in ("dependencies", "current_state") and wrong == {"a": 1}:
         assert valid({**FULL, name: wrong}).record[name] == {}
         return
-    assert isinstance(judged({**FULL, name: wrong}), Corrupt)
+    assert isinstance(validated({**FULL, name: wrong}), Corrupt)
 
 
 @pytest.mark.clause("CX-01")
 @pytest.mark.parametrize("extra", ["extra", "<<", "1", ""])
 def test_unknown_top_level_and_evidence_keys_are_refused_others_dropped(extra: str) -> None:
-    assert isinstance(judged({**FULL, extra: "x"}), Corrupt)
-    assert isinstance(judged({**FULL, "evidence": {**FULL["evidence"], extra: "x"}}), Corrupt)
+    assert isinstance(validated({**FULL, extra: "x"}), Corrupt)
+    assert isinstance(validated({**FULL, "evidence": {**FULL["evidence"], extra: "x"}}), Corrupt)
     nested = {
         "files": [{**FULL["files"][0], extra: {"deep": [1]}}],
         "dependencies": {**FULL["dependencies"], extra: None},
@@ -126,7 +126,7 @@ def test_unknown_top_level_and_evidence_keys_are_refused_others_dropped(extra: s
     ],
 )
 def test_evidence_of_a_wrong_kind_makes_a_context_corrupt(name: str, wrong: Any) -> None:
-    assert isinstance(judged({**BASE, "evidence": {**FULL["evidence"], name: wrong}}), Corrupt)
+    assert isinstance(validated({**BASE, "evidence": {**FULL["evidence"], name: wrong}}), Corrupt)
 
 
 @pytest.mark.clause("CX-01")
@@ -152,7 +152,7 @@ def test_whole_numbers_may_be_written_with_a_fraction() -> None:
 def test_a_number_above_one_is_a_later_version_whatever_else_the_file_holds(
     version: float, shown: str
 ) -> None:
-    assert judged({"version": version, "anything": None}) == Unsupported(shown)
+    assert validated({"version": version, "anything": None}) == Unsupported(shown)
 
 
 @pytest.mark.clause("CX-03")
@@ -160,7 +160,7 @@ def test_a_number_above_one_is_a_later_version_whatever_else_the_file_holds(
     "version", [0, -1, 0.5, "1", "2", True, False, None, [1], float("nan"), float("-inf")]
 )
 def test_any_other_wrong_version_is_corrupt(version: Any) -> None:
-    verdict = judged({**BASE, "version": version})
+    verdict = validated({**BASE, "version": version})
     assert isinstance(verdict, Corrupt)
     assert "version" in verdict.reason
 
@@ -175,7 +175,7 @@ def test_one_point_zero_is_version_one_and_shown_as_one() -> None:
 @pytest.mark.clause("CX-01")
 @pytest.mark.parametrize("value", [None, [], "text", 1, True])
 def test_a_context_that_is_no_mapping_is_corrupt(value: Any) -> None:
-    assert isinstance(judged(value), Corrupt)
+    assert isinstance(validated(value), Corrupt)
 
 
 @pytest.mark.clause("CX-01")
@@ -185,7 +185,7 @@ def test_a_reason_names_fields_and_never_repeats_what_a_file_says() -> None:
         {**BASE, "summary": [secret]},
         {**BASE, "evidence": {"collected_at": "x", "test_status": secret}},
     ):
-        verdict = judged(broken)
+        verdict = validated(broken)
         assert isinstance(verdict, Corrupt)
         assert "hunter2" not in verdict.reason
 
@@ -213,7 +213,7 @@ JSON = st.recursive(
 @given(st.dictionaries(st.sampled_from([*FIELDS, "extra"]), JSON, max_size=4))
 def test_the_reader_and_the_published_schema_never_disagree(changes: dict[str, Any]) -> None:
     value = {**FULL, **changes}
-    verdict = judged(value)
+    verdict = validated(value)
     assert isinstance(verdict, Context) == Draft202012Validator(CONTEXT_SCHEMA).is_valid(value)
 
 

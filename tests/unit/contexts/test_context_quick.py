@@ -11,14 +11,14 @@ from context_trees import FORMAT, MINIMAL, context
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from context_pack.contexts.domain.model import Context, ContextSummary, judged
+from context_pack.contexts.domain.model import Context, ContextSummary, validated
 from context_pack.contexts.domain.quick import gist_of
 from context_pack.contexts.domain.schema import FIELDS, PROPERTIES
 
 
 def slowly(data: bytes) -> ContextSummary | None:
     """What the long way says."""
-    verdict = judged(FORMAT.parse(data))
+    verdict = validated(FORMAT.parse(data))
     return verdict.gist if isinstance(verdict, Context) else None
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from context_pack.contexts.domain.fingerprint import Method
 from context_pack.contexts.domain.generate import Subject
-from context_pack.contexts.domain.model import Context, judged
+from context_pack.contexts.domain.model import Context, validated
 from context_pack.contexts.domain.recognition import KnownFolder, looks_generated
 from context_pack.contexts.ports import ContextPorts, PlaceRefusal
 from context_pack.contexts.usecases.query import RefusedQuery
@@ -56,7 +56,7 @@ class Desk:
         self.files[path] = self.text(path).replace(old, new, 1)
 
     def record(self, path: str = SRC) -> dict[str, Any]:
-        verdict = judged(FORMAT.parse(self.text(path).encode()))
+        verdict = validated(FORMAT.parse(self.text(path).encode()))
         assert isinstance(verdict, Context), verdict
         return dict(verdict.record)
 
@@ -578,7 +578,7 @@ def test_a_refresh_never_loses_a_word_that_a_person_wrote(
     for kind, words, at in plan[1]:
         changed = edit(text, kind, words, at)
         # An edit that breaks the file is another test's: such a file is never touched.
-        text = changed if isinstance(judged(FORMAT.parse(changed.encode())), Context) else text
+        text = changed if isinstance(validated(FORMAT.parse(changed.encode())), Context) else text
     desk.files[SRC] = text.replace("\n", newline)
     if forget:
         desk.forget()

@@ -100,7 +100,7 @@ class _Homes:
 
 
 def _places(required: Import, here: str) -> Iterator[str] | None:
-    """Where a required file may be; None if it starts where nobody knows."""
+    """Where a required file may be; None if its base folder is unknown."""
     written = required.names[0] if required.names else ""
     start = _START.fullmatch(written)
     if start is None:

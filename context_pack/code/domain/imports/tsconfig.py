@@ -130,11 +130,11 @@ def _options(path: str, main: str, view: TreeView, known: dict[str, _Options]) -
         if parent is not None:
             result = _options(parent, main, view, known).over(result)
     options = config.get("compilerOptions")
-    known[path] = _said(options, folder_of(path), main).over(result) if isinstance(options, dict) else result
+    known[path] = _own(options, folder_of(path), main).over(result) if isinstance(options, dict) else result
     return known[path]
 
 
-def _said(options: dict[str, Any], folder: str, main: str) -> _Options:
+def _own(options: dict[str, Any], folder: str, main: str) -> _Options:
     """The options of one configuration without those it extends."""
     base, paths = options.get("baseUrl"), options.get("paths")
     return _Options(

@@ -47,11 +47,11 @@ class FileChecker:
         if self.validation is not None:
             self.validation.begin(check)
 
-    def judge(self, found: Found) -> CheckedFile:
+    def check(self, found: Found) -> CheckedFile:
         """Check one file: its entity, or what is wrong with it."""
         name = self.kind.name
         if isinstance(found, Flaw):
-            return CheckedFile(found, None, (told(found, entity_type=name),))
+            return CheckedFile(found, None, (as_diagnostic(found, entity_type=name),))
         if not isinstance(found.value, Mapping):
             return CheckedFile(found, None, (_wrong(found, name, "$ must be a mapping of fields"),))
         key = found.value.get(self.kind.id_field)
@@ -81,7 +81,7 @@ class FileChecker:
         return [_schema_flaw(self.schema_file, words, self.kind.name) for words in flaws]
 
 
-def told(flaw: Flaw, **about: Any) -> Diagnostic:
+def as_diagnostic(flaw: Flaw, **about: Any) -> Diagnostic:
     """A flaw as a diagnostic."""
     return Diagnostic(flaw.severity, flaw.reason, flaw.path, **about)
 
@@ -109,7 +109,7 @@ class SchemaSources:
         """Every file, in the order in which they were met."""
         return (*self.by_type.values(), *self.found.values())
 
-    def judges(
+    def checkers(
         self, layout: BundleType, check: Callable[[], None]
     ) -> tuple[dict[str, FileChecker], list[Diagnostic]]:
         """A checker for every type, and what is wrong with the schemas."""
@@ -118,12 +118,12 @@ class SchemaSources:
         flawed = dict.fromkeys(found for found in self.all if isinstance(found, Flaw))
         named = set(self.by_type.values())
         # A reference may be found by another way than the file it seems to name; if not, that is told.
-        diagnostics = [told(flaw) for flaw in flawed if flaw in named or not flaw.absent]
+        diagnostics = [as_diagnostic(flaw) for flaw in flawed if flaw in named or not flaw.absent]
         diagnostics += [_schema_flaw(path, words) for path, flaws in world.flaws.items() for words in flaws]
-        judges = {kind.name: self._judge(kind, layout, world) for kind in layout.kinds}
-        return judges, diagnostics
+        checkers = {kind.name: self._checker(kind, layout, world) for kind in layout.kinds}
+        return checkers, diagnostics
 
-    def _judge(self, kind: EntityKind, layout: BundleType, world: SchemaWorld) -> FileChecker:
+    def _checker(self, kind: EntityKind, layout: BundleType, world: SchemaWorld) -> FileChecker:
         relations = [relation for relation in layout.relations if relation.from_entity == kind.name]
         found = self.by_type.get(kind.name)
         if not isinstance(found, Document) or not isinstance(found.value, Mapping):
