@@ -121,12 +121,14 @@ def _relevance(asked: QuestionWords, hit: Ranked, change: float) -> float:
 
 def _spread(weighed: Sequence[tuple[float, float, Ranked]], again: float) -> list[tuple[float, Ranked]]:
     """The best first, and further hits of a file behind the first hits of others."""
-    seen: Counter[str] = Counter()
+    left: dict[str, float] = {"": 1.0}
     spread = []
     for total, relevance, hit in sorted(weighed, key=lambda each: -each[0]):
         file = hit.found.key if hit.found.corpus == CODE else ""
-        spread.append((total * again ** seen[file], relevance, hit))
-        seen[file] += bool(file)
+        share = left.get(file, 1.0)
+        spread.append((total * share, relevance, hit))
+        if file:
+            left[file] = share * again
     return [(relevance, hit) for _, relevance, hit in sorted(spread, key=lambda each: -each[0])]
 
 
@@ -150,11 +152,12 @@ class _Files:
             place = (found.key, found.heading)
             self._firsts[place] = min(found.start, self._firsts.get(place, found.start))
         self._most = max(self._sums.values()) or 1.0
-        self._stems = Counter(word for key in self._sums for word in set(parts(_stem_of(key))))
-        self._folders = Counter(word for key in self._sums for word in set(_folder_parts(key)))
-        self._names = Counter[str]()
-        for name, times in Counter(_name_of(found) for found, _ in scores).items():
-            self._names.update(dict.fromkeys(parts(name), times))
+        self._stems = Counter(word for key in self._sums for word in _different_parts(_stem_of(key)))
+        self._folders = Counter(word for key in self._sums for word in _different_parts(_folder_of(key)))
+        self._names: dict[str, int] = defaultdict(int)
+        for found, _ in scores:
+            for word in _different_parts(_name_of(found)):
+                self._names[word] += 1
         self._pieces = len(scores)
         self._newest = max((_version(key) for key in self._sums), default=0)
         self._seen: set[str] = set()
@@ -198,7 +201,7 @@ class _Files:
         stem = {word: log(1 + count / self._stems[word]) for word in parts(_stem_of(key))}
         whole, most = sum(stem.values()), log(count) or 1.0
         named = sum(rarity for word, rarity in stem.items() if self._meeting(word))
-        rare = sum(log(count / self._folders[word]) for word in _folder_parts(key) if self._meeting(word))
+        rare = sum(log(count / self._folders[word]) for word in parts(_folder_of(key)) if self._meeting(word))
         return (FILE * named / whole if whole else 0.0) + FOLDER * rare / most
 
     def _meeting(self, word: str) -> frozenset[str]:
@@ -254,8 +257,13 @@ def parts(name: str) -> tuple[str, ...]:
     return tuple(token for part in split_identifier(name) if len(part) > 1 for token in tokens(part))
 
 
-def _folder_parts(key: str) -> tuple[str, ...]:
-    return parts(key.rpartition("/")[0])
+@lru_cache(maxsize=4096)
+def _different_parts(name: str) -> frozenset[str]:
+    return frozenset(parts(name))
+
+
+def _folder_of(key: str) -> str:
+    return key.rpartition("/")[0]
 
 
 def _meet(word: str, other: str) -> bool:
