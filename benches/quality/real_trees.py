@@ -22,7 +22,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -134,7 +134,7 @@ def tried(folder: Path, private: Path) -> Outcome:
     ports: Ports = open_ports(settings)
     assert ports.memory is not None
     counting = Counting(ports.memory.syntax)
-    indexer = CodeIndexer.over(evolve(ports.memory, syntax=counting))
+    indexer = CodeIndexer(ports.memory.tree, ports.memory.index, counting)
     start = perf_counter()
     failures = []
     try:

@@ -122,6 +122,11 @@ def last_row(node: Node) -> int:
     return row - 1 if column == 0 and row > node.start_point.row else row
 
 
+def text_of(node: Node | None) -> str:
+    """What a node spells; nothing for none."""
+    return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")
+
+
 def _end(pattern: re.Pattern[bytes], data: bytes, start: int) -> int:
     found = pattern.match(data, start)
     return start if found is None else found.end()

@@ -17,7 +17,7 @@ from tree_sitter import Node
 from context_pack.kernel.classes import define
 from context_pack.kernel.sentences import one_line
 from context_pack.kernel.syntax import Definition, DefinitionKind
-from context_pack_adapters.syntax.above import CommentsAbove, comments_text, last_row
+from context_pack_adapters.syntax.above import CommentsAbove, comments_text, last_row, text_of
 from context_pack_adapters.syntax.import_captures import Match
 
 MOST_DEFINITIONS = 5_000
@@ -94,8 +94,8 @@ def _qualified(
         prefix, in_container, depth = around[-1][1:] if around else ("", False, 0)
         if each.prototype and depth and not in_container:
             continue
-        name = _text(each.name)[:LONGEST_NAME]
-        owner = _text(each.owner)[:LONGEST_NAME].replace("::", ".")
+        name = text_of(each.name)[:LONGEST_NAME]
+        owner = text_of(each.owner)[:LONGEST_NAME].replace("::", ".")
         qualified = f"{owner}.{name}" if owner else prefix + name
         inner = f"{qualified}." if len(qualified) < LONGEST_PREFIX else prefix
         if each.kind is None:
@@ -180,7 +180,3 @@ def _only(nodes: Sequence[Node] | None) -> Node | None:
 
 def _length(node: Node) -> int:
     return node.end_byte - node.start_byte
-
-
-def _text(node: Node | None) -> str:
-    return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")

@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from context_pack.kernel.classes import define, field
 from context_pack.kernel.syntax import Import
-from context_pack_adapters.syntax.above import CommentsAbove
+from context_pack_adapters.syntax.above import CommentsAbove, text_of
 
 MOST_IMPORTS = 20_000
 MOST_INSIDE = 64
@@ -41,7 +41,7 @@ def imports(matches: Sequence[Match], hows: Sequence[str], above: CommentsAbove)
         key = (whole[0].start_byte, specifier[0].start_byte)
         written = found.setdefault(key, _Written(pattern, whole[0], specifier[0]))
         written.pattern = min(pattern, written.pattern)
-        written.names.update(dict.fromkeys(_text(node) for node in captures.get("imported", ())))
+        written.names.update(dict.fromkeys(text_of(node) for node in captures.get("imported", ())))
     modules = _Inside(sorted(_modules(matches)) if found else [])
     return [
         Import(
@@ -60,7 +60,7 @@ def _modules(matches: Iterable[Match]) -> Iterator[tuple[int, int, str]]:
     for _, captures in matches:
         if "module" in captures and "name" in captures:
             node = captures["module"][0]
-            yield node.start_byte, node.end_byte, _text(captures["name"][0])
+            yield node.start_byte, node.end_byte, text_of(captures["name"][0])
 
 
 @define
@@ -91,7 +91,3 @@ def _specifier(node: Node, above: CommentsAbove) -> str:
     said = above.code(node.start_byte, node.end_byte)
     quoted = len(said) > 1 and said[0] == said[-1] and said[0] in _QUOTES
     return said[1:-1] if quoted else said
-
-
-def _text(node: Node) -> str:
-    return "" if node.text is None else node.text.decode("utf-8", "replace")

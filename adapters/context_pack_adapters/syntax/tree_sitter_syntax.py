@@ -13,7 +13,7 @@ from threading import Lock
 from tree_sitter import Node, Tree
 
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans
-from context_pack_adapters.syntax.above import CommentsAbove, comments_text, last_row
+from context_pack_adapters.syntax.above import CommentsAbove, comments_text, last_row, text_of
 from context_pack_adapters.syntax.captures import definitions
 from context_pack_adapters.syntax.import_captures import Match, imports
 from context_pack_adapters.syntax.left_out import without_dead_code
@@ -108,9 +108,9 @@ def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
             above.add(node, comment=False)
         heads.extend(captures.get("head", ()))
         newer.update(node.id for node in captures.get("newer", ()))
-        exports.update(dict.fromkeys(map(_text, captures.get("exported", ()))))
+        exports.update(dict.fromkeys(map(text_of, captures.get("exported", ()))))
         if not package and (named := captures.get("package")):
-            package = _text(named[0])
+            package = text_of(named[0])
         if "name" in captures or "import" in captures:
             first = min(first, *(node.start_byte for nodes in captures.values() for node in nodes))
     return Parsed(
@@ -121,10 +121,6 @@ def _parsed(matches: Sequence[Match], found: Read) -> Parsed:
         tuple(exports),
         error_line(tree.root_node, newer),
     )
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
 
 
 def _heads(nodes: Sequence[Node], first: int, data: bytes) -> Iterator[str]:
@@ -152,7 +148,7 @@ def _continues(one: Node, other: Node) -> bool:
     return (
         apart <= 1
         and one.type == other.type
-        and not any(_text(each).startswith(("/*", "<!--")) for each in (one, other))
+        and not any(text_of(each).startswith(("/*", "<!--")) for each in (one, other))
     )
 
 

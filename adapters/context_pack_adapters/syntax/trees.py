@@ -9,7 +9,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
@@ -72,8 +72,9 @@ class Read(NamedTuple):
         return any(each.child_count > MOST_PARTS for each in _errors(self.tree))
 
 
+@lru_cache(maxsize=1)
 def read(language: str, text: str) -> Read | NotParsed:
-    """A text by the best grammar for it, or why there is no tree."""
+    """A text by the best grammar for it, or why there is no tree; kept for the next question about it."""
     if language in COMPONENTS:
         language, text = scripts_of(text)
     name = grammar_name(language)
