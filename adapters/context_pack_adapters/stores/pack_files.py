@@ -36,8 +36,8 @@ MANY = 30
 """Fewer files are parsed whole: the pattern that reads summaries takes as long to compile."""
 BATCH = 32
 """So many files are read before they are parsed: by turns, each takes a quarter longer."""
-Reader = Callable[[bytes, str], "Listed | MalformedPackFile"]
-"""What the bytes of the file of that id hold."""
+Reader = Callable[[bytes, str], "Listed | MalformedPackFile | None"]
+"""What the bytes of the file of that id hold; None if only the full reader can tell."""
 _File = tuple[bytes, Signature | None]
 """What was read; without a signature it may change and not show it."""
 P = TypeVar("P", bound=Listed, covariant=True)
@@ -271,7 +271,7 @@ class PackFiles:
         digest = b"" if known is None and read is not _whole else hashlib.sha256(data).digest()
         value = None if known is None or known.digest != digest else known.value
         if value is None or (read is _whole and isinstance(value, PackSummary)):
-            value = read(data, pack_id)
+            value = read(data, pack_id) or _whole(data, pack_id)
         seen = self._seen[pack_id] = _SeenPack(signature, digest, value)
         return seen
 
@@ -304,7 +304,7 @@ def _reader(files: int) -> Reader:
         return _whole
     from context_pack_adapters.stores.pack_summaries import summary_of
 
-    return lambda data, pack_id: summary_of(data, pack_id) or _whole(data, pack_id)
+    return summary_of
 
 
 def _whole(data: bytes, pack_id: str) -> Pack | MalformedPackFile:

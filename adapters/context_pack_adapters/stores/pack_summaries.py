@@ -25,8 +25,10 @@ _CHAR, _INNER, _FIRST = r"[^\0-\x1f\x7f]", r'[^\0-\x1f\x7f"\\]', r'[^\0-\x20\x7f
 _ESCAPE = r'\\(?:["\\ntr]|x[0-9a-f]{2}|u(?!d[89a-f])[0-9a-f]{4})'
 _NO_TEXT = r"(?!(?i:null|true|false)\n)"
 _PLAIN = _NO_TEXT + r"[A-Za-z][A-Za-z0-9_./+(),; -]*+(?<! )"
-_LINE = rf'(?:{_PLAIN}|"(?:{_FIRST}|\\["\\])(?:{_INNER}|\\["\\])*+")'
+_QUOTED = rf'"(?:{_FIRST}|\\["\\])(?:{_INNER}|\\["\\])*+"'
+_LINE = rf"(?:{_PLAIN}|{_QUOTED})"
 _MAYBE_LINE = rf"(?:null(?=\n)|{_LINE})"
+_KEPT_LINE = rf"(?:null(?=\n)|({_PLAIN})|({_QUOTED}))"
 _KEY = _NO_TEXT + r'(?:[a-z][a-z0-9_-]{1,63}+|"[a-z0-9][a-z0-9_-]{1,63}+")'
 # No part of a path is empty, `.` or `..`.
 _PATH = r'(?=.{1,1000}\n)(?!"?(?:[^"\n]*/)?\.{0,2}(?:/|"?\n))'
@@ -99,7 +101,7 @@ _SECTION = (
 _FILE = re.compile(
     "---"
     + _fields(0, schema_version="2", id="(pk_[a-z2-7]{8})")
-    + _fields(0, name=f"({_MAYBE_LINE})", title=f"({_MAYBE_LINE})", brief=f"({_MAYBE_LINE})")
+    + _fields(0, name=_KEPT_LINE, title=_KEPT_LINE, brief=_KEPT_LINE)
     + _fields(0, status="(draft|finalized)")
     + rf"\ntags:({_items(0, _LINE)})\nsections:({_parts(0, _SECTION)})"
     + _fields(0, revision="([1-9][0-9]{0,17})", created_at=_MOMENT, updated_at=_MOMENT, expires_at=_MOMENT)
@@ -119,17 +121,23 @@ def summary_of(data: bytes, pack_id: str) -> PackSummary | None:
         found = _FILE.match(text)
         if found is None or not (text.isascii() or _is_printable(found[0])):
             return None
-        key, name, title, brief, status, tags, sections, revision, *moments = found.groups()
-        created, updated, expires = map(datetime.fromisoformat, moments)
+        key, *lines, status, tags, sections, revision, made, changed, ends = found.groups()
+        name, quoted_name, title, quoted_title, brief, quoted_brief = lines
+        summary = PackSummary(
+            key,
+            name or _unquoted(quoted_name),
+            title or _unquoted(quoted_title),
+            brief or _unquoted(quoted_brief),
+            _STATUSES[status],
+            _tags(tags),
+            int(revision),
+            datetime.fromisoformat(made),
+            datetime.fromisoformat(changed),
+            datetime.fromisoformat(ends),
+        )
     except ValueError:
         return None
-    called = _value(name)
-    if key != pack_id or not (called is None or _is_name(called)) or not _holds(sections):
-        return None
-    return PackSummary(
-        key, called, _value(title), _value(brief), _STATUSES[status], _tags(tags), int(revision),
-        created, updated, expires,
-    )  # fmt: skip
+    return summary if key == pack_id and _is_name(summary.name) and _holds(sections) else None
 
 
 def _is_printable(lines: str) -> bool:
@@ -142,7 +150,10 @@ def _holds(sections: str) -> bool:
     for start, end in _RANGES.findall(sections):
         if not 0 <= int(end) - int(start) < MAX_LINES:
             return False
-    return _differ(_KEYS.findall(sections)) or all(map(_differ, _keys_by_place(sections)))
+    keys = _KEYS.findall(sections)
+    return len(set(keys)) == len(keys) or all(
+        len(set(keys)) == len(keys) for keys in _keys_by_place(sections)
+    )
 
 
 def _keys_by_place(sections: str) -> Iterable[list[str]]:
@@ -154,26 +165,24 @@ def _keys_by_place(sections: str) -> Iterable[list[str]]:
             yield _KEYS.findall(items)
 
 
-def _differ(keys: list[str]) -> bool:
-    return len(set(keys)) == len(keys)
-
-
-def _is_name(text: str) -> bool:
-    """Whether it has the length of a name and cannot be taken for an id."""
-    return NAME_LOW <= len(text) <= NAME_HIGH and not text.startswith("pk_")
+def _is_name(text: str | None) -> bool:
+    """Whether a pack may have this name, which cannot be taken for an id, or none."""
+    return text is None or (NAME_LOW <= len(text) <= NAME_HIGH and not text.startswith("pk_"))
 
 
 def _tags(written: str) -> tuple[str, ...]:
     """Each tag of a written list once."""
-    lines: Iterable[str] = written[len("\n- ") :].split("\n- ") if written != " []" else ()
+    if written == " []":
+        return ()
+    lines: Iterable[str] = written.removeprefix("\n- ").split("\n- ")
     if '"' in written:
-        lines = filter(None, map(_value, lines))
+        lines = [_unquoted(line) or line if line[0] == '"' else line for line in lines]
     return tuple(dict.fromkeys(lines))
 
 
-def _value(written: str) -> str | None:
-    """The text that a line spells, without blanks at its end."""
-    if written[0] != '"':
-        return None if written == "null" else written
+def _unquoted(written: str | None) -> str | None:
+    """The text between quotes, without blanks at its end."""
+    if written is None:
+        return None
     inner = written[1:-1] if "\\" not in written else str(json.loads(written))
     return inner.rstrip()
