@@ -225,8 +225,8 @@ class Connection:
         places = open_places(self._settings)
         if places.temporary:
             self._log.write("warn", f"indexes and sessions are kept until the server ends: {places.trouble}")
-        self._worker = background(self._settings, places, self._task_done)
-        self._ports = ports = DiskPorts(self._settings, self._worker, self._happened, places)
+        self._worker = background(self._settings, places, self._on_task_done)
+        self._ports = ports = DiskPorts(self._settings, self._worker, self._on_event, places)
 
         def report(finished: Finished) -> None:
             self._note(lambda session: session.called(finished.tool))
@@ -240,7 +240,7 @@ class Connection:
             alarm=self._log.alarm,
         )
 
-    def _happened(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         """Record a store event in the session, and notify clients of packs that were made or removed."""
         path, pack = event.path, event.pack
         if path is not None:
@@ -293,10 +293,10 @@ class Connection:
         if self._news is None:
             from context_pack_adapters.disk_ports import pack_news
 
-            self._news = pack_news(self._settings, self._tell)
+            self._news = pack_news(self._settings, self._notify)
         return self._news
 
-    def _tell(self, news: News) -> None:
+    def _notify(self, news: News) -> None:
         """Notify subscribers of these packs, whether they subscribed by id or by name, in any spelling."""
         from context_pack.packs.resources import handle_in
 
@@ -315,16 +315,16 @@ class Connection:
 
             self.load()
             assert self._ports is not None
-            self._sources = PackSources(self._settings.source_root, self._ports.packs, self._edited)
+            self._sources = PackSources(self._settings.source_root, self._ports.packs, self._on_edits)
         if self._sources is not None:
             self._sources.follow(watched)
 
-    def _edited(self, uris: list[str]) -> None:
+    def _on_edits(self, uris: list[str]) -> None:
         """Notify subscribers of packs whose code changed."""
         if self._session is not None:
             self._session.resources_changed(uris, False)
 
-    def _task_done(self, task: str) -> None:
+    def _on_task_done(self, task: str) -> None:
         """Send list_changed to clients that listed resources before these documents were indexed."""
         from context_pack.documents.usecases.sync import TASK
 

@@ -45,7 +45,7 @@ _PAIRED = frozenset({
 })  # fmt: skip
 
 
-class _Above(Enum):
+class _LineAbove(Enum):
     """What stands right above a line: nothing that could be underlined, a text, or one of a list item."""
 
     NOTHING = "nothing"
@@ -122,7 +122,7 @@ class _Scan:
     fence: _Fence | None = None
     muted: _Fence | None = None
     deepest: int = 0
-    above: _Above = _Above.NOTHING
+    above: _LineAbove = _LineAbove.NOTHING
     before_fence: bool = False
 
     def take(self, line: str, before_fence: bool) -> None:
@@ -134,8 +134,8 @@ class _Scan:
         state, steady = (self.fence, self.muted, self.deepest), self.fence is fence
         mixed = _BREAK.search(line.replace("\r", "")) is not None
         for piece in others:
-            if mixed and self.above is _Above.NOTHING:
-                self.above = _Above.TEXT  # what one reader takes for an empty line is text to the other
+            if mixed and self.above is _LineAbove.NOTHING:
+                self.above = _LineAbove.TEXT  # what one reader takes for an empty line is text to the other
             self._piece(piece)
             # A fence that opens and closes inside a line does so for one of the readers only.
             steady = steady and state == (self.fence, self.muted, self.deepest)
@@ -143,7 +143,7 @@ class _Scan:
             return
         if steady:
             self.lines[count:] = [line]
-            self.above = _Above.TEXT
+            self.above = _LineAbove.TEXT
 
     def _piece(self, line: str) -> None:
         shown = self._outside(line) if self.fence is None else self._inside(line, self.fence)
@@ -163,7 +163,7 @@ class _Scan:
         body = line.lstrip(" \t")
         if fence.closed_by(line):
             self.fence = None
-            self.above = _Above.TEXT if fence.indent else _Above.NOTHING
+            self.above = _LineAbove.TEXT if fence.indent else _LineAbove.NOTHING
             return " " * fence.indent + body if fence.indent else line
         if _LANDMARK.match(body):
             line = line[: len(line) - len(body)] + "\\" + body
@@ -178,7 +178,7 @@ class _Scan:
         body = line.lstrip(" \t")
         if self.muted is not None and self.muted.closed_by(line):
             self.muted = None
-            self.above = _Above.TEXT
+            self.above = _LineAbove.TEXT
             return _escaped(line, len(line) - len(body))
         if line and not _span(_CONTAINERS, line) and self.lines and not self.lines[-1].strip(" \t"):
             self.deepest = 0  # a text at the margin below an empty line ends every list
@@ -213,7 +213,7 @@ class _Scan:
         start = _span(_QUOTES, line)
         if _UNDERLINE.match(line, start) is None or not self._shallow(line, start):
             return False
-        return self.above is _Above.TEXT or (self.above is _Above.ITEM and start > 0)
+        return self.above is _LineAbove.TEXT or (self.above is _LineAbove.ITEM and start > 0)
 
     def _prose(self, line: str) -> str:
         """A line with its markers kept and what follows them escaped where it is structure."""
@@ -236,7 +236,7 @@ class _Scan:
         """A fence beside a list marker: put below it, where every reader sees it, or else escaped."""
         run, width = opening["run"], _width(line[:start])
         marker = _MARKER.fullmatch(line[:start])
-        apart = self.above is _Above.NOTHING or (self.above is _Above.ITEM and not _columns(line))
+        apart = self.above is _LineAbove.NOTHING or (self.above is _LineAbove.ITEM and not _columns(line))
         if (
             marker is None
             or self.muted is not None
@@ -250,20 +250,20 @@ class _Scan:
             return _escaped(line, start)
         self.lines += [*([] if apart else [""]), line[:start].rstrip(" \t")]
         self.deepest = max(self.deepest, width)
-        self.fence, self.above = _Fence(run[0], len(run), width), _Above.TEXT
+        self.fence, self.above = _Fence(run[0], len(run), width), _LineAbove.TEXT
         return " " * width + line[start:]
 
     def _remember(self, shown: str) -> None:
         """What the line is to the one below it; where that is not sure, a text."""
         begins = shown[: _span(_CONTAINERS, shown)].strip(" \t") or shown.lstrip(" \t").startswith("#")
         if not shown.strip(" \t") or (_is_rule(shown) and _columns(shown) < 4):
-            self.above = _Above.NOTHING
-        elif begins or self.above is _Above.NOTHING:
+            self.above = _LineAbove.NOTHING
+        elif begins or self.above is _LineAbove.NOTHING:
             item = _ITEM.match(shown)
             if item is None or _is_rule(shown[item.end() :]):
-                self.above = _Above.TEXT
-            elif self.above is not _Above.TEXT or item["marker"] in _INTERRUPTING:
-                self.above = _Above.ITEM
+                self.above = _LineAbove.TEXT
+            elif self.above is not _LineAbove.TEXT or item["marker"] in _INTERRUPTING:
+                self.above = _LineAbove.ITEM
 
     def _is_harmless(self, tag: str | None) -> bool:
         """Whether a tag at the beginning of a line takes nothing with it that is not its own."""

@@ -235,7 +235,7 @@ class Searching:
         try:
             done: set[int] = set()
             # A query gives up sooner than documents do: whoever waits learns from it whether to go on.
-            if not self._leaves_the_model(asked):
+            if not self._leaves_model_to_worker(asked):
                 self.semantic.embed([asked[0].question.query], "query")
             if self.budget > 0:
                 begun = {piece: text[: self.beginning] for piece, text in missing.items()}
@@ -250,7 +250,7 @@ class Searching:
             one.semantic and one.semantic.total - one.semantic.done <= len(done) for one in asked
         ), None
 
-    def _leaves_the_model(self, asked: Sequence[AskedQuestion]) -> bool:
+    def _leaves_model_to_worker(self, asked: Sequence[AskedQuestion]) -> bool:
         """Whether loading the model is left to the worker, as long as that makes progress.
 
         Loading it to learn that it works is half of a first answer's time.

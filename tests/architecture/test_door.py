@@ -73,7 +73,6 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "stores/context_project.py": {"realpath": SPELLING},
     "stores/context_projects.py": {"realpath": SPELLING},
     "stores/git_process.py": {"exists": "the shell that limits what git may do"},
-    "syntax/grammars.py": {".read_text": OUR_OWN},
     "vectors/graph.py": dict.fromkeys(("open", "os.open", "os.listdir", "os.replace", "os.unlink"), GRAPHS),
     "vectors/graph_check.py": {"open": GRAPHS},
     "../../context_pack/__main__.py": {"isdir": OUR_OWN},

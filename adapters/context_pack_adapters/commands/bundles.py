@@ -59,7 +59,7 @@ def _serve(shell: Shell, bundle: str | None, work: Callable[[OpenedBundle], T]) 
     return shell.cases().bundles.serve(bundle, QuietCall(), work)
 
 
-def _tell_search(wrong: Sequence[Diagnostic], found: Sequence[Any], shell: Shell) -> None:
+def _print_search_problems(wrong: Sequence[Diagnostic], found: Sequence[Any], shell: Shell) -> None:
     """Print problems of the search; if no bundle was found, explain what a bundle is."""
     for one in wrong:
         shell.terminal.complain(f"{one.file or 'bundles'}: {one.message}")
@@ -85,7 +85,7 @@ def list_bundles(options: Namespace, shell: Shell) -> None:
         diagnostics = [diagnostic.record() for diagnostic in wrong]
         shell.terminal.json({"count": len(found), "bundles": found, "diagnostics": diagnostics})
         return
-    _tell_search(wrong, found, shell)
+    _print_search_problems(wrong, found, shell)
     if found:
         rows = [
             (
@@ -144,9 +144,9 @@ def check(options: Namespace, shell: Shell) -> int:
     if options.json:
         shell.terminal.json({"ok": ok, "bundles": reports, "diagnostics": [_record(one) for one in wrong]})
     else:
-        _tell_search(wrong, reports, shell)
+        _print_search_problems(wrong, reports, shell)
         for report in reports:
-            _tell_report(report, shell)
+            _print_report(report, shell)
     return 0 if ok else 1
 
 
@@ -179,7 +179,7 @@ def _record(diagnostic: Diagnostic) -> dict[str, Any]:
     return {"kind": diagnostic.sort.value, **diagnostic.record()}
 
 
-def _tell_report(report: dict[str, Any], shell: Shell) -> None:
+def _print_report(report: dict[str, Any], shell: Shell) -> None:
     """Print one bundle: a line for itself, then its findings by kind."""
     verdict = ("green", "ok") if report["ok"] else ("red", "not sound")
     count = f"{report['entities']} entities, {report['references']} references"

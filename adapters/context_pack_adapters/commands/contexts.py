@@ -136,7 +136,7 @@ def _carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
         folders = [outcome_record(each) for each in outcomes]
         shell.terminal.json({"root": opened.project.root, "folders": folders})
     else:
-        tell_outcomes(outcomes, shell)
+        print_outcomes(outcomes, shell)
         if not outcomes:
             shell.terminal.note("no folder there is worth a context; see min_tokens in .context.config.yaml")
     return 1 if any(outcome.result == "failed" for outcome in outcomes) else 0
@@ -150,18 +150,18 @@ def outcome_record(outcome: FolderOutcome) -> dict[str, Any]:
     return {**record, "released": list(outcome.released)} if outcome.released else record
 
 
-def tell_outcomes(outcomes: Sequence[FolderOutcome], shell: Shell) -> None:
+def print_outcomes(outcomes: Sequence[FolderOutcome], shell: Shell) -> None:
     """Print a line for every changed folder, and one with the counts."""
     for outcome in outcomes:
         if outcome.result == "unchanged":
             continue
         why = f"  {outcome.reason}" if outcome.reason else ""
         theirs = f"  yours from now on: {', '.join(outcome.released)}" if outcome.released else ""
-        tell_state(outcome.result, f"{outcome.scope}{why}{theirs}", shell)
+        print_state(outcome.result, f"{outcome.scope}{why}{theirs}", shell)
     shell.terminal.line(tally(("made", "updated", "unchanged"), [outcome.result for outcome in outcomes]))
 
 
-def tell_state(state: str, text: str, shell: Shell) -> None:
+def print_state(state: str, text: str, shell: Shell) -> None:
     """Print a line that begins with a state in its colour."""
     shell.terminal.styled_line((COLOURS.get(state, ""), state.ljust(8)), f"  {text}")
 
@@ -194,7 +194,7 @@ def status(options: Namespace, shell: Shell) -> int:
     for entry in listing.entries:
         if not options.quiet or states[entry.scope] != "fresh":
             told = " ".join((entry.summary or entry.reason or "").split())[:100]
-            tell_state(states[entry.scope], f"{entry.scope.ljust(width)}  {told}", shell)
+            print_state(states[entry.scope], f"{entry.scope.ljust(width)}  {told}", shell)
     more = f"; {listing.skipped} folders below the threshold" if listing.skipped else ""
     shell.terminal.line(tally(("fresh", "stale", "missing"), list(states.values())) + more)
     if listing.warnings:

@@ -11,10 +11,10 @@ from context_pack_adapters.commands.contexts import (
     OpenedProject,
     open_project,
     outcome_record,
+    print_outcomes,
+    print_state,
     states_in,
     tally,
-    tell_outcomes,
-    tell_state,
 )
 from context_pack_adapters.commands.shell import Shell
 from context_pack_adapters.commands.terminal import counted
@@ -50,7 +50,7 @@ def watch(options: Namespace, shell: Shell) -> None:
             if options.refresh and not {"stale", "missing"}.isdisjoint(now.values()):
                 _refresh(opened, shell, options)
                 now = states_in(opened.listing())
-            _tell(states, now, shell, options)
+            _print_changes(states, now, shell, options)
             states = now
             shell.terminal.flush()
             watching.wait()
@@ -82,13 +82,13 @@ def _refresh(opened: OpenedProject, shell: Shell, options: Namespace) -> None:
     outcomes = answered(opened.refresher.refresh(opened.project, RefreshRequest()))
     told = [each for each in outcomes if each.result != "unchanged"]
     if not options.json:
-        tell_outcomes(told, shell)
+        print_outcomes(told, shell)
         return
     for each in told:
         shell.terminal.json(outcome_record(each))
 
 
-def _tell(before: dict[str, str], now: dict[str, str], shell: Shell, options: Namespace) -> None:
+def _print_changes(before: dict[str, str], now: dict[str, str], shell: Shell, options: Namespace) -> None:
     """Print a count of states the first time, then a line per folder whose state has changed."""
     if not before and not options.json:
         states = tally(("fresh", "stale", "missing"), list(now.values()))
@@ -101,4 +101,4 @@ def _tell(before: dict[str, str], now: dict[str, str], shell: Shell, options: Na
         if options.json:
             shell.terminal.json({"scope": scope, "state": state})
         else:
-            tell_state(state, scope, shell)
+            print_state(state, scope, shell)

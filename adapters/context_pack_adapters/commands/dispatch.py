@@ -174,10 +174,10 @@ def run(argv: Sequence[str]) -> int:
         terminal.complain(f"a package does not load: {error}\n'context-pack doctor' tells how to mend it.")
         return FAILED
     except BrokenPipeError:
-        _let_go_of_stdout()
+        _discard_stdout()
         return READER_GONE
     except OSError as error:
-        _let_go_of_stdout()
+        _discard_stdout()
         terminal.complain(f"{error.filename or 'the answer could not be written'}: {error.strerror or error}")
         return FAILED
     return code
@@ -329,7 +329,7 @@ def group_text(group: str) -> str:
     return "\n".join([*lines, f"Try 'context-pack {rows[0][0]} --help'.", ""])
 
 
-def _let_go_of_stdout() -> None:
+def _discard_stdout() -> None:
     """Redirect stdout to the null device, so that the interpreter's last flush cannot fail again."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)

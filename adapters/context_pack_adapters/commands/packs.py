@@ -250,7 +250,7 @@ def verify(options: Namespace, shell: Shell) -> int:
         shell.terminal.json({**told, "expired": [pack["id"] for pack in over]} if over else told)
     else:
         for pack in done.payloads:
-            _tell_verified(pack, shell)
+            _print_verified(pack, shell)
             for line in annotated(pack, holding) if options.github else ():
                 shell.terminal.line(line)
         for pack in over:
@@ -267,7 +267,7 @@ def _over(workspace: Workspace) -> list[dict[str, Any]]:
     return [{"id": pack.id, "name": pack.name, "title": pack.title} for pack in over]
 
 
-def _tell_verified(pack: Mapping[str, Any], shell: Shell) -> None:
+def _print_verified(pack: Mapping[str, Any], shell: Shell) -> None:
     """Print one pack: a line for itself, and one for each ref that is not exact."""
     count = counted(len(pack["refs"]), "ref")
     verdict = ("green", "ok") if pack["ok"] else ("red", "does not hold")
@@ -282,10 +282,10 @@ def _tell_verified(pack: Mapping[str, Any], shell: Shell) -> None:
         reason = f" ({ref['reason']}{much})" if ref["reason"] else ""
         state = (COLOURS[ref["state"]], ref["state"].ljust(10))
         shell.terminal.styled_line("  ", state, f"  {ref['section']}/{ref['ref']}  {place}{moved}{reason}")
-        _tell_diff(change["diff"] if change else None, shell)
+        _print_diff(change["diff"] if change else None, shell)
 
 
-def _tell_diff(diff: str | None, shell: Shell) -> None:
+def _print_diff(diff: str | None, shell: Shell) -> None:
     """The first lines of a diff, below the ref that it is about."""
     lines = (diff or "").split("\n")[2:]
     for line in lines[:DIFF_LINES]:

@@ -31,7 +31,7 @@ _compiled = lru_cache(maxsize=64)(IgnoreFile)
 """Every search walks the tree, and its ignore files are seldom others than before."""
 
 
-class _FromAbove(IgnoreFile):
+class _ParentIgnoreFile(IgnoreFile):
     """An ignore file of a folder above the root; `lead` is the way from there to the root."""
 
     def __init__(self, lead: str, text: str) -> None:
@@ -61,7 +61,7 @@ class IgnoreRules:
             return self
 
         def level(text: str) -> tuple[int, IgnoreFile]:
-            return len(prefix), _FromAbove(lead, text) if lead else _compiled(text)
+            return len(prefix), _ParentIgnoreFile(lead, text) if lead else _compiled(text)
 
         return evolve(
             self,

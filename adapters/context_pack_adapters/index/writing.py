@@ -74,7 +74,7 @@ def put(
     connection.executemany(_PIECE, rows)
     connection.executemany("INSERT INTO words (rowid, scope, names, body) VALUES (?, ?, ?, ?)", words)
     connection.executemany(f"INSERT INTO {vector_table(fast.id)} (piece, vector) VALUES (?, ?)", embeddings)
-    _bring_back(connection, first, piece - 1, fast)
+    _restore_vectors(connection, first, piece - 1, fast)
     _advance(connection, removed, piece)
 
 
@@ -144,7 +144,7 @@ def _take_pieces(
     connection.execute("DELETE FROM pieces WHERE id BETWEEN ? AND ?", bounds)
 
 
-def _bring_back(connection: sqlite3.Connection, first: int, last: int, fast: EmbedderRow) -> None:
+def _restore_vectors(connection: sqlite3.Connection, first: int, last: int, fast: EmbedderRow) -> None:
     """Give new pieces the vectors that other embedders once made of the same texts, retired or in use."""
     for embedder in embedders(connection):
         if embedder.id == fast.id:

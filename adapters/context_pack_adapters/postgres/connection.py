@@ -183,11 +183,11 @@ class Database:
             if link.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
                 link.together(("ROLLBACK", {}))
         except BaseException as error:
-            self._put_away(link, error)
+            self._keep_or_drop(link, error)
             raise
         self._keep(link)
 
-    def _put_away(self, link: Link, error: BaseException) -> None:
+    def _keep_or_drop(self, link: Link, error: BaseException) -> None:
         """After an error: keep the connection if it can still be used; foreign errors become failures."""
         status = link.info.transaction_status
         if link.gave_up or is_lost(link, error) or status == psycopg.pq.TransactionStatus.ACTIVE:

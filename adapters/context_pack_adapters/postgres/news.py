@@ -35,7 +35,7 @@ _ROWS: LiteralString = """
 
 
 @frozen
-class _Known:
+class _KnownPack:
     """What is remembered of a live pack; `ends` is on the monotonic clock."""
 
     stamp: UUID
@@ -76,7 +76,7 @@ class _NewsListener(threading.Thread):
         super().__init__(name="team news", daemon=True)
         self._database = database
         self._tell = tell
-        self._known: dict[str, _Known] | None = None
+        self._known: dict[str, _KnownPack] | None = None
         self._wakes, self._stops = os.pipe()
 
     def stop(self) -> None:
@@ -136,7 +136,7 @@ class _NewsListener(threading.Thread):
             return
         values = {"project": self._database.project, "ids": None if ids is None else asked}
         rows = link.together((_ROWS, values))[0].fetchall()
-        found = {key: _Known(stamp, name, now + left) for key, stamp, name, left in rows}
+        found = {key: _KnownPack(stamp, name, now + left) for key, stamp, name, left in rows}
         changed = {
             key
             for key in found.keys() | set(asked)
@@ -154,12 +154,14 @@ def _drain(link: Link, noticed: set[str]) -> None:
         noticed.add(notice.extra.decode("utf-8"))
 
 
-def _merged(known: dict[str, _Known], found: dict[str, _Known], asked: Iterable[str]) -> dict[str, _Known]:
+def _merged(
+    known: dict[str, _KnownPack], found: dict[str, _KnownPack], asked: Iterable[str]
+) -> dict[str, _KnownPack]:
     gone = set(asked) - found.keys()
     return {key: one for key, one in {**known, **found}.items() if key not in gone}
 
 
-def _news(changed: set[str], known: dict[str, _Known], found: dict[str, _Known]) -> News:
+def _news(changed: set[str], known: dict[str, _KnownPack], found: dict[str, _KnownPack]) -> News:
     handles: set[str] = set()
     for key in changed:
         one = found.get(key) or known[key]

@@ -30,7 +30,7 @@ from context_pack_adapters.stores.pack_store import CREATE_LOCK, LOCK_SECONDS, n
 _MOST_DRAWS = 100
 
 
-class _Seen(NamedTuple):
+class _SeenRow(NamedTuple):
     """The pack in one version of a row."""
 
     stamp: UUID
@@ -58,7 +58,7 @@ class PostgresPackStore:
         self._tell = tell
         self._author = author
         self._clock = clock
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _SeenRow] = {}
 
     def get(self, pack_id: str) -> Pack:
         """The live pack with that id."""
@@ -123,7 +123,7 @@ class PostgresPackStore:
                 written, _ = link.together((sql.CHANGE, values), ("COMMIT", {}))
                 if not written.rowcount:
                     raise not_found("id", pack_id)
-                self._seen[pack_id] = _Seen(stamp, results[-1])
+                self._seen[pack_id] = _SeenRow(stamp, results[-1])
 
         self._under_lock(pack_id, work, waiting)
         return self._reported(EventKind.CHANGED, results[-1])
@@ -165,7 +165,7 @@ class PostgresPackStore:
                 rollback: Statement = ("ROLLBACK", {})
                 ((taken,),) = link.together(rollback, (sql.TAKEN, values))[1].fetchall()
                 raise name_taken(str(pack.name), taken) from None
-            self._seen[pack.id] = _Seen(stamp, results[-1])
+            self._seen[pack.id] = _SeenRow(stamp, results[-1])
 
         missing = Failure(Code.NOT_FOUND, "no expired pack has that id or name", {"pack": handle})
         self._locked(sql.LOCK_EXPIRED, handle, missing, work, waiting)
@@ -222,7 +222,7 @@ class PostgresPackStore:
 
         done = self._database.attempt(attempt)
         if done:
-            self._seen[made.id] = _Seen(stamp, made)
+            self._seen[made.id] = _SeenRow(stamp, made)
         return done
 
     def _is_done(self, link: Link, stamp: UUID) -> bool:
@@ -246,19 +246,19 @@ class PostgresPackStore:
             author=self._author,
         )
 
-    def _pack(self, row: Row, seen: _Seen | None) -> Pack:
+    def _pack(self, row: Row, seen: _SeenRow | None) -> Pack:
         found = self._value(row, seen)
         if isinstance(found, MalformedPackFile):
             raise refusal({row[0]: found})
         return found
 
-    def _value(self, row: Row, seen: _Seen | None) -> Pack | MalformedPackFile:
+    def _value(self, row: Row, seen: _SeenRow | None) -> Pack | MalformedPackFile:
         """What a row holds; its body was not sent if it is the one that was seen."""
         key, stamp, body, author = row
         if body is None:
             assert seen is not None
             return seen.value
-        self._seen[key] = found = _Seen(stamp, _decoded(body, key, author))
+        self._seen[key] = found = _SeenRow(stamp, _decoded(body, key, author))
         return found.value
 
     def _reported(self, kind: EventKind, pack: Pack) -> Pack:
@@ -266,7 +266,7 @@ class PostgresPackStore:
         return pack
 
 
-def _stamp(seen: _Seen | None) -> list[UUID]:
+def _stamp(seen: _SeenRow | None) -> list[UUID]:
     return [] if seen is None else [seen.stamp]
 
 

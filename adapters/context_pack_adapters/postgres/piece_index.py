@@ -125,14 +125,14 @@ class PostgresIndex:
             link.execute(sql.POSTINGS, self._values(corpus=corpus, **given))
         self._enrol(link, self._fast.id, self._fast.dimension)
         self._remember(link, self._fast.id, vectors.items())
-        self._bring_back(link, [(row[0], row[5]) for row in pieces])
+        self._restore_vectors(link, [(row[0], row[5]) for row in pieces])
 
     def _remember(self, link: Link, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep vectors by the digests of their texts."""
         given = _columns(("digests", "vectors"), list(vectors))
         link.execute(sql.REMEMBER, self._values(model=model, **given))
 
-    def _bring_back(self, link: Link, pieces: Sequence[tuple[Any, Any]]) -> None:
+    def _restore_vectors(self, link: Link, pieces: Sequence[tuple[Any, Any]]) -> None:
         """Give pieces, which come with the digests of their texts, the vectors that are known of these."""
         lengths: dict[str, int] = dict(link.execute(sql.MODELS, self._values()).fetchall())
         asked = self._values(models=list(lengths), digests=[digest for _, digest in pieces])
@@ -201,7 +201,7 @@ class PostgresIndex:
                 self._notices.append(OTHER_VECTORS)
             digests = link.execute(sql.DIGESTS, self._values(pieces=list(blobs))).fetchall()
             self._remember(link, embedder, ((digest, blobs[piece]) for piece, digest in digests))
-            self._bring_back(link, digests)
+            self._restore_vectors(link, digests)
 
         self._write(work)
 

@@ -35,7 +35,7 @@ class FileBundleStore:
         self._list: Document | Flaw | None = None
         self._known: FoundBundles | None = None
         self._folders: dict[BundlePlace, disk.Place] = {}
-        self._kept: dict[disk.Place, _Kept] = {}
+        self._kept: dict[disk.Place, _KeptBundle] = {}
 
     def discover(self, again: bool = False) -> FoundBundles:
         """The bundles that are known; `again` looks for them anew."""
@@ -75,7 +75,7 @@ class FileBundleStore:
         self._folders = placed(located)
         return FoundBundles(tuple(self._folders), tuple(search.diagnostics))
 
-    def _of(self, place: BundlePlace) -> _Kept:
+    def _of(self, place: BundlePlace) -> _KeptBundle:
         with self._lock:
             folder = self._folders.get(place)
             if folder is None:
@@ -83,11 +83,11 @@ class FileBundleStore:
                     Code.NOT_FOUND, "the bundle is no longer there; try again", {"bundleId": place.id}
                 )
             if folder not in self._kept:
-                self._kept[folder] = _Kept(DiskBundleFiles(folder, self._policy))
+                self._kept[folder] = _KeptBundle(DiskBundleFiles(folder, self._policy))
             return self._kept[folder]
 
 
-class _Kept:
+class _KeptBundle:
     """A bundle's files, the lock of its loading, and what was last made of them."""
 
     def __init__(self, files: DiskBundleFiles) -> None:

@@ -163,7 +163,7 @@ def _outputs(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, b
 
 def environment(environ: Mapping[str, str], protocol: str, trusted: bool) -> dict[str, str]:
     """The environment of git: nothing that points it elsewhere or makes it ask; secrets only if trusted."""
-    kept = {name: value for name, value in environ.items() if not _steers(name, trusted)}
+    kept = {name: value for name, value in environ.items() if not _is_unsafe(name, trusted)}
     if trusted:
         kept.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
     else:
@@ -197,7 +197,7 @@ _HARMLESS = ("GIT_SSL", "GIT_HTTP")
 _USERS = ("GIT_SSH", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 
 
-def _steers(name: str, trusted: bool) -> bool:
+def _is_unsafe(name: str, trusted: bool) -> bool:
     """Whether a variable must not reach git."""
     if not trusted and name.startswith(_SECRETS):
         return True

@@ -281,11 +281,11 @@ class FilePackStore:
             self._empty_trash(self._trash)
             for pack in _sorted_out(self._files.summaries().packs, self._clock.now())[1]:
                 if (self._clock.now() - pack.expires_at).total_seconds() > EXPIRED_DAYS * _DAY:
-                    self._throw_away(pack.id, self._trash)
+                    self._move_to_trash(pack.id, self._trash)
                 if time.monotonic() - now > _TIDY_SECONDS:
                     break
 
-    def _throw_away(self, pack_id: str, trash: Folder) -> None:
+    def _move_to_trash(self, pack_id: str, trash: Folder) -> None:
         """Move a pack into the trash if its lock is free and it is still expired."""
         lock = attempt_lock(pack_id + LOCK_SUFFIX, self._folder.place.held)
         if lock is None:

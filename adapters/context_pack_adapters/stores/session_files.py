@@ -98,7 +98,7 @@ class SessionFiles:
         self._save()
         if self._written and not self._tidied:
             self._tidied = True
-            self._let_go()
+            self._remove_oldest()
 
     def _save(self) -> None:
         with self._writing, suppress(OSError, UnicodeEncodeError):
@@ -117,7 +117,7 @@ class SessionFiles:
         self._folder.write(session.id + SUFFIX, data)
         self._written = True
 
-    def _let_go(self) -> None:
+    def _remove_oldest(self) -> None:
         """Remove the oldest sessions past the number that is kept."""
         names = self._names()
         if len(names) > self._kept:

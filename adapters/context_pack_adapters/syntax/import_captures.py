@@ -19,7 +19,7 @@ Match = tuple[int, dict[str, list[Node]]]
 
 
 @define
-class _Written:
+class _WrittenImport:
     """What the matches of one specifier say together."""
 
     pattern: int
@@ -33,13 +33,13 @@ def imports(matches: Sequence[Match], hows: Sequence[str], above: CommentsAbove)
 
     `hows` says the kind of import by the number of its pattern; of several for one import the first counts.
     """
-    found: dict[tuple[int, int], _Written] = {}
+    found: dict[tuple[int, int], _WrittenImport] = {}
     for pattern, captures in matches:
         whole, specifier = captures.get("import"), captures.get("specifier")
         if whole is None or specifier is None or len(found) >= MOST_IMPORTS:
             continue
         key = (whole[0].start_byte, specifier[0].start_byte)
-        written = found.setdefault(key, _Written(pattern, whole[0], specifier[0]))
+        written = found.setdefault(key, _WrittenImport(pattern, whole[0], specifier[0]))
         written.pattern = min(pattern, written.pattern)
         written.names.update(dict.fromkeys(text_of(node) for node in captures.get("imported", ())))
     modules = _Inside(sorted(_modules(matches)) if found else [])

@@ -27,7 +27,7 @@ _SPARE_TIES = 512
 _SLACK = 1024
 
 
-class _Room:
+class _SharedRows:
     """Memory that views share; `used` rows of it are taken."""
 
     def __init__(self, rows: int, dimension: int) -> None:
@@ -41,9 +41,9 @@ class _Room:
 class Matrix:
     """The vectors of pieces, in the order they came."""
 
-    def __init__(self, dimension: int, room: _Room | None = None, count: int = 0) -> None:
+    def __init__(self, dimension: int, room: _SharedRows | None = None, count: int = 0) -> None:
         self.dimension = dimension
-        self._room = room or _Room(0, dimension)
+        self._room = room or _SharedRows(0, dimension)
         self.count = count
         self.pieces: Ids = self._room.pieces[:count]
         self.vectors: Floats = self._room.vectors[:count]
@@ -54,7 +54,7 @@ class Matrix:
         total = self.count + len(pieces)
         room = self._room
         if room.used != self.count or total > len(room.pieces):
-            room = _Room(max(reserve, total + total // 8 + _SLACK), self.dimension)
+            room = _SharedRows(max(reserve, total + total // 8 + _SLACK), self.dimension)
             room.pieces[: self.count] = self.pieces
             room.vectors[: self.count] = self.vectors
         room.pieces[self.count : total] = pieces

@@ -143,14 +143,14 @@ def _cut(snippet: Snippet, lines: Sequence[str], starts: frozenset[int]) -> Iter
                 break
             end += 1
         if end < snippet.end:
-            end = _seam(lines, start, end, starts)
+            end = _cut_point(lines, start, end, starts)
         trimmed = _trimmed(lines, start, end)
         if trimmed is not None and chars <= 2 * MOST_CHARS:
             yield evolve(snippet, start=trimmed[0], end=trimmed[1])
         start = end + 1
 
 
-def _seam(lines: Sequence[str], start: int, end: int, starts: frozenset[int]) -> int:
+def _cut_point(lines: Sequence[str], start: int, end: int, starts: frozenset[int]) -> int:
     """Where to end a piece of at most these lines: in its second half before a definition or at a blank."""
     second_half = range(end, start + (end - start) // 2, -1)
     for line in second_half:

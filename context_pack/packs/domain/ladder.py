@@ -90,7 +90,7 @@ def beyond(ref: Ref, anchor: Anchor, home: Text | Reason, elsewhere: Elsewhere) 
     if found is None and len(elsewhere.namesakes) == 1 and elsewhere.complete:
         found = elsewhere.namesakes[0]
     if found is None and isinstance(home, Text):
-        found = _likest(ref, anchor, home)
+        found = _most_similar(ref, anchor, home)
     if found is not None:
         return found if elsewhere.complete else evolve(found, reason=f"{found.reason}; {STOPPED}")
     lost = unreadable(home) if isinstance(home, Reason) else _lost(ref, home.source)
@@ -132,7 +132,7 @@ def _place_in(definition: Definition, symbol: Symbol, anchor: Anchor, source: So
     return whole if whole.count <= longest(anchor.lines) else None
 
 
-def _likest(ref: Ref, anchor: Anchor, text: Text) -> Resolution | None:
+def _most_similar(ref: Ref, anchor: Anchor, text: Text) -> Resolution | None:
     """Rung 5: where the lines around the code say that it is, or else the block that is most alike."""
     guess = by_context(anchor, text.source, ref.lines)
     if anchor.sketch is None:

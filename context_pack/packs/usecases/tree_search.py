@@ -36,7 +36,7 @@ MOST_COPIES = 1_000
 
 
 @define(eq=False)
-class _Sought:
+class _SearchedRef:
     """A ref to look for, and what was found of it so far."""
 
     ref: Ref
@@ -71,8 +71,8 @@ class TreeSearch:
     def elsewhere(self, refs: Iterable[tuple[Ref, bool]]) -> dict[Ref, Elsewhere]:
         """What the tree holds of each ref outside its file; the flag says if its definition is wanted too."""
         wanted = dict(refs)
-        sought = [_Sought(ref, ref.anchor) for ref in wanted if ref.anchor is not None]
-        self._where_they_were(sought)
+        sought = [_SearchedRef(ref, ref.anchor) for ref in wanted if ref.anchor is not None]
+        self._at_same_lines(sought)
         for one in sought:
             if one.excerpt is None:
                 one.excerpt = self.text_of(one.anchor.digest)
@@ -100,7 +100,7 @@ class TreeSearch:
             paths = [path for path in paths if not keys <= self.without.get(path, frozenset())]
         return self._sources(paths, keep=False)
 
-    def _where_they_were(self, sought: Iterable[_Sought]) -> None:
+    def _at_same_lines(self, sought: Iterable[_SearchedRef]) -> None:
         """Set the texts that a file of the same name has on the same lines: most moved files do."""
         alike = _grouped((one.ref.path.name, one) for one in sought)
         paths = (path for name in alike for path in self.names.named(name))
@@ -111,8 +111,8 @@ class TreeSearch:
                 if cut is not None and sha256_hex(cut) == one.anchor.digest:
                     one.excerpt = cut
 
-    def _copies(self, sought: Sequence[_Sought]) -> None:
-        known = Probes[_Sought]()
+    def _copies(self, sought: Sequence[_SearchedRef]) -> None:
+        known = Probes[_SearchedRef]()
         for one in sought:
             if one.excerpt is not None:
                 known.add(one.excerpt, one)
@@ -132,7 +132,7 @@ class TreeSearch:
                 without.append((path, source.stamp))
         self.note(without, keys)
 
-    def _namesakes(self, sought: Sequence[_Sought]) -> None:
+    def _namesakes(self, sought: Sequence[_SearchedRef]) -> None:
         by_name = _grouped((one.anchor.symbol.name, one) for one in sought if one.anchor.symbol is not None)
         for text, here in self.defining(by_name):
             for one in (one for name in here for one in by_name[name] if one.ref.path != text.path):
@@ -160,14 +160,16 @@ class TreeSearch:
             yield Text(path, source, found.definitions), here
 
 
-def _grouped(pairs: Iterable[tuple[str, _Sought]]) -> dict[str, list[_Sought]]:
-    groups: dict[str, list[_Sought]] = {}
+def _grouped(pairs: Iterable[tuple[str, _SearchedRef]]) -> dict[str, list[_SearchedRef]]:
+    groups: dict[str, list[_SearchedRef]] = {}
     for key, one in pairs:
         groups.setdefault(key, []).append(one)
     return groups
 
 
-def _by_ends(source: SourceText, unknown: Mapping[str, Sequence[_Sought]]) -> Iterator[tuple[_Sought, str]]:
+def _by_ends(
+    source: SourceText, unknown: Mapping[str, Sequence[_SearchedRef]]
+) -> Iterator[tuple[_SearchedRef, str]]:
     """Those whose text stands in a file, with it, by the hashes of its first and last line."""
     lines, lengths = source.lines, frozenset(map(length_of, unknown))
     for start, line in enumerate(lines):
@@ -181,7 +183,7 @@ def _by_ends(source: SourceText, unknown: Mapping[str, Sequence[_Sought]]) -> It
                     yield one, text
 
 
-def _add_copies(one: _Sought, path: RelativePath, source: SourceText) -> None:
+def _add_copies(one: _SearchedRef, path: RelativePath, source: SourceText) -> None:
     if path == one.ref.path or len(one.copies) >= MOST_PLACES or one.excerpt is None:
         return
     if path.name.startswith(one.anchor.digest):

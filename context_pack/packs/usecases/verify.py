@@ -60,7 +60,7 @@ class PackVerifier(PackAccess):
         """
         if command.refs is None:
             return self._rewritten(command, check, lambda one: one.resolution.state is State.CHANGED)
-        return self._rewritten(command, check, _Named(command.refs))
+        return self._rewritten(command, check, _NamedRefs(command.refs))
 
     def _rewritten(
         self, command: PackAtRevision, check: Check, wanted: Callable[[Checked], bool]
@@ -70,7 +70,7 @@ class PackVerifier(PackAccess):
         _check_draft(pack, command)
         resolver = Resolver.over(self, check, (ref for _, ref in pack.refs))
         checked = _checked(pack, resolver)
-        if isinstance(wanted, _Named):
+        if isinstance(wanted, _NamedRefs):
             wanted.check(checked)
         done: list[Checked] = []
         after = pack
@@ -93,7 +93,7 @@ class PackVerifier(PackAccess):
 
 
 @frozen
-class _Named:
+class _NamedRefs:
     """Refs by their keys, or by section and key where a key alone is not enough: `section/key`."""
 
     names: tuple[str, ...]
@@ -104,7 +104,7 @@ class _Named:
     def check(self, checked: Sequence[Checked]) -> None:
         """Return only if each name means one ref, whose code is found."""
         for name in self.names:
-            count = sum(_Named((name,))(one) for one in checked)
+            count = sum(_NamedRefs((name,))(one) for one in checked)
             if count > 1:
                 raise invalid(f"'{clip(name)}' is in several sections; say section/ref", "refs")
             if not count:

@@ -48,7 +48,7 @@ def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     classes = dict.fromkeys(name for _, name in used)
     called = dict(used)
     traits = (_full(each.specifier, namespace, called) for each in parsed.imports if each.how == "trait")
-    homes = _Homes(_psr4(here, view), origin(here, namespace), view)
+    homes = _ClassFiles(_psr4(here, view), origin(here, namespace), view)
     for name in dict.fromkeys((*classes, *traits)):
         file = homes.file(name)
         if file is not None or name in classes:  # a trait of elsewhere was imported, and told, there
@@ -83,7 +83,7 @@ def _full(name: str, here: tuple[str, ...], called: Mapping[str, str]) -> str:
 
 
 @frozen
-class _Homes:
+class _ClassFiles:
     """Where classes are: by the map of composer.json or, without one, from where the namespace begins."""
 
     maps: Mapping[str, Sequence[str]]
