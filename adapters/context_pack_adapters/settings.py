@@ -1,4 +1,4 @@
-"""What the environment says, read once into one frozen value.
+"""The settings, read once from the environment into one frozen value.
 
 The only module that reads `CONTEXT_PACK_*`. A variable that is absent or empty has its default; one that
 cannot be understood has its default too, and leaves one line in `complaints` for the log. It runs before

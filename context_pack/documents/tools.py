@@ -276,7 +276,7 @@ def _head(answered: Answered, embedder: str, most: int) -> Body:
 
 
 def _about(found: SearchAnswers, max_tokens: int) -> Body:
-    """What an answer says of the index behind it."""
+    """The fields of an answer that describe the index behind it."""
     warning = (found.warning or "")[: 2 * max_tokens]
     body: Body = {"embedder": found.embedder, **({"stale": True} if found.stale else {})}
     if found.semantic is not None:
@@ -285,7 +285,7 @@ def _about(found: SearchAnswers, max_tokens: int) -> Body:
 
 
 def _state(freshness: IndexFreshness) -> Body:
-    """Whether the index lags behind, and what the caller should hear."""
+    """The freshness of the index and the warnings for the caller."""
     warning = "; ".join(freshness.warnings)
     return {**({"stale": True} if freshness.stale else {}), **({"warning": warning} if warning else {})}
 

@@ -46,7 +46,7 @@ _PAIRED = frozenset({
 
 
 class _LineAbove(Enum):
-    """What stands right above a line: nothing that could be underlined, a text, or one of a list item."""
+    """What the line above is: nothing that could be underlined, a text, or one of a list item."""
 
     NOTHING = "nothing"
     TEXT = "text"
@@ -54,7 +54,7 @@ class _LineAbove(Enum):
 
 
 def pieces_of(line: str) -> list[str]:
-    """What a line is for readers who know other line breaks than newlines: one piece, or more."""
+    """A line split at every line break that some Markdown reader knows."""
     return _BREAK.split(line)
 
 

@@ -57,7 +57,7 @@ class _Measured(NamedTuple):
 
 
 def answered(snapshot: Snapshot, asked: AskedQuestion) -> Ranking:
-    """What both searches find, joined, measured and cut to the limit."""
+    """Join, measure and cut the hits of both searches."""
     question, embedder = asked.question, asked.embedder
     mode: Mode = "keyword" if asked.vector is None else "hybrid" if question.hybrid else "vector"
     candidates, more = _candidates(snapshot, asked, mode)
@@ -149,7 +149,7 @@ def _is_lexical(embedder: Embedder) -> bool:
 
 
 def _floor(embedder: Embedder, near: Sequence[PieceHit]) -> float:
-    """Where the cosines of an embedder begin to count against the words of a query."""
+    """The cosine that counts as 0: for hashed vectors 0, else that of the worst hit."""
     if _is_lexical(embedder):
         # Vectors of the words themselves say what the words say: stretching their small differences over
         # the whole scale would set them against the better search.

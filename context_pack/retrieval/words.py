@@ -1,4 +1,4 @@
-"""The words a text is found by, the same for what is indexed and what is asked, repeats kept.
+"""The tokenizer of the keyword index: the same for texts and queries, repeats kept.
 
 A run of words held together by `_ - . / : ->` is found whole and by its parts: `parse_http_header`,
 `parseHTTPHeader`, `foo-bar.baz` and `std::vector` by every word in them and by all of them written together,
@@ -106,7 +106,7 @@ def _foreign_tokens(run: str) -> list[str]:
 
 
 def _run_tokens(run: str) -> list[str]:
-    """What one run is found by: each word whole and in parts, and all of it together."""
+    """The tokens of one run: each word whole and in parts, and all of it together."""
     if run.isalpha() and run[1:].islower() and len(run) <= LONGEST:
         # A plain word, as most are: it has no parts.
         small = run.casefold()

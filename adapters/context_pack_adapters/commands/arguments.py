@@ -116,7 +116,7 @@ def near_option(word: str, known: Collection[str]) -> str:
 
 
 def before_command(words: Sequence[str], groups: Collection[str]) -> tuple[list[str], list[str]]:
-    """The options for every command that stand before or between the command's words, and the other words.
+    """Split the words: global options before or between the command's words, and the other words.
 
     Raises:
         Usage: the last of them has no value.

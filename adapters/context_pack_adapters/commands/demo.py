@@ -82,7 +82,7 @@ def _build(shell: Shell) -> tuple[Pack, str]:
 
 
 def _operations(found: ProjectSurvey, name: str) -> Iterator[Operation]:
-    """The pack's content, from what a first look found."""
+    """The operations that build the pack from the survey."""
     from context_pack.packs.usecases.commands import UpsertDiagram, UpsertSection
 
     places = [place for place in (found.readme, found.entry, found.definition) if place is not None]
@@ -137,5 +137,5 @@ def _label(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text as a title can carry it: one short line."""
+    """The text as one short printable line, usable as a title."""
     return re.sub(r"\s+", " ", "".join(char if char.isprintable() else " " for char in text)).strip()[:100]

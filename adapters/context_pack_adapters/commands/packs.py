@@ -361,7 +361,7 @@ def delete(options: Namespace, shell: Shell) -> int:
 
 
 def _called(pack: Mapping[str, Any]) -> str:
-    """What a pack is called: its name and its title, as far as it has them."""
+    """A pack's name and title, as far as it has them."""
     return " — ".join(filter(None, (pack["name"], pack["title"]))) or "Untitled"
 
 

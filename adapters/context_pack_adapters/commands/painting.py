@@ -1,4 +1,4 @@
-"""A rendered pack in colours, line by line.
+"""Colours a rendered pack, line by line.
 
 Colour follows the structure that the renderer guarantees: headings, `- key: value` lines, fences whose
 backticks outnumber those inside, and the remarks that say a ref is stale or changed. Only the look changes,

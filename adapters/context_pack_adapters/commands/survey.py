@@ -1,4 +1,4 @@
-"""A first look at a project: the few places a newcomer would open, found the same way every time.
+"""Surveys a project for the demo: the few files a newcomer would open, found deterministically.
 
 Names, texts and definitions come from the ports, so that the path policy holds here as everywhere.
 """
@@ -43,7 +43,7 @@ class SurveyedLines(NamedTuple):
 
 
 class ProjectSurvey(NamedTuple):
-    """What a first look found; any of it may be missing."""
+    """The places that the survey found; any of them may be missing."""
 
     readme: SurveyedLines | None
     entry: SurveyedLines | None
@@ -111,7 +111,7 @@ def _opening(tree: SourceTree, name: str, called: str, most: int = LONGEST) -> S
 def _definition(
     tree: SourceTree, syntax: Syntax, names: Sequence[str], entry: SurveyedLines | None
 ) -> SurveyedLines | None:
-    """The longest definition that fits, in the file that defines most, rather not in the entry point's."""
+    """The longest definition that fits, in the file with most definitions, preferably not the entry point."""
     code = [name for name in names if syntax.knows(language_of(name)) and not _is_test(name)]
     best: tuple[int, list[SurveyedLines]] = (0, [])
     for name in code[:MOST_READ]:

@@ -83,7 +83,7 @@ def _trimmed(line: str) -> str:
 
 
 class _Table:
-    """Finds the number of the last line that matches a path."""
+    """Combined patterns that find the last line matching a path."""
 
     def __init__(self, lines: Iterable[_Line]) -> None:
         self._names: dict[str, int] = {}

@@ -32,7 +32,7 @@ _compiled = lru_cache(maxsize=64)(IgnoreFile)
 
 
 class _ParentIgnoreFile(IgnoreFile):
-    """An ignore file of a folder above the root; `lead` is the way from there to the root."""
+    """An ignore file of a folder above the root; `lead` is the path from there to the root."""
 
     def __init__(self, lead: str, text: str) -> None:
         super().__init__(text)

@@ -44,7 +44,7 @@ def write_named(path: str, data: bytes, replace: bool) -> bool:
 
 
 def _takes_bytes(path: str) -> bool:
-    """Whether there is something that is written into: no file, no folder, no link to one."""
+    """Whether the name is a pipe or device that takes bytes, and not a file or folder."""
     try:
         mode = os.stat(path).st_mode
     except OSError:

@@ -1,4 +1,4 @@
-"""Where the files that people share are kept, and whether a link is in the way.
+"""Checks the storage root for links on its path.
 
 A storage root inside the project came with it, maybe from a stranger: from the project on, no link is
 followed. One that somebody placed elsewhere may be a link itself; what is in it may not.

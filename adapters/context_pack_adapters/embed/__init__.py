@@ -1,4 +1,4 @@
-"""Texts into vectors: hashed n-grams, sentence encoders in plain numpy, an HTTP endpoint; and which are used.
+"""Embedders: hashed n-grams, sentence encoders in plain numpy, an HTTP endpoint; and their choice.
 
 Every embedder here implements the port `Embedder`, is safe to share between threads, and loads numpy and
 weights at first use: making one reads no file. Whatever goes wrong is `EmbedderFailed`, in words. There is

@@ -76,7 +76,7 @@ class HashedEmbedder:
 
 
 class _KeptTokens:
-    """The buckets of every token seen lately: ragged rows in two flat arrays."""
+    """A cache of the buckets of recent tokens: ragged rows in two flat arrays."""
 
     def __init__(self) -> None:
         import numpy as np
@@ -145,7 +145,7 @@ def _counted(found: Sequence[str]) -> Mapping[str, int]:
 
 
 def _damped(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Each row as a unit vector; a bucket that many tokens share says less than its sum."""
+    """Each row as a unit vector, with damped values, since many tokens may share a bucket."""
     import numpy as np
 
     damped: NDArray[np.float64] = np.copysign(np.abs(sums) ** BUCKET_POWER, sums)

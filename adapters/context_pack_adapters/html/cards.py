@@ -108,7 +108,7 @@ def _moved(now: str, before: str) -> str:
 
 
 def _warning(resolution: Resolution) -> str:
-    """What a reader must know before trusting the code, or instead of it."""
+    """The warning above the code, or in place of it."""
     if resolution.state is State.CHANGED:
         words = "This code has changed since the ref was anchored. What follows are the current lines."
         much = f" Changed: {text(str(resolution.difference))}." if resolution.difference is not None else ""

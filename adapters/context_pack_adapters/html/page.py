@@ -157,7 +157,7 @@ def _moment(value: datetime) -> str:
 
 
 def _attention(cards: list[RefCard]) -> str:
-    """Links to the refs that cannot be trusted as they are."""
+    """Links to the refs that are changed, ambiguous or stale."""
     wanting = [item for item in cards if item.needs_attention]
     if not wanting:
         return ""

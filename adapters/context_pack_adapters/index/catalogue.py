@@ -1,4 +1,4 @@
-"""Reading entries and pieces as they were stored: rows of the file become the values of the core.
+"""Reads stored entries and pieces: rows become the values of the core.
 
 `CatalogueReader` is the half of a snapshot that ranks nothing.
 """
@@ -39,7 +39,7 @@ def range_of(connection: sqlite3.Connection, corpus: str, key: str) -> tuple[int
 
 
 class CatalogueReader:
-    """What one connection reads in one state; used by one thread."""
+    """Reads entries and pieces through one connection in one state; used by one thread."""
 
     def __init__(self, name: str, opened: CheckedIndex, connection: sqlite3.Connection) -> None:
         self._name = name

@@ -130,7 +130,7 @@ class CheckedIndex:
         return identity_of(self._path) == self._names[0]
 
     def lost_its_log(self) -> bool:
-        """Whether SQLite's log was taken away while it was open, and committed changes with it."""
+        """Whether SQLite's log was removed while open, which loses committed changes."""
         return self.is_named() and self._named() != self._names
 
     def condemn(self, fault: str) -> None:

@@ -65,7 +65,7 @@ Counted = Callable[[Iterable[str]], tuple[int, dict[str, int]]]
 
 
 class WordCounts:
-    """In how many pieces words stand, and which, as of one state; readers of the same state share it."""
+    """Document frequencies and scores of words in one state; readers of the same state share it."""
 
     def __init__(self) -> None:
         self._counts: StateCache[str, int] = StateCache(WORDS_REMEMBERED)
@@ -113,7 +113,7 @@ def fts5_rarity(total: int, having: int) -> float:
 
 
 class KeywordQuery(NamedTuple):
-    """What is looked up for a query: the weights and rarities of words, and the best score there is."""
+    """A prepared query: the weights and rarities of its words, and the best possible score."""
 
     weights: dict[str, float]
     rarities: Mapping[str, Rarity]
@@ -123,7 +123,7 @@ class KeywordQuery(NamedTuple):
 
 
 def asked(words: Sequence[str], counted: Counted, after: Callable[[str], str]) -> KeywordQuery:
-    """The words of a query that stand anywhere, and other forms of them; of too many the weightiest.
+    """The query words that the index has, with their other forms; of too many, the heaviest.
 
     A word that stands nowhere counts in the best score like the usual one of those that do, so that a query
     of which a part is known cannot score as if all were found. The whole of a compound is no word by itself.
@@ -271,7 +271,7 @@ def within_scope(connection: sqlite3.Connection, scope: Scope, pieces: int) -> K
 
 
 def _beyond_tokens(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, int]]:
-    """What the tokens of a scope do not say: all but one entry, as the ranges before and after it."""
+    """The part of a scope that tokens cannot express: all but one entry, as ranges of pieces."""
     if scope.without is None:
         return []
     ranges = ranges_of(connection, Scope(within=scope.without))

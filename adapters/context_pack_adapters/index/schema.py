@@ -1,4 +1,4 @@
-"""The tables of an index file, and the marks by which a file is known as ours and as usable.
+"""The tables of an index file, and the checks that a file is ours and usable.
 
 The file says who made it (`application_id`), in which shape (`user_version`), and with which fast embedder,
 dimension and chunker (`state`). Anything else about it is derived from the entries that were stored.
@@ -71,7 +71,7 @@ Schema = frozenset[tuple[str, str, str, str | None]]
 
 
 class IndexRecipe(NamedTuple):
-    """What the vectors and pieces of an index are made with; another maker needs another index."""
+    """The embedder and chunker that an index was made with; others need a new index."""
 
     fast: str
     dimension: int

@@ -1,4 +1,4 @@
-"""How values become columns and come back, and how a scope filters them.
+"""Converts values to columns and back, and a scope to SQL conditions.
 
 Corpora and keys are bytes, so that their order is the order of code points. Facts are JSON. What is embedded
 of a piece is said here, because its digest is what the cache of vectors goes by. A scope is SQL over entries,

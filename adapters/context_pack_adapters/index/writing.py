@@ -145,7 +145,7 @@ def _take_pieces(
 
 
 def _restore_vectors(connection: sqlite3.Connection, first: int, last: int, fast: EmbedderRow) -> None:
-    """Give new pieces the vectors that other embedders once made of the same texts, retired or in use."""
+    """Give new pieces the vectors that were made of the same texts before, retired or in use."""
     for embedder in embedders(connection):
         if embedder.id == fast.id:
             continue

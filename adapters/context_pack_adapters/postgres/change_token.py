@@ -1,4 +1,4 @@
-"""One text for the state of a project's discoveries and live packs, in one round trip."""
+"""A token for the state of a project's discoveries and live packs, in one round trip."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOKEN: LiteralString = """
 
 
 def change_token(database: Database) -> str:
-    """A text that is equal to the last one if nothing has changed since.
+    """The token: equal to the last one if nothing has changed since.
 
     Raises:
         Failure: the database cannot be reached.

@@ -1,4 +1,4 @@
-"""By which name a project is known in the team's database: its repository's remote, or one that is set."""
+"""The key of a project in the team's database: its repository's remote, or a configured name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files a search looks at: those of one walk, remembered until a folder or an ignore file changes."""
+"""The files that a search reads: from one walk, cached until a folder or an ignore file changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from context_pack_adapters.search.deadline import Deadline, TimedOut
 
 
 def unchanged(places: Iterable[str], seen: Iterable[Signature | None], deadline: Deadline) -> Iterator[bool]:
-    """Whether what is at each place is surely what was seen there; nothing is sure of what was not seen."""
+    """For each path, whether it still has its recorded signature; False for one without a signature."""
     look = os.lstat
     for count, (place, before) in enumerate(zip(places, seen, strict=True)):
         if not count & 255:
@@ -31,7 +31,7 @@ def unchanged(places: Iterable[str], seen: Iterable[Signature | None], deadline:
 
 @frozen(eq=False)
 class ListedFiles:
-    """The files that counted at one time, in plain string order, and what tells whether they still do."""
+    """The files of one walk, in plain string order, and the signatures that show whether it still holds."""
 
     paths: tuple[str, ...]
     signatures: Mapping[str, Signature | None]

@@ -1,4 +1,4 @@
-"""The texts of a tree's files, kept as far as there is room, and what is known of the other files.
+"""A cache of a tree's files: their texts within a size limit, and facts about the others.
 
 A file is looked at before every search; what was read is used again only while its signature is the same.
 Files are opened from their own folder's descriptor and never through a link. A text is kept as it is
@@ -51,7 +51,7 @@ class Texts:
         return [path for path in paths if self._known.get(path, KnownText()).is_plain and path != "-"]
 
     def current(self, paths: Sequence[str], deadline: Deadline) -> list[KnownText | None]:
-        """What is known of each file; None where nothing is, or it is not so any more."""
+        """The cached facts of each file; None if there are none or the file changed."""
         top = os.path.join(self._root, "")
         files = [self._known.get(path) for path in paths]
         same = unchanged(

@@ -28,7 +28,7 @@ MOST_FOLDERS = 10_000
 
 
 class Located(NamedTuple):
-    """Where a bundle is, and what it wants to be called."""
+    """Where a bundle is, and its preferred id."""
 
     place: Place
     name: str

@@ -44,7 +44,7 @@ OUTSIDE = "the folder leads out of the bundle and is not read"
 
 
 class _SeenBundleFile(NamedTuple):
-    """What is remembered of a file; no signature means that it must be read again."""
+    """The cached state of a file; without a signature it must be read again."""
 
     signature: Signature | None
     digest: bytes

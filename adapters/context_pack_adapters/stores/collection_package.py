@@ -44,7 +44,7 @@ MOST_OUTSIDE = 1000
 
 @frozen
 class _Contents:
-    """What one pass over a package found."""
+    """The result of one scan of a package."""
 
     root: str
     manifest: DocumentManifest
@@ -117,7 +117,7 @@ class PackageSource:
         return self._seen[1]
 
     def _looked(self, signature: str) -> _Contents:
-        """One pass, unless this very file was found useless before: a bomb takes seconds each time."""
+        """Scan the package once, unless this same file was found unusable before."""
         known = self._useless.get(self._package.path)
         if known is not None and known[0] == signature and not is_young(signature):
             raise invalid(known[1])

@@ -1,4 +1,4 @@
-"""One look into a folder on disk: the names, sizes and times of its files, and a digest of one of them.
+"""Lists a folder on disk: names, sizes and times of its files; and digests one file.
 
 Nothing is read by a look; contents are read only when somebody asks for a fingerprint of them.
 """
@@ -21,7 +21,7 @@ LARGEST_HASHED = 64 * CHUNK
 
 
 class FolderContents(NamedTuple):
-    """What one look into a folder found: regular files, folders, and how many names had to be left out."""
+    """The contents of a folder: regular files, folders, and how many names had to be left out."""
 
     files: list[FileRow]
     folders: list[str]

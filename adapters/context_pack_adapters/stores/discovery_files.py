@@ -40,7 +40,7 @@ MOST_FILES_NAMED = 100
 
 
 class _SeenDiscovery(NamedTuple):
-    """What is remembered of one file."""
+    """The cached state of one file."""
 
     signature: Signature
     value: Discovery

@@ -66,7 +66,7 @@ class PacksFound(Generic[P]):
 
 
 class _SeenPack(NamedTuple):
-    """What is remembered of one file; no signature means that it must be read again, no digest parsed too."""
+    """The cached state of one file; without a signature it is read again, without a digest also parsed."""
 
     signature: Signature | None
     digest: bytes
@@ -125,7 +125,7 @@ class PackFiles:
             return PacksFound(packs, dict(self._broken))
 
     def remember(self, pack: Pack, data: bytes) -> None:
-        """Keep what was just written: its file is read again before it is believed, but not parsed again."""
+        """Cache what was just written; its file is read again before it is trusted, but not parsed again."""
         self._seen[pack.id] = _SeenPack(None, hashlib.sha256(data).digest(), pack)
 
     def forget(self, pack_id: str) -> None:

@@ -146,7 +146,7 @@ def _is_printable(lines: str) -> bool:
 
 
 def _holds(sections: str) -> bool:
-    """What a pattern cannot say: keys that differ from each other, and lines in their order and bounds."""
+    """Checks beyond the pattern: unique keys, and line ranges in order and within bounds."""
     for start, end in _RANGES.findall(sections):
         if not 0 <= int(end) - int(start) < MAX_LINES:
             return False
@@ -157,7 +157,7 @@ def _holds(sections: str) -> bool:
 
 
 def _keys_by_place(sections: str) -> Iterable[list[str]]:
-    """The keys that have to differ: of all sections, then of the refs and of the diagrams of each."""
+    """The groups of keys that must be unique: sections, then refs and diagrams of each."""
     parts = sections.split("\n- ")[1:]
     yield [part.partition("\n")[0].replace('"', "") for part in parts]
     for part in parts:

@@ -36,7 +36,7 @@ _SCOPE = "scope"
 
 @define
 class _Candidate:
-    """What the matches of one name say together."""
+    """The merged matches of one name."""
 
     pattern: int
     kind: DefinitionKind | None
@@ -61,7 +61,7 @@ class _Candidate:
 
 
 class _Scope(NamedTuple):
-    """What a definition means for those inside it."""
+    """A definition as the scope of those inside it."""
 
     node: Node
     prefix: str

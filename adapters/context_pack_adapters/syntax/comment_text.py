@@ -1,4 +1,4 @@
-"""What a comment or docstring says, without the signs that make it one; any language."""
+"""The text of a comment or docstring without its markers, in any language."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ Match = tuple[int, dict[str, list[Node]]]
 
 @define
 class _WrittenImport:
-    """What the matches of one specifier say together."""
+    """The merged matches of one import specifier."""
 
     pattern: int
     whole: Node

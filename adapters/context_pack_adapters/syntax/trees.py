@@ -68,7 +68,7 @@ class Read(NamedTuple):
 
     @property
     def errors_without_end(self) -> bool:
-        """Whether an error has so many parts that a query, which looks along them from each, takes long."""
+        """Whether an error node has so many parts that a query over it would be quadratic."""
         return any(each.child_count > MOST_PARTS for each in _errors(self.tree))
 
 
@@ -220,7 +220,7 @@ def error_line(root: Node, newer: Collection[int]) -> int | None:
 
 
 def _is_stray(node: Node) -> bool:
-    """Whether a part of what cannot be read is one that stands for nothing by itself."""
+    """Whether a part of an error is a stray token that means nothing by itself."""
     return node.is_error or not node.is_named
 
 

@@ -170,7 +170,7 @@ class _Nearest:
 
 
 def _effort(index: Any, size: int, questions: Floats, true: _Nearest, least: float) -> int:
-    """The least effort that finds enough and is less than comparing everything; 0 when there is none."""
+    """The lowest search effort with enough recall that is cheaper than exact search; 0 if none."""
     if not len(questions):
         return EFFORTS[0]
     for effort in EFFORTS:

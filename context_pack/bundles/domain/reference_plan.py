@@ -34,7 +34,7 @@ class MarkedId(NamedTuple):
 
 
 class _Subschema(NamedTuple):
-    """A subschema, and what finds its references (None: nothing does)."""
+    """A subschema with its reference resolver, if there is one."""
 
     schema: Mapping[str, Any]
     resolver: Any
@@ -50,7 +50,7 @@ class _FieldPlan(NamedTuple):
 
 @frozen(eq=False)
 class ReferencePlan:
-    """Everything that a schema says about one place of the data."""
+    """The subschemas that apply to one place of the data."""
 
     roots: tuple[_Subschema, ...]
     patterns: Patterns
@@ -151,7 +151,7 @@ class ReferencePlan:
 
     @cached_property
     def _prefix(self) -> int:
-        """After how many items of a list all are alike."""
+        """The length of the list prefix that has schemas of its own."""
         return max((len(_list(part.schema.get("prefixItems"))) for part in self._parts), default=0)
 
     def _child(self, parts: list[_Subschema], number: int) -> _FieldPlan:
@@ -252,7 +252,7 @@ def _is_mark(value: Any) -> bool:
 
 
 def _mentions(schema: Any) -> bool:
-    """Whether a mark, or a way to other schemas, stands anywhere in a schema."""
+    """Whether a schema contains a reference mark or a `$ref` anywhere."""
     if isinstance(schema, list):
         return any(map(_mentions, schema))
     if not isinstance(schema, Mapping):

@@ -138,7 +138,7 @@ def rules(patterns: Patterns, steps: Steps) -> dict[str, Rule]:
 
 
 def _whole(value: Any) -> Any:
-    """A value in which what JSON calls equal is equal: `1` and `1.0` are, `1` and `true` are not."""
+    """A value for comparison by JSON's rules: `1` equals `1.0`, but not `true`."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):

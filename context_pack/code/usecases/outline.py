@@ -1,4 +1,4 @@
-"""The outline of a file or a folder: what is defined there, before anybody reads it.
+"""The outline of a file or a folder: its definitions.
 
 A folder's files are parsed in path order while they fit the budget and the time; what is left out is counted.
 """

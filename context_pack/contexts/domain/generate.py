@@ -65,7 +65,7 @@ class Child:
 
 @frozen
 class Surroundings:
-    """What a folder knows of its project: declared packages, own top folders, the name of a Go module."""
+    """Facts of the project around a folder: declared packages, own top folders, the Go module's name."""
 
     declared: frozenset[str] = frozenset()
     own: frozenset[str] = frozenset()

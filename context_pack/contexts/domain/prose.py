@@ -1,4 +1,4 @@
-"""What a text for people is about: its title and its first paragraph, in Markdown or anything like it."""
+"""The title and first paragraph of a prose file, in Markdown or similar."""
 
 from __future__ import annotations
 

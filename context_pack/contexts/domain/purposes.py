@@ -1,4 +1,4 @@
-"""What a file is for, in one line: what it says of itself, else what its name and its exports tell."""
+"""The purpose of a file in one line: from its own comment, else from its name and exports."""
 
 from __future__ import annotations
 

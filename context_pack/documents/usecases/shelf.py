@@ -1,4 +1,4 @@
-"""The collections by alias or id, and what stands in them: everything that only reads."""
+"""Reads collections and documents, by alias or id."""
 
 from __future__ import annotations
 

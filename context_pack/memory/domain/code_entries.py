@@ -77,7 +77,7 @@ def _pieces(path: str, lines: Sequence[str], snippets: Sequence[Snippet], parsed
 
 
 def _speaks_for_file(snippet: Snippet) -> bool:
-    """Whether what its file is about may be looked for here: not in the smallest helpers of it."""
+    """Whether a snippet carries the description of its file; very small or private ones do not."""
     private = snippet.name.rpartition(".")[2].startswith("_")
     return snippet.end - snippet.start + 1 >= LEAST_LINES and not private
 

@@ -1,4 +1,4 @@
-"""A piece of code as a search shows it: its head and the lines that answer the question, not its body."""
+"""Shortens code for a search result: its head and the lines that match the question."""
 
 from __future__ import annotations
 

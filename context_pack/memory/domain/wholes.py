@@ -1,4 +1,4 @@
-"""A long definition is indexed in parts, and shown whole: a hit is never the tail of a function.
+"""Joins the indexed parts of a long definition, so that a hit shows it whole.
 
 Each part says in its facts which one it is and of how many; parts of one definition follow one another.
 """

@@ -1,4 +1,4 @@
-"""Showing a body whole, or as much of it as there is room for: which lines, and where to go on.
+"""Renders a body whole, or the part that fits: its lines, and where the next part begins.
 
 A place in a body is a line and a column, so that even one endless line comes through in pieces. Each piece is
 Markdown of its own: pieces of code and diagrams get a fence each, what prose needs for that is in `prose`.

@@ -1,4 +1,4 @@
-"""How a reader goes on: the position in a pack's pages, and the cursor that carries it.
+"""The position in a pack's pages, and the cursor that carries it.
 
 A cursor carries the pack's revision too: pages of two different packs, or of two revisions of one, never mix.
 """

@@ -139,7 +139,7 @@ def counted(states: Iterable[Resolution]) -> str:
 
 
 def legend_of(pack: Pack, now: datetime, scopes: Scopes = NOTHING_KNOWN, refs: str = "") -> list[Line]:
-    """Who the pack is, and what of it may be out of date; absent values are left out."""
+    """The legend: the pack's title, name, status and what may be out of date; absent values are left out."""
     remaining = human(remaining_seconds(pack.expires_at, now))
     lines = [
         Line(LEGEND),
@@ -220,7 +220,7 @@ def _ref_line(ref: Ref, section: Section, again: bool) -> Line:
 
 
 def _ref_notes(resolution: Resolution) -> list[Line]:
-    """What a reader must know before trusting the code, or instead of it."""
+    """The notes above the code of a ref, or in place of it."""
     if resolution.state is State.CHANGED:
         return [Line("> ", resolution.change)]
     if resolution.found is None:

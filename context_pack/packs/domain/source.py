@@ -1,4 +1,4 @@
-"""A source file as packs look at it: its lines, and short hashes that say where a line may stand.
+"""A source file with its lines and short hashes of them, for finding anchored lines.
 
 Lines end at `\\n` only, one trailing `\\r` of a line is dropped, and a final newline adds no line, as in
 `kernel.lines.split_lines`. A fingerprint is a line's length and eight digits of its SHA-256: the length lets

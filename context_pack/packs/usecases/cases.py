@@ -1,4 +1,4 @@
-"""What the tools are given: every use case of packs, each loaded when it is first asked for."""
+"""Every use case of packs, each loaded when it is first asked for."""
 
 from __future__ import annotations
 

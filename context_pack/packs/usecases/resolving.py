@@ -245,7 +245,7 @@ class Resolver:
         return [text for text, _ in search.defining([name])], search.complete
 
     def _without(self) -> dict[RelativePath, Keys]:
-        """What files are known not to hold, of those that are as they were."""
+        """The texts that unchanged files are known not to contain."""
         known = dict(self.memory.without)
         same = self.tree.unchanged({path: stamp for path, (stamp, _) in known.items()}) if known else ()
         return {path: known[path][1] for path in same}

@@ -101,7 +101,7 @@ class TreeSearch:
         return self._sources(paths, keep=False)
 
     def _at_same_lines(self, sought: Iterable[_SearchedRef]) -> None:
-        """Set the texts that a file of the same name has on the same lines: most moved files do."""
+        """Look in files of the same name on the same lines first: most moved files match there."""
         alike = _grouped((one.ref.path.name, one) for one in sought)
         paths = (path for name in alike for path in self.names.named(name))
         for path, source in self._sources(paths, keep=True):
@@ -170,7 +170,7 @@ def _grouped(pairs: Iterable[tuple[str, _SearchedRef]]) -> dict[str, list[_Searc
 def _by_ends(
     source: SourceText, unknown: Mapping[str, Sequence[_SearchedRef]]
 ) -> Iterator[tuple[_SearchedRef, str]]:
-    """Those whose text stands in a file, with it, by the hashes of its first and last line."""
+    """The refs whose text is in a file, with that text, found by hashes of first and last line."""
     lines, lengths = source.lines, frozenset(map(length_of, unknown))
     for start, line in enumerate(lines):
         if len(line) not in lengths:

@@ -1,4 +1,4 @@
-"""Where a namespace begins: Java, Kotlin, PHP and C# name folders, but rarely from the root of the tree.
+"""Finds the folder where a namespace begins, for Java, Kotlin, PHP and C#.
 
 A file that says its own namespace shows where names begin: as much of its folder as agrees with the end of
 the namespace is part of the name, the rest is the folder that names are looked for in. A beginning of the

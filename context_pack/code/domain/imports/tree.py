@@ -1,4 +1,4 @@
-"""What a resolver sees of the source tree, and what it found.
+"""The source tree as import resolvers see it, and their results.
 
 Paths are plain strings here, relative to the root with `/` between parts and "" for the root itself: a
 resolver makes hundreds of guesses for one file, and every hit becomes a checked path behind it. `join` is the
@@ -58,7 +58,7 @@ class ImportCollector:
     _external: dict[str, None] = field(factory=dict, init=False)
 
     def add(self, name: str, paths: Iterable[str] | str | None) -> None:
-        """`name` led to these paths; to none, and it is external."""
+        """Add the paths that `name` resolved to; without any, it is external."""
         hits = (paths,) if isinstance(paths, str) else tuple(paths or ())
         if hits:
             self._paths.update(dict.fromkeys(hits))
