@@ -249,6 +249,11 @@ class Pack:
         return [(section, ref) for section in self.sections for ref in section.refs]
 
     @property
+    def digests(self) -> set[str]:
+        """The digests of the texts that its refs are anchored to."""
+        return {ref.anchor.digest for _, ref in self.refs if ref.anchor is not None}
+
+    @property
     def heading(self) -> str:
         """What the pack is called."""
         return _heading(self)

@@ -23,7 +23,6 @@ from context_pack.packs.domain.model import FIRST, Pack, Ref, Section, Status
 from context_pack.packs.domain.render import render
 from context_pack.packs.ports import Excerpt, Excerpts
 from context_pack.packs.usecases import commands
-from context_pack.packs.usecases.keeping import digests_of
 from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
 from context_pack.toolkit.tokens import estimate_tokens
 
@@ -92,7 +91,7 @@ class PackDrafter(PackAccess):
         pack = chooser.chosen(found.items)
         if not pack.sections:
             raise invalid("'max_tokens' leaves no room for a single passage; give more", "max_tokens")
-        named = digests_of(pack)
+        named = pack.digests
         self.excerpts.put({key: text for key, text in resolver.anchored_texts.items() if key in named})
         stored = self.store.create(lambda pack_id: evolve(pack, id=pack_id), pack.name, check)
         return Drafted(stored, chooser.weight(stored), found.notes)

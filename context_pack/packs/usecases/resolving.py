@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from context_pack.kernel.classes import define, evolve, field, frozen
+from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, FileNames, Reason, SourceFile, SourceTree, Stamp, Unreadable
@@ -89,6 +90,21 @@ class PackAccess:
     """What earlier calls found out."""
     syntax: Syntax = field(factory=NoSyntax, repr=False)
     excerpts: ExcerptStore = field(factory=NoExcerptStore, repr=False)
+
+    def forget_excerpts(self, digests: set[str]) -> None:
+        """Remove those of these texts, and of the forgotten ones, that no pack names, expired or not.
+
+        Nothing is removed while the packs cannot be read, and nothing is looked at unless a text was dropped.
+        """
+        if not digests:
+            return
+        try:
+            packs = (*self.store.all(), *self.store.expired())
+            self.excerpts.remove(
+                {*digests, *self.excerpts.idle()} - {name for pack in packs for name in pack.digests}
+            )
+        except Failure:
+            return
 
 
 def _key(ref: Ref) -> tuple[str, int, int, str | None]:

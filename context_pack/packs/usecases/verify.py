@@ -11,7 +11,6 @@ from context_pack.packs.domain.changes import advanced, check_editable, put_ref,
 from context_pack.packs.domain.model import Pack, Ref
 from context_pack.packs.domain.states import Checked, State, problem_record
 from context_pack.packs.usecases.commands import Accept, NamedPack, PackAtRevision, Repair
-from context_pack.packs.usecases.keeping import digests_of, forget
 from context_pack.packs.usecases.naming import located
 from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
 from context_pack.toolkit.arguments import clip
@@ -88,7 +87,7 @@ class PackVerifier(PackAccess):
             return advanced(stored, after, self.clock.now())
 
         stored = self.store.update(pack.id, change, check)
-        forget(self.store, self.excerpts, digests_of(pack) - digests_of(stored))
+        self.forget_excerpts(pack.digests - stored.digests)
         return Repaired(stored, tuple(done))
 
 

@@ -26,7 +26,6 @@ from context_pack.packs.usecases.commands import (
     PackAtRevision,
     SetStatus,
 )
-from context_pack.packs.usecases.keeping import digests_of, forget
 from context_pack.packs.usecases.naming import handle_of, id_of, located
 from context_pack.packs.usecases.plans import ChangePlan, Part, optional_line, planned, tags_of
 from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
@@ -139,10 +138,10 @@ class PackWriter(PackAccess):
         def agreed(pack: Pack) -> None:
             check()
             pack.check_revision(command.expected_revision)
-            digests.update(digests_of(pack))
+            digests.update(pack.digests)
 
         self.store.delete(pack_id, agreed, check)
-        forget(self.store, self.excerpts, digests)
+        self.forget_excerpts(digests)
         return pack_id
 
     def _finalized(self, pack: Pack, check: Check) -> Pack:
@@ -195,7 +194,7 @@ class PackWriter(PackAccess):
         def change(pack: Pack) -> Pack:
             check()
             check_open(pack)
-            named.update(digests_of(pack))
+            named.update(pack.digests)
             now, steps = self.clock.now(), [pack]
             for_each(
                 list(zip(plans, refs, strict=True)),
@@ -205,7 +204,7 @@ class PackWriter(PackAccess):
             return advanced(pack, steps[-1], now, always=any(plan.touches for plan in plans))
 
         pack = self.store.update(pack_id, change, check)
-        forget(self.store, self.excerpts, named - digests_of(pack))
+        self.forget_excerpts(named - pack.digests)
         parts = tuple(_part(plan, pack) for plan in plans)
         pointed = (
             WrittenRef(resolver(part), pointing.warning_of(part, resolver)) if isinstance(part, Ref) else None
