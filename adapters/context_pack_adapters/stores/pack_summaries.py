@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from context_pack.kernel.lines import MAX_LINES
-from context_pack.packs.domain.anchors import NAME_CHARS, SIGNATURE_CHARS
+from context_pack.packs.domain.anchors import MOST_BESIDE, NAME_CHARS, NAME_DIGITS, SIGNATURE_CHARS
 from context_pack.packs.domain.likeness import MOST_PAIRS, PAIR_DIGITS
 from context_pack.packs.domain.model import PackSummary, Status
 from context_pack.packs.domain.source import CHECKSUM_DIGITS
@@ -78,12 +78,13 @@ _SYMBOL = r"\n      symbol:" + _fields(
     part=r'(?:all|bare|"[1-9][0-9]{0,9}-[1-9][0-9]{0,9}")',
 )
 _SKETCH = _fields(6, sketch=_hex(f"(?:[0-9a-f]{{{PAIR_DIGITS}}}){{0,{MOST_PAIRS}}}"))
+_BESIDE = _fields(6, beside=_hex(f"(?:[0-9a-f]{{{NAME_DIGITS}}}){{1,{MOST_BESIDE}}}"))
 _ROLLING = f"(?:null|{_hex(f'[0-9a-f]{{{CHECKSUM_DIGITS}}}')})"
 _ANCHOR = (
     _fields(6, digest=_hex("[0-9a-f]{64}"), lines=_SMALL_NUMBER)
     + rf"\n      before:{_PRINTS}\n      after:{_PRINTS}"
     + _fields(6, first=_PRINT, last=_PRINT, rolling=_ROLLING)
-    + f"(?:{_SKETCH})?(?:{_SYMBOL})?"
+    + f"(?:{_SKETCH})?(?:{_BESIDE})?(?:{_SYMBOL})?"
 )
 _REF = (
     _fields(4, key=_KEY, path=_PATH)

@@ -1,16 +1,17 @@
 """What a ref remembers of its code, so that the code can be found again after edits.
 
 An anchor holds a SHA-256 of the excerpt (CRLF made LF, nothing else), its number of lines, fingerprints of
-its first and last line and of up to three lines before and after, a checksum, a sketch, and the definition
-around it; anchors of older files lack the last three. Of the source text it holds only the head of that
-definition. All of this suggests places; the digest alone decides that code is the same.
+its first and last line and of up to three lines before and after, a checksum, a sketch, the definition around
+it, and hashes of the names of others; anchors of older files lack the last four. Of the source text it holds
+only the head of that definition. All of this suggests places; the digest alone decides that code is the same.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+from zlib import crc32
 
 from context_pack.kernel.classes import field, frozen
 from context_pack.kernel.errors import invalid
@@ -25,6 +26,8 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 _PRINT = re.compile("[0-9a-f]{1,8}-[0-9a-f]{8}")
 _CHECKSUM = re.compile(f"[0-9a-f]{{{CHECKSUM_DIGITS}}}")
 _SKETCH = re.compile(f"(?:[0-9a-f]{{{PAIR_DIGITS}}}){{0,{MOST_PAIRS}}}")
+MOST_BESIDE, NAME_DIGITS = 128, 4
+_BESIDE = re.compile(f"(?:[0-9a-f]{{{NAME_DIGITS}}}){{1,{MOST_BESIDE}}}")
 NAME_CHARS, SIGNATURE_CHARS = 500, 500
 ALL, BARE = "all", "bare"
 _PART = re.compile(f"{ALL}|{BARE}|[1-9][0-9]{{0,9}}-[1-9][0-9]{{0,9}}")
@@ -58,7 +61,10 @@ class Symbol:
 
 @frozen(cache_hash=True)
 class Anchor:
-    """The memory of an excerpt; `before` and `after` are in file order and shorter at the file's ends."""
+    """The memory of an excerpt; `before` and `after` are in file order and shorter at the file's ends.
+
+    `beside` are short hashes of the names of the file's other definitions, which are not its code.
+    """
 
     digest: str
     lines: int
@@ -69,6 +75,7 @@ class Anchor:
     rolling: str | None = None
     sketch: str | None = None
     symbol: Symbol | None = None
+    beside: str | None = None
     extra: Mapping[str, Any] = field(factory=dict, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -97,10 +104,18 @@ class Anchor:
             raise invalid("the anchor's sketch must be hexadecimal digits", "sketch")
         if self.symbol is not None and not isinstance(self.symbol, Symbol):
             raise invalid("the anchor's symbol has the wrong type", "symbol")
+        if self.beside is not None and not _spells(_BESIDE, self.beside):
+            raise invalid("the anchor's names beside must be hexadecimal digits", "beside")
+
+    def stood_beside(self, definitions: Iterable[Definition]) -> list[Definition]:
+        """Those that the file had besides the code when it was anchored, as far as that is remembered."""
+        names = self.beside or ""
+        known = {names[at : at + NAME_DIGITS] for at in range(0, len(names), NAME_DIGITS)}
+        return [each for each in definitions if _name_hash(each) in known] if known else []
 
     def knows_more(self, other: Anchor) -> bool:
-        """Whether it has a sketch or a symbol that the other, perhaps an older one, has not."""
-        mine, theirs = (self.sketch, self.symbol), (other.sketch, other.symbol)
+        """Whether it has a sketch, a symbol or names that the other, perhaps an older one, has not."""
+        mine, theirs = (self.sketch, self.symbol, self.beside), (other.sketch, other.symbol, other.beside)
         return any(had is None and has is not None for has, had in zip(mine, theirs, strict=True))
 
 
@@ -124,7 +139,22 @@ def anchor_of(source: SourceText, lines: LineRange, definitions: Sequence[Defini
         checksum(inside),
         sketch_of(inside),
         symbol_of(definitions, lines, inside),
+        _beside(definitions, lines),
     )
+
+
+def _beside(definitions: Sequence[Definition], lines: LineRange) -> str | None:
+    """Hashes of the names of the definitions without a line in common with these; the nearest of many."""
+    here = {each.qualified for each in definitions if each.start <= lines.end and lines.start <= each.end}
+    others = [each for each in definitions if each.qualified not in here]
+    if len(others) > MOST_BESIDE:
+        others = sorted(others, key=lambda each: abs(each.start - lines.start))[:MOST_BESIDE]
+    return "".join(sorted(set(map(_name_hash, others)))) or None
+
+
+def _name_hash(definition: Definition) -> str:
+    name = definition.qualified.encode("utf-8", "surrogatepass")
+    return f"{crc32(name) & 0xFFFF:0{NAME_DIGITS}x}"
 
 
 def symbol_of(definitions: Sequence[Definition], lines: LineRange, text: Sequence[str]) -> Symbol | None:

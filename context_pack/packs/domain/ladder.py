@@ -4,7 +4,8 @@
 2. `moved`: it stands once elsewhere in the file; several places are `ambiguous`, here and on the next rung.
 3. `moved`: it stands once elsewhere in the tree.
 4. `changed`: the definition of that name, in the file or, if only one other file has it, there.
-5. `changed`: the block of the file that is most alike, if it is alike enough.
+5. `changed`: the block of the file that is most alike, if it is alike enough and no part of a definition that
+   the file had besides the code.
 Else `stale`, without code: line numbers alone never justify showing code.
 
 What the tree holds besides the file (rungs 3 and 4) is looked up by the caller, once for all refs of a call.
@@ -19,7 +20,7 @@ from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.lines import MAX_LINES, LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason
-from context_pack.kernel.syntax import Definition
+from context_pack.kernel.syntax import Definition, DefinitionKind
 from context_pack.kernel.text import sha256_hex
 from context_pack.packs.domain.anchors import ALL, BARE, Anchor, Symbol
 from context_pack.packs.domain.likeness import alike, best_block, longest
@@ -35,6 +36,7 @@ LEAST_ALIKE_INSIDE = 0.2
 """The share inside the definition that the code was part of; with 0.1, 1.2 % is unrelated."""
 _TELLING = re.compile(r"[\W_]*(?:[^\W_][\W_]*){30}")
 """The letters and digits from which on a text elsewhere is known by itself, and not by what stands around."""
+CALLABLE = frozenset(kind for kind in DefinitionKind if kind.is_callable)
 STOPPED = "the search of the tree stopped early"
 GONE = "neither its text nor its definition is found"
 
@@ -137,14 +139,40 @@ def _most_similar(ref: Ref, anchor: Anchor, text: Text) -> Resolution | None:
     guess = by_context(anchor, text.source, ref.lines)
     if anchor.sketch is None:
         return None if guess is None else _changed(text, guess)
-    block = best_block(anchor.sketch, anchor.lines, text.source)
+    others = _lines_of_others(anchor, text.definitions)
+    block = best_block(anchor.sketch, anchor.lines, text.source, without=others)
     likely = [
         place
         for place in (guess, block)
-        if place is not None and _likeness(anchor, text.source, place, text.source.lines) >= LEAST_ALIKE
+        if place is not None
+        and others.isdisjoint(range(place.start, place.end + 1))
+        and _likeness(anchor, text.source, place, text.source.lines) >= LEAST_ALIKE
     ]
     # The lines around the code know its borders better than a likeness does.
-    return _changed(text, likely[0]) if likely else None
+    return _renamed(anchor, text, likely[0]) if likely else None
+
+
+def _lines_of_others(anchor: Anchor, definitions: Sequence[Definition]) -> set[int]:
+    """The lines whose innermost definition stood beside the code when that was anchored."""
+    lines: set[int] = set()
+    others = set(map(id, anchor.stood_beside(definitions)))
+    for each in sorted(definitions, key=lambda each: each.depth) if others else ():
+        inside = range(each.start, each.end + 1)
+        lines = lines.union(inside) if id(each) in others else lines.difference(inside)
+    return lines
+
+
+def _renamed(anchor: Anchor, text: Text, place: LineRange) -> Resolution:
+    """A place, or the whole definition around it if a whole one was anchored and this may be it."""
+    symbol = anchor.symbol
+    around = [each for each in text.definitions if each.start <= place.start and place.end <= each.end]
+    if symbol is not None and symbol.part in (ALL, BARE) and around:
+        inmost = min(around, key=lambda each: (each.end - each.start, -each.depth))
+        whole = _place_in(inmost, symbol, anchor, text.source)
+        alike = inmost.kind.value == symbol.kind or {inmost.kind, symbol.kind} <= CALLABLE
+        if alike and whole is not None and place.count <= whole.count <= 2 * anchor.lines:
+            return evolve(_changed(text, whole), signature=inmost.signature)
+    return _changed(text, place)
 
 
 def _likeness(anchor: Anchor, source: SourceText, lines: LineRange, among: Sequence[str] = ()) -> float:

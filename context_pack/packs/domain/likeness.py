@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from zlib import crc32
 
 from context_pack.kernel.lines import MAX_LINES, LineRange
@@ -48,29 +48,38 @@ def alike(sketch: str, lines: Sequence[str], among: Sequence[str] = ()) -> float
 
 
 def best_block(
-    sketch: str, count: int, source: SourceText, within: LineRange | None = None
+    sketch: str,
+    count: int,
+    source: SourceText,
+    within: LineRange | None = None,
+    without: Collection[int] = frozenset(),
 ) -> LineRange | None:
     """The lines that fit the sketch of `count` lines best, as few as hold what they hold; None if none do.
 
-    Each line is worth the pairs it holds, the rarer in the file the more, less the cost of a line.
+    Each line is worth the pairs it holds, the rarer in the file the more, less the cost of a line. The lines
+    `without` which it must do are in no answer.
     """
     wanted = _read(sketch)
     if len(wanted) < LEAST_PAIRS:
         return None
     first, last = (1, source.count) if within is None else (within.start, within.end)
-    hits = list(_hits(wanted, source.lines[first - 1 : last]))
-    seen = Counter(pair for pairs in hits for pair in pairs)
+    found_in = enumerate(_hits(wanted, source.lines[first - 1 : last]), first)
+    hits = [None if line in without else pairs for line, pairs in found_in]
+    seen = Counter(pair for pairs in hits if pairs for pair in pairs)
     found = _heaviest(hits, seen, GAP_COST * len(wanted) / count, longest(count))
     return None if found is None else LineRange(first + found[0], first + found[1])
 
 
 def _heaviest(
-    hits: Sequence[set[int]], seen: Mapping[int, int], cost: float, most: int
+    hits: Sequence[set[int] | None], seen: Mapping[int, int], cost: float, most: int
 ) -> tuple[int, int] | None:
-    """The first and last index of the run of at most so many lines that is worth most."""
+    """The first and last index of the run of at most so many lines that is worth most; None is in no run."""
     best, found = 0.0, None
     worth, start = 0.0, 0
     for at, pairs in enumerate(hits):
+        if pairs is None:
+            worth = 0.0
+            continue
         if worth <= 0 or at - start >= most:
             worth, start = 0.0, at
         worth += sum(1 / seen[pair] for pair in pairs) - cost

@@ -42,7 +42,18 @@ SECTION_FIELDS = ("key", "title", "description", "refs", "diagrams", "scope")
 REF_FIELDS = ("key", "path", "lines", "title", "why", "group", "anchor")
 LINES_FIELDS = ("start", "end")
 DIAGRAM_FIELDS = ("key", "title", "mermaid", "why")
-ANCHOR_FIELDS = ("digest", "lines", "before", "after", "first", "last", "rolling", "sketch", "symbol")
+ANCHOR_FIELDS = (
+    "digest",
+    "lines",
+    "before",
+    "after",
+    "first",
+    "last",
+    "rolling",
+    "sketch",
+    "beside",
+    "symbol",
+)
 SYMBOL_FIELDS = ("kind", "name", "signature", "part")
 
 
@@ -123,6 +134,8 @@ def anchor_record(anchor: Anchor) -> Record:
     # Only where they are there: older readers do not know them.
     if anchor.sketch is not None:
         record["sketch"] = anchor.sketch
+    if anchor.beside is not None:
+        record["beside"] = anchor.beside
     if anchor.symbol is not None:
         known = {name: getattr(anchor.symbol, name) for name in SYMBOL_FIELDS}
         record["symbol"] = {**known, **anchor.symbol.extra}

@@ -279,8 +279,8 @@ class Resolver:
         text = self.text(ref.path)
         if isinstance(text, Reason):
             return text
-        symbol = None if ref.anchor is None else ref.anchor.symbol
-        return Text(ref.path, text, () if symbol is None else self._definitions(ref.path, text))
+        parsed = ref.anchor is not None and (ref.anchor.symbol or ref.anchor.beside)
+        return Text(ref.path, text, self._definitions(ref.path, text) if parsed else ())
 
     def anchored(self, ref: Ref) -> Ref:
         """The ref with an anchor of its lines as they are now; without one when they cannot be read."""

@@ -135,9 +135,10 @@ def test_an_old_anchor_gains_its_definition_when_anchored_again(desk: Any) -> No
         "part": "all",
     }
     assert kept.pop("sketch")
+    assert kept.pop("beside")
     old = from_record(record)
     ((_, before),) = old.refs
-    assert (anchor(before).symbol, anchor(before).sketch) == (None, None)
+    assert (anchor(before).symbol, anchor(before).sketch, anchor(before).beside) == (None, None, None)
     assert became(before, {"src/shop.py": SHOP}).state is State.EXACT
     assert became(before, {"src/shop.py": "# new\n" + SHOP}).state is State.MOVED
     assert became(before, {"lib/rows.py": SHOP}).state is State.MOVED
@@ -228,6 +229,45 @@ def test_of_several_definitions_of_one_name_the_most_alike_is_shown() -> None:
         "    " + line for line in LOAD_TEXT.split("\n")[1:3]
     )
     assert place(became(anchored(LOAD), {"src/shop.py": twice + "\n"})) == ("src/shop.py", 5, 7)
+
+
+SELL = """\
+def sell(item, count):
+    stock = find_stock(item.number)
+    stock.take(count)
+    log.info("taken", item=item, count=count)
+    return Receipt(item, total=item.price * count)
+"""
+LEND = SELL.replace("sell", "lend").replace("Receipt(item, total", "Loan(item, pledge")
+GO_SELL = """\
+func (s *Shop) Sell(item Item, count int) Receipt {
+	stock := s.findStock(item.Number)
+	stock.Take(count)
+	s.log.Info("taken", item, count)
+	return Receipt{Item: item, Total: item.Price * count}
+}
+"""
+GO_LEND = GO_SELL.replace("Sell", "Lend").replace("Receipt", "Loan").replace("Total", "Pledge")
+
+
+@pytest.mark.clause("AN-07")
+@pytest.mark.parametrize(
+    ("path", "deleted", "sibling", "name", "new"),
+    [("shop.py", SELL, LEND, "sell", "vend"), ("shop.go", GO_SELL, GO_LEND, "Sell", "Vend")],
+)
+def test_a_deleted_definition_is_not_shown_as_its_sibling(
+    path: str, deleted: str, sibling: str, name: str, new: str
+) -> None:
+    head = "package shop\n\n" if path.endswith(".go") else "import log\n\n"
+    start = head.count("\n") + 1
+    lines = LineRange(start, start + deleted.count("\n") - 1)
+    ref = anchored(lines, path, f"{head}{deleted}\n\n{sibling}")
+    for rest in (sibling, sibling.replace("count", "number"), f"{sibling}\n\n{sibling}"):
+        found = became(ref, {path: head + rest})
+        assert (found.state, found.found, found.excerpt) == (State.STALE, None, None)
+    renamed = deleted.replace(name, new).replace('"taken", ', '"gone", ')
+    found = became(ref, {path: f"{head}{sibling}\n\n{renamed}"})
+    assert (found.state, found.excerpt) == (State.CHANGED, renamed.removesuffix("\n"))
 
 
 @pytest.mark.clause("AN-07")
