@@ -12,7 +12,7 @@ from collections.abc import Sequence
 WAITING = (
     b"context-pack: an MCP server that waits for a client on stdin; Ctrl-D ends it, --help tells the rest\n"
 )
-"""What a person sees who has typed the bare command."""
+"""Printed when the bare command is run on a terminal."""
 
 
 def main(argv: Sequence[str]) -> int:

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 T = TypeVar("T")
 REPOSITORY = ".git"
 WORKING_DIRECTORY = "the working directory"
-"""Why a folder is the source root that nothing else speaks for."""
+"""The reason given when the working directory is the source root by default."""
 DEFAULT_ROOT = os.path.join(".agents", "mcp", "context_pack")
 HERE = frozenset({"__SESSION_CWD__", "session_cwd", "cwd", "."})
 LEVELS: Mapping[str, int] = {"off": 0, "error": 1, "warn": 2, "info": 3, "debug": 4}
@@ -76,7 +76,7 @@ class Settings(NamedTuple):
     tools: tuple[str, ...] = ()
     """The families of tools to list; none means all, `auto` those with something to serve."""
     page_tokens: int | None = None
-    """What an answer may weigh; None to go by the client."""
+    """The largest answer in tokens; None to choose by client."""
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     max_source_bytes: int = DEFAULT_MAX_SOURCE_BYTES
     deny: tuple[str, ...] = ()

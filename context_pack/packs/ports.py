@@ -12,7 +12,7 @@ from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes
 EXCERPT_BYTES = 2 * 1024 * 1024
 """No text is kept that is larger than a source file may be by default."""
 IDLE_SECONDS = 3600.0
-"""Writers that are at work name a text sooner than that."""
+"""Age after which an unnamed excerpt may be removed: writers store its pack sooner."""
 Waiting = Callable[[], None]
 """Asked again and again while the store waits for a lock; what it raises ends the wait, with nothing done."""
 

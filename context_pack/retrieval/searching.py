@@ -32,7 +32,7 @@ from context_pack.retrieval.ports import (
 __all__ = ["DOUBTFUL", "FLOOR", "Mode", "Question", "Ranked", "Ranking", "Searching", "retry_if_damaged"]
 
 BUDGET = 0.3
-"""How many seconds an answer may take longer so that the next one is better, where nobody else embeds."""
+"""Seconds that a search may spend embedding for the next one, where no worker embeds."""
 
 
 def budget_beside(background: Background | None) -> float:
@@ -86,7 +86,7 @@ class Searching:
     beginning: int | None = field(default=None, kw_only=True)
     """How many characters of a piece the semantic embedder is given; None for all."""
     _embedded_before: list[int] = field(factory=list, init=False, eq=False, repr=False)
-    """How much was embedded when a model was last left alone."""
+    """How much was embedded when loading the model was last left to the worker."""
 
     def ask(self, questions: Sequence[Question]) -> list[Ranking]:
         """The answers in order; the queries are embedded together."""

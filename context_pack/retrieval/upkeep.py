@@ -49,7 +49,7 @@ class Gone(NamedTuple):
 Outcome = IndexEntry | Unchanged | Gone
 """What became of a file that was read."""
 Spoiled = Callable[[IndexEntry, Exception], Outcome]
-"""What becomes of an entry on which the index failed inside."""
+"""Returns the entry to store instead of one that could not be indexed."""
 
 
 @frozen

@@ -32,7 +32,7 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "lines": ("line_start", "startLine"), "text": ("content", "query"), "entityid": ("id",),
     "id": ("entityId",),
 }  # fmt: skip
-"""What arguments are called elsewhere, in lower case, and what they may be called here."""
+"""Common argument names of other tools, in lower case, and ours to suggest for them."""
 _SURROGATE = lazy_pattern("[\ud800-\udfff]")
 
 

@@ -90,7 +90,7 @@ class Annotations:
     destructive: bool
     idempotent: bool
     open_world: bool = False
-    """Whether it talks to others than this machine."""
+    """Whether the tool uses the network."""
 
     def wire(self) -> dict[str, Any]:
         """The annotations as MCP spells them; the title stands beside them."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 from context_pack_adapters.commands.shell import Shell, WrongUsage
 
 Argument = Callable[[Any], object]
-"""Adds itself to a parser."""
+"""A callable that adds one argument to a parser."""
 Run = Callable[[argparse.Namespace, Shell], int | None]
 """Prints its result on stdout and returns the exit code; None is 0."""
 

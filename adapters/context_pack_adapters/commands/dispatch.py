@@ -113,12 +113,12 @@ COMMANDS: Mapping[str, CommandEntry] = {
 HIDDEN: Mapping[str, CommandEntry] = {
     "task": CommandEntry("task:task", "long work that a server has done in a process of its own"),
 }
-"""Commands that people need not know of."""
+"""Commands that the help does not list."""
 
 WALKING = frozenset(
     {"search", "memory search", "index", "packs draft", "contexts init", "contexts refresh", "contexts watch"}
 )
-"""Commands that read all of a project, or write all over it."""
+"""Commands that walk the whole project."""
 
 USUAL_WORDS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("list", "ls"), ("list", "status")),
@@ -128,7 +128,7 @@ USUAL_WORDS: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(("check", "test"), ("verify", "check", "validate")),
     **dict.fromkeys(("update", "upgrade"), ("refresh", "sync", "repair")),
 }
-"""What commands are called elsewhere, and what they may be called here."""
+"""Common command names of other tools, and the commands to suggest for them."""
 
 INTRODUCTION = """\
 context-pack: the context a coding agent needs, kept true.

@@ -34,7 +34,7 @@ PACKAGES: Mapping[str, str] = {
     "pygments": "pygments",
     "tree-sitter": "tree_sitter",
 }
-"""What something fails without; a package that is only missed has a question of its own."""
+"""Required packages; optional ones are checked by functions of their own."""
 CHILD_SECONDS = 20
 
 

@@ -20,7 +20,7 @@ _OWN_FILE_SYSTEMS = frozenset(
     {0xEF53, 0x58465342, 0x9123683E, 0x01021994, 0x858458F6, 0xF2F52010, 0x794C7630, 0x2FC12FC1}
 )
 MOST_FOLDERS = 2000
-"""The system gives each user some thousands of watches in all; a tree of more folders gets none."""
+"""The most folders that are watched, since the system limits the watches of each user."""
 
 
 class FolderChanges:

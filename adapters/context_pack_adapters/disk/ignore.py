@@ -28,7 +28,7 @@ _SURE_CHARS = 250
 
 
 _compiled = lru_cache(maxsize=64)(IgnoreFile)
-"""Every search walks the tree, and its ignore files are seldom others than before."""
+"""Compiled ignore files are cached, because every search walks the tree again."""
 
 
 class _ParentIgnoreFile(IgnoreFile):

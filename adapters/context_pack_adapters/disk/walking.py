@@ -34,9 +34,9 @@ class Level(NamedTuple):
 
 
 Look = Callable[[Level, S], Iterable[tuple[str, S]]]
-"""Looks at a folder; gives the names of the folders to enter, each with what its look is to know."""
+"""Callback for each folder; returns the folders to enter, each with the state for its own callback."""
 Shut = Callable[[str, OSError], None]
-"""Hears of a folder, by its prefix, that cannot be listed."""
+"""Called with the prefix of a folder that cannot be listed, and the error."""
 
 
 def walk(root: AnyPlace, look: Look[S], known: S, shut: Shut = lambda _, __: None) -> None:
@@ -73,7 +73,7 @@ def walk(root: AnyPlace, look: Look[S], known: S, shut: Shut = lambda _, __: Non
 
 Seen = Callable[[str, os.DirEntry[str]], None]
 Passed = Callable[[str, bool, bool], None]
-"""Hears of a path, whether it is a folder, and whether ignore files (or else the gate) left it out."""
+"""Called for a path left out: whether it is a folder, and whether by ignore files or by the policy."""
 
 
 MOST_VERDICTS = 10_000

@@ -33,9 +33,9 @@ FIRST, FIRST_AGAIN = 16, 2
 """How many tokens are what a text begins with, and how often they count besides."""
 COUNT_POWER, BUCKET_POWER = 0.75, 0.7
 MOST_TOKENS = 60_000
-"""How many tokens are kept; then all are dropped: those of one text come again soon."""
+"""The size of the token cache; when it is full, it is cleared."""
 BATCH = 64
-"""Texts per step: a query waits for no more than one step of somebody else's documents."""
+"""Texts per step: a query waits for at most one step of a running batch of documents."""
 NO_WORDS: Mapping[str, int] = {"": 1}
 
 

@@ -25,11 +25,11 @@ RETRY_SECONDS = 30.0
 """How long a task that failed is left alone."""
 STOP_SECONDS = 2.0
 LOCK_SECONDS = 0.3
-"""A child waits so long for its lock: somebody may be looking whether it is held."""
+"""How long a child waits for its lock, which another process may hold while it checks it."""
 
 
 Done = Callable[[str], None]
-"""Hears of a task that was done, by its name, in a thread of the task's."""
+"""Called with the name of a finished task, in that task's thread."""
 
 
 def task_command() -> list[str]:

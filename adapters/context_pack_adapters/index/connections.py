@@ -28,9 +28,9 @@ DEFENSIVE = 1010
 """`SQLITE_DBCONFIG_DEFENSIVE`: no statement can change the schema or SQLite's own tables but by its rules."""
 LOGS = ("-wal", "-shm", "-journal")
 STEPS = 20_000
-"""Steps of SQLite between two looks at whether anybody still waits: well under a millisecond."""
+"""SQLite steps between two checks for cancellation: well under a millisecond."""
 BUSY_SECONDS = 0.1
-"""How long SQLite itself waits for other writers before we look whether anybody still waits."""
+"""How long SQLite waits for other writers between two checks for cancellation."""
 _SETTINGS = (
     "PRAGMA trusted_schema = OFF",
     "PRAGMA synchronous = NORMAL",

@@ -36,7 +36,7 @@ from context_pack_adapters.serving import check_call
 
 T = TypeVar("T")
 ATTEMPTS = 3
-"""How often a call begins anew because the file was replaced under it."""
+"""How often a call is retried because the file was replaced meanwhile."""
 
 
 class IndexFile:

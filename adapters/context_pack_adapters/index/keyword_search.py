@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 MOST_WORDS = 64
 """Of a longer query only so many different words are looked up, the rarest; time grows with each."""
 FEW_RANGES = 16
-"""So few ranges of pieces filter faster by their bounds than by the tokens of the scope."""
+"""Up to this many ranges of pieces, filtering by bounds is faster than by scope tokens."""
 WORDS_REMEMBERED = 10_000
 SCORES_REMEMBERED = 1_000_000
-"""Words come again, the common ones first: their scores are kept, 16 bytes each."""
+"""How many scores of frequent words are cached, 16 bytes each."""
 WIDEST = 4_000_000
 """So far apart may the numbers of pieces be to be counted in one array, which takes 8 bytes for each."""
 RELATED = 0.25

@@ -17,7 +17,7 @@ from context_pack_adapters.index.sqlite_index import SqliteIndex
 
 T = TypeVar("T")
 NEVER = 2**62
-"""So many vectors are not in memory: none of them is searched by a graph, which is a file."""
+"""A threshold that is never reached: in memory there are no graph files."""
 
 
 class MemoryFile(IndexFile):

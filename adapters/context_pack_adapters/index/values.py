@@ -55,7 +55,7 @@ def from_content(value: bytes) -> str:
 
 
 LARGEST = 2**62
-"""More than there is of anything; SQLite takes no number above twice that."""
+"""A number above every count and id that SQLite still takes."""
 
 
 def bounded(number: int) -> int:

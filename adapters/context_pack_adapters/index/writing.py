@@ -28,7 +28,7 @@ from context_pack_adapters.index.vector_search import EmbedderRow, embedder_row
 
 RETIRED_MOST = 50_000
 MERGE_PARTS, MERGE_PAGES = 4, 500
-"""When it is worth joining, and how much at once: two megabytes, so that other writers get their turn."""
+"""From how many segments on they are merged, and how much at once: two megabytes, to be brief."""
 _ENTRY = (
     "INSERT INTO entries (corpus, key, digest, stamp, title, size, kind, module, facts, first, count)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_COMPLETIONS = 100
 MAX_COUNTED = 10_000
-"""Where counting stops when somebody asks how many completions there are."""
+"""Completions are counted up to this number."""
 
 
 def call_tool(registry: Registry, job: Job, name: str, arguments: Mapping[str, Any]) -> bytes:

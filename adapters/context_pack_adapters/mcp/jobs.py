@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 CALL_SECONDS = 45.0
 """How long a call may take: less than the minute after which the usual clients give up."""
 FETCHING = 20
-"""So many times longer may a call take that fetches from elsewhere."""
+"""Factor of the deadline for calls that fetch over the network."""
 DEAF_SECONDS = 2.0
-"""How long after its deadline a call may still answer for itself."""
+"""How long after its deadline a call may still send its own reply."""
 _QUEUED, _RUNNING, _OVER = range(3)
 
 
@@ -50,7 +50,7 @@ class JobContext:
     ) -> None:
         self.call_seconds = call_seconds
         self.page_tokens = page_tokens
-        """What an answer may weigh whoever asks; None to go by the client."""
+        """The largest answer in tokens for every client; None to choose by client."""
         self.send = send
         self.monotonic = monotonic
         self.alarm = alarm
@@ -60,7 +60,7 @@ class JobContext:
         self.client: Mapping[str, Any] = {}
         """The capabilities of the legacy handshake."""
         self.client_page = OTHER_PAGE
-        """What an answer may weigh for whoever shook hands."""
+        """The largest answer in tokens for the client of the legacy handshake."""
 
 
 class Job:

@@ -30,7 +30,7 @@ from context_pack_adapters.mcp.progress import Pulse, Waited
 SIZES = {"read": (4, 16), "slow": (4, 24), "write": (1, 8)}
 """How many threads a lane of each kind usually has at most, and how many when those are stuck."""
 MOST_LOST = 32
-"""So many threads of a lane may be stuck for good before no other takes their place."""
+"""How many stuck threads of a lane are replaced."""
 NO_THREAD = "the system grants no more threads or memory; close some programs, or try again in a moment"
 NUDGE_SECONDS = 0.003
 STUCK_SECONDS = 0.3

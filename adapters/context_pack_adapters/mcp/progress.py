@@ -16,7 +16,7 @@ BURST = 10.0
 LARGEST = 1e300
 HEARTBEAT_SECONDS = 5.0
 NUDGE = 0.001
-"""How far a reminder moves a bar that has nothing new to say: every value must be greater than the last."""
+"""The step of a heartbeat's progress value: each value must be greater than the last."""
 
 
 class ProgressNotes:

@@ -30,7 +30,7 @@ READ_BYTES = 64 * 1024
 FEW_BYTES = 4096
 """What is read at once where memory is short."""
 BUSY_NUDGE_SECONDS = 0.02
-"""How long the lanes may be without headway while requests keep coming."""
+"""How long the lanes may make no progress while requests keep coming."""
 GRACE_SECONDS = 1.0
 """How long what was fully received may still be answered after the end of input."""
 STOP_SECONDS = 0.5
@@ -42,7 +42,7 @@ LOOK_SECONDS = 0.02
 LAST_RESORT_SECONDS = 1.6
 """After this the process ends, whatever hangs."""
 SILENT_SECONDS = 0.5
-"""How long the first message may take before the server looks after its parent without it."""
+"""How long to wait for the first message before the parent process is followed."""
 HANG_UP = getattr(select, "POLLRDHUP", 0)
 """What to ask for besides the end of a pipe, which is always told: half of a socket that was closed."""
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["Job", "Offered", "ProtocolSession", "ServerFacts"]
 
 MAX_BATCH = 100_000
-"""Members of one batch; more would keep the reader from everything else for seconds."""
+"""The most requests of one batch; more would block the reader for seconds."""
 
 NO_MEMORY = "there is not enough memory to read this message; send less, or try again in a moment"
 

@@ -34,9 +34,9 @@ class OnDemand:
         self.page_size = page_size
         self.loaded: Registry | None = None
         self.tried = False
-        """Whether loading has come to an end once, good or bad."""
+        """Whether loading was finished once, successfully or not."""
         self.lists: FixedLists | None = None
-        """The lists that cannot change, once somebody has asked for one."""
+        """The lists that cannot change, once one was asked for."""
 
     def registry(self) -> Registry:
         """The registry; the first call may take long.

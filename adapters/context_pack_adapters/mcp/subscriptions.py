@@ -48,7 +48,7 @@ class Subscriptions:
         self._announced = False
         self._announced_uris: frozenset[str] = frozenset()
         self.greeted = False
-        """Whether a legacy client has shaken hands and so hears of changed lists."""
+        """Whether a legacy client did the handshake, and so is notified of changed lists."""
         self._listed = False
 
     @property

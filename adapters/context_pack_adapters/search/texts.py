@@ -32,7 +32,7 @@ class KnownText(NamedTuple):
     signature: Signature | None = None
     is_text: bool = False
     is_plain: bool = False
-    """It looks to ripgrep as it looks to us."""
+    """Whether ripgrep and we split this text into the same lines and characters."""
     text: str | None = None
     """As it is searched; None if it is no text, or was not kept."""
 

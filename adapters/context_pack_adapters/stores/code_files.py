@@ -33,7 +33,7 @@ MAX_BYTES = 2 * 1024 * 1024
 LONGEST_LINE = 20_000
 HOLDS_SECONDS = 1.0
 UNTOLD = frozenset({"", "csv", "jsonl", "diff", "gitignore", "json", "xml", "text", "mermaid"})
-"""Formats whose beginning says nothing about what they hold."""
+"""Formats whose first lines do not describe their content."""
 TELLING = frozenset({"package.json", "tsconfig.json", "composer.json", "manifest.json", "pom.xml"})
 GENERATED = (".lock", ".min.js", ".min.css", ".map", ".snap", "-lock.json", "-lock.yaml", ".svg")
 EXPORTED = re.compile(

@@ -17,7 +17,7 @@ from context_pack_adapters.disk.opening import Place
 SETTLE_SECONDS = 0.2
 """Changes that follow each other this closely are answered by one look."""
 MOST_ROUNDS = 10
-"""So often a wait for quiet begins anew, lest somebody who writes all the time hides every change."""
+"""How often the wait for quiet is restarted, so that constant writes do not delay a report for ever."""
 LOOK_SECONDS = 1.0
 
 

@@ -35,7 +35,7 @@ LOCK_SUFFIX = ".lock"
 MANY = 30
 """Fewer files are parsed whole: the pattern that reads summaries takes as long to compile."""
 BATCH = 32
-"""So many files are read before they are parsed: by turns, each takes a quarter longer."""
+"""How many files are read before they are parsed: alternating takes a quarter longer."""
 Reader = Callable[[bytes, str], "Listed | MalformedPackFile | None"]
 """What the bytes of the file of that id hold; None if only the full reader can tell."""
 _File = tuple[bytes, Signature | None]

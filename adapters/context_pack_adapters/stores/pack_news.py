@@ -25,7 +25,7 @@ from context_pack_adapters.disk.watch import FolderWatch
 
 SUFFIX = ".md"
 LONGEST_WAIT = 3600.0
-"""Seconds without a look at the clock, which somebody may have set."""
+"""The longest sleep before the clock is checked again, since it may be set."""
 _LEARNING_SECONDS = 0.02
 
 

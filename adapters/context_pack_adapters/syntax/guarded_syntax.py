@@ -46,7 +46,7 @@ _CRASHES = frozenset(
 )
 _LATE = -getattr(signal, "SIGPROF", 0)
 _TROUBLE = (OSError, ValueError, LookupError, TypeError)
-"""A pipe that broke, or an answer that is none."""
+"""Errors of a broken pipe or an unreadable answer."""
 
 
 class _AnswerTimeout(Exception):

@@ -41,7 +41,7 @@ class GraphCard(NamedTuple):
     """Metadata of a graph file."""
 
     origin: int
-    """The birth mark of the file whose vectors these are."""
+    """The identity of the index file whose vectors these are."""
     embedder: str
     dimension: int
     space: str

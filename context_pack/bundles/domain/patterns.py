@@ -15,7 +15,7 @@ from context_pack.bundles.domain.steps import Steps
 from context_pack.kernel.classes import define, field
 
 PATIENCE = 0.2
-"""Seconds that one search may take."""
+"""The time limit of one search, in seconds."""
 LONGEST = 5_000
 """Characters; a longer pattern is not compiled."""
 _STEPS_PER_CHAR = 10

@@ -13,7 +13,7 @@ from context_pack.kernel.text import single_line
 from context_pack.toolkit.faults import TYPE_NAMES
 
 FORBIDDEN: dict[str, Any] = {"not": {}}
-"""What nothing fits."""
+"""A schema that no value fits."""
 _SHOWN = 120
 
 _NAMES = {**TYPE_NAMES, "null": "null"}

@@ -17,7 +17,7 @@ from context_pack.kernel.text import canonical_json
 Errors = Iterator[Any]
 Rule = Callable[[Any, Any, Any, Any], Any]
 _REFERENCES = {"$ref": 5, "$dynamicRef": 5}
-"""What it takes to follow one, in steps."""
+"""The cost of following one reference, in steps."""
 
 
 def validator_class(patterns: Patterns, steps: Steps) -> Any:

@@ -20,7 +20,7 @@ MOST_FOR_SCHEMA = 2_000_000
 MOST_IN_ALL = 4_000_000
 """For everything that is checked in one go."""
 CHECK_EVERY = 2_000
-"""After so many steps it is asked whether anybody still waits."""
+"""Steps between two checks for cancellation."""
 _VALUES_PER_STEP = 16
 _CHARS_PER_STEP = 64
 
@@ -38,7 +38,7 @@ class Steps:
         self._value = self._total = self._asked = 0
         self._sizes: dict[int, int] = {}
         self.interrupted: BaseException | None = None
-        """What `check` has raised: it must get through whoever catches everything else."""
+        """The exception of `check`, kept because library code may swallow it."""
 
     def begin(self, check: Callable[[], None] = lambda: None) -> None:
         """Begin a new load; `check` raises when the call was cancelled."""

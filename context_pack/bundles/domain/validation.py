@@ -19,7 +19,7 @@ from context_pack.bundles.domain.schema_rules import validator_class
 from context_pack.bundles.domain.steps import TooCostly
 
 MOST_PROBLEMS = 20
-"""Of one entity; who has so many will look at the file."""
+"""The most problems that are listed for one entity."""
 TOO_LONG = "checking by it takes too long; nothing more is checked"
 
 

@@ -20,7 +20,7 @@ from context_pack.kernel.text import canonical_json, sha256_hex
 
 VERSION = "1.0"
 MOST_KEPT = 4
-"""Exports of one bundle that are kept, lest who asks again waits again."""
+"""How many exports of one bundle are cached."""
 
 
 @frozen(eq=False)

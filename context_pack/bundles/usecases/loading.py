@@ -40,7 +40,7 @@ from context_pack.kernel.errors import Failure
 from context_pack.kernel.paths import RelativePath
 
 PULSE = 64
-"""After how many files a long load looks whether it is still wanted."""
+"""Files between two checks for cancellation of a load."""
 
 Pulse = Callable[[int], None]
 

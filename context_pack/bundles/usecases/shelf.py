@@ -23,7 +23,7 @@ R = TypeVar("R")
 MOST_SHOWN = 5
 MOST_TYPES = 30
 MOST_TOLD = 20
-"""Of what was wrong with files that may hold what was not found."""
+"""The most diagnostics that are added to a not-found error."""
 
 
 @frozen(eq=False)

@@ -40,7 +40,7 @@ _CONFIG_NAME = lazy_pattern(
     r"|(?:requirements|constraints)[\w.-]*\.txt"
 )
 NO_ENTRIES = frozenset({"", "css", "scss", "sass", "less", "markdown", "rst", "text", "csv", "xml"})
-"""Languages in which nothing begins, whatever the file is called."""
+"""Languages without entry points."""
 
 
 def role_of(path: RelativePath, language: str) -> Role:

@@ -27,7 +27,7 @@ from context_pack.toolkit.rows import weight
 
 MAX_BYTES = 1_048_576
 WHOLE = 2 * MAX_BYTES * JSON_GROWTH
-"""Room for any file."""
+"""A size limit that no file exceeds."""
 MAX_DEPTH = 1
 BUDGET_CHARS = 80_000
 LONGEST_PATH = 4096

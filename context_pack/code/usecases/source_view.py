@@ -30,7 +30,7 @@ class SourceView:
     syntax: Syntax
     max_bytes: int
     check: Callable[[], None] = lambda: None
-    """Raises when nobody wants the answer any more; asked before each look."""
+    """Raises when the call was cancelled; called before each folder listing."""
     _looks: int = field(default=0, init=False)
     _folders: dict[str, FolderNames] = field(factory=dict, init=False)
     _texts: dict[str, str | None] = field(factory=dict, init=False)

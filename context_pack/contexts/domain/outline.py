@@ -17,7 +17,7 @@ from context_pack.kernel.syntax import Definition, DefinitionKind, Import, NotPa
 
 PROSE = frozenset({"markdown", "rst", "text"})
 SILENT = frozenset({"json"})
-"""Formats that cannot say anything about themselves."""
+"""Formats without comments."""
 SCRIPTS = frozenset({"javascript", "jsx", "typescript", "tsx", "vue", "svelte"})
 COMPONENTS = frozenset({"vue", "svelte"})
 """Markup with scripts in it; what it begins with is no comment of the script."""

@@ -19,7 +19,7 @@ UNUSABLE = {
     PlaceRefusal.UNREADABLE: Corrupt("it cannot be read"),
     PlaceRefusal.TOO_LARGE: Corrupt("it is larger than 1 MiB"),
 }
-"""What a file is that is there and cannot be had."""
+"""The verdict for a file that exists but cannot be read."""
 
 
 def context_of(folder: ProjectFolder, form: ContextFormat) -> Verdict | PlaceRefusal | None:

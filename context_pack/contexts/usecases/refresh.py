@@ -56,7 +56,7 @@ FOLDERS_BETWEEN_SAVES = 200
 _PLAIN_SCOPE = re.compile(r"[^\s#:\"']+")
 
 Progress = Callable[[int, int, str], None]
-"""(done, all, scope): told before each folder."""
+"""Called before each folder with (done, all, scope)."""
 
 
 def silent(_: int, __: int, ___: str) -> None:

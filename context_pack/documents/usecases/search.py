@@ -43,7 +43,7 @@ class Answered:
     hits: tuple[RankedPassage, ...] = ()
     error: str | None = None
     embedder: str = ""
-    """What measured the distances; empty where nothing was asked."""
+    """The embedder that measured the distances; empty where nothing was searched."""
 
 
 @frozen

@@ -23,7 +23,7 @@ from context_pack.retrieval.upkeep import Outcome as Read
 
 TASK = "documents"
 FEW_DOCUMENTS = 100
-"""So many changed documents are indexed while somebody waits."""
+"""Up to this many changed documents are indexed within a call."""
 
 
 def entry_of(corpus: str, found: DocumentText) -> IndexEntry:

@@ -28,10 +28,10 @@ from context_pack.retrieval.model import IndexEntry, Progress
 from context_pack.retrieval.ports import Background
 
 Tell = Callable[[int, int], None]
-"""Hears how many files of how many are indexed."""
+"""Called with how many files of how many are indexed."""
 TASK = "memory"
 FEW_FILES = 50
-"""So many changed files are indexed while somebody waits."""
+"""Up to this many changed files are indexed within a call."""
 SURVEY_SECONDS = 2.0
 FIRST_SECONDS, SLICE_SECONDS = 8.0, 0.25
 """How long the first search of a project waits for its index, and how often it looks."""

@@ -10,7 +10,7 @@ from context_pack.memory.ports import CodeTree
 
 SECONDS = 2.0
 SHORTLIST = 40
-"""Of so many files that hold the rarest words the lines are looked at."""
+"""How many files with the rarest words are searched line by line."""
 
 
 @frozen

@@ -30,7 +30,7 @@ LEAST_EXCERPTS, MOST_EXCERPTS = 60, 300
 TOKENS_PER_EXCERPT = 50
 """What the smallest ref takes when it is shown."""
 CODE_SHARE = 0.7
-"""What code may take before documents and memory had their turn."""
+"""The share of the budget for code before documents and memory are considered."""
 LINE_TOKENS = 10
 """What a line of code takes, about."""
 LEAST_LINES = 5

@@ -33,7 +33,7 @@ from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, u
 from context_pack.toolkit.kept import RecentValues
 
 WITHOUT_END = 10**12
-"""A budget of tokens that no pack reaches."""
+"""A token budget that no pack exceeds."""
 MOST_PAGES, MOST_CHARS = 16, 1024 * 1024
 """How many pages are kept, and how long each may be."""
 

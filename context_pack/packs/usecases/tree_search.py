@@ -59,7 +59,7 @@ class TreeSearch:
     without: Mapping[RelativePath, Keys] = field(factory=dict)
     """Files that need not be read, by what they are known not to hold."""
     note: Callable[[Iterable[Unheld], Keys], None] = lambda _, __: None
-    """Hears of files that do not hold something."""
+    """Called for files that do not contain a searched text or name."""
     text_of: Callable[[str], str | None] = lambda _: None
     """The text with a digest, if it is known."""
     complete: bool = field(init=False)
