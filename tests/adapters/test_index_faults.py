@@ -191,7 +191,7 @@ def test_files_deleted_while_they_are_open_end_in_a_working_index(
 
 
 @pytest.mark.clause("IX-05")
-def test_a_file_replaced_while_it_is_open_is_opened_anew(index: SqliteIndex, path: Path) -> None:
+def test_an_index_file_replaced_while_open_is_opened_again(index: SqliteIndex, path: Path) -> None:
     with closing(open_index(path.parent / "new.sqlite3")) as other:
         other.replace([TREES])
     os.replace(path.parent / "new.sqlite3", path)

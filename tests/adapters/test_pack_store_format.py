@@ -190,7 +190,7 @@ def test_lines_are_written_as_lines_where_that_is_exact() -> None:
 
 
 @pytest.mark.clause("ST-03")
-def test_half_a_character_is_refused_before_anything_is_written() -> None:
+def test_a_lone_surrogate_is_refused_before_a_pack_is_written() -> None:
     pack = full_pack()
     object.__setattr__(pack, "title", "\ud800")
     with pytest.raises(Failure) as told:

@@ -129,7 +129,7 @@ def test_with_and_without_ripgrep_is_found_what_regex_finds_line_by_line(
 
 
 @pytest.mark.clause("CD-65")
-def test_the_corpus_has_the_size_it_should() -> None:
+def test_the_search_corpus_has_enough_patterns() -> None:
     assert 2 * len([*PATTERNS, *OWN]) >= 200
     assert len(COUNTED) >= 30
 

@@ -73,7 +73,7 @@ def chosen(glob: str) -> list[str]:
         ("a\n.ts", []),
     ],
 )  # fmt: skip
-def test_a_glob_means_these_paths(glob: str, expected: list[str]) -> None:
+def test_file_pattern_globs_match_the_listed_paths(glob: str, expected: list[str]) -> None:
     assert chosen(glob) == expected
 
 
@@ -104,7 +104,7 @@ def test_a_glob_that_means_nothing_is_refused_in_words(glob: str, reason: str) -
 @pytest.mark.parametrize(
     "glob", ["*a" * 100 + "b", "**/a/" * 60 + "b", "{*a,*b}" * 8, "[a-z]*" * 60 + "!", "?*" * 200]
 )
-def test_no_glob_hangs(glob: str) -> None:
+def test_no_file_pattern_glob_hangs(glob: str) -> None:
     wanted = wanted_by(glob)
     with never_hanging():  # one way after the other, it would take years
         for path in ("a" * 250, "/".join("a" * 200), "ab" * 120):

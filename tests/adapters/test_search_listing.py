@@ -128,7 +128,7 @@ def test_a_folder_that_may_be_listed_again_is(tmp_path: Path) -> None:
     assert listing.now(Deadline(60)).paths == ("closed/file",)
 
 
-def test_a_root_that_is_missing_or_a_link(tmp_path: Path) -> None:
+def test_a_missing_root_lists_nothing_and_a_linked_one_its_files(tmp_path: Path) -> None:
     assert Listing(str(tmp_path / "nothing"), PathPolicy(), ()).now(Deadline(60)).paths == ()
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "file").touch()

@@ -111,7 +111,7 @@ def test_a_search_runs_its_full_three_seconds_on_busy_cores(tmp_path: Path) -> N
 
 
 @pytest.mark.clause("CD-68")
-def test_many_texts_end_in_time_too(tmp_path: Path) -> None:
+def test_a_search_of_many_slow_texts_times_out(tmp_path: Path) -> None:
     for number in range(400):
         (tmp_path / f"{number}.txt").write_text("a" * 24 + "!\n")
     search = FileTreeSearch(tmp_path, PathPolicy(), "pure", seconds=0.3)

@@ -72,7 +72,7 @@ def scanned(project: Project) -> Scan:
 
 
 @pytest.mark.clause("CX-10", "CX-11")
-def test_a_scan_finds_every_folder_that_names_and_ignore_lines_let_in(world: World) -> None:
+def test_a_scan_finds_every_folder_not_excluded_by_name_or_ignore_lines(world: World) -> None:
     scan = scanned(world.project())
     assert sorted(folder.scope for folder in scan.folders) == [
         ".",

@@ -77,7 +77,7 @@ def test_a_name_that_looks_like_an_option_is_shown_behind_two_dashes() -> None:
         ("--zzz", ""),
     ],
 )
-def test_the_nearest_option_is_a_near_one(word: str, hint: str) -> None:
+def test_only_a_similar_option_is_suggested(word: str, hint: str) -> None:
     assert near_option(word, ["-h", "--help", "--json", "--root"]) == hint
 
 

@@ -24,7 +24,7 @@ def documents(request: pytest.FixtureRequest, tmp_path: Path) -> Documents:
 
 
 @pytest.mark.clause("DC-54")
-def test_every_use_case_is_there_as_values(documents: Documents) -> None:
+def test_every_document_use_case_returns_values(documents: Documents) -> None:
     (described,) = documents.collections()
     assert (described.collection.alias, described.documents, described.description) == (
         "handbook",

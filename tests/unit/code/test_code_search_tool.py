@@ -176,7 +176,7 @@ def test_wrong_arguments_are_named_by_path(arguments: dict[str, Any], path: str)
 
 
 @pytest.mark.clause("CD-70")
-def test_the_bounds_themselves_are_allowed() -> None:
+def test_grep_arguments_at_their_bounds_are_accepted() -> None:
     assert payload({"pattern": "a" * 200})["totalMatches"] == 0
     assert payload({"pattern": "e", "limit": 1})["totalMatches"] > 1
     assert payload({"pattern": "e", "limit": 100})["totalMatches"] > 1

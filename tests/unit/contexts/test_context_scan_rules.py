@@ -81,7 +81,7 @@ def test_sources_are_known_by_well_known_names(name: str) -> None:
         ".py",
     ],
 )
-def test_other_files_are_no_sources(name: str) -> None:
+def test_other_extensions_are_no_sources(name: str) -> None:
     assert not is_source(name)
 
 
@@ -169,7 +169,7 @@ def test_chosen_folders_agree_with_a_literal_reading_of_the_rule(
         ("text", ScanRules(), 1),
     ],
 )
-def test_each_setting_counts_alone(config: Any, rules: ScanRules, faults: int) -> None:
+def test_scan_settings_are_read_one_by_one(config: Any, rules: ScanRules, faults: int) -> None:
     assert read_rules(config) == (rules, faults)
 
 

@@ -48,7 +48,7 @@ def test_different_tokens_make_different_well_shaped_ids(one: bytes, other: byte
         *("pk_abcdefgh\n", " pk_abcdefgh", "pk_abcdefg8", "pk_abcdefgé"),
     ],
 )
-def test_other_texts_are_no_ids(text: str) -> None:
+def test_malformed_texts_are_no_pack_ids(text: str) -> None:
     assert not is_pack_id(text)
     assert is_pack_id("pk_f2ireb33")
 

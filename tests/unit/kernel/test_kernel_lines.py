@@ -35,7 +35,7 @@ def test_lines_split_on_line_feeds_only(text: str, lines: list[str]) -> None:
 
 @pytest.mark.clause("KN-10")
 @given(st.lists(st.text(st.characters(exclude_characters="\n"), max_size=5)), st.sampled_from(["\n", "\r\n"]))
-def test_ended_lines_come_back(lines: list[str], ending: str) -> None:
+def test_lines_with_endings_split_back_into_the_same_lines(lines: list[str], ending: str) -> None:
     found = split_lines("".join(line + ending for line in lines))
     expected = lines if ending == "\r\n" else [line.removesuffix("\r") for line in lines]
     assert found == expected

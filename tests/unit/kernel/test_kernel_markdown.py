@@ -200,7 +200,7 @@ def test_a_closed_fence_keeps_its_content(text: str) -> None:
         ("```\nx\n```y", "```\nx\n```y\n```"),
     ],
 )
-def test_an_unclosed_fence_is_closed_in_kind(text: str, safe: str) -> None:
+def test_an_unclosed_fence_is_closed_with_the_same_marker(text: str, safe: str) -> None:
     assert contained(text) == safe
 
 

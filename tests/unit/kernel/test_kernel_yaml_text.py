@@ -48,6 +48,6 @@ def test_ordinary_text_is_written_as_plain_yaml() -> None:
     assert block_of("one line", "  ") is None
 
 
-def test_half_a_character_is_not_hidden_from_the_encoder() -> None:
+def test_a_lone_surrogate_fails_when_yaml_text_is_encoded() -> None:
     with pytest.raises(UnicodeEncodeError):
         line_of("a\ud800b").encode()

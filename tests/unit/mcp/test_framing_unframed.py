@@ -27,12 +27,12 @@ def test_white_space_around_values_is_skipped() -> None:
 
 
 @pytest.mark.clause("TR-01", "TR-06")
-def test_an_array_is_a_value_too() -> None:
+def test_an_unframed_array_is_a_message() -> None:
     assert read(b"[" + PING + b", " + NEXT + b"]\n[]{}") == [b"[" + PING + b", " + NEXT + b"]", b"[]", b"{}"]
 
 
 @pytest.mark.clause("TR-06")
-def test_one_value_per_line() -> None:
+def test_one_unframed_value_per_line_is_one_message() -> None:
     assert read(PING + b"\n" + NEXT + b"\n") == [PING, NEXT]
 
 

@@ -14,7 +14,7 @@ from context_pack_adapters.mcp.limits import MAX_DEPTH
 
 @pytest.mark.clause("TR-06")
 @pytest.mark.parametrize("text", ["{}", " [1, -0, 2.5e-3] \r\n", '{"a": {"b": null}}', "true", '"é"', "7"])
-def test_json_is_read(text: str) -> None:
+def test_valid_json_is_decoded(text: str) -> None:
     assert decode(text.encode()) == json.loads(text)
 
 

@@ -28,7 +28,7 @@ def test_a_json_answer_is_the_same_as_text_and_as_an_object(peer: Peer, text: st
 
 
 @pytest.mark.clause("MCP-21")
-def test_half_a_character_in_an_answer_is_sent_as_its_escape(peer: Peer) -> None:
+def test_a_lone_surrogate_in_an_answer_is_sent_escaped(peer: Peer) -> None:
     result = peer.call("half")
     assert json.loads(result["content"][0]["text"]) == result["structuredContent"] == {"text": "\udc00"}
 

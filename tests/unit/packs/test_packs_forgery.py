@@ -235,7 +235,7 @@ def described(text: str) -> Pack:
 @settings(max_examples=100)
 @given(packs(), st.integers(500, 700))
 @example((described("a\r```\u2028a"), SourceText("a\n")), 500)
-def test_cut_pages_forge_nothing_either(made: tuple[Pack, SourceText], max_tokens: int) -> None:
+def test_cut_pages_forge_no_structure(made: tuple[Pack, SourceText], max_tokens: int) -> None:
     pack, source = made
     pack = evolve(pack, sections=[with_long_text(section) for section in pack.sections])
     position, shown = None, []

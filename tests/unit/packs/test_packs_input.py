@@ -294,7 +294,7 @@ def test_a_refused_change_stores_no_excerpt(desk: Any) -> None:
 
 
 @pytest.mark.clause("PK-19")
-def test_checks_come_in_order(desk: Any) -> None:
+def test_input_checks_arguments_then_pack_then_revision_then_state(desk: Any) -> None:
     pack = desk.pack_with_ref()
     desk.change(pack, "set_status", status="finalized")
     call = {"action": "delete_ref", "section_key": "main", "ref_key": "no-such"}
@@ -519,7 +519,7 @@ def test_every_refusal_has_the_same_shape_and_says_what_to_do(desk: Any) -> None
 
 
 @pytest.mark.clause("PK-37")
-def test_only_changes_are_kept_in_order(desk: Any) -> None:
+def test_only_mutating_actions_count_as_mutations(desk: Any) -> None:
     reads = {"list", "get", "verify", "diff"}
     for action in ACTIONS:
         assert desk.registry.mutates("input", {"action": action}) is (action not in reads)

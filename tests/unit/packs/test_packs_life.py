@@ -25,7 +25,7 @@ def test_a_missing_time_to_live_has_its_own_code(desk: Any) -> None:
 
 @pytest.mark.clause("PK-25")
 @pytest.mark.parametrize("minutes", [0, -1, MOST + 1])
-def test_minutes_have_bounds(desk: Any, minutes: int) -> None:
+def test_minutes_out_of_bounds_are_refused(desk: Any, minutes: int) -> None:
     pack = desk.create()
     error = desk.refused("input", action="create", ttl_minutes=minutes)
     assert (error["code"], error["details"]["field"]) == ("invalid_data", "ttl_minutes")
@@ -35,7 +35,7 @@ def test_minutes_have_bounds(desk: Any, minutes: int) -> None:
 
 
 @pytest.mark.clause("PK-25")
-def test_the_bounds_themselves_are_fine(desk: Any) -> None:
+def test_minutes_at_the_bounds_are_accepted(desk: Any) -> None:
     desk.create(ttl_minutes=1)
     assert (
         desk.change(desk.create(ttl_minutes=MOST), "touch_ttl", ttl_minutes=1)["ttl_remaining_seconds"] == 60
@@ -43,7 +43,7 @@ def test_the_bounds_themselves_are_fine(desk: Any) -> None:
 
 
 @pytest.mark.clause("PK-25")
-def test_both_fields_are_refused(desk: Any) -> None:
+def test_ttl_minutes_and_extend_minutes_together_are_refused(desk: Any) -> None:
     pack = desk.create()
     both = {"ttl_minutes": 1, "extend_minutes": 1}
     error = desk.refused("input", action="touch_ttl", id=pack, expected_revision=1, **both)

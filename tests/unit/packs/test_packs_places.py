@@ -37,7 +37,7 @@ def places_of(excerpt: Sequence[str], lines: Sequence[str]) -> list[int]:
 
 @pytest.mark.clause("PK-46")
 @given(any_text)
-def test_lines_are_the_kernels_lines(text: str) -> None:
+def test_source_text_lines_agree_with_split_lines(text: str) -> None:
     source, lines = SourceText(text), split_lines(text)
     assert source.count == len(lines)
     assert source.lines == lines

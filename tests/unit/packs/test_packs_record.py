@@ -104,7 +104,7 @@ def test_a_key_may_not_stand_twice() -> None:
         lambda: Ref("ref", RelativePath("a.py"), LineRange(1, 2), anchor="x"),  # type: ignore[arg-type]
     ],
 )
-def test_no_wrong_value_can_be_built(build: Callable[[], object]) -> None:
+def test_invalid_pack_values_cannot_be_constructed(build: Callable[[], object]) -> None:
     refused(build)
 
 

@@ -137,7 +137,7 @@ def test_list_filters_have_bounds(desk: Any, field: str, value: Any) -> None:
 
 
 @pytest.mark.clause("PK-09")
-def test_half_characters_are_refused_everywhere(desk: Any) -> None:
+def test_lone_surrogates_are_refused_in_every_argument(desk: Any) -> None:
     pack = desk.create()
     for call in ({"section_title": "a\ud800"}, {"section_title": "a", "section_description": "x\udfff"}):
         error = desk.refused(

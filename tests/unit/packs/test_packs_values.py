@@ -35,7 +35,7 @@ def test_names_of_3_to_120_printable_characters_are_taken(desk: Any, name: str) 
 @pytest.mark.parametrize(
     "name", ["", "ab", " ab ", "a" * 121, "pk_abcdefgh", " pk_abcdef23 ", "a\nbc", "a\x00bc", "ab\u2028c"]
 )
-def test_other_names_are_refused(desk: Any, name: str) -> None:
+def test_invalid_pack_names_are_refused(desk: Any, name: str) -> None:
     error = desk.refused("input", action="create", ttl_minutes=5, name=name)
     assert (error["code"], error["details"]["field"]) == ("invalid_data", "name")
     assert desk.input() == {"count": 0, "total": 0, "has_more": False, "packs": []}

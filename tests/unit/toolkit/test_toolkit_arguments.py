@@ -281,7 +281,7 @@ def test_a_message_never_repeats_a_value(secret: Any) -> None:
         ({**VALID, "tags": ["ok", "\udfff"]}, "$.tags[1]"),
     ],
 )
-def test_half_a_character_is_refused(arguments: dict[str, Any], path: str) -> None:
+def test_a_lone_surrogate_in_arguments_is_refused(arguments: dict[str, Any], path: str) -> None:
     failure = refused(arguments)
     assert failure.details["path"] == path
     assert "half a character" in failure.message

@@ -89,7 +89,7 @@ def test_tools_have_buckets_of_their_own_and_others_none() -> None:
 
 
 @pytest.mark.clause("TK-10")
-def test_a_limit_of_nothing_admits_nothing() -> None:
+def test_a_limit_of_zero_admits_nothing() -> None:
     assert refusal(RateLimiter({"grep": 0}), 5).details["retryAfterMs"] == 60_000
 
 
