@@ -64,13 +64,13 @@ class Signals:
     """Stop signals and the parent's death, readable from `descriptor`."""
 
     def __init__(self) -> None:
+        self._parent = os.getppid()  # first: a parent that dies meanwhile is told by its changed id
         self.descriptor, self._writes = os.pipe()
         os.set_blocking(self.descriptor, False)
         os.set_blocking(self._writes, False)
         for number in (*STOPPING, PARENT_GONE):
             signal.signal(number, _ignore_signal)
         signal.set_wakeup_fd(self._writes, warn_on_full_buffer=False)
-        self._parent = os.getppid()
 
     def poke(self) -> None:
         """Wake the wait that watches `descriptor`; callable from any thread."""
