@@ -33,22 +33,8 @@ class DefinitionKind(StrEnum):
         """Whether other definitions belong to it by name."""
         return self in _CONTAINERS
 
-    @property
-    def is_callable(self) -> bool:
-        """Whether it has a body that runs."""
-        return self in (DefinitionKind.FUNCTION, DefinitionKind.METHOD, DefinitionKind.MACRO)
 
-
-_CONTAINERS = frozenset(
-    {
-        DefinitionKind.MODULE,
-        DefinitionKind.CLASS,
-        DefinitionKind.INTERFACE,
-        DefinitionKind.STRUCT,
-        DefinitionKind.ENUM,
-        DefinitionKind.TRAIT,
-    }
-)
+_CONTAINERS = frozenset(map(DefinitionKind, ("module", "class", "interface", "struct", "enum", "trait")))
 
 
 @frozen

@@ -27,34 +27,9 @@ from context_pack.code.domain.imports.workspaces import Workspaces, main_places
 from context_pack.kernel.syntax import Parsed
 
 TYPED = (".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
-_TS_FIRST = (
-    ".ts",
-    ".tsx",
-    ".d.ts",
-    ".js",
-    ".jsx",
-    ".mts",
-    ".cts",
-    ".mjs",
-    ".cjs",
-    ".json",
-    ".vue",
-    ".svelte",
-)
-_JS_FIRST = (
-    ".js",
-    ".jsx",
-    ".mjs",
-    ".cjs",
-    ".ts",
-    ".tsx",
-    ".mts",
-    ".cts",
-    ".d.ts",
-    ".json",
-    ".vue",
-    ".svelte",
-)
+_OTHERS = (".json", ".vue", ".svelte")
+_TS_FIRST = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mts", ".cts", ".mjs", ".cjs", *_OTHERS)
+_JS_FIRST = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".d.ts", *_OTHERS)
 _COMPILED = {
     ".js": (".ts", ".tsx", ".d.ts"),
     ".jsx": (".tsx", ".d.ts"),

@@ -7,10 +7,8 @@ of a class count where they lead to a file.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from context_pack.code.domain.imports.namespaces import Origin, origin
 from context_pack.code.domain.imports.tree import (
@@ -20,6 +18,7 @@ from context_pack.code.domain.imports.tree import (
     first_file,
     folder_of,
     join,
+    json_object,
     nearest,
     within,
 )
@@ -126,16 +125,12 @@ def _mapped(name: str, maps: Mapping[str, Sequence[str]]) -> Iterator[str]:
 def _psr4(here: str, view: TreeView) -> dict[str, list[str]]:
     """The PSR-4 map of the nearest composer.json: folders by namespace with its last backslash."""
     path = nearest(view, here, "composer.json")
-    text = None if path is None else view.text(path)
-    if path is None or text is None:
+    if path is None:
         return {}
-    try:
-        config: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
+    config = json_object(view.text(path))
     found: dict[str, list[str]] = {}
     for section in ("autoload", "autoload-dev"):
-        loaded = config.get(section) if isinstance(config, dict) else None
+        loaded = config.get(section)
         mapped = loaded.get("psr-4") if isinstance(loaded, dict) else None
         for prefix, folders in mapped.items() if isinstance(mapped, dict) else ():
             for folder in folders if isinstance(folders, list) else [folders]:

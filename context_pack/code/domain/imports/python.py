@@ -17,6 +17,7 @@ from context_pack.code.domain.imports.tree import (
     TreeView,
     Unparsable,
     ancestors,
+    depth_of,
     folder_of,
     join,
     within,
@@ -140,11 +141,8 @@ class _Finder:
 
     def _folder(self, base: str, parts: Sequence[str]) -> str | None:
         """The folder of a package, with or without a file of its own."""
-        for part in parts:
-            if part not in self.view.folders(base):
-                return None
-            base = within(base, part)
-        return base
+        is_there = depth_of(self.view, base, parts) == len(parts)
+        return "/".join(filter(None, (base, *parts))) if is_there else None
 
     def _file(self, base: str, parts: Sequence[str]) -> str | None:
         """The file of a module or package below a folder; a package wins over a module of its name."""

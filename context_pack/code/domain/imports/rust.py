@@ -40,12 +40,8 @@ class UsePath:
 Item = Module | UsePath
 
 
-def _items(parsed: Parsed) -> tuple[Item, ...]:
-    """Every module declaration and used path, in order."""
-    return tuple(dict.fromkeys(item for each in parsed.imports for item in _items_of(each)))
-
-
 def _items_of(each: Import) -> Iterator[Item]:
+    """The module that is declared, or the paths that are used."""
     inside, name = each.inside[:MOST_NESTED], each.specifier.removeprefix("r#")
     if each.how == "mod":
         yield Module(inside, name, each.names)
@@ -96,7 +92,7 @@ def _use(
 
 def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     """The files that modules and used paths lead to from the file at `path`."""
-    items = _items(parsed)
+    items = tuple(dict.fromkeys(item for each in parsed.imports for item in _items_of(each)))
     around = Neighbourhood.of(path, view)
     declared = {(item.inside, item.name) for item in items if isinstance(item, Module)}
     found = ImportCollector()

@@ -7,8 +7,9 @@ only way to follow `..`, and it never leaves the root.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from context_pack.kernel.classes import define, field, frozen
 from context_pack.kernel.syntax import Parsed
@@ -123,6 +124,15 @@ def depth_of(view: TreeView, folder: str, parts: Sequence[str]) -> int:
             return count
         folder = within(folder, part)
     return len(parts)
+
+
+def json_object(text: str | None) -> dict[str, Any]:
+    """The object that a text spells; an empty one for any other text."""
+    try:
+        read: Any = json.loads(text or "")
+    except (ValueError, RecursionError):
+        return {}
+    return read if isinstance(read, dict) else {}
 
 
 def first_file(view: TreeView, candidates: Iterable[str]) -> str | None:

@@ -8,14 +8,21 @@ first of those that maps anything is taken.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from context_pack.code.domain.imports.tree import TreeView, first_file, folder_of, join, nearest, within
+from context_pack.code.domain.imports.tree import (
+    TreeView,
+    first_file,
+    folder_of,
+    join,
+    json_object,
+    nearest,
+    within,
+)
 from context_pack.code.domain.imports.workspaces import Workspaces
 from context_pack.kernel.classes import frozen
 
@@ -183,13 +190,7 @@ def _endings(places: Iterable[str]) -> Iterator[str]:
 
 
 def _read(path: str, view: TreeView) -> dict[str, Any]:
-    text = view.text(path)
-    if text is None:
-        return {}
+    text = view.text(path) or ""
     for left_out in (_COMMENT, _COMMA):
         text = left_out.sub(lambda found: found[1] or " ", text)
-    try:
-        config = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return config if isinstance(config, dict) else {}
+    return json_object(text)

@@ -8,14 +8,13 @@ tried: `src/index`, `index`. A name that begins with `#` is what the own package
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from fnmatch import translate
 from itertools import islice
 from typing import Any
 
-from context_pack.code.domain.imports.tree import TreeView, ancestors, join, name_of, within
+from context_pack.code.domain.imports.tree import TreeView, ancestors, join, json_object, name_of, within
 from context_pack.kernel.classes import define, field
 from context_pack.kernel.paths import EXCLUDED_FOLDERS
 
@@ -139,12 +138,8 @@ class Workspaces:
 
 def _package(folder: str, view: TreeView) -> dict[str, Any]:
     """The package.json of a folder; an empty one if it is none."""
-    text = view.text(within(folder, PACKAGE))
-    try:
-        read: Any = json.loads(text) if text is not None and len(text) <= MOST_READ_CHARS else {}
-    except (ValueError, RecursionError):
-        return {}
-    return read if isinstance(read, dict) else {}
+    text = view.text(within(folder, PACKAGE)) or ""
+    return json_object(text) if len(text) <= MOST_READ_CHARS else {}
 
 
 def main_places(folder: str, typed: bool, view: TreeView) -> list[str]:
