@@ -163,8 +163,9 @@ def cosines(vectors: Floats, vector: Floats) -> NDArray[numpy.float64]:
 
     # Multiplied and added row by row: a matrix product may round a row by where it stands.
     cosine: NDArray[numpy.float64]
-    cosine = numpy.einsum("ij,j->i", vectors.astype(numpy.float64), vector.astype(numpy.float64))
-    return cosine.clip(-1.0, 1.0)
+    products = vectors.astype(numpy.float64) * vector.astype(numpy.float64)
+    cosine: NDArray[numpy.float64] = numpy.clip(products.sum(axis=1), -1.0, 1.0)
+    return cosine
 
 
 def best(pieces: Ids, vectors: Floats, scores: Floats, vector: Floats, limit: int) -> list[tuple[int, float]]:
