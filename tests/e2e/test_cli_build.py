@@ -61,10 +61,11 @@ def test_a_pack_is_accepted_extended_and_finalized_without_a_revision(
     pack("create", "auth-flow", "--ttl", "1h")
     pack("add", "auth-flow", "src/login.py:6-7", "--key", "renew")
     code = (tmp_path / "src/login.py").read_text()
-    (tmp_path / "src/login.py").write_text(code.replace("return 1", "return 2"))
+    (tmp_path / "src/login.py").write_text(f"# new\n{code.replace('return 1', 'return 2')}")
     assert run(["packs", "finalize", "auth-flow", *place]) == 1
-    assert "main/renew" in capsys.readouterr().err
-    assert pack("accept", "auth-flow", "main/renew") == "accepted 1 ref of auth-flow, revision 4\n"
+    said = "main/renew  changed  src/login.py:6-7 → src/login.py:7-8 (changed since anchored)\n"
+    assert said in capsys.readouterr().err
+    assert pack("accept", "auth-flow", "main/renew").startswith("accepted 1 ref of auth-flow, revision 4\n")
     assert pack("accept", "auth-flow") == "accepted 0 refs of auth-flow, revision 4\n"
     assert pack("extend", "auth-flow", "--ttl", "7d").startswith("auth-flow lives until 20")
     assert pack("finalize", "auth-flow") == "finalized auth-flow, revision 6\n"

@@ -11,7 +11,7 @@ from context_pack_adapters.commands.arguments import argument, command, flag, on
 from context_pack_adapters.commands.github import annotated
 from context_pack_adapters.commands.pack_calls import ask, each_pack, every_pack, mutate, readable_packs
 from context_pack_adapters.commands.painting import show_pack
-from context_pack_adapters.commands.shell import Shell, WrongUsage
+from context_pack_adapters.commands.shell import Shell, WrongUsage, place_text, way_of
 from context_pack_adapters.commands.terminal import counted
 
 if TYPE_CHECKING:
@@ -275,13 +275,11 @@ def _print_verified(pack: Mapping[str, Any], shell: Shell) -> None:
     for ref in pack["refs"]:
         if ref["state"] == "exact":
             continue
-        place, now = _place(ref), _place(ref["found"] or ref)
-        moved = f" → {now}" if now != place else ""
         change = ref.get("change")
         much = f": {change['lines']} of {counted(change['of'], 'line')}, {change['kind']}" if change else ""
         reason = f" ({ref['reason']}{much})" if ref["reason"] else ""
         state = (COLOURS[ref["state"]], ref["state"].ljust(10))
-        shell.terminal.styled_line("  ", state, f"  {ref['section']}/{ref['ref']}  {place}{moved}{reason}")
+        shell.terminal.styled_line("  ", state, f"  {ref['section']}/{ref['ref']}  {way_of(ref)}{reason}")
         _print_diff(change["diff"] if change else None, shell)
 
 
@@ -323,7 +321,8 @@ def repair(options: Namespace, shell: Shell) -> int:
             count = f"{counted(len(repaired), 'ref')} repaired" if repaired else "nothing to repair"
             shell.terminal.styled_line(("bold", pack["id"]), f"  {count}, revision {pack['revision']}")
             for ref in repaired:
-                shell.terminal.line(f"  {ref['section']}/{ref['ref']}  {_place(ref['from'])} → {_place(ref)}")
+                way = f"{place_text(ref['from'])} → {place_text(ref)}"
+                shell.terminal.line(f"  {ref['section']}/{ref['ref']}  {way}")
     return 1 if done.failures else 0
 
 
@@ -363,8 +362,3 @@ def delete(options: Namespace, shell: Shell) -> int:
 def _called(pack: Mapping[str, Any]) -> str:
     """A pack's name and title, as far as it has them."""
     return " — ".join(filter(None, (pack["name"], pack["title"]))) or "Untitled"
-
-
-def _place(ref: Mapping[str, Any]) -> str:
-    """A path with its lines."""
-    return f"{ref['path']}:{ref['lines']['start']}-{ref['lines']['end']}"

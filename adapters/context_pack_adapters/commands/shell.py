@@ -116,12 +116,23 @@ def _message(failure: Failure) -> str:
     return f"a {kind} file is malformed" if count == 1 else f"{count} {kind} files are malformed"
 
 
+def way_of(ref: Mapping[str, Any]) -> str:
+    """Where a ref points, and where its code was found if that is elsewhere."""
+    before, now = place_text(ref), place_text(ref["found"] or ref)
+    return before if now == before else f"{before} → {now}"
+
+
+def place_text(ref: Mapping[str, Any]) -> str:
+    """A path with its lines."""
+    return f"{ref['path']}:{ref['lines']['start']}-{ref['lines']['end']}"
+
+
 def _details(details: Mapping[str, Any], folder: str) -> Iterator[str]:
     """The details that a person can act on."""
     for file in details.get("files", ()):
         yield f"{os.path.join(folder, str(file.get('file')))}: {file.get('reason')}"
     for ref in details.get("refs", ()):
-        yield f"{ref.get('section')}/{ref.get('ref')} {ref.get('path')}: {ref.get('reason')}"
+        yield f"{ref['section']}/{ref['ref']}  {ref['state']}  {way_of(ref)} ({ref['reason']})"
     for problem in details.get("problems", ())[1:]:
         yield str(problem.get("message"))
     if details.get("status") == "finalized":
