@@ -36,7 +36,7 @@ LEAST_ALIKE_INSIDE = 0.2
 """The share inside the definition that the code was part of; with 0.1, 1.2 % is unrelated."""
 _TELLING = re.compile(r"[\W_]*(?:[^\W_][\W_]*){30}")
 """The letters and digits from which on a text elsewhere is known by itself, and not by what stands around."""
-CALLABLE = frozenset(kind for kind in DefinitionKind if kind.is_callable)
+CALLABLE = frozenset(map(DefinitionKind, ("function", "method", "macro")))
 STOPPED = "the search of the tree stopped early"
 GONE = "neither its text nor its definition is found"
 
