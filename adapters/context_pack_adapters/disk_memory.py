@@ -85,7 +85,7 @@ class DiskMemory(MemoryPorts):
     @cached_property
     def searching(self) -> Searching:
         """Searches the index."""
-        from context_pack.memory.domain.entries import BEGINNING
+        from context_pack.memory.domain.short_texts import shortened
         from context_pack.retrieval.searching import Searching, budget_beside
 
         chosen = self.ports.embedders
@@ -95,5 +95,5 @@ class DiskMemory(MemoryPorts):
             chosen.semantic,
             monotonic=self.ports.clock.monotonic,
             budget=budget_beside(self.background),
-            beginning=BEGINNING,
+            shortened=shortened,
         )

@@ -12,7 +12,7 @@ from context_pack.retrieval.ports import Embedder, EmbedderFailed, Kind, SearchI
 
 # About two seconds of work: few enough writes, and little lost when it is cut short.
 _KEPT_AT_ONCE = 64
-_STEP = 16
+_STEP = 32
 
 
 def fill(
@@ -21,7 +21,7 @@ def fill(
     scope: Scope,
     stop: Stop,
     report: Callable[[Progress], None],
-    beginning: int | None = None,
+    shortened: Callable[[str], str] = str,
 ) -> Progress:
     """Embed what lacks a vector, or so many characters of it, until nothing does or `stop` says so.
 
@@ -36,7 +36,7 @@ def fill(
         lacking = index.lacking(embedder.id, scope, _KEPT_AT_ONCE)
         # Pieces that still lack what was just kept went away meanwhile: asking for them again would never
         # end.
-        todo = {piece: text[:beginning] for piece, text in lacking.items() if piece not in before}
+        todo = {piece: shortened(text) for piece, text in lacking.items() if piece not in before}
         if not todo:
             break
         before = set(lacking)

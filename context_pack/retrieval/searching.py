@@ -83,8 +83,8 @@ class Searching:
     semantic: Embedder | None = None
     monotonic: Callable[[], float] = field(kw_only=True)
     budget: float = field(default=BUDGET, kw_only=True)
-    beginning: int | None = field(default=None, kw_only=True)
-    """How many characters of a piece the semantic embedder is given; None for all."""
+    shortened: Callable[[str], str] = field(default=str, kw_only=True)
+    """What the semantic embedder is given of a piece."""
     _embedded_before: list[int] = field(factory=list, init=False, eq=False, repr=False)
     """How much was embedded when loading the model was last left to the worker."""
 
@@ -162,7 +162,7 @@ class Searching:
         if self.semantic is None:
             with self.index.reading() as snapshot:
                 return snapshot.progress(self.fast.id, scope)
-        return fill(self.index, self.semantic, scope, stop, report, self.beginning)
+        return fill(self.index, self.semantic, scope, stop, report, self.shortened)
 
     def _prepared(self, snapshot: Snapshot, questions: Sequence[Question]) -> list[AskedQuestion]:
         """Each question with its embedder and its vector."""
@@ -238,7 +238,7 @@ class Searching:
             if not self._leaves_model_to_worker(asked):
                 self.semantic.embed([asked[0].question.query], "query")
             if self.budget > 0:
-                begun = {piece: text[: self.beginning] for piece, text in missing.items()}
+                begun = {piece: self.shortened(text) for piece, text in missing.items()}
                 done = fill_within(self.index, self.semantic, begun, self.monotonic, self.budget)
             self.index.wanted([piece for piece in missing if piece not in done])
         except EmbedderFailed as failed:

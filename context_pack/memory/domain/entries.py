@@ -19,12 +19,6 @@ DISCOVERY, SESSION, PACK, CODE = "discovery", "session", "pack", "code"
 CORPORA = (DISCOVERY, SESSION, PACK, CODE)
 SNIPPETS = "snippets/6"
 """Another way to cut files needs another name, so that what was indexed before is cut again."""
-BEGINNING = 200
-"""How many characters of a piece a sentence encoder is given: path, name, signature and first lines.
-
-nDCG@10 over chi, sinatra and fastapi: 0.792 with 120, 0.840 with 200, 0.833 with 400, which takes 1.6 times
-as long.
-"""
 PLAIN, SKIPPED, FAILED = "plain", "skipped", "failed"
 """Facts of an entry of code: why it was not parsed, why it has no pieces, and that it should have been."""
 NO_CODE = frozenset({"markdown", "rst", "latex", "html", "yaml", "toml", "ini", "json", "xml"})

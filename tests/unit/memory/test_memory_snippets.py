@@ -11,6 +11,7 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.syntax import Definition, DefinitionKind, NotParsed, Parsed
 from context_pack.kernel.text import split_lines
 from context_pack.memory.domain.code_entries import code_entry
+from context_pack.memory.domain.short_texts import MOST_CHARACTERS, shortened
 from context_pack.memory.domain.snippets import (
     LEAST_BETWEEN,
     MOST_HOLDS,
@@ -334,3 +335,19 @@ def test_a_file_of_very_many_definitions_takes_no_longer_than_its_lines() -> Non
     )
     with never_hanging():
         assert len(snippets_of(["x"] * 2 * count, Parsed(classes))) <= MOST_SNIPPETS
+
+
+@pytest.mark.clause("ME-35")
+def test_a_sentence_encoder_is_given_name_and_text_without_signs_and_indents() -> None:
+    context = "src/a.go Router.Find\nThe router of everything."
+    text = (
+        "// Find looks for a route.\n//\n// It is slow.\nfunc (r *Router) Find(\n\tpath string,\n) *Route {\n"
+    )
+    given = shortened(f"{context}\n\n{text}")
+    assert given == (
+        "src/a.go Router.Find Find looks for a route. It is slow. func (r *Router) Find( path string, )"
+        " *Route { The router of everything."
+    )
+    assert shortened("rule\n\nNever log tokens") == "rule Never log tokens"
+    assert shortened("Never log tokens") == "Never log tokens"
+    assert len(shortened("word " * 1_000)) <= MOST_CHARACTERS

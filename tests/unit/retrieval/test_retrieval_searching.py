@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -397,15 +397,16 @@ def test_filling_stops_on_request_and_resumes_there() -> None:
 
 
 @pytest.mark.clause("ME-35")
-def test_the_semantic_embedder_gets_a_configured_prefix_of_each_piece() -> None:
+def test_the_semantic_embedder_gets_each_piece_shortened() -> None:
     index = MemoryIndex(HashedEmbedder())
     index.replace([entry("a.md", "words before it " * 20 + "login")])
-    for beginning, known in ((None, True), (200, False)):
+    ways: dict[str, Callable[[str], str]] = {"all": str, "little": lambda text: text[:200]}
+    for name, shortened in ways.items():
         themes = Themes()
-        themes.id = f"themes-{beginning}"
-        search = evolve(searching(index, themes), beginning=beginning)
+        themes.id = f"themes-{name}"
+        search = evolve(searching(index, themes), shortened=shortened)
         search.fill(Scope(), lambda: False, lambda progress: None)
-        assert (ask(search, "login", hybrid=False).hits[0].distance < 0.5) is known
+        assert (ask(search, "login", hybrid=False).hits[0].distance < 0.5) is (name == "all")
 
 
 @pytest.mark.clause("RT-29")
