@@ -104,9 +104,7 @@ def finalize(options: Namespace, shell: Shell) -> None:
     Example:
       context-pack packs finalize auth
     """
-    with shell.workspace() as workspace:
-        pack = workspace.packs.set_status(workspace.packs.get(options.pack), "finalized")
-    _tell(pack, f"finalized {pack.name or pack.id}, revision {pack.revision}", options, shell)
+    _set_status("finalized", "finalized {}", options, shell)
 
 
 @command(PACK, JSON)
@@ -116,9 +114,14 @@ def reopen(options: Namespace, shell: Shell) -> None:
     Example:
       context-pack packs reopen auth
     """
+    _set_status("draft", "{} is a draft again", options, shell)
+
+
+def _set_status(status: str, words: str, options: Namespace, shell: Shell) -> None:
+    """Give the pack that status, and say so with its name in these words."""
     with shell.workspace() as workspace:
-        pack = workspace.packs.set_status(workspace.packs.get(options.pack), "draft")
-    _tell(pack, f"{pack.name or pack.id} is a draft again, revision {pack.revision}", options, shell)
+        pack = workspace.packs.set_status(workspace.packs.get(options.pack), status)
+    _tell(pack, f"{words.format(pack.name or pack.id)}, revision {pack.revision}", options, shell)
 
 
 @command(
