@@ -31,7 +31,8 @@ def is_settled(modified_ns: int, changed_ns: int, looked_at_ns: int) -> bool:
 
 def settled_signature(status: os.stat_result, looked_at_ns: int) -> Signature | None:
     """The signature if it can be believed later, else None."""
-    return signature(status) if is_settled(status.st_mtime_ns, status.st_ctime_ns, looked_at_ns) else None
+    found = signature(status)
+    return found if is_settled(found[0], found[1], looked_at_ns) else None
 
 
 def as_text(status: os.stat_result) -> str:

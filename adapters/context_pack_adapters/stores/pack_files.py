@@ -16,6 +16,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Generic, NamedTuple, TypeVar
 
 from context_pack.kernel.classes import frozen
@@ -251,10 +252,10 @@ class PackFiles:
 
         `wanted` says of each whether a list of the folder has just called it a regular file.
         """
-        pack_ids = list(wanted)
-        for start in range(0, len(pack_ids), BATCH):
-            batch = pack_ids[start : start + BATCH]
-            for pack_id, file in [(each, _file_of(folder, each, wanted[each])) for each in batch]:
+        rest = iter(wanted.items())
+        while batch := list(islice(rest, BATCH)):
+            files = [_file_of(folder, pack_id, listed) for pack_id, listed in batch]
+            for (pack_id, _), file in zip(batch, files, strict=True):
                 yield pack_id, self._seen_in(pack_id, file, read)
 
     def _seen_in(

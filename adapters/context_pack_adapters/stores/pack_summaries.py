@@ -21,11 +21,11 @@ from context_pack.packs.domain.source import CHECKSUM_DIGITS
 from context_pack.packs.domain.values import NAME_HIGH, NAME_LOW
 
 # No character is a control character; those beyond ASCII that are not printed are found by `_is_printable`.
-_CHAR, _INNER, _FIRST = r"[^\0-\x1f\x7f]", r'[^\0-\x1f\x7f"\\]', r'[^\0-\x20\x7f"\\]'
+_CHAR, _INNER = r"[^\0-\x1f\x7f]", r'[^\0-\x1f\x7f"\\]'
 _ESCAPE = r'\\(?:["\\ntr]|x[0-9a-f]{2}|u(?!d[89a-f])[0-9a-f]{4})'
 _NO_TEXT = r"(?!(?i:null|true|false)\n)"
 _PLAIN = _NO_TEXT + r"[A-Za-z][A-Za-z0-9_./+(),; -]*+(?<! )"
-_QUOTED = rf'"(?:{_FIRST}|\\["\\])(?:{_INNER}|\\["\\])*+"'
+_QUOTED = rf'"(?! )(?:{_INNER}++|\\["\\])++"'
 _LINE = rf"(?:{_PLAIN}|{_QUOTED})"
 _MAYBE_LINE = rf"(?:null(?=\n)|{_LINE})"
 _KEPT_LINE = rf"(?:null(?=\n)|({_PLAIN})|({_QUOTED}))"
@@ -41,7 +41,7 @@ def _text(indent: int) -> str:
     """A text of any number of lines: plain, quoted, or a block with this indent."""
     start = rf"\n{' ' * indent}"
     block = rf"\|-?{start}(?! ){_CHAR}++(?:{start}{_CHAR}*+|\n(?=\n))*+(?=\n)"
-    return rf'(?:{_PLAIN}|" *+{_FIRST}(?:{_INNER}|{_ESCAPE})*+"|{block})'
+    return rf'(?:{_PLAIN}|" *+(?!\\)(?:{_INNER}++|{_ESCAPE})++"|{block})'
 
 
 def _hex(digits: str, begin: str = "") -> str:
@@ -112,6 +112,7 @@ _FILE = re.compile(
 # Each finds at least what the fields say; if a text spells the same, the full reader may have to look.
 _RANGES = re.compile(r"start: (\d+)\n      end: (\d+)\n")
 _KEYS = re.compile(r'- key: "?([^"\n]+)')
+_moment = datetime.fromisoformat
 _STATUSES = {status.value: status for status in Status}
 
 
@@ -132,9 +133,9 @@ def summary_of(data: bytes, pack_id: str) -> PackSummary | None:
             _STATUSES[status],
             _tags(tags),
             int(revision),
-            datetime.fromisoformat(made),
-            datetime.fromisoformat(changed),
-            datetime.fromisoformat(ends),
+            _moment(made),
+            _moment(changed),
+            _moment(ends),
         )
     except ValueError:
         return None
