@@ -34,6 +34,8 @@ MOST_HEAD_CHARS = 4_000
 MOST_OCCURRENCES = 10_000
 _NO_CODE = re.compile("string|comment|text|content|regex|heredoc|char")
 """Kinds of leaves that can spell a name without being one."""
+_SPELLED = frozenset({"variable_name", "operator_name", "destructor_name", "setter"})
+"""Names of several parts: `$user` of PHP, `operator==` and `~A` of C++, `name=` of Ruby."""
 _NO_BEGINNINGS = bytes(range(0x80, 0xC0))
 """Bytes that continue a character; a node may end inside one that is no valid UTF-8."""
 
@@ -165,7 +167,8 @@ def _identifiers(tree: Tree, data: bytes, name: bytes) -> Iterator[int]:
 
 
 def _is_identifier(node: Node) -> bool:
-    return node.is_named and not node.child_count and _NO_CODE.search(node.type) is None
+    is_one = not node.child_count or node.type in _SPELLED
+    return node.is_named and is_one and _NO_CODE.search(node.type) is None
 
 
 def _outermost(nodes: Sequence[Node]) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from context_pack.code.domain.outline import innermost
+from context_pack.code.domain.outline import innermost, name_parts
 from context_pack.code.domain.search import LineQuery, shown
 from context_pack.code.ports import CodeSearch
 from context_pack.code.usecases.read_file import LONGEST_PATH, MAX_BYTES, is_folder, read_source, within_root
@@ -87,7 +87,7 @@ class UsageFinder:
         Raises:
             Failure: `timed_out`, or the path is refused: no file there is searched.
         """
-        name = re.split(r"[.:#]+", command.name.rstrip("."))[-1] or command.name
+        name = (name_parts(command.name) or [command.name])[-1]
         place = within_root(command.path)
         is_file = place is not None and self.tree.is_file(place)
         inside = "" if place is None else place.value
@@ -165,7 +165,7 @@ def _usages(
 
 def _fits(usage: Usage, written: str) -> bool:
     """Whether a definition is the one that was asked for, as far as its qualified name says."""
-    wanted = [part for part in re.split(r"[.:#]+", written) if part]
+    wanted = name_parts(written)
     return usage.inside.split(".")[-len(wanted) :] == wanted or len(wanted) == 1
 
 

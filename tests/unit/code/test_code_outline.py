@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -182,6 +183,27 @@ def test_a_qualified_name_is_searched_by_its_last_part() -> None:
     assert "  26 in add: cart.add(item)" in lines
 
 
+@pytest.mark.clause("CD-85")
+@pytest.mark.parametrize(
+    ("path", "text", "name", "defined", "uses"),
+    [
+        ("a.php", "<?php\nfunction f($user) {\n  return $user;\n}\n", "$user", 0, 2),
+        ("a.js", "class A {\n  #age = 1;\n  old() { return this.#age; }\n}\n", "A.#age", 0, 2),
+        ("a.cpp", "bool operator==(A a, B b) { return true; }\n", "operator==", 1, 0),
+        ("a.cpp", "class A {\n  ~A();\n};\nA::~A() {}\n", "A::~A", 1, 1),
+        ("a.rb", "class A\n  def size=(n)\n    @n = n\n  end\nend\n", "A#size=", 1, 0),
+        ("a.rb", "class A\n  def ok?\n    @n\n  end\nend\nA.new.ok?\n", "A#ok?", 1, 1),
+        ("a.rs", "fn r#type() {}\nfn g() {\n    r#type();\n}\n", "r#type", 1, 1),
+    ],
+)
+def test_names_with_signs_are_found_as_they_are_written(
+    path: str, text: str, name: str, defined: int, uses: int
+) -> None:
+    said = call("find_usages", {path: text}, name=name).split("\n")[0]
+    found = [int(number) for number in re.findall(r" (\d+) (?:definition|use)", said)]
+    assert found == [defined, uses], said
+
+
 @pytest.mark.clause("CD-86")
 def test_uses_are_limited_and_counted_and_a_path_narrows_them() -> None:
     lines = call("find_usages", name="price", limit=1).split("\n")
@@ -232,6 +254,8 @@ def test_a_symbol_is_read_by_its_qualified_name_or_a_unique_end_of_it() -> None:
         assert read["range"] == {"startLine": 19, "endLine": 21}
         assert read["content"].startswith("    @property\n    def total(")
         assert read["lines"] == 27
+    raw: dict[str, str | bytes] = {"a.rs": "fn r#type() {}\n"}
+    assert json.loads(call("read_file", raw, path="a.rs", symbol="r#type"))["file"]["range"]["endLine"] == 1
     # The whole qualified name wins over the end of another.
     assert (
         json.loads(call("read_file", path="shop/cart.py", symbol="add"))["file"]["range"]["startLine"] == 24
