@@ -90,7 +90,7 @@ class AnchoredPlaces:
         return CodePlace(ref.path, ref.lines, symbol, anchor_record(ref.anchor))
 
     def states(self, places: Sequence[CodePlace], check: Waiting = lambda: None) -> Sequence[CodeState]:
-        """What became of the code of each place."""
+        """The state of the code of each place."""
         from context_pack.memory.domain.code_place import CodeState
         from context_pack.packs.usecases.resolving import Resolver
 
@@ -132,7 +132,7 @@ def _ref(place: CodePlace) -> Ref:
 
 @frozen
 class PacksAsNotes:
-    """What live packs say, for memory to search."""
+    """The texts of live packs, for memory to search."""
 
     packs: PackStore
 
@@ -143,7 +143,7 @@ class PacksAsNotes:
 
 
 def _notes(pack: Pack) -> Iterator[PackNote]:
-    """What people say in a pack; what `draft` wrote repeats its question and would be found for it."""
+    """The hand-written texts of a pack; generated ones repeat the question and are left out."""
     from context_pack.memory.ports import PackNote
     from context_pack.packs.domain.findings import is_own, own_description, own_heading, own_title, own_why
 

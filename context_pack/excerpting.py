@@ -154,7 +154,7 @@ def _with_callers(items: Sequence[Excerpt], usages: UsageFinder, check: Waiting)
 
 
 def _what(query: str, found: FoundPiece) -> str:
-    """What was found, in a few words: the definition, and the words of the question that it has."""
+    """A short description of a hit: its definition, and the question's words in it."""
     has = set(tokens(f"{found.heading} {found.key} {found.text}"))
     words = [word for word in dict.fromkeys(re.findall(r"[\w'-]+", query)) if has & set(tokens(word))]
     said = f"has {', '.join(words[:MOST_WORDS])}" if words else ""
@@ -169,7 +169,7 @@ def _stands(text: str, passage: str, start: int, end: int) -> bool:
 
 
 def _remembered(query: str, hit: Ranked, code: Sequence[FoundPiece]) -> Iterator[Excerpt]:
-    """What memory found, as far as it says something about the question by itself.
+    """A hit of memory as excerpts: code, a ref's code, or a discovery.
 
     Of a ref into lines that were found as code themselves, the code is enough.
     """

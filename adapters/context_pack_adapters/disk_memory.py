@@ -47,7 +47,7 @@ class DiskMemory(MemoryPorts):
 
     @property
     def sessions(self) -> SessionFiles:
-        """What this session and those before did."""
+        """The log of this session and of earlier ones."""
         return self.ports.sessions
 
     @property
@@ -57,7 +57,7 @@ class DiskMemory(MemoryPorts):
 
     @property
     def warning(self) -> str | None:
-        """What is wrong with the embedder that was asked for, if anything."""
+        """A warning if the configured embedder cannot be used."""
         return self.ports.embedders.warning
 
     def token(self) -> str:

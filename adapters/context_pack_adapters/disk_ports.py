@@ -61,7 +61,7 @@ def file_packs(
 
 
 def pack_news(settings: Settings, tell: TellNews) -> NewsSource:
-    """What changes in the packs of the storage root, or in those of the team.
+    """Reports changes of the packs in the storage root, or of the team's.
 
     Raises:
         Failure: the driver of the team's database does not load.
@@ -174,7 +174,7 @@ class DiskPorts(Ports):
 
     @cached_property
     def excerpts(self) -> ExcerptStore:
-        """What refs were anchored to, beside the packs."""
+        """The excerpts that refs were anchored to, stored beside the packs."""
         if self.settings.store:
             return self.team.excerpts
         from context_pack_adapters.stores.excerpt_files import FileExcerptStore
@@ -213,7 +213,7 @@ class DiskPorts(Ports):
 
     @cached_property
     def embedders(self) -> Embedders:
-        """What searches embed with."""
+        """The embedders of searches."""
         from context_pack_adapters.embed import choose
 
         chosen = choose(self.settings.embedder, self.settings.model_dir or None, os.environ)
@@ -253,7 +253,7 @@ class DiskPorts(Ports):
 
     @cached_property
     def sessions(self) -> SessionFiles:
-        """What this session and those before did."""
+        """The log of this session and of earlier ones."""
         from context_pack.memory.domain.discovery import uuid_of
         from context_pack_adapters.stores.session_files import SessionFiles
 

@@ -146,18 +146,18 @@ def _refused(found: RefusedQuery) -> Body:
 
 
 def list_refusal(arguments: Mapping[str, Any]) -> Body:
-    """What a list says when there is none."""
+    """The fields beside the message in an error of `list_contexts`."""
     root = {"root": _given(arguments, "path"), "total_directories": 0, "skipped_directories": 0}
     return {**root, "tracked": 0, "entries": []}
 
 
 def check_refusal(arguments: Mapping[str, Any]) -> Body:
-    """What a freshness check says when there is nothing to check."""
+    """The fields beside the message in an error of `check_freshness`."""
     return {"scope": _given(arguments, "scope"), "state": FreshnessState.MISSING.value}
 
 
 def query_refusal(arguments: Mapping[str, Any]) -> Body:
-    """What a query says when there is no context."""
+    """The fields beside the message in an error of `query_context`."""
     return {"found": False, "scope": _given(arguments, "scope")}
 
 

@@ -76,7 +76,7 @@ def _lines(text: str, at: int, mark: str) -> tuple[str, int]:
 
 
 def said(body: str) -> str:
-    """What a comment says, without decoration; nothing if it is a licence or an order to a tool."""
+    """The text of a comment without decoration; empty for a licence or a tool directive."""
     lines = [
         line.strip(" \t=-*#~_/") if set(line.strip()) <= set("=-*#~_/ ") else line
         for line in body.split("\n")

@@ -254,7 +254,7 @@ class _Scan:
         return " " * width + line[start:]
 
     def _remember(self, shown: str) -> None:
-        """What the line is to the one below it; where that is not sure, a text."""
+        """Remember the kind of this line for the next one; when unsure, a text."""
         begins = shown[: _span(_CONTAINERS, shown)].strip(" \t") or shown.lstrip(" \t").startswith("#")
         if not shown.strip(" \t") or (_is_rule(shown) and _columns(shown) < 4):
             self.above = _LineAbove.NOTHING

@@ -70,7 +70,7 @@ class SessionLog(Protocol):
         """A pack was read or changed."""
 
     def keep(self) -> None:
-        """Something that may name this session is about to be kept: make the session outlive a kill."""
+        """Write the session to disk now, because a record that names it is about to be stored."""
 
     def past(self) -> Sequence[Session]:
         """The other sessions, the oldest first; what cannot be read is left out."""
@@ -144,7 +144,7 @@ class PackNote:
 
 
 class PackNotes(Protocol):
-    """What live packs say."""
+    """The texts of live packs."""
 
     def notes(self) -> Iterable[PackNote]:
         """Every section and every ref of every live pack.

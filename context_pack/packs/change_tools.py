@@ -32,7 +32,7 @@ class ActionAnswers:
     check: Callable[[], None]
 
     def of(self, command: Any, operations: Sequence[Any]) -> Payload:
-        """What an action answers; `operations` are those of a batch."""
+        """The answer of an action; `operations` are those of a batch."""
         match command:
             case commands.Create():
                 return to_record(self.cases.writer.create(command, self.check), anchors=False)
@@ -76,7 +76,7 @@ class ActionAnswers:
         return {**self._mutation(repaired.pack, None), name: refs}
 
     def _mutation(self, pack: Pack, changed: Any) -> Payload:
-        """What every change answers."""
+        """The answer of every change."""
         return {
             "id": pack.id,
             "name": pack.name,

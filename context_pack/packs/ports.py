@@ -88,7 +88,7 @@ class NoHistory:
 
 
 class ExcerptStore(Protocol):
-    """What refs were anchored to, by the digest of the text. Losing it costs only the comparison.
+    """The anchored texts of refs, by digest. Losing one only loses the diff.
 
     A text is kept before the pack that names it is written, and removed when no pack names it any more.
     """

@@ -265,7 +265,7 @@ def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answe
 
 
 def _payload(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Payload:
-    """What an action answers; those that do more than read are loaded with the first of them."""
+    """The payload of an action; code for changing actions is loaded on first use."""
     if isinstance(command, commands.Get):
         return to_record(cases.reader.get(command), anchors=False)
     if isinstance(command, commands.ListPacks):

@@ -150,7 +150,7 @@ def _plain(source: str, references: Mapping[str, Any]) -> str:
 
 
 def _seen(tokens: list[Token]) -> str:
-    """What the tokens show."""
+    """The visible text of the tokens."""
     shown: list[str] = []
     for token in tokens:
         if token.type in ("text", "code_inline", "text_special"):

@@ -97,7 +97,7 @@ class Snapshot(Protocol):
         """These pieces, in that order."""
 
     def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
-        """What is to be embedded (context and text) for those of these pieces that have no vector yet."""
+        """The texts to embed (context and text) for those of these pieces that have no vector yet."""
 
     def dimension(self, embedder: str) -> int:
         """How long the vectors of that embedder are; 0 when there never was one."""
@@ -129,7 +129,7 @@ class SearchIndex(Protocol):
         """The newest state, for as long as the context is open."""
 
     def known(self, corpus: str) -> Mapping[str, KnownEntry]:
-        """What is remembered of each entry of a corpus, by key."""
+        """Digest and stamp of each entry of a corpus, by key."""
 
     def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
         """The facts of those entries of a corpus that have some, by key."""

@@ -36,7 +36,7 @@ BUDGET = 0.3
 
 
 def budget_beside(background: Background | None) -> float:
-    """What an answer may embed itself: nothing where a background does it."""
+    """The embedding budget of a search in seconds: 0 where a worker embeds."""
     return BUDGET if background is None else 0.0
 
 

@@ -98,7 +98,7 @@ class IndexPlan:
 def compared(
     known: Mapping[str, KnownEntry], files: Mapping[str, File], failed: Mapping[str, str]
 ) -> IndexPlan:
-    """What the index lacks; files that are not indexed because they `failed` with a stamp are left alone."""
+    """Compare files with the index; files that `failed` with the same stamp are left alone."""
     stamps = {**failed, **{key: one.stamp for key, one in known.items()}}
     changed = {
         key: file for key, file in files.items() if stamps.get(key) != file.stamp and file.skipped is None

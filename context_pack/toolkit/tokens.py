@@ -61,7 +61,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def fitting(most: int, make: Callable[[int], Made], least: int = 0) -> Made:
-    """What `make` makes of the most bytes, or nearly, with which its text has at most `most` tokens.
+    """Call `make` with about the most bytes for which its text has at most `most` tokens.
 
     `make` is called again in less room while there are too many tokens, and in more while there are far too
     few; `least` is the room that it needs.

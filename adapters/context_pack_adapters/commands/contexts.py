@@ -143,7 +143,7 @@ def _carry_out(options: Namespace, shell: Shell, **order: Any) -> int:
 
 
 def outcome_record(outcome: FolderOutcome) -> dict[str, Any]:
-    """What became of a folder, as JSON."""
+    """The outcome of a folder as JSON."""
     record: dict[str, Any] = {"scope": outcome.scope, "result": outcome.result}
     if outcome.reason is not None:
         record["reason"] = outcome.reason

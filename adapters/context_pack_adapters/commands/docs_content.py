@@ -267,7 +267,7 @@ def show_failed(shell: Shell, failed: Iterable[Failed]) -> None:
 
 
 def plan_body(collection: Collection, changes: Changes) -> dict[str, Any]:
-    """What a sync would do, as JSON."""
+    """The plan of a sync as JSON."""
     survey, plan = changes.survey, changes.plan
     new = plan.changed.keys() - plan.known.keys()
     return {
@@ -289,7 +289,7 @@ def _bodies(documents: Iterable[Failed]) -> list[dict[str, str]]:
 
 
 def show_plan(shell: Shell, body: dict[str, Any]) -> None:
-    """What a sync would do, in words."""
+    """Print the plan of a sync."""
     counts = f"{body['added']} to add, {body['updated']} to update, {body['removed']} to remove"
     size = f"{body['documents']} documents, {body['bytes']} bytes to read"
     shell.terminal.styled_line(("bold", body["collection"]), f": {counts} ({size})")

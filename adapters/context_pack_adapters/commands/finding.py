@@ -59,7 +59,7 @@ def _together(answers: Sequence[Mapping[str, Any]], limit: int) -> dict[str, Any
 
 
 def _ask(options: Namespace, shell: Shell, kind: str) -> dict[str, Any]:
-    """What context_search answers for a type of discoveries, or for everything."""
+    """The answer of context_search for a type of discoveries, or for everything."""
     asked = {"query": options.question, "module": options.module, "limit": options.limit}
     answer = shell.call("context_search", **asked, type=kind)
     found: dict[str, Any] = json.loads(answer.text)

@@ -137,7 +137,7 @@ def _show_plan(tally: Tally, options: Namespace, shell: Shell) -> None:
 
 @frozen
 class IndexState:
-    """What the index remembers of the code: states of files, and facts of those that have some."""
+    """The indexed code: states of files, and facts of those that have some."""
 
     known: Mapping[str, KnownEntry] = field(factory=dict)
     facts: Mapping[str, Mapping[str, Any]] = field(factory=dict)
@@ -205,7 +205,7 @@ def _counted(files: Mapping[str, str]) -> dict[str, int]:
 
 
 def expected(plan: IndexPlan, before: IndexState, tree: CodeTree) -> Tally:
-    """What carrying out a plan would do; looks into the files that it would read."""
+    """The expected outcome of a plan; reads the files that it would index."""
     skipped = before.with_fact(SKIPPED)
     held = {path: why for path, why in skipped.items() if path not in plan.changed and path not in plan.gone}
     reasons = {path: tree.read(path).skipped for path in plan.changed}
@@ -221,7 +221,7 @@ def expected(plan: IndexPlan, before: IndexState, tree: CodeTree) -> Tally:
 
 
 def achieved(plan: IndexPlan, before: IndexState, after: IndexState, tree: CodeTree) -> Tally:
-    """What carrying out a plan did; a file that was read and found unchanged was not indexed."""
+    """The outcome of a plan; a file that was read and found unchanged does not count as indexed."""
     held, held_before = after.with_fact(SKIPPED), before.with_fact(SKIPPED)
     index = tuple(
         path

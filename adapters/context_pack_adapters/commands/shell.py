@@ -75,7 +75,7 @@ class Shell(NamedTuple):
         return Workspace(self.ports(), self.settings.max_source_bytes)
 
     def call(self, tool: str, **arguments: Any) -> Answer:
-        """What a tool answers; arguments that are None are left out."""
+        """Call a tool and return its answer; arguments that are None are left out."""
         with self.workspace() as workspace:
             return workspace.call(tool, {name: each for name, each in arguments.items() if each is not None})
 

@@ -34,7 +34,7 @@ ENTRIES = (
 
 
 class SurveyedLines(NamedTuple):
-    """Some lines of a file, and what they are called."""
+    """Some lines of a file, with a title."""
 
     path: str
     start: int

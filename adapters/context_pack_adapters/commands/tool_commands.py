@@ -55,7 +55,7 @@ def from_tool(tool: str, arguments: Callable[[], type], first: str, about: str) 
 
 
 def _words(rule: dict[str, Any]) -> str:
-    """What an argument is for, with its bounds and its default."""
+    """The help of an argument: its purpose, bounds and default."""
     said = str(rule["description"])
     bounds = f", {rule['minimum']} to {rule['maximum']}" if "minimum" in rule and "maximum" in rule else ""
     default = f" (default {rule['default']})" if rule.get("default") not in (None, False) else ""

@@ -61,7 +61,7 @@ class Folder:
             return False
 
     def names(self) -> list[str]:
-        """What is in it; nothing if there is no such folder."""
+        """The names in the folder; none if there is no such folder."""
         try:
             with self.place.held() as folder:
                 return [entry.name for entry in scan(folder)]

@@ -30,7 +30,7 @@ _MOST_READS = 8
 
 
 class InotifyEvent(NamedTuple):
-    """What happened, and to which entry ("" for the folder itself)."""
+    """One event: its mask, and the entry it is about ("" for the folder itself)."""
 
     mask: int
     name: str

@@ -36,7 +36,7 @@ _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 class NotRegular(OSError):
-    """What is there is no plain file: a link (ELOOP), a folder, a pipe, a device."""
+    """The name is no regular file, but a link (ELOOP), a folder, a pipe or a device."""
 
 
 class TooLarge(OSError):
@@ -100,7 +100,7 @@ def leave(folder: Handle) -> None:
 
 
 def scan(folder: Handle) -> list[os.DirEntry[str]]:
-    """What is in an open folder; the state of an entry can be asked for only while the folder is open."""
+    """The entries of an open folder; their state can be read only while the folder is open."""
     try:
         with os.scandir(folder) as entries:
             return list(entries)
@@ -178,7 +178,7 @@ def read_opened(opened: Opened, max_bytes: int) -> bytes:
 
 
 def link_target(folder: Handle, name: str) -> str | None:
-    """What a link says, or None if there is no link of that name."""
+    """The target of a link, or None if there is no link of that name."""
     path, start = at(folder, name)
     try:
         return os.readlink(path, dir_fd=start)

@@ -138,7 +138,7 @@ def visit(
 
 
 def _known_verdicts(verdicts: Verdicts, level: Level, rules: IgnoreRules) -> dict[str, bool | None]:
-    """What is known of the names in a folder under these rules; names of folders end in a slash."""
+    """The cached verdicts for the names in a folder under these rules; folder names end in a slash."""
     known = verdicts.get(level.prefix)
     if known is not None and known[0] == rules and len(known[1]) <= 2 * len(level.entries):
         return known[1]

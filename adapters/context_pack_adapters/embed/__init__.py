@@ -16,7 +16,7 @@ from context_pack_adapters.embed.hashed import HashedEmbedder as HashedEmbedder
 
 
 class Embedders(NamedTuple):
-    """What searches embed with: `semantic` is None where there is only the fast one."""
+    """The embedders of searches; `semantic` is None where there is only the fast one."""
 
     fast: HashedEmbedder
     semantic: Embedder | None = None

@@ -35,7 +35,7 @@ ACTIVATIONS: dict[str, Literal["gelu", "relu"]] = {
 
 
 class ModelConfig(NamedTuple):
-    """What config.json says, as far as it matters."""
+    """The used settings of config.json."""
 
     kind: Literal["bert", "roberta"]
     dimension: int

@@ -166,7 +166,7 @@ class HttpEmbedder:
         return content
 
     def _refusal(self, error: Any) -> EndpointRefusal:
-        """What a status other than 200 means."""
+        """The refusal for an HTTP status other than 200."""
         status: int = error.code
         if status in (401, 403):
             return EndpointRefusal(
@@ -272,7 +272,7 @@ def _seconds(header: str | None) -> float | None:
 
 
 def _opener(url: str) -> Any:
-    """What opens the URL: no redirects, and no proxy for this machine itself."""
+    """The URL opener: without redirects, and without a proxy for local addresses."""
     from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
 
     class Stay(HTTPRedirectHandler):

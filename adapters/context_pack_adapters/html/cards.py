@@ -55,7 +55,7 @@ class RefCard:
 
     @property
     def title(self) -> str:
-        """What a reader calls the ref."""
+        """The title of the ref, else its key."""
         return self.ref.title or self.ref.key
 
     @property

@@ -31,7 +31,7 @@ MOST_NAMED = 500
 
 @frozen
 class PackView:
-    """What a page shows: a pack, what became of each of its refs, and the moment this was seen."""
+    """The input of a page: a pack, the state of each ref, and the time of the check."""
 
     pack: Pack
     resolve: Callable[[Ref], Resolution]

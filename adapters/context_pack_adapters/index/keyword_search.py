@@ -86,7 +86,7 @@ class WordCounts:
         return counts.pop(""), {word: number for word, number in counts.items() if number}
 
     def scores(self, state: object, connection: sqlite3.Connection, word: str) -> Scores:
-        """What FTS5 gives to each piece for a word."""
+        """The FTS5 score of each piece for a word."""
 
         def score() -> Scores:
             import numpy

@@ -72,7 +72,7 @@ def batches(entries: Iterable[IndexEntry]) -> Iterator[list[IndexEntry]]:
 def prepare(
     batch: Sequence[IndexEntry], recall: Recall, embedder: Embedder
 ) -> tuple[list[Prepared], dict[bytes, bytes]]:
-    """What is written of entries, and vectors by digest for all of their pieces that could be embedded."""
+    """Compute the rows of entries, and vectors by digest for all pieces that could be embedded."""
     bodies: list[list[str]] = []
     prepared = []
     for entry in batch:

@@ -110,7 +110,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
 
 
 def lacking(version: tuple[int, ...], modules: Collection[str]) -> str | None:
-    """What a library of that version with those modules lacks for an index, in words; None for nothing."""
+    """What SQLite of that version with those modules lacks for an index, in words; None for nothing."""
     if version < OLDEST_SQLITE:
         return (
             f"SQLite {'.'.join(map(str, version))} is too old, it must be {'.'.join(map(str, OLDEST_SQLITE))}"

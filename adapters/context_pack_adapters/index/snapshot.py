@@ -145,7 +145,7 @@ class SqliteSnapshot(CatalogueReader):
     def _by_graph(
         self, known: EmbedderRow, name: str, vector: Any, scope: Scope, limit: int
     ) -> list[tuple[int, float]] | None:
-        """What a graph finds; None where there are too few vectors for one, or none was made yet."""
+        """The hits of a graph; None where there are too few vectors for one, or none was built yet."""
         graphs, state = self._shared.graphs, self._here()
         if not graphs.is_worth(self._opened, self._connection, state, known):
             return None
@@ -214,7 +214,7 @@ class SqliteSnapshot(CatalogueReader):
             return mean(from_blobs(blobs, known.dimension)) if blobs else None
 
     def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
-        """What is to be embedded for those of these pieces that have no vector yet."""
+        """The texts to embed for those of these pieces that have no vector yet."""
         with self._guarded() as connection:
             known = embedder_row(connection, embedder)
             texts: dict[int, str] = {}

@@ -71,7 +71,7 @@ class SqliteIndex:
             yield SqliteSnapshot(self._file.name, opened, connection, self._shared)
 
     def known(self, corpus: str) -> Mapping[str, KnownEntry]:
-        """What is remembered of each entry of a corpus, by key."""
+        """Digest and stamp of each entry of a corpus, by key."""
 
         def ask(connection: sqlite3.Connection) -> dict[str, KnownEntry]:
             rows = connection.execute(

@@ -64,7 +64,7 @@ def bounded(number: int) -> int:
 
 
 def embedded(context: str, text: str) -> str:
-    """What an embedder is given of a piece."""
+    """The text of a piece that an embedder gets: context and text."""
     return f"{context}\n\n{text}" if context else text
 
 
@@ -98,7 +98,7 @@ def unpack_columns(value: bytes, count: int) -> list[list[str]]:
 
 
 def portions(values: Sequence[T]) -> Iterator[tuple[T, ...]]:
-    """As many values at a time as a statement takes."""
+    """The values in portions of at most what a statement takes."""
     for start in range(0, len(values), VARIABLES):
         yield tuple(values[start : start + VARIABLES])
 

@@ -62,7 +62,7 @@ class MemoryCollections:
         self._ignoring = ignoring
 
     def catalogue(self) -> Catalogue:
-        """What `context.json` in the mapping says."""
+        """The collections that `context.json` in the mapping configures."""
         data = self._files.get(CONFIG_FILE)
         config = Config() if data is None else parse_config(_bytes(data).decode("utf-8", "replace"))
         found = {alias: self._collection(entry) for alias, (entry, _) in merged(config, Config()).items()}
@@ -138,7 +138,7 @@ class MemorySource:
         self._policy, self._ignoring = policy, ignoring
 
     def survey(self, since: str = "", explain: bool = False) -> Survey | None:  # noqa: ARG002
-        """What is below the prefix now."""
+        """The documents below the prefix now."""
         items = {
             path.removeprefix(self._prefix): TreeItem(_stamp(data), len(data))
             for path, data in ((path, _bytes(content)) for path, content in self._files.items())

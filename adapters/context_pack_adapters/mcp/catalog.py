@@ -51,7 +51,7 @@ class FixedLists:
 
 
 def described(registry: Registry) -> dict[str, list[Item]]:
-    """What a registry offers that cannot change, item by item, as the lists show it."""
+    """The unchanging tools, prompts and templates of a registry, as the lists show them."""
     return {
         TOOLS: registry.describe(),
         PROMPTS: [_prompt(prompt) for prompt in registry.prompts.values()],

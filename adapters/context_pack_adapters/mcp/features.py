@@ -102,7 +102,7 @@ def unknown_tool(name: str) -> Refusal:
 
 
 def _completers(registry: Registry, ref: Mapping[str, Any]) -> Mapping[str, Completer]:
-    """What completes the arguments of a prompt or of a resource template."""
+    """The completers for the arguments of a prompt or of a resource template."""
     kind = ref.get("type")
     if kind == "ref/prompt" and isinstance(ref.get("name"), str):
         return _prompt(registry, ref["name"]).complete

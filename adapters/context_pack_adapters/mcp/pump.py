@@ -48,7 +48,7 @@ HANG_UP = getattr(select, "POLLRDHUP", 0)
 
 
 class Conversation(Protocol):
-    """What the pump asks of a session."""
+    """The methods of a session that the pump calls."""
 
     exit_code: int | None
     heard: bool

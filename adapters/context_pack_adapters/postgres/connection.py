@@ -154,7 +154,7 @@ class Database:
             _close_all(self._idle)
 
     def rows(self, text: LiteralString, values: dict[str, Any]) -> Sequence[Row]:
-        """What a read gives, in one round trip; asked again if the connection is gone."""
+        """The rows of a read, in one round trip; retried if the connection is lost."""
         statement = (text, {"project": self.project, **values})
         return self.attempt(lambda link, _: link.together(statement)[0].fetchall())
 

@@ -141,7 +141,7 @@ class PostgresDiscoveryStore:
             return None
 
     def _merged(self, link: Link, discovery: Discovery, reading: LiteralString) -> Recorded:
-        """What is to be kept, in a transaction that has read the row it goes to."""
+        """The discovery to store, merged with the row that the transaction has read."""
         for attempt in count():
             wanted = evolve(discovery, id=id_of(discovery.content, attempt)) if attempt else discovery
             rows = self._read(link, wanted.id, reading)

@@ -36,7 +36,7 @@ _ROWS: LiteralString = """
 
 @frozen
 class _KnownPack:
-    """What is remembered of a live pack; `ends` is on the monotonic clock."""
+    """The cached facts of a live pack; `ends` is on the monotonic clock."""
 
     stamp: UUID
     name: str | None

@@ -36,7 +36,7 @@ class Unopened:
 
 
 class Team:
-    """What is shared through one database."""
+    """The stores that a team shares through one database."""
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], tell: Tell = lambda _: None) -> None:
         self.settings = settings
@@ -120,7 +120,7 @@ class Team:
 
     @cached_property
     def excerpts(self) -> ExcerptStore:
-        """What the refs of the team's packs were anchored to."""
+        """The excerpts that the refs of the team's packs were anchored to."""
         try:
             database = self.database
         except Failure:
@@ -154,7 +154,7 @@ class Team:
         return SharedVectors(embedder, database)
 
     def news(self, tell: TellNews) -> NewsSource:
-        """What changes in the team's packs.
+        """Reports changes of the team's packs.
 
         Raises:
             Failure: the driver does not load.

@@ -253,7 +253,7 @@ class PostgresPackStore:
         return found
 
     def _value(self, row: Row, seen: _SeenRow | None) -> Pack | MalformedPackFile:
-        """What a row holds; its body was not sent if it is the one that was seen."""
+        """The pack of a row; the body is not sent if its stamp is the cached one."""
         key, stamp, body, author = row
         if body is None:
             assert seen is not None

@@ -80,7 +80,7 @@ class PostgresIndex:
         return {"project": self._database.project, **values}
 
     def known(self, corpus: str) -> Mapping[str, KnownEntry]:
-        """What is remembered of each entry of a corpus, by key."""
+        """Digest and stamp of each entry of a corpus, by key."""
         rows = self._database.rows(sql.KNOWN, {"corpus": to_name(corpus)})
         return {from_name(key): KnownEntry(digest, stamp) for key, digest, stamp in rows}
 
@@ -225,7 +225,7 @@ class PostgresIndex:
             self._write(lambda link: _done(link.execute(sql.MERGE, self._values())))
 
     def notices(self) -> Sequence[str]:
-        """What the user should hear once."""
+        """The queued notices for the user; each is returned once."""
         notices, self._notices = self._notices, []
         return notices
 

@@ -41,7 +41,7 @@ def floats_text(data: bytes) -> str:
 
 
 def embedded_body(body: str) -> str:
-    """What is embedded of a stored piece."""
+    """The text of a stored piece that is embedded."""
     piece = piece_of(body)
     return embedded(piece.context, piece.text)
 
@@ -165,7 +165,7 @@ class PostgresSnapshot:
         return [rows[piece] for piece in pieces if piece in rows]
 
     def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
-        """What is to be embedded for those of these pieces that have no vector yet."""
+        """The texts to embed for those of these pieces that have no vector yet."""
         values = {"pieces": list(pieces), "limit": None, **sql.scope_values(Scope())}
         texts: dict[int, str] = dict(self._rows(sql.LACKING, model=embedder, **values))
         return {piece: embedded_body(texts[piece]) for piece in dict.fromkeys(pieces) if piece in texts}

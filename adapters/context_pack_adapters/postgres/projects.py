@@ -43,7 +43,7 @@ def normalised(remote: str) -> str:
 
 
 def _remote(source_root: str) -> str:
-    """What the repository itself says, and no file that it includes; nothing of it is run."""
+    """The remote from the repository's own configuration, without included files, hooks or monitors."""
     quiet = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
     ask = ("config", "--local", "--no-includes", "--get", "remote.origin.url")
     environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

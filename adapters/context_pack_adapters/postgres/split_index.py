@@ -43,7 +43,7 @@ class SplitIndex:
             yield SplitSnapshot(stack.enter_context(self._local.reading()), team)
 
     def known(self, corpus: str) -> Mapping[str, KnownEntry]:
-        """What is remembered of each entry of a corpus, by key."""
+        """Digest and stamp of each entry of a corpus, by key."""
         return self._of(corpus).known(corpus)
 
     def facts(self, corpus: str) -> Mapping[str, Mapping[str, Any]]:
@@ -100,7 +100,7 @@ class SplitIndex:
             self._wrote = False
 
     def notices(self) -> Sequence[str]:
-        """What the user should hear once."""
+        """The queued notices for the user; each is returned once."""
         notices, self._trouble = list(dict.fromkeys(self._trouble)), []
         with suppress(Failure):
             notices += self._team.notices()

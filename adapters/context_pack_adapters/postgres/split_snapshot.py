@@ -23,7 +23,7 @@ class Part(NamedTuple):
 
 
 def scope_of(scope: Scope, shared: bool) -> Scope | None:
-    """What of a scope is in the team's index, or in the local one; None if nothing is."""
+    """The part of a scope in the team's index, or in the local one; None if there is none."""
     if scope.within is not None and is_shared(scope.within[0]) is not shared:
         return None
     if scope.corpora is None:
@@ -102,7 +102,7 @@ class SplitSnapshot:
         return [rows[piece] for piece in pieces if piece in rows]
 
     def unembedded(self, embedder: str, pieces: Sequence[int]) -> Mapping[int, str]:
-        """What is to be embedded for those of these pieces that have no vector yet."""
+        """The texts to embed for those of these pieces that have no vector yet."""
         return {
             sign * piece: text
             for snapshot, sign, some in self._by_sign(pieces)

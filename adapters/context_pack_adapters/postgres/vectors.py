@@ -55,7 +55,7 @@ class SharedVectors:
         return [known[digest] for digest in digests]
 
     def _asked(self, digests: Sequence[bytes]) -> dict[bytes, Vector]:
-        """What the database has, of those that look like vectors of this model."""
+        """The valid vectors of these texts that the database has."""
         import numpy as np
 
         found: dict[bytes, Vector] = {}
@@ -78,7 +78,7 @@ class SharedVectors:
             self._tried(_PUT, digests=some, vectors=vectors)
 
     def _tried(self, text: LiteralString, **values: object) -> Sequence[tuple[bytes, bytes]]:
-        """What a statement gives; nothing at all for a while after one has failed."""
+        """The rows of a statement; none for a while after one has failed."""
         if time.monotonic() < self._rests_until:
             return ()
         try:

@@ -39,12 +39,12 @@ class Collector:
         return len(self._hits) >= self._limit
 
     def count(self, lines: int) -> None:
-        """One more file, with so many lines that match."""
+        """Add a file by its number of matching lines."""
         self._files += 1
         self._total += lines
 
     def search(self, path: str, text: str) -> None:
-        """One more file, with this text."""
+        """Search the text of one more file."""
         if not self._files & 63:
             self._deadline.left()
         found = self._matcher.in_text(text, places=not self.is_full)
@@ -59,7 +59,7 @@ class Collector:
             self._hits.append(hit_in(path, lines, number, start - begin))
 
     def found(self) -> FoundLines:
-        """What was found."""
+        """The collected answer."""
         return FoundLines(tuple(self._hits), self._total, self._files)
 
 

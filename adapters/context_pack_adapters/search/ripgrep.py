@@ -78,7 +78,7 @@ def _end_with_parent(theirs: int, child: int) -> None:
 
 
 def output_of(child: subprocess.Popen[bytes], deadline: Deadline) -> bytes:
-    """What a command has said at its end."""
+    """The output of a command that has ended."""
     while True:
         with suppress(subprocess.TimeoutExpired):
             return child.communicate(timeout=min(CHECK_SECONDS, deadline.left()))[0]

@@ -122,7 +122,7 @@ class Texts:
 
 
 def described(data: bytes, seen: Signature | None = None) -> KnownText:
-    """What a file with these bytes is, with its text as it is searched."""
+    """Classify the bytes of a file; the result has its text as it is searched."""
     text = decode(data)
     if isinstance(text, Reason):
         return KnownText(seen)

@@ -75,7 +75,7 @@ class TreeEngine:
     def _counted(
         self, binary: str, pattern: Pattern, snapshot: ListedFiles, paths: Sequence[str], deadline: Deadline
     ) -> tuple[list[KnownText | None], dict[str, int]]:
-        """What is known of the files, and how many lines match in those that ripgrep has counted."""
+        """The cached texts of the files, and the match counts of those that ripgrep has counted."""
         from context_pack_adapters.search.ripgrep import counting
 
         plain = self._texts.plain(paths)

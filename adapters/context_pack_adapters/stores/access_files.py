@@ -92,7 +92,7 @@ class AccessFiles:
             self._folder.write(FILE, body.encode("utf-8", "surrogatepass"))
 
     def _load(self, keep_broken: bool = False) -> dict[RelativePath, ContextItem]:
-        """What the file says; one that cannot be understood says nothing, and is kept aside by a writer."""
+        """Read the file; a malformed one counts as empty, and is kept aside by the next write."""
         try:
             data, _ = self._folder.read(FILE, LARGEST_FILE)
         except FileNotFoundError:

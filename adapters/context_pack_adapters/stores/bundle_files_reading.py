@@ -142,7 +142,7 @@ class DiskBundleFiles:
         return found
 
     def _known(self, path: str, digest: bytes, modified_ns: int) -> Document | Flaw | None:
-        """What is remembered, if it is still that."""
+        """The cached file, if its signature is unchanged."""
         seen = self._seen.get(path)
         if seen is None or seen.digest != digest:
             return None

@@ -113,7 +113,7 @@ class CodeFiles:
         return None if stopped else {path: found[path] for path in sorted(found)}
 
     def left_out(self) -> Mapping[str, str]:
-        """What a survey does not even show, and why; a folder ends in a slash and stands for all it holds."""
+        """Paths that a survey omits, and why; a folder ends in a slash and stands for all below it."""
         found: dict[str, str] = {}
 
         def passed(path: str, is_folder: bool, ignored: bool) -> None:

@@ -51,7 +51,7 @@ class ConfigFile:
             return None
 
     def read(self) -> Config:
-        """What it says; one that is not there says nothing."""
+        """Parse the file; a missing one is empty."""
         try:
             text, _ = self._text()
         except NotRegular:

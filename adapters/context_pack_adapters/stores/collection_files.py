@@ -161,7 +161,7 @@ class FolderSource:
         return files
 
     def _rules(self) -> IgnoreRules:
-        """What the ignore files above the folder say."""
+        """The rules of the ignore files above the folder."""
         found = NO_RULES
         for folder, lead in self._above:
             with suppress(OSError), folder.held() as handle:

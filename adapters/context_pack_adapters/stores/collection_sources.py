@@ -83,7 +83,7 @@ class DiskCollections:
         return self._configured()[0]
 
     def allowed(self) -> Mapping[str, bool]:
-        """What the user's file allows."""
+        """The permits in the user's configuration."""
         return self._configured()[1]
 
     def _configured(self) -> tuple[Catalogue, Mapping[str, bool]]:
@@ -234,7 +234,7 @@ class DiskCollections:
 
 
 def _names(place: Place) -> set[str] | None:
-    """What is in a folder; None where there is no folder."""
+    """The names in a folder; None where there is no folder."""
     try:
         with place.held() as folder:
             return {entry.name for entry in scan(folder)}

@@ -141,7 +141,7 @@ class DiscoveryFiles:
         return found
 
     def _load(self, discovery_id: str) -> Discovery | None:
-        """What a file holds, from memory where it cannot have changed; None if there is none."""
+        """The discovery in a file, cached while unchanged; None if there is no file."""
         name = discovery_id + SUFFIX
         seen = self._seen.get(discovery_id)
         before = time.time_ns()
@@ -221,7 +221,7 @@ def _named(discovery_id: str, reason: str) -> Failure:
 
 
 def malformed(broken: dict[str, str]) -> Failure:
-    """What to say about files that hold no discovery."""
+    """The failure for files that hold no discovery."""
     files = [{"file": name + SUFFIX, "reason": reason} for name, reason in sorted(broken.items())]
     others = f" (and {len(files) - 1} more)" if len(files) > 1 else ""
     message = f"{files[0]['file']} is malformed: {files[0]['reason']}{others}; mend or remove it"

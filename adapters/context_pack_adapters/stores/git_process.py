@@ -91,7 +91,7 @@ class Git:
             raise _failed(f"the repository could not be fetched: {_kind(errors)}{self._hint()}")
 
     def run(self, *words: str) -> bytes:
-        """What a command on the repository here prints.
+        """The output of a command on the local repository.
 
         Raises:
             Failure: `io_error` when it fails or takes too long.
@@ -220,7 +220,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _kind(errors: bytes) -> str:
-    """What went wrong, in our own words."""
+    """The cause of a failed fetch, in our own words."""
     words = errors.decode("utf-8", "replace").lower()
     return next((kind for kind, signs in _KINDS if any(sign in words for sign in signs)), "git failed")
 

@@ -239,7 +239,7 @@ class PackFiles:
         return found
 
     def _pack(self, folder: Handle, pack_id: str) -> Pack | MalformedPackFile | None:
-        """What a file holds; None if it is gone."""
+        """The pack in a file, or why it holds none; None if it is gone."""
         ((_, seen),) = self._load(folder, {pack_id: False}, _whole)
         value = None if seen is None else seen.value
         assert not isinstance(value, PackSummary)

@@ -90,7 +90,7 @@ class PackNews:
 
 @frozen
 class _KnownFile:
-    """What is remembered of a pack that is there; `sure` when its file was read."""
+    """The cached facts of a pack; `sure` when its file was read."""
 
     name: str | None = None
     expires_at: datetime | None = None
@@ -102,7 +102,7 @@ class _KnownFile:
 
 
 class _FolderWatch:
-    """What one watch knows of the packs; everything but `begin` happens in the thread of the watch."""
+    """One watch and its cached packs; all but `begin` runs in the thread of the watch."""
 
     def __init__(self, folder: Folder, clock: Clock, tell: Tell) -> None:
         self._folder = folder
@@ -163,7 +163,7 @@ class _FolderWatch:
             self._known[pack_id] = found
 
     def _read(self, pack_id: str) -> _KnownFile | None:
-        """What the file of a pack says; None if there is none."""
+        """The cached facts from the file of a pack; None if there is none."""
         # Imported here, in the thread of the watch: whoever subscribes does not wait for it.
         from context_pack_adapters.stores import pack_format
 

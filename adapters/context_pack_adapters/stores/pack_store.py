@@ -207,7 +207,7 @@ class FilePackStore:
         self._reported(EventKind.REMOVED, pack)
 
     def _read(self, pack_id: str) -> Pack:
-        """What the file holds, expired or not."""
+        """The pack in the file, expired or not."""
         found = self._files.read(pack_id) if is_pack_id(pack_id) else None
         if found is None:
             raise not_found("id", pack_id)
@@ -340,7 +340,7 @@ def _sorted_out(packs: Sequence[P], now: datetime) -> tuple[list[P], list[P]]:
 
 
 def refusal(broken: Mapping[str, MalformedPackFile]) -> Failure:
-    """What to say about files that hold no readable pack; malformed ones come before other versions."""
+    """The failure for files without a readable pack; malformed ones come before other versions."""
     malformed = sorted(key for key, found in broken.items() if found.code is not Code.MIGRATION_REQUIRED)
     if not malformed:
         first = min(broken)

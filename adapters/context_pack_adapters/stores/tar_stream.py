@@ -207,7 +207,7 @@ class _Unpacked:
         return taken
 
     def _more(self) -> bytes:
-        """What is unpacked next, perhaps nothing yet."""
+        """Unpack the next bytes, perhaps none yet."""
         if self._inflate.eof:
             self._waiting = self._inflate.unused_data
             self._inflate = zlib.decompressobj(_GZIP)

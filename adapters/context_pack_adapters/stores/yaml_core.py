@@ -203,7 +203,7 @@ class _Reader:
             raise at(event, f"nested deeper than {self._rules.max_depth} levels")
 
     def _scalar(self, event: Any) -> Any:
-        """What a scalar means."""
+        """The value of a scalar."""
         if event.tag is not None or event.anchor is not None:
             return self._marked(event)
         return self._resolved(event) if event.implicit[0] else event.value

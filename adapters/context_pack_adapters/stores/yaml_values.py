@@ -52,7 +52,7 @@ def at(event: Any, reason: str) -> Malformed:
 
 
 def core_scalar(text: str) -> Any:
-    """What a plain scalar means under the core schema.
+    """The value of a plain scalar under the core schema.
 
     Raises:
         Malformed: a number of so many digits that nobody could write it again.
@@ -127,7 +127,7 @@ def _character(found: re.Match[str]) -> str:
 
 
 class _Size(NamedTuple):
-    """What a value weighs when it is written out: characters and values in it, and its depth."""
+    """The size of a value when written out: its characters, values and depth."""
 
     weight: int
     depth: int

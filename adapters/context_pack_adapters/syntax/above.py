@@ -104,7 +104,7 @@ class CommentsAbove:
 
 
 def comments_text(nodes: Iterable[Node], data: bytes, most: int) -> str:
-    """What comments or a docstring say together; no more of them is read than is kept."""
+    """The text of comments or a docstring, read only up to the length that is kept."""
     said: list[str] = []
     left = most
     for node in nodes:

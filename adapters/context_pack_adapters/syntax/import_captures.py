@@ -87,7 +87,7 @@ class _Inside:
 
 
 def _specifier(node: Node, above: CommentsAbove) -> str:
-    """What a specifier says, without its quotes and without the comments in it."""
+    """The text of a specifier without its quotes and comments."""
     said = above.code(node.start_byte, node.end_byte)
     quoted = len(said) > 1 and said[0] == said[-1] and said[0] in _QUOTES
     return said[1:-1] if quoted else said

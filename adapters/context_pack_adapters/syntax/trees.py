@@ -135,7 +135,7 @@ def _parse(parser: Parser, data: bytes) -> Tree | None:
 
 
 def in_time(query: Callable[[], T]) -> T | None:
-    """What a query finds, or None if it takes too long; it does not say that its limit stopped it."""
+    """The matches of a query, or None if it takes too long."""
     for _ in range(MOST_TRIES):
         begun, used = time.monotonic(), time.thread_time()
         found = query()
@@ -147,7 +147,7 @@ def in_time(query: Callable[[], T]) -> T | None:
 
 
 def matches_of(found: Read) -> list[Match] | None:
-    """What the query of a grammar finds in a text, or None if that takes too long.
+    """The matches of a grammar's query in a text, or None if that takes too long.
 
     Places that are captured as `@again` (bodies of macros) are parsed as texts of their own and asked too;
     all nodes stand where they stand in the whole text.

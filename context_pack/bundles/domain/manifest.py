@@ -40,7 +40,7 @@ class BundleType:
 
 @define
 class Complaints:
-    """What is wrong with one file, by place."""
+    """Collects the problems of one file, by place."""
 
     file: str
     found: list[Diagnostic] = field(factory=list)

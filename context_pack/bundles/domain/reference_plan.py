@@ -126,7 +126,7 @@ class ReferencePlan:
 
     @cached_property
     def _unnamed(self) -> list[tuple[str | None, _FieldPlan]]:
-        """What is said about fields without a name: by pattern, then (None) about the rest."""
+        """The plans of unnamed fields: by pattern, then (None) for the rest."""
         number = len(self._fields)
         found: list[tuple[str | None, _FieldPlan]] = []
         for part in self._parts:
@@ -178,7 +178,7 @@ class ReferencePlan:
                     yield name, child
 
     def _items(self, number: int) -> ReferencePlan:
-        """What is said about the item of a list at that number."""
+        """The plan of the list item at that index."""
         number = min(number, self._prefix)
         known = self._item_plans.get(number)
         if known is None:

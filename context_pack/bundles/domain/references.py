@@ -60,7 +60,7 @@ class References:
         return known
 
     def _title(self, name: str) -> str:
-        """What the schema calls a field that a relation declares, else its name in words."""
+        """The schema's title of a field that a relation declares, else its name in words."""
         try:
             self._steps.begin_value()
             return self._plan.title_at([name]) or self._plan.title_at(name.split(".")) or words_of(name)

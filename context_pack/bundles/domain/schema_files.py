@@ -32,7 +32,7 @@ _NAMED = frozenset({"properties", "patternProperties", "$defs", "dependentSchema
 
 
 def uri_of(path: str) -> str:
-    """What a file of the bundle is called inside its world."""
+    """The URI of a schema file of the bundle."""
     return HOME + quote(path)
 
 
@@ -84,7 +84,7 @@ class SchemaWorld:
         self.registry = _registry(self.documents)
 
     def resolver(self, path: str) -> Any:
-        """What finds the references of the file at that path."""
+        """The resolver for references of the file at that path."""
         return self.registry.resolver(base_uri=uri_of(path))
 
 
@@ -167,7 +167,7 @@ def _lost_refs(schema: Any, registry: Any, path: str) -> list[str]:
 
 
 def looked_up(resolver: Any, ref: str) -> Any | None:
-    """What a `$ref` leads to; None if that is nothing."""
+    """The schema that a `$ref` leads to; None if there is none."""
     from referencing.exceptions import NoSuchResource, Unresolvable
 
     try:

@@ -52,7 +52,7 @@ class Steps:
         _measure(value, self._sizes)
 
     def take(self, count: int) -> None:
-        """So many steps are done.
+        """Count steps; raise once the budget is used up.
 
         Raises:
             TooCostly: they are too many.

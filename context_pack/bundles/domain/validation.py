@@ -24,7 +24,7 @@ TOO_LONG = "checking by it takes too long; nothing more is checked"
 
 
 class Validation:
-    """What one type's schema, the file at `path`, says about its entities."""
+    """Validates entities of one type by its schema, the file at `path`."""
 
     def __init__(self, path: str, world: SchemaWorld) -> None:
         self._steps = world.steps
@@ -43,7 +43,7 @@ class Validation:
 
     @property
     def flaws(self) -> list[str]:
-        """What has proved wrong with the schema so far, besides what its world knows."""
+        """Problems of the schema that showed during validation."""
         patterns = self._patterns
         told = [f"the pattern {clipped(text)} cannot be used: {why}" for text, why in patterns.faulty.items()]
         told += [
@@ -57,7 +57,7 @@ class Validation:
         self._steps.begin(check)
 
     def problems(self, data: Any) -> list[str]:
-        """What the schema finds wrong with an entity; the first few."""
+        """The first few validation errors of an entity."""
         if self._validator is None or self._given_up is not None:
             return []
         found: dict[str, None] = {}

@@ -49,7 +49,7 @@ class BundleShelf:
     store: BundleStore
 
     def serve(self, bundle_id: str | None, call: Call, work: Callable[[OpenedBundle], R]) -> R:
-        """What `work` makes of the bundle; where nothing is found, bundles are searched for once more.
+        """Run `work` on the bundle; if something is not found, rediscover bundles and retry once.
 
         Raises:
             Failure: `not_found`, `invalid_data`, or whatever `work` raises.

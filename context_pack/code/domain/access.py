@@ -22,7 +22,7 @@ ACTIVE_ITEMS = 500
 
 @frozen
 class ContextItem:
-    """One file and what its reads are worth."""
+    """One file with its reads and their score."""
 
     path: RelativePath
     count: int
@@ -37,7 +37,7 @@ class ContextItem:
 
 
 def score(count: int, last_access: datetime, now: datetime) -> float:
-    """What a file's reads are worth, from 0 to 1; a last access in the future counts as now."""
+    """The score of a file's reads, from 0 to 1; a last access in the future counts as now."""
     age = max(now - last_access, timedelta(0))
     recency = max(0.0, 1.0 - age / RECENT)
     return RECENCY_SHARE * recency + ACCESS_SHARE * min(count / FULL_COUNT, 1.0)

@@ -119,7 +119,7 @@ def _size_of(tokens: Sequence[Token]) -> int:
 
 
 def _cost_of(tokens: Sequence[Token]) -> int:
-    """What an engine that tries one way after the other may need at worst.
+    """The worst-case cost of a backtracking engine.
 
     From each place of a line there are so many ways as choices and optional parts make, times its length for
     the one run that is allowed; two runs, a repeated group, look-around and back-references may do anything.

@@ -72,7 +72,7 @@ class Outliner:
     monotonic: Callable[[], float] = field(default=lambda: 0.0)
 
     def outline(self, command: CodeOutline, check: Check = lambda: None) -> Outlined:
-        """What is defined at a path.
+        """Outline the file or folder at a path.
 
         Raises:
             Failure: there is no such file or folder, or it may not be read.

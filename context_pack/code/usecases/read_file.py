@@ -201,7 +201,7 @@ class FileReader:
             raise _no_imports(source, "The project names too many places for its imports") from None
 
     def _parsed(self, source: SourceFile, language: str) -> Parsed:
-        """What the grammar makes of a file, even if that is little."""
+        """The parsed file, even if only in part."""
         parsed = self.syntax.parse(language, source.text)
         if isinstance(parsed, Parsed):
             return parsed

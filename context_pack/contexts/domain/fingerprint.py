@@ -19,7 +19,7 @@ DIGITS = 8
 
 
 class Method(StrEnum):
-    """What a fingerprint is taken of."""
+    """How a fingerprint is computed: from file states or from contents."""
 
     STAT = "stat"
     CONTENT = "content"

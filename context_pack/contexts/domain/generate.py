@@ -86,7 +86,7 @@ class Subject:
 
     @property
     def manifest(self) -> ManifestFacts | None:
-        """What the manifests in the folder say."""
+        """The facts of the manifests in the folder."""
         found = (read_manifest(each.name, each.text) for each in self.sources if each.text is not None)
         return joined([each for each in found if each is not None], self.names)
 
@@ -139,7 +139,7 @@ def summary_of(subject: Subject) -> str:
 
 
 def _documented(subject: Subject) -> str:
-    """What the folder's main file says of itself."""
+    """The description from the folder's main file."""
     abouts = {each.name: each.outline.about for each in subject.sources if each.outline.about}
     entry = next((abouts[name] for name in ENTRY_NAMES if name in abouts), "")
     code = [each for each in _programs(subject) if not is_test(each.name)]
@@ -172,14 +172,14 @@ def _summary_from_names(subject: Subject) -> str:
 
 
 def _count(sources: Sequence[FolderFile]) -> str:
-    """So many files, with their language if they have one in common."""
+    """A summary that counts files, with their common language if they have one."""
     spoken_in = {spoken(language_of(each.name)) for each in sources}
     kind = spoken_in.pop() if len(spoken_in) == 1 else ""
     return " ".join(filter(None, [str(len(sources)), kind or "source", "file" + "s" * (len(sources) != 1)]))
 
 
 def _inside(children: Sequence[Child]) -> str:
-    """What the folders in a folder without sources of its own are for."""
+    """A summary from the child folders, for a folder without sources."""
     if not children:
         return "Nothing to tell yet."
     said = [first_sentence(child.summary or "").rstrip(".") for child in children]
@@ -215,7 +215,7 @@ def _files(subject: Subject) -> list[dict[str, str]]:
 
 
 def _offered(subject: Subject) -> list[tuple[FolderFile, Any]]:
-    """What the sources that are no tests export, with where it comes from."""
+    """The exports of all sources but tests, each with its file."""
     return [
         (each, export)
         for each in subject.sources

@@ -71,7 +71,7 @@ def looks_generated(name: str, value: Any, known: KnownFolder) -> bool:
 
 
 class KnownFolder:
-    """What is known of a folder, to compare with."""
+    """Facts of a folder that a field's value is compared with."""
 
     def __init__(self, subject: Subject) -> None:
         self.manifest = subject.manifest

@@ -228,7 +228,7 @@ class _RefreshPass:
         return FolderOutcome(folder.scope, "made")
 
     def _planned(self, folder: ProjectFolder, data: bytes, context: Context) -> _Plan:
-        """What has to change in a context that is there."""
+        """The planned changes of an existing context."""
         fresh = freshness_of(folder, context.gist, self.check).state is FreshnessState.FRESH
         whole, commented = self.tools.format.parse(data), self.tools.format.commented(data)
         plan = _Plan(self, folder, context, whole, fresh, commented)

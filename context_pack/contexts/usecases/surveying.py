@@ -42,7 +42,7 @@ class Surveyor:
         return Subject(folder.scope, (), folder.names, children)
 
     def summary(self, folder: ProjectFolder) -> str | None:
-        """What the folder's context says, if it has one."""
+        """The summary in the folder's context, if it has one."""
         if folder.scope in self._summaries:
             return self._summaries[folder.scope]
         gist = gist_of(folder, self._format)

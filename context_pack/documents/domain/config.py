@@ -46,7 +46,7 @@ class Config:
 
 
 def parse_config(text: str, name: str = CONFIG_FILE) -> Config:
-    """What a file says; problems begin with the file's name."""
+    """Parse a `context.json`; problems begin with the file's name."""
     try:
         value = json.loads(text.removeprefix("\ufeff"))
     except RecursionError:

@@ -39,7 +39,7 @@ def _bare(login: re.Match[str]) -> str:
 
 
 class PlaceKind(StrEnum):
-    """What stands at a place."""
+    """The kind of a place: folder, manifest, package or git repository."""
 
     FOLDER = "folder"
     MANIFEST = "manifest"

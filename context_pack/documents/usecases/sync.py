@@ -87,7 +87,7 @@ class Syncing:
         return outcome
 
     def look(self, collection: Collection, explain: bool = True) -> Changes:
-        """What a sync would find, without writing anything; what cannot be read is among the failed."""
+        """The changes a sync would find, without writing; unreadable documents are among the failed."""
         with self.ports.sources.open(collection) as source:
             changes = self.changes(collection, source, again=True, explain=explain)
             survey, plan = changes.survey, changes.plan
@@ -101,7 +101,7 @@ class Syncing:
     def changes(
         self, collection: Collection, source: CollectionSource, again: bool = False, explain: bool = False
     ) -> Changes:
-        """What the index lacks; `again` tries what failed before, whether or not it has changed."""
+        """Compare source and index; `again` includes documents that failed before and are unchanged."""
         facts = self.facts(collection.id)
         failed = {name: (str(why[0]), str(why[1])) for name, why in dict(facts.get("failed", {})).items()}
         survey = source.survey("" if again else str(facts.get("signature", "")), explain)

@@ -83,5 +83,5 @@ def _speaks_for_file(snippet: Snippet) -> bool:
 
 
 def code_digest(text: str) -> str:
-    """What changes with a file's text or with the way it is cut."""
+    """A digest of a file's text and of the way it is cut."""
     return sha256_hex(f"{SNIPPETS}\n{text}")

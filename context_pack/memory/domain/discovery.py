@@ -36,7 +36,7 @@ _WORD_END = lazy_pattern(r"[.,;:!?…。、।॥؟،؛۔።]+(?=\s|$)")
 
 
 class DiscoveryType(StrEnum):
-    """What kind of thing was found out."""
+    """The type of a discovery."""
 
     PATTERN = "pattern"
     RULE = "rule"
@@ -87,7 +87,7 @@ def clean_module(text: str | None) -> str | None:
 
 
 def normalised(content: str) -> str:
-    """What two texts have in common when they say the same in the same words.
+    """The text in normal form: equal for texts with the same words.
 
     A text of nothing but marks has no words to compare: there the marks themselves count.
     """

@@ -114,7 +114,7 @@ def _decision(found: Structure, text: str, name: str) -> Note | PassedOver | Non
 
 
 def _headings(found: Structure) -> dict[int, str]:
-    """What the headings of a document say, by their first lines from 0."""
+    """The headings of a document by their first lines, from 0."""
     return {heading.line - 1: heading.text.strip() for heading in heading_list(found)}
 
 

@@ -62,7 +62,7 @@ LEAST_PREFIX = 4
 
 @frozen
 class QuestionWords:
-    """What a question says about code: its words, and the names in it."""
+    """A question's words, and the code names in it."""
 
     words: frozenset[str]
     names: frozenset[str]
@@ -73,7 +73,7 @@ class QuestionWords:
 
     @classmethod
     def of(cls, query: str) -> QuestionWords:
-        """What this question says."""
+        """Parse a question."""
         text = query.strip()
         is_symbol = bool(_SYMBOL.fullmatch(text)) and (not text.islower() or "_" in text)
         names = [re.split(r"::|->|[.#]", text)[-1]] if is_symbol else _IDENTIFIER.findall(text)
@@ -141,7 +141,7 @@ def shown(hits: Iterable[tuple[float, Ranked]]) -> Iterator[Ranked]:
 
 
 class _Files:
-    """What the files of all hits have in common with a question; asked in the order of the scores."""
+    """Bonuses of hits for names and paths that match the question; call in the order of the scores."""
 
     def __init__(self, asked: QuestionWords, scores: Sequence[tuple[FoundPiece, float]]) -> None:
         self._asked = asked
@@ -176,7 +176,7 @@ class _Files:
         return gained
 
     def _named(self, found: FoundPiece) -> float:
-        """What a definition gains by being called what the question says; of its pieces the first alone."""
+        """The bonus of a definition whose name is in the question; only for its first piece."""
         name, asked = _name_of(found), self._asked
         spelled = name in asked.names and found.start == self._firsts[found.key, found.heading]
         if asked.is_symbol:
@@ -196,7 +196,7 @@ class _Files:
         return CALLED * common / sum(words.values()) + CALLING * len(covered) / len(self._asked.words)
 
     def _path_bonus(self, key: str) -> float:
-        """How much of the names of a file and its folders the question has."""
+        """The bonus for path words of a file that are in the question."""
         count = len(self._sums)
         stem = {word: log(1 + count / self._stems[word]) for word in parts(_stem_of(key))}
         whole, most = sum(stem.values()), log(count) or 1.0

@@ -45,13 +45,13 @@ class CodeIndexer:
         return cls(ports.tree, ports.index, ports.syntax)
 
     def plan(self, known: Mapping[str, KnownEntry] | None = None) -> IndexPlan:
-        """What differs between the tree and the index, or what is said to be known of it."""
+        """The plan of changes between the tree and the index, or the given known state of it."""
         plan = self.plan_within(always, known)
         assert plan is not None, "who may take all the time sees the whole tree"
         return plan
 
     def plan_within(self, go_on: GoOn, known: Mapping[str, KnownEntry] | None = None) -> IndexPlan | None:
-        """What differs between tree and index; None when that could not be seen while `go_on` said yes."""
+        """The plan of changes; None if the survey was not finished while `go_on` returned true."""
         known = self.index.known(CODE) if known is None else known
         files = self.tree.survey(go_on)
         return None if files is None else compared(known, files, {})

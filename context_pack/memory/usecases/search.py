@@ -183,7 +183,7 @@ class MemorySearcher:
 
 
 def _code_of(hit: Ranked) -> Any:
-    """What a discovery remembers of the code it is about."""
+    """The code place stored with a discovery."""
     return hit.found.entry_facts.get("code") if hit.found.corpus == DISCOVERY else None
 
 
@@ -193,7 +193,7 @@ def _about(hit: Ranked, code: dict[str, Any]) -> Ranked:
 
 
 def _failed(warning: str, indexing: Progress | None) -> Failure:
-    """That the embedder failed and the words found nothing, perhaps because not all is indexed."""
+    """The failure when the embedder failed and keywords found nothing, perhaps as indexing is incomplete."""
     details: dict[str, object] = {"details": warning}
     if indexing is not None:
         details["indexing"] = {"done": indexing.done, "total": indexing.total}
@@ -201,7 +201,7 @@ def _failed(warning: str, indexing: Progress | None) -> Failure:
 
 
 def scope_of(command: ContextSearch) -> Scope:
-    """What a call wants to see; a type means discoveries only."""
+    """The search scope of a call; a type means discoveries only."""
     module = (command.module or "").strip() or None
     if command.type == ALL:
         return Scope(CORPORA, module=module)

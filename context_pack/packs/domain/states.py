@@ -23,7 +23,7 @@ from context_pack.packs.domain.record import lines_record
 
 
 class State(StrEnum):
-    """What became of a ref's code."""
+    """The state of a ref's code."""
 
     EXACT = "exact"
     UNANCHORED = "unanchored"
@@ -85,12 +85,12 @@ class Resolution:
 
     @property
     def diff(self) -> Body | None:
-        """What changed, as it is shown."""
+        """The diff as it is shown."""
         return None if self.difference is None else self.difference.body
 
     @property
     def change(self) -> str:
-        """That the code changed, and how much where that is known."""
+        """The line that says the code changed, and how much where that is known."""
         return f"{self.reason}: {self.difference}" if self.difference is not None else self.reason or ""
 
     @property

@@ -103,7 +103,7 @@ def _wanted(tokens: int) -> int:
 
 
 def _nothing(notes: Mapping[str, object]) -> Failure:
-    """That nothing was found, and whether it was looked for everywhere."""
+    """The failure when nothing was found; says if the search was incomplete."""
     if "indexing" not in notes:
         return Failure(Code.NOT_FOUND, NOTHING, dict(notes))
     words = "nothing was found yet: indexing of the project is under way; try again in a moment"

@@ -46,7 +46,7 @@ def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place
 
 
 def warning_of(ref: Ref, resolver: Resolver) -> str | None:
-    """What is wrong with where a ref points, and what is near; None when its lines are there."""
+    """A warning if the lines of a ref do not exist, with near suggestions; else None."""
     text = resolver.text(ref.path)
     if isinstance(text, SourceText):
         if ref.lines.end <= text.count:

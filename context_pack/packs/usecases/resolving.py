@@ -45,7 +45,7 @@ def unwatched() -> None:
 
 
 class KeptResolution(NamedTuple):
-    """What became of a ref when its file had this stamp."""
+    """The resolution of a ref when its file had this stamp."""
 
     stamp: Stamp
     resolution: Resolution
@@ -66,7 +66,7 @@ class RefMemory:
         """What files were found not to hold when they had this stamp."""
 
     def of(self, ref: Ref) -> KeptResolution | None:
-        """What is kept about the lines of a ref."""
+        """The cached resolution of a ref."""
         return self._kept.get(_key(ref))
 
     def keep(self, ref: Ref, kept: KeptResolution) -> None:
@@ -174,7 +174,7 @@ class Resolver:
         return stamps
 
     def __call__(self, ref: Ref) -> Resolution:
-        """What became of the ref's code."""
+        """Find the ref's code and its state."""
         found = self._at_home(ref)
         if found is None:
             if ref not in self._found:
@@ -183,7 +183,7 @@ class Resolver:
         return found
 
     def _at_home(self, ref: Ref) -> Resolution | None:
-        """What the ref's own file proves; None when the rest of the tree has to be asked."""
+        """The resolution within the ref's own file; None if the rest of the tree must be searched."""
         known = self._recalled.get(id(ref))
         if known is None and self._found:
             known = self._found.get(ref)
@@ -214,7 +214,7 @@ class Resolver:
             self._found[each] = self._compared(each, anchor, found)
 
     def _compared(self, ref: Ref, anchor: Anchor, found: Resolution) -> Resolution:
-        """What was found, with what changed, if the anchored text is known."""
+        """The resolution with its diff, if the anchored text is known."""
         text = self.excerpts.get(anchor.digest) if found.state is State.CHANGED else None
         if text is None or found.excerpt is None or found.found is None:
             return found

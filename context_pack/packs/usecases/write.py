@@ -214,7 +214,7 @@ class PackWriter(PackAccess):
 
 
 def _part(plan: ChangePlan, pack: Pack) -> Part | None:
-    """What the plan was about; None when a later operation of the batch has removed it."""
+    """The part that a plan changed; None if a later operation of the batch removed it."""
     try:
         return plan.part(pack)
     except Failure:
@@ -222,7 +222,7 @@ def _part(plan: ChangePlan, pack: Pack) -> Part | None:
 
 
 def for_each(items: Sequence[T], do: Callable[[T], R], batch: bool = True) -> list[R]:
-    """What is done with each item, in order; in a batch a failure says which operation it is about."""
+    """Call `do` with each item in order; in a batch, a failure names its operation."""
     done: list[R] = []
     for index, item in enumerate(items):
         try:

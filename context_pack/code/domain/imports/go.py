@@ -106,7 +106,7 @@ def _modules(here: str, view: TreeView) -> Iterator[tuple[str, str]]:
 
 
 def _names(view: TreeView, manifest: str) -> list[str]:
-    """What the module of a go.mod is called, if it says so."""
+    """The module name of a go.mod, if it has one."""
     return _MODULE.findall(_plain(view.text(manifest)))[:1]
 
 

@@ -117,7 +117,7 @@ def _declared(module: Module, path: str, around: Neighbourhood) -> list[str]:
 def _used(
     use: UsePath, around: Neighbourhood, declared: set[tuple[tuple[str, ...], str]]
 ) -> tuple[str, str | None]:
-    """What a used path is called when it is external, and where it leads."""
+    """The external name of a used path, and the files it leads to."""
     first, *rest = use.parts
     if use.outside:
         return first, around.other_crate(first, rest)
