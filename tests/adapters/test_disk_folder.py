@@ -142,6 +142,19 @@ def test_only_plain_files_are_read(tmp_path: Path) -> None:
         Folder(tmp_path).read("nothing", 100)
 
 
+@pytest.mark.clause("ST-11")
+def test_what_took_the_place_of_a_listed_file_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"here")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("file")
+    (tmp_path / "folder").mkdir()
+    with Place.of(tmp_path).held() as folder:
+        assert opening.read_file(folder, "file", 100, listed=True)[0] == b"here"
+        for name in ("pipe", "link", "folder"):
+            with pytest.raises(OSError, match=r"regular file|symbolic links"):
+                opening.read_file(folder, name, 100, listed=True)
+
+
 @pytest.mark.clause("ST-32")
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_storage_folders_are_never_opened_through_a_link(tmp_path: Path, depth: int) -> None:

@@ -58,8 +58,7 @@ class MalformedPackFile:
         return str(self.details.get("reason", self.message))
 
 
-@frozen
-class PacksFound(Generic[P]):
+class PacksFound(NamedTuple, Generic[P]):
     """Packs or their summaries, expired or not, and files that hold none, by id."""
 
     packs: Sequence[P]
@@ -147,11 +146,13 @@ class PackFiles:
         changed = None if self._changes is None else self._changes.names()
         if changed is None:
             self._watch()
+        elif not changed:
+            return
         try:
             with translated("packs"):
                 if changed is None:
                     self._look_at_all(whole)
-                elif changed:
+                else:
                     self._look_at([pack_id for name in changed if (pack_id := _pack_id_of(name))])
         except BaseException:
             # What was told is told once: the next look has to be at everything.
