@@ -1,7 +1,7 @@
 """context-pack: the context a coding agent needs, kept true.
 
 The public surface of the library. Importing it touches nothing: no file, no thread, no output.
-`open_workspace` is the door to the adapters and is loaded when first used.
+`open_workspace` comes from the adapters, which are loaded when it is first used.
 """
 
 from __future__ import annotations

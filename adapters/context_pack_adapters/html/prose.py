@@ -4,7 +4,7 @@ Emphasis, code, lists, quotes, tables, small headings and links are kept. HTML a
 the text that was written, so a page loads nothing; nor is a link that leads elsewhere than to a web page, a
 mailbox or a place beside this page. What the Markdown package would escape
 itself goes through `markup.text` instead, because an entity can spell a character that steers. A description
-longer than any that comes through the door is shown as it is: Markdown's worst cases grow faster than its
+longer than any that a caller can give is shown as it is: Markdown's worst cases grow faster than its
 text.
 """
 

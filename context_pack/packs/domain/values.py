@@ -2,7 +2,7 @@
 
 Two strengths of rule live here. `one_line`, `block`, `key`, … are what a pack can never break, wherever it
 comes from: the model runs them on construction, so that a loader gets every invariant by building the model.
-The lengths (`TITLE_CHARS`, …) bind what enters through the door; a file written by another implementation may
+The lengths (`TITLE_CHARS`, …) bind what callers give; a file written by another implementation may
 be longer, and is still rendered safely.
 """
 

@@ -1,4 +1,4 @@
-"""The library door: typed, synchronous, quiet, and as independent of the process as a value."""
+"""The library API: typed, synchronous, quiet, and as independent of the process as a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents through the library's door, on disk and in memory."""
+"""Documents through the library API, on disk and in memory."""
 
 from __future__ import annotations
 

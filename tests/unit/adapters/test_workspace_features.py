@@ -1,4 +1,4 @@
-"""Code, bundles and directory contexts through the library's door."""
+"""Code, bundles and directory contexts through the library API."""
 
 from __future__ import annotations
 

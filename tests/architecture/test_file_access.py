@@ -1,4 +1,4 @@
-"""Only `disk/` opens, lists, looks at and changes files; whoever else does is named here, with a reason."""
+"""Only `disk/` opens, lists and changes files; other modules that do are listed here, with a reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-DOOR = "adapters/context_pack_adapters/disk/"
+DISK = "adapters/context_pack_adapters/disk/"
 
 MODULES = {"tempfile", "glob", "mmap", "fileinput", "linecache"}
 OF_SHUTIL_HARMLESS = {"which", "get_terminal_size"}
@@ -80,7 +80,7 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
 
 
 def uses(tree: ast.AST) -> Iterator[str]:
-    """What a module does to files past the door."""
+    """The calls of a module that touch files without `disk/`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (f"import {one.name}" for one in node.names if one.name.split(".")[0] in MODULES)
@@ -114,13 +114,13 @@ def _taken(module: str, names: set[str]) -> Iterator[str]:
 
 
 def modules() -> list[Path]:
-    """Every module of ours outside the door."""
+    """Every module of ours outside `disk/`."""
     found = [*(ROOT / "adapters").rglob("*.py"), *(ROOT / "context_pack").rglob("*.py")]
-    return sorted(path for path in found if not path.relative_to(ROOT).as_posix().startswith(DOOR))
+    return sorted(path for path in found if not path.relative_to(ROOT).as_posix().startswith(DISK))
 
 
 def test_only_the_disk_package_touches_files() -> None:
-    """Both ways: nobody past the door who is not named here, and nobody named who does not need it."""
+    """Both ways: no module outside `disk/` that is not listed, and no listed module without such a call."""
     found: dict[str, set[str]] = {}
     for path in modules():
         seen = set(uses(ast.parse(path.read_text("utf-8"))))
