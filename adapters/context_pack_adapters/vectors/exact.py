@@ -162,7 +162,6 @@ def cosines(vectors: Floats, vector: Floats) -> NDArray[numpy.float64]:
     import numpy
 
     # Multiplied and added row by row: a matrix product may round a row by where it stands.
-    cosine: NDArray[numpy.float64]
     products = vectors.astype(numpy.float64) * vector.astype(numpy.float64)
     cosine: NDArray[numpy.float64] = numpy.clip(products.sum(axis=1), -1.0, 1.0)
     return cosine
