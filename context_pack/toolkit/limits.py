@@ -1,4 +1,4 @@
-"""Bounds on what a connection may ask and what an answer may weigh, and what the tools have done.
+"""Rate limits of a connection, size limits of answers, and metrics of the tools.
 
 Pure: time is passed in. Threads record at the same time and there is no lock in this half of the house: each
 step is one the interpreter does not interrupt (a plain `+= 1`, a copy made in one go).
@@ -27,7 +27,7 @@ _GRAIN = 1e-6
 
 @define
 class _Bucket:
-    """The places of one tool: when those in use are free again, soonest first, and a count of fresh ones."""
+    """The slots of one tool: when those in use are free again, soonest first, and a count of unused ones."""
 
     used: deque[float] = field(factory=deque)
     fresh: Iterator[int] = field(factory=count)
@@ -76,7 +76,7 @@ class RateLimiter:
 
 
 def _taken(used: deque[float]) -> float | None:
-    """The place that is free first, taken out, or None while there is none or others hold them all."""
+    """Take the slot that is free first; None while there is none or other threads hold them all."""
     try:
         return used.popleft()
     except IndexError:
@@ -84,7 +84,7 @@ def _taken(used: deque[float]) -> float | None:
 
 
 def _last(used: deque[float], default: float) -> float:
-    """When the place that was taken last is free again."""
+    """When the slot that was taken last is free again."""
     try:
         return used[-1]
     except IndexError:

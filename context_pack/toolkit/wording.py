@@ -50,7 +50,7 @@ def worded(failure: Failure, failed: FailedCall) -> dict[str, Any]:
 
 
 def _faults(failure: Failure) -> list[dict[str, Any]]:
-    """What is wrong with the arguments, each by path."""
+    """The faults of the arguments, each with its path."""
     problems = failure.details.get("problems")
     if problems:
         return [dict(problem) for problem in problems]

@@ -55,7 +55,7 @@ class Front:
         start_new_thread(self._run, ())
 
     def give(self, entry: Entry) -> None:
-        """Let this thread serve a request and read on; only while it is idle."""
+        """Give this idle thread a request to serve; it then reads the next one itself."""
         with self._lock:
             self.idle = False
             self.reads = True
@@ -63,23 +63,23 @@ class Front:
         self._given.put(entry)
 
     def take_back(self) -> None:
-        """Let this thread read no more; when this returns, it does not."""
+        """Stop this thread from reading; it has stopped when this returns."""
         with self._lock:
             self.reads = False
             self._end()
 
     @property
     def answers(self) -> bool:
-        """Whether the request at work is over and only its reply is to be sent."""
+        """Whether the current request is done and only its reply has to be sent."""
         return self._job is not None and self._job.is_over
 
     def relax(self) -> None:
-        """Wake nobody for the next request: this thread is about to read it."""
+        """Do not wake the main thread for the next request: this thread is about to read it."""
         with self._lock:
             self._end()
 
     def answered(self) -> None:
-        """The reply was sent: wake somebody for the next request only if work is left for after it."""
+        """Called after the reply: wake the main thread for the next request only if deferred work is left."""
         with self._lock:
             if self._job is None or not self._job.leaves_work:
                 self._end()
@@ -87,7 +87,7 @@ class Front:
                 self._begin()
 
     def _begin(self) -> None:
-        """From now on the main thread is woken by the next request."""
+        """Let the next request wake the main thread."""
         if not self._at_work:
             self.standby.register(self._descriptor, select.EPOLLIN)
             self._at_work = True

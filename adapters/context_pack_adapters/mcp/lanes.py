@@ -111,7 +111,7 @@ class _Lane:
             return True
 
     def adopt(self, job: LaneJob) -> None:
-        """Count a job as at work here, and the thread that serves it as one of this lane."""
+        """Count a job as running here, and the thread that serves it as one of this lane."""
         with self._lock:
             self._moved = time.monotonic()
             self._threads += 1
@@ -125,7 +125,7 @@ class _Lane:
         self._came_back(entry.job, leaves=True)
 
     def nudge(self, now: float) -> None:
-        """Let another thread join if jobs wait and none has been finished since the last nudge."""
+        """Start another thread if jobs wait and none was finished since the last call."""
         with self._lock:
             if self._headway != self._last_headway:
                 self._last_headway, self._moved = self._headway, now
@@ -153,7 +153,7 @@ class _Lane:
         return None
 
     def open_up(self) -> None:
-        """Let as many threads join as jobs wait, within bounds."""
+        """Start as many threads as jobs wait, within bounds."""
         with self._lock:
             most = self._most if self._few > 1 else self._few
             for _ in range(min(len(self.queue), most - self._active)):
@@ -168,7 +168,7 @@ class _Lane:
                 self._leave()
 
     def stalled(self, now: float, seconds: float) -> bool:
-        """Whether no job was finished for so long."""
+        """Whether no job was finished for this many seconds."""
         return now - self._moved >= seconds
 
     def _join(self) -> bool:
@@ -216,7 +216,7 @@ class _Lane:
             return True
 
     def _leave(self) -> None:
-        """One thread less; another takes its place if jobs wait and nobody is at work."""
+        """Remove one thread; start another if jobs wait and none runs."""
         self._threads -= 1
         self._active -= 1
         if self.queue and self._active == 0:
@@ -317,7 +317,7 @@ class Lanes:
         self._lane(entry.job).serve_adopted(entry)
 
     def _admit(self, job: LaneJob) -> None:
-        """Know the job and when to look after it."""
+        """Register the job and its deadline."""
         with self._lock:
             self._open.add(job)
             self._due = min(self._due, time.monotonic() + job.seconds)

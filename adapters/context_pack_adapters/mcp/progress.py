@@ -82,7 +82,7 @@ class ProgressNotes:
 
 
 class Waited(Protocol):
-    """A job whose caller may want reminders."""
+    """A job whose caller may want heartbeats."""
 
     @property
     def wants_heartbeat(self) -> bool: ...
@@ -90,7 +90,7 @@ class Waited(Protocol):
 
 
 class Pulse:
-    """Reminds the callers of long jobs; `state` is told when there is no open job left."""
+    """Sends heartbeats to the callers of long jobs; `state` is notified when no job is open."""
 
     def __init__(self, jobs: Collection[Waited], state: threading.Condition) -> None:
         self._jobs = jobs
@@ -98,7 +98,7 @@ class Pulse:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Remind from now on, until nobody wants reminders."""
+        """Start to send heartbeats, until no caller wants them."""
         with self._state:
             if self._thread is None:
                 thread = threading.Thread(target=self._beat, name="progress", daemon=True)

@@ -113,7 +113,7 @@ class Pump:
         self._follows = False
 
     def run(self) -> int:
-        """The whole life of the connection."""
+        """Run the connection to its end; returns the exit code."""
         if self._writer is None or self._streams.reads is None:
             return 0
         try:
@@ -164,7 +164,7 @@ class Pump:
             self._flush_inline(writer)
 
     def _handle_events(self, reads: int, events: Mapping[int, int], now: float, writer: Writer) -> None:
-        """Read what has come, or have the reading back from a front that is at work."""
+        """Read input, or take reading back from a front that is busy."""
         front = self._front
         if self._raised is not None:
             raise self._raised
@@ -254,7 +254,7 @@ class Pump:
         return lone
 
     def _adopted(self, job: LaneJob, reads: int, writer: Writer) -> Entry | None:
-        """The job for the front, if that has time and nothing else is at work."""
+        """The job for the front, if that is idle and no other job runs."""
         if self._lanes.open or job.lane == UNROUTED:
             return None
         if self._front is None and not self._open_front(reads, writer):

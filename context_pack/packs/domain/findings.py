@@ -28,13 +28,13 @@ def title_of(question: str) -> str:
 
 
 def reason(question: str, what: str) -> str:
-    """Why a passage is there: the question, and what was found of it."""
+    """The generated reason of a ref: the question, and what was found for it."""
     found = what.replace('"', "'")
     return f'found for "{title_of(question)}"' + (f": {found}" if found else "")
 
 
 def quote(title: str, text: str, why: str) -> str:
-    """A text of its own as a line of a description."""
+    """A passage without a path, as a line of a description."""
     return f"- {title}: {' '.join(text.split())} ({why})"
 
 
@@ -50,7 +50,7 @@ def own_title(pack: Pack) -> str | None:
 
 
 def own_heading(pack: Pack, section: Section) -> str | None:
-    """The section's title, unless every draft has it."""
+    """The section's title, unless it is generated."""
     drafted = TITLES.get(section.key) == section.title and any(_questions(pack))
     return None if drafted else section.title
 
@@ -62,7 +62,7 @@ def own_description(section: Section) -> str | None:
 
 
 def own_why(ref: Ref) -> str | None:
-    """The ref's reason, unless it is that it was found."""
+    """The ref's reason, unless it is generated."""
     return None if ref.why is not None and _WHY.fullmatch(ref.why) else ref.why
 
 

@@ -19,7 +19,7 @@ from context_pack.toolkit.tokens import fitting
 
 
 class _Written(NamedTuple):
-    """The list as it was last written, of what, and between which moments it reads the same."""
+    """The last rendered list, its input, and the time span in which it stays the same."""
 
     made_of: tuple[ListText, Sequence[Listed]]
     since: datetime
@@ -36,7 +36,7 @@ class PackLister:
     _last: _Written | None = field(default=None, init=False, eq=False, repr=False)
 
     def summaries(self, command: ListPacks) -> Page[Listed]:
-        """What a list shows of the packs that pass the filters, the last changed first."""
+        """Summaries of the packs that pass the filters, the last changed first."""
         wanted = _filter(command)
         return chosen(self.store.summaries(), wanted)
 
