@@ -19,19 +19,14 @@ def _unwatched() -> None:
 _check: ContextVar[Check] = ContextVar("check", default=_unwatched)
 
 
-class serving:
+def begin_serving(check: Check) -> Token[Check]:
     """Serve a call in this thread; `check` raises once it is not wanted any more."""
+    return _check.set(check)
 
-    __slots__ = ("_given", "_token")
 
-    def __init__(self, check: Check) -> None:
-        self._given = check
-
-    def __enter__(self) -> None:
-        self._token: Token[Check] = _check.set(self._given)
-
-    def __exit__(self, *_: object) -> None:
-        _check.reset(self._token)
+def end_serving(begun: Token[Check]) -> None:
+    """Serve none any more."""
+    _check.reset(begun)
 
 
 def check_call() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from context_pack_adapters.index.connections import connect, pieces_in
 from context_pack_adapters.index.file import IndexFile
 from context_pack_adapters.index.schema import IndexRecipe
 from context_pack_adapters.index.sqlite_index import SqliteIndex
-from context_pack_adapters.serving import serving
+from context_pack_adapters.serving import begin_serving, end_serving
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
 ADDED = {
@@ -126,13 +126,23 @@ class Withdrawn:
             raise Cancelled("withdrawn")
 
 
+@contextmanager
+def withdrawn_after(looks: int) -> Iterator[None]:
+    """Serve such a call in this thread."""
+    begun = begin_serving(Withdrawn(looks))
+    try:
+        yield
+    finally:
+        end_serving(begun)
+
+
 @pytest.mark.clause("IX-23")
 def test_a_cancelled_call_stops_an_endless_query_and_keeps_the_file(index: SqliteIndex, path: Path) -> None:
     embedder = ToyEmbedder()
     file = IndexFile(path, IndexRecipe(embedder.id, embedder.dimension, "test/1"), 5.0)
-    with never_hanging(), serving(Withdrawn(20)), pytest.raises(Cancelled):
+    with never_hanging(), withdrawn_after(20), pytest.raises(Cancelled):
         file.read(lambda connection: connection.execute(ENDLESS).fetchall())
-    with never_hanging(), serving(Withdrawn(20)), pytest.raises(Cancelled):
+    with never_hanging(), withdrawn_after(20), pytest.raises(Cancelled):
         file.write(lambda connection: connection.execute(ENDLESS).fetchall())
     assert file.read(lambda connection: connection.execute("SELECT COUNT(*) FROM pieces").fetchone()) == (1,)
     file.write(lambda connection: connection.execute("DELETE FROM wanted"))
@@ -146,7 +156,7 @@ def test_a_cancelled_call_stops_waiting_for_the_index_lock(path: Path) -> None:
         index.note("docs", {})
         with closing(connect(str(path), 5.0)) as other:
             other.execute("BEGIN IMMEDIATE")
-            with serving(Withdrawn(3)), pytest.raises(Cancelled):
+            with withdrawn_after(3), pytest.raises(Cancelled):
                 index.note("docs", {"noted": True})
             other.execute("ROLLBACK")
         index.note("docs", {"noted": True})

@@ -29,7 +29,9 @@ class Exchange(NamedTuple):
     def token(self) -> Id | None:
         """The progress token, if the caller gave a proper one: 0 and the empty string are."""
         meta = self.params.get("_meta")
-        token = meta.get("progressToken") if type(meta) is dict else None
+        if type(meta) is not dict:
+            return None
+        token = meta.get("progressToken")
         return token if type(token) is int or type(token) is str else None
 
     def text(self, field: str) -> str:

@@ -132,7 +132,7 @@ class Decoder:
                 if body is not None:
                     self.mode = self.mode or "unframed"
                     self._out.append(body)
-                    self._start = start + len(line)
+                    self._start = end + 1
                     return True
             # Once for each line, or many values on one line would have it searched many times.
             self._unsure = end if end >= 0 else min(len(buffer), start + SHORT_LINE)

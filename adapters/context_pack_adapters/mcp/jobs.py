@@ -5,8 +5,8 @@ of a state may speak for it: a job cancelled in the queue never begins, a runnin
 `check`, and neither is answered. Whatever its work raises becomes a reply; `run` itself never raises.
 
 A job has a deadline, counted from when it begins: `check` tells its work, and so does whatever waits or
-counts in its thread (`serving`). Work that does not listen is answered for a little later by `look`, and
-whatever it finds is not sent any more.
+counts in its thread (`begin_serving`). Work that does not listen is answered for a little later by `look`,
+and whatever it finds is not sent any more.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from context_pack_adapters.mcp.jsonrpc import Id
 from context_pack_adapters.mcp.limits import OTHER_PAGE, page_tokens_of
 from context_pack_adapters.mcp.progress import ProgressNotes
 from context_pack_adapters.mcp.wire import Refusal, error, failed, internal, notification
-from context_pack_adapters.serving import serving
+from context_pack_adapters.serving import begin_serving, end_serving
 
 if TYPE_CHECKING:
     from context_pack.kernel.errors import Failure
@@ -66,25 +66,11 @@ class JobContext:
 class Job:
     """One request at work."""
 
-    __slots__ = (
-        "_cancelled",
-        "_desk",
-        "_failed",
-        "_later",
-        "_overdue",
-        "_progress",
-        "_received",
-        "_route",
-        "_state",
-        "_stopped",
-        "_until",
-        "_work",
-        "exchange",
-        "family",
-        "lane",
-        "seconds",
-        "subject",
-    )
+    _until = math.inf
+    _overdue: Overdue | None = None
+    _state = _QUEUED
+    _cancelled = False
+    _stopped = False
 
     def __init__(
         self,
@@ -105,14 +91,9 @@ class Job:
         self.seconds = desk.call_seconds if seconds is None else seconds
         self.subject = subject
         self._failed = fail
-        self._until = math.inf
-        self._overdue: Overdue | None = None
         self._route = route
         self._desk = desk
         self._work = work
-        self._state = _QUEUED
-        self._cancelled = False
-        self._stopped = False
         self._later: list[Callable[[], None]] = []
         self._received = desk.monotonic()
         token = exchange.token
@@ -286,9 +267,9 @@ class Job:
         self._desk.send(notification("notifications/message", params))
 
     def _outcome(self) -> bytes | None:
+        begun = begin_serving(self.check)
         try:
-            with serving(self.check):
-                return self._work(self)
+            return self._work(self)
         except Refusal as refusal:
             return error(self.exchange.id, refusal)
         except BaseException as caught:  # a worker must outlive whatever a tool raises
@@ -298,6 +279,8 @@ class Job:
                 self._desk.alarm(self.exchange.method, caught)
                 self.log("error", {"method": self.exchange.method, "message": unforeseen.message}, "server")
             return error(self.exchange.id, unforeseen)
+        finally:
+            end_serving(begun)
 
 
 class InFlight:

@@ -136,23 +136,21 @@ def classify(value: Any) -> Message:
         return _not_a_request("a message is an object")
     if value.get("jsonrpc") != "2.0":
         return _not_a_request('jsonrpc must be "2.0"')
-    named = "id" in value
-    id = value.get("id")  # noqa: A001
+    id, method, params = value.get("id"), value.get("method"), value.get("params")  # noqa: A001
     # An exact type, because a bool is an int to isinstance.
-    usable = type(id) is str or type(id) is int
+    usable = type(id) is int or type(id) is str
+    structured = params is None or type(params) is dict or type(params) is list
+    if usable and structured and type(method) is str:
+        return Request(value["id"], method, params)
+    named = "id" in value
     if "method" not in value:
         if named and ("result" in value or "error" in value):
             return Response(id if usable else None)
         return _not_a_request("no method")
-    method = value["method"]
     if type(method) is not str:
         return _not_a_request("method must be a string")
     if named and not usable:
         return _not_a_request("id must be a string or an integer")
-    params = value.get("params")
-    structured = params is None or type(params) is dict or type(params) is list
     if not named:
         return Notification(method, params if structured else None)
-    if not structured:
-        return Invalid(id, INVALID_PARAMS, "Invalid params: an object is expected")
-    return Request(value["id"], method, params)
+    return Invalid(id, INVALID_PARAMS, "Invalid params: an object is expected")

@@ -20,7 +20,6 @@ import time
 from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from operator import attrgetter
 from queue import SimpleQueue
 from typing import NamedTuple, Protocol
@@ -118,12 +117,6 @@ class _Lane:
             self._active += 1
             self._at_work[job] = self._moved
 
-    def serve_adopted(self, entry: Entry) -> None:
-        """Serve an adopted job; what came behind it meanwhile is left to another thread."""
-        with suppress(BaseException):
-            self._serve_entry(entry)
-        self._came_back(entry.job, leaves=True)
-
     def nudge(self, now: float) -> None:
         """Start another thread if jobs wait and none was finished since the last call."""
         with self._lock:
@@ -188,10 +181,16 @@ class _Lane:
         while True:
             self._wake.get()
             while (entry := self._next()) is not None:
-                with suppress(BaseException):  # jobs tell their own troubles; a lane needs its thread
-                    self._serve_entry(entry)
-                if not self._came_back(entry.job):
+                if not self.serve(entry):
                     return
+
+    def serve(self, entry: Entry, leaves: bool = False) -> bool:
+        """Serve a job, and say whether the thread leaves; False if it was written off meanwhile."""
+        try:
+            self._serve_entry(entry)
+        except BaseException:  # jobs tell their own troubles; a lane needs its thread
+            pass
+        return self._came_back(entry.job, leaves)
 
     def _next(self) -> Entry | None:
         with self._lock:
@@ -204,8 +203,7 @@ class _Lane:
             self._active -= 1
             return None
 
-    def _came_back(self, job: LaneJob, leaves: bool = False) -> bool:
-        """Note that a job is finished, and whether its thread leaves; False if that was written off."""
+    def _came_back(self, job: LaneJob, leaves: bool) -> bool:
         with self._lock:
             self._headway += 1
             if self._at_work.pop(job, None) is None:
@@ -230,7 +228,7 @@ class Lanes:
         self._wake = wake
         self._state = threading.Condition()
         self._open: set[LaneJob] = set()  # changed by single steps that no other thread can come between
-        self._was_full = False
+        self._watched = self._was_full = False
         self._lock = threading.Lock()
         self._unrouted = _Lane(1, 1, self._lock, self._route)
         self._lanes: dict[tuple[str, str], _Lane] = {}
@@ -314,7 +312,7 @@ class Lanes:
 
     def serve(self, entry: Entry) -> None:
         """Serve an adopted job."""
-        self._lane(entry.job).serve_adopted(entry)
+        self._lane(entry.job).serve(entry, leaves=True)
 
     def _admit(self, job: LaneJob) -> None:
         """Register the job and its deadline."""
@@ -322,6 +320,7 @@ class Lanes:
             self._open.add(job)
             self._due = min(self._due, time.monotonic() + job.seconds)
         if job.wants_heartbeat:
+            self._watched = True
             self._pulse.start()
 
     def _route(self, entry: Entry) -> None:
@@ -375,6 +374,7 @@ class Lanes:
 
     def settle(self, seconds: float) -> bool:
         """Wait until every job is finished, at most `seconds`; False if some still run."""
+        self._watched = True
         with self._state:
             if self._state.wait_for(lambda: not self._open, min(seconds, NUDGE_SECONDS)):
                 return True
@@ -391,7 +391,7 @@ class Lanes:
     def _finish(self, job: LaneJob) -> None:
         self._open.discard(job)
         left = len(self._open)
-        if not left:
+        if self._watched and not left:
             with self._state:
                 self._state.notify_all()
         if self._was_full and left <= FULL_JOBS:

@@ -249,31 +249,33 @@ class Methods:
         arguments = exchange.params.get("arguments", {})
         if type(arguments) is not dict:
             raise Refusal(INVALID_PARAMS, "arguments must be an object", {"field": "arguments"})
-
-        def work(job: Job) -> bytes:
-            if self._offered.changing_tools:
-                job.after(self._look_again)
-            fields = features.call_tool(self._shelf.registry(), job, name, arguments)
-            return self._results.of_call(exchange, fields)
-
-        def fail(job: Job, failure: Failure) -> bytes:
-            registry = self._shelf.loaded
-            if registry is None or name not in registry.tools:
-                return error(exchange.id, failed(failure))
-            answer = registry.fail(name, arguments, job, failure)
-            return self._results.of_call(exchange, answer_fields(answer))
-
         registry = self._shelf.loaded
         if registry is None:
             return Job(
                 self._desk,
                 exchange,
-                work,
+                self._serve_call,
                 "unrouted",
                 route=lambda: self._route(self._shelf.registry(), name, arguments),
-                fail=fail,
+                fail=self._fail_call,
             )
-        return Job(self._desk, exchange, work, *self._route(registry, name, arguments), fail=fail)
+        route = self._route(registry, name, arguments)
+        return Job(self._desk, exchange, self._serve_call, *route, fail=self._fail_call)
+
+    def _serve_call(self, job: Job) -> bytes:
+        if self._offered.changing_tools:
+            job.after(self._look_again)
+        params = job.exchange.params
+        fields = features.call_tool(self._shelf.registry(), job, params["name"], params.get("arguments", {}))
+        return self._results.of_call(job.exchange, fields)
+
+    def _fail_call(self, job: Job, failure: Failure) -> bytes:
+        exchange, registry = job.exchange, self._shelf.loaded
+        name, arguments = exchange.params["name"], exchange.params.get("arguments", {})
+        if registry is None or name not in registry.tools:
+            return error(exchange.id, failed(failure))
+        answer = registry.fail(name, arguments, job, failure)
+        return self._results.of_call(exchange, answer_fields(answer))
 
     def _route(
         self, registry: Registry, name: str, arguments: Mapping[str, Any]

@@ -213,7 +213,7 @@ class ProtocolSession:
         if self._closing or method == "shutdown" or method == "exit":
             self._leave(request, sink)
             return None
-        envelope = envelope_of(params)
+        envelope = envelope_of(params) if params and "_meta" in params else None
         handler = (self._methods.legacy if envelope is None else self._methods.modern).get(method)
         if handler is None:
             raise Refusal(METHOD_NOT_FOUND, f"Method not found: {shown(method)}")

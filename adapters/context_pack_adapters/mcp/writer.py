@@ -34,7 +34,8 @@ class Writer:
         self._on_event = on_event
         self._queue: deque[bytes] = deque()
         self._drain = threading.Lock()
-        self._room = threading.Condition()
+        self._lock = threading.Lock()
+        self._room = threading.Condition(self._lock)
         self._size = 0
         self._hands = threading.Semaphore(0)
         self._helped = False
@@ -56,7 +57,7 @@ class Writer:
 
         With `more` to come at once it may be put off: then the reader thread calls `push` soon.
         """
-        with self._room:
+        with self._lock:
             while self._size > FULL_BYTES and not self.closed:
                 self._room.wait()
             self._size += len(frame)
@@ -66,7 +67,7 @@ class Writer:
 
     def offer(self, frames: bytes) -> None:
         """Send from the reader thread; never waits."""
-        with self._room:
+        with self._lock:
             self._size += len(frames)
         self._queue.append(frames)
         self.push()
@@ -101,7 +102,7 @@ class Writer:
                 sent = self._write(self._batch())
             finally:
                 self._drain.release()
-            with self._room:
+            with self._lock:
                 self._size -= sent
                 if self._size == 0 or self._size + sent > FULL_BYTES >= self._size or self.closed:
                     self._room.notify_all()
@@ -109,12 +110,14 @@ class Writer:
                         self._on_event()
 
     def _batch(self) -> bytes:
-        frames: list[bytes] = []
-        size = 0
+        frame = self._queue.popleft()
+        if not self._queue:
+            return frame
+        frames, size = [frame], len(frame)
         while self._queue and size < BATCH_BYTES:
             frames.append(self._queue.popleft())
             size += len(frames[-1])
-        return frames[0] if len(frames) == 1 else b"".join(frames)
+        return b"".join(frames)
 
     def _write(self, data: bytes) -> int:
         """Write all of `data`; once the peer is gone everything is dropped."""
