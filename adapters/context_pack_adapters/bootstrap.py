@@ -298,10 +298,12 @@ class Connection:
 
     def _notify(self, news: News) -> None:
         """Notify subscribers of these packs, whether they subscribed by id or by name, in any spelling."""
-        from context_pack.packs.resources import handle_in
-
         if self._session is not None:
-            uris = [uri for uri in sorted(self._session.watched) if news.concerns(handle_in(uri))]
+            watched, uris = sorted(self._session.watched), list[str]()
+            if watched:
+                from context_pack.packs.resources import handle_in
+
+                uris = [uri for uri in watched if news.concerns(handle_in(uri))]
             if uris:
                 self._follow_sources()  # first, so that whoever is told of a new ref hears of its code, too
             self._session.resources_changed(uris, news.listed)

@@ -9,7 +9,7 @@ A method of a class with slots cannot use `super()` without arguments: the class
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from operator import attrgetter
 from reprlib import recursive_repr
@@ -104,7 +104,7 @@ def _made(
         "__attrs_attrs__": _SEEN_BY_ATTRS,
         "__match_args__": tuple(each.name for each in every if each.init and not each.kw_only),
         "__init__": _init_later(fixed),
-        "__repr__": _showing(every),
+        "__repr__": _shown,
     }
     if fixed:
         body["__setattr__"] = body["__delattr__"] = _refuse
@@ -198,16 +198,15 @@ def _compiled_init(cls: Any, fixed: bool) -> Any:
     return init
 
 
-def _showing(every: Iterable[ClassField]) -> Any:
-    """`__repr__` over these fields, each with what shows it."""
-    shown = [(each.name, repr if each.repr is True else each.repr) for each in every if each.repr]
-
-    @recursive_repr("...")
-    def __repr__(self: Any) -> str:
-        parts = ", ".join(f"{name}={show(getattr(self, name))}" for name, show in shown)
-        return f"{type(self).__qualname__.rpartition('>.')[2]}({parts})"
-
-    return __repr__
+@recursive_repr("...")
+def _shown(self: Any) -> str:
+    """`__repr__` over the fields, each with what shows it."""
+    parts = []
+    for each in self.__fields__:
+        if each.repr:
+            show = repr if each.repr is True else each.repr
+            parts.append(f"{each.name}={show(getattr(self, each.name))}")
+    return f"{type(self).__qualname__.rpartition('>.')[2]}({', '.join(parts)})"
 
 
 def _values_of(names: list[str]) -> Callable[[Any], Any]:

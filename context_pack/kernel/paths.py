@@ -135,7 +135,7 @@ def _spellings(name: str) -> set[str]:
 
 
 def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(translate(_folded(glob)) for glob in globs))
+    return lazy_pattern("|".join(translate(_folded(glob)) for glob in globs))
 
 
 def _opens(glob: str) -> Step[set[str]]:

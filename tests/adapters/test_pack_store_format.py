@@ -17,11 +17,13 @@ from sample_packs import NOON, full_pack, sample_pack
 from context_pack.kernel.errors import Code, Failure
 from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
+from context_pack.kernel.yaml_text import yaml_text
 from context_pack.packs.domain.anchors import Anchor, Symbol
 from context_pack.packs.domain.model import Diagram, Pack, PackSummary, Ref, Section
 from context_pack.packs.domain.record import PACK_FIELDS, to_record
-from context_pack_adapters.stores import front_matter, pack_format
+from context_pack_adapters.stores import front_matter, pack_format, yaml_core
 from context_pack_adapters.stores.pack_summaries import summary_of
+from context_pack_adapters.stores.written_yaml import written_mapping
 
 ID = "pk_abcdefgh"
 TRICKY = [
@@ -362,6 +364,23 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=4),
     max_leaves=6,
 )
+
+
+@given(
+    st.dictionaries(TEXTS | st.sampled_from(["key", "a b"]), VALUES, max_size=4), st.integers(0, 400), TEXTS
+)
+def test_what_we_wrote_is_read_back_as_the_full_reader_reads_it(
+    record: dict[str, Any], place: int, put: str
+) -> None:
+    text = yaml_text(record, lists="")
+    for each in (text, text[:place] + put[:1] + text[place:], text[:place] + text[place + 1 :]):
+        found = written_mapping(each, front_matter.MAX_DEPTH)
+        assert found is None or repr(found) == repr(yaml_core.load(each, front_matter._RULES))
+
+
+def test_a_pack_as_we_write_it_needs_no_full_reader() -> None:
+    front = front_matter.split(pack_format.encode(full_pack())).decode().removeprefix("\n")
+    assert written_mapping(front, front_matter.MAX_DEPTH) == yaml_core.load(front, front_matter._RULES)
 
 
 @pytest.mark.clause("ST-06", "ST-07")

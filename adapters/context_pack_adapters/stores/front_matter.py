@@ -16,6 +16,7 @@ from typing import Any
 
 from context_pack.kernel.yaml_text import yaml_text
 from context_pack_adapters.stores import yaml_core
+from context_pack_adapters.stores.written_yaml import written_mapping
 from context_pack_adapters.stores.yaml_core import Malformed as Malformed
 from context_pack_adapters.stores.yaml_core import Rules, core_scalar
 
@@ -44,7 +45,10 @@ def divide(data: bytes) -> tuple[bytes, bytes]:
 
 def parse(front: bytes) -> dict[str, Any]:
     """The mapping that the front matter spells."""
-    value = yaml_core.load(front, _RULES)
+    text = yaml_core.decoded(front)
+    value: Any = written_mapping(text.removeprefix("\n"), MAX_DEPTH)
+    if value is None:
+        value = yaml_core.load(text, _RULES)
     if not isinstance(value, dict):
         raise Malformed("the front matter is not a mapping")
     return value
