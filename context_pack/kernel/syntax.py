@@ -160,6 +160,11 @@ class NoSyntax:
         return no_grammar(language)
 
 
+def readable_part(answer: Parsed | NotParsed) -> Parsed:
+    """What could be read of a text, all of it or little."""
+    return answer if isinstance(answer, Parsed) else answer.partly or Parsed()
+
+
 def no_grammar(language: str) -> NotParsed:
     """Why texts of a language are not parsed."""
     return NotParsed(f"there is no grammar for {language or 'its language'}", failed=False)

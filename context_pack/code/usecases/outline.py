@@ -22,7 +22,7 @@ from context_pack.kernel.classes import evolve, field, frozen
 from context_pack.kernel.languages import language_of
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
-from context_pack.kernel.syntax import DefinitionKind, NotParsed, Syntax
+from context_pack.kernel.syntax import DefinitionKind, NotParsed, Syntax, readable_part
 from context_pack.toolkit.arguments import arg, integer, text
 from context_pack.toolkit.limits import DEFAULT_MAX_TOKENS
 from context_pack.toolkit.tokens import estimate_tokens
@@ -133,13 +133,11 @@ class Outliner:
     def _file(self, source: SourceFile, command: CodeOutline, depth: int) -> FileOutline:
         language = language_of(source.path.value)
         parsed = self.syntax.parse(language, source.text)
-        lines = count_lines(source.text)
-        if isinstance(parsed, NotParsed):
-            return FileOutline(source.path.value, language, lines, (), parsed.reason)
-        shown = chosen(parsed.definitions, command.depth or depth, command.query)
+        shown = chosen(readable_part(parsed).definitions, command.depth or depth, command.query)
         if depth == FOLDER_DEPTH and command.query is None:
             shown = tuple(each for each in shown if each.kind is not DefinitionKind.CONSTANT)
-        return FileOutline(source.path.value, language, lines, shown)
+        plain = parsed.reason if isinstance(parsed, NotParsed) else None
+        return FileOutline(source.path.value, language, count_lines(source.text), shown, plain)
 
 
 def _weight(line: str) -> int:

@@ -20,7 +20,7 @@ from context_pack.kernel.languages import language_of
 from context_pack.kernel.nearness import near_paths
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Reason, SourceFile, SourceTree, Unreadable
-from context_pack.kernel.syntax import NotParsed, Parsed, Syntax
+from context_pack.kernel.syntax import NotParsed, Parsed, Syntax, readable_part
 from context_pack.toolkit.arguments import arg, boolean, integer, text
 from context_pack.toolkit.limits import LEAST_TOKENS
 from context_pack.toolkit.rows import weight
@@ -169,13 +169,14 @@ class FileReader:
 
     def _symbol(self, source: SourceFile, language: str, symbol: str) -> tuple[int, int]:
         """The lines of the one definition of that name."""
-        parsed = self.syntax.parse(language, source.text)
-        if isinstance(parsed, NotParsed):
-            hint = "read the file by lines"
-            raise Failure(Code.NOT_FOUND, f"No symbols are known: {parsed.reason}", {"hint": hint})
+        answer = self.syntax.parse(language, source.text)
+        parsed = readable_part(answer)
         found = named(parsed.definitions, symbol)
         if len(found) == 1:
             return found[0].start, found[0].end
+        if isinstance(answer, NotParsed):
+            hint = "read the file by lines"
+            raise Failure(Code.NOT_FOUND, f"No symbols are known: {answer.reason}", {"hint": hint})
         if found:
             message, listed = f"Several definitions are called '{symbol}'", found
             hint = "name one by its qualified name, or read its lines"

@@ -159,6 +159,17 @@ def test_unparsed_files_have_a_reason_and_missing_ones_are_refused() -> None:
     assert texts.call("code_outline", {"path": "texts"}).text == "No definitions in texts."
 
 
+@pytest.mark.clause("CD-84")
+def test_what_can_be_read_of_a_broken_file_is_listed_with_the_reason() -> None:
+    broken: dict[str, str | bytes] = {"a.py": "def f():\n    return 1\n\n" + ")))]]]}}}\n" * 20}
+    assert call("code_outline", broken, path="a.py").split("\n") == [
+        "a.py (python, 23 lines, its grammar cannot read it)",
+        "  1-2 def f()",
+    ]
+    read = json.loads(call("read_file", broken, path="a.py", symbol="f"))["file"]
+    assert read["content"] == "def f():\n    return 1\n"
+
+
 @pytest.mark.clause("CD-85")
 def test_usages_are_identifiers_outside_comments_and_strings() -> None:
     assert call("find_usages", name="price").split("\n") == [
