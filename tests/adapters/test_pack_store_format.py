@@ -120,6 +120,10 @@ def test_files_as_we_write_them_are_listed_without_the_full_reader() -> None:
             "entry", RelativePath("src/[id]/.github/a b.ts"), LineRange(42, 67), "Why: not", None, "g", anchor
         ),
         Ref("1st", RelativePath("Makefile"), LineRange(1, 1), anchor=attrs.evolve(anchor, digest="0" * 64)),
+        Ref("2nd", RelativePath("Makefile"), LineRange(1, 1), anchor=attrs.evolve(anchor, beside="12e4")),
+        Ref(
+            "3rd", RelativePath("Makefile"), LineRange(1, 1), anchor=attrs.evolve(anchor, beside="beef" * 128)
+        ),
     )
     odd = Section(
         "other", '"Quoted" — 🚀', "tab\there\nx", refs, (Diagram("entry", "D", "graph TD"),), "src/a"
