@@ -93,11 +93,15 @@ print(json.dumps(sorted(sys.modules)))
 
 
 NEVER_IN_A_FIRST_CALL = {
-    *("attr", "attrs", "cattrs", "hnswlib", "jsonschema", "numpy", "yaml"),
+    *("attr", "attrs", "cattrs", "filelock", "hnswlib", "jsonschema", "logging", "numpy", "yaml"),
     "context_pack.toolkit.offers",
     "context_pack.toolkit.stats",
 }
 PACK_LIST = {"packs.cases", "packs.commands", "packs.listing"}
+PACK_CHANGE = {
+    *("packs.cases", "packs.commands", "packs.write", "packs.naming", "packs.plans"),
+    *("packs.keeping", "packs.pointing", "packs.resolving", "packs.tree_search"),
+}
 
 
 @pytest.mark.parametrize(
@@ -105,13 +109,14 @@ PACK_LIST = {"packs.cases", "packs.commands", "packs.listing"}
     [
         ("input", {"action": "list"}, PACK_LIST, {"subprocess", "context_pack.packs.domain.states"}),
         ("output", {}, PACK_LIST, {"subprocess", "context_pack.packs.domain.render"}),
-        ("read_file", {"path": "a.py"}, {"code.read_file", "code.source_view"}, {"filelock", "sqlite3"}),
-        ("grep_codebase", {"pattern": "x"}, {"code.grep"}, {"filelock", "sqlite3"}),
+        ("input", {"action": "create", "ttl_minutes": 5}, PACK_CHANGE, {"subprocess", "difflib"}),
+        ("read_file", {"path": "a.py"}, {"code.read_file", "code.source_view"}, {"sqlite3"}),
+        ("grep_codebase", {"pattern": "x"}, {"code.grep"}, {"sqlite3"}),
         (
             "list_contexts",
             {},
             {"contexts.commands", "contexts.query", "contexts.reading"},
-            {"filelock", "sqlite3"},
+            {"sqlite3"},
         ),
         (
             "context_record",
@@ -125,7 +130,7 @@ def test_a_first_call_loads_nothing_but_what_it_needs(
     tmp_path: Path,
     clean_env: dict[str, str],
     tool: str,
-    arguments: dict[str, str],
+    arguments: dict[str, object],
     usecases: set[str],
     not_loaded: set[str],
 ) -> None:
