@@ -24,6 +24,7 @@ GATHER_ROWS = 20_000
 _ROUNDING = 4e-6
 """How far a float32 product may be from the true one; rows this close are compared again."""
 _SPARE_TIES = 512
+BLOCK_ROWS = 32
 _SLACK = 1024
 
 
@@ -161,9 +162,12 @@ def cosines(vectors: Floats, vector: Floats) -> NDArray[numpy.float64]:
     """The cosine of each row with a vector, both normalised: the one way in which it is computed."""
     import numpy
 
-    # Multiplied and added row by row: a matrix product may round a row by where it stands.
-    products = vectors.astype(numpy.float64) * vector.astype(numpy.float64)
-    cosine: NDArray[numpy.float64] = numpy.clip(products.sum(axis=1), -1.0, 1.0)
+    # Multiplied and added row by row: a matrix product may round a row by where it stands. A block of rows
+    # stays in memory that the process has; more needs new pages, which takes eight times as long.
+    wide = vector.astype(numpy.float64)
+    blocks = [vectors[at : at + BLOCK_ROWS] for at in range(0, max(len(vectors), 1), BLOCK_ROWS)]
+    sums = numpy.concatenate([(block * wide).sum(axis=1) for block in blocks])
+    cosine: NDArray[numpy.float64] = numpy.clip(sums, -1.0, 1.0)
     return cosine
 
 
