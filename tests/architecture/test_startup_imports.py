@@ -100,7 +100,7 @@ NEVER_IN_A_FIRST_CALL = {
 PACK_LIST = {"packs.cases", "packs.commands", "packs.listing"}
 PACK_CHANGE = {
     *("packs.cases", "packs.commands", "packs.write", "packs.naming", "packs.plans"),
-    *("packs.keeping", "packs.pointing", "packs.resolving", "packs.tree_search"),
+    *("packs.pointing", "packs.resolving", "packs.tree_search"),
 }
 
 
