@@ -19,7 +19,7 @@ from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import SourceFile, SourceTree
 from context_pack.kernel.text import split_lines
 from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
-from context_pack.memory.domain.wholes import WITHIN
+from context_pack.memory.domain.wholes import MOST_LINES, WITHIN
 from context_pack.memory.usecases.search import ContextSearch, MemorySearcher
 from context_pack.packs.ports import Excerpt, Excerpted, Waiting, patiently
 from context_pack.retrieval.model import FoundPiece
@@ -132,6 +132,8 @@ class FoundExcerpts:
 def _with_callers(items: Sequence[Excerpt], usages: UsageFinder, check: Waiting) -> Iterator[Excerpt]:
     """The passages, and after each of the first definitions the places where it is called."""
     left = CALLED_DEFINITIONS
+    # Long definitions and their parts hardly find room.
+    shown = [item for item in items if not item.partial and item.end - item.start < MOST_LINES]
     for item in items:
         yield item
         name = _NAME.fullmatch(item.title)
@@ -145,7 +147,7 @@ def _with_callers(items: Sequence[Excerpt], usages: UsageFinder, check: Waiting)
                 raise
             callers = []
         for caller in callers:
-            if any(one.path == caller.path and one.start <= caller.line <= one.end for one in items):
+            if any(one.path == caller.path and one.start <= caller.line <= one.end for one in shown):
                 continue
             first, last = caller.around
             if last - first >= SHORT_CALLER:
