@@ -158,14 +158,6 @@ class Excerpts(Protocol):
         """At most `limit` passages; what `check` raises ends the search."""
 
 
-class NoExcerpts:
-    """A search that finds no passages."""
-
-    def best(self, _: str, __: int, ___: Waiting = patiently, /) -> Excerpted:
-        """None."""
-        return Excerpted(())
-
-
 class ScopeWatch(Protocol):
     """Gives the state of the directory contexts that sections name as scopes."""
 
