@@ -62,11 +62,15 @@ class Front:
             self._begin()
         self._given.put(entry)
 
-    def take_back(self) -> None:
-        """Stop this thread from reading; it has stopped when this returns."""
+    def take_back(self) -> LaneJob | None:
+        """Let this thread read no more; when this returns, it does not.
+
+        The job whose reply was sent while it still had something to do here, if there is one.
+        """
         with self._lock:
             self.reads = False
             self._end()
+            return self._job if self._job is not None and self._job.is_over else None
 
     @property
     def answers(self) -> bool:

@@ -105,6 +105,7 @@ class Pump:
         self._front: Front | None = None
         self._raised: BaseException | None = None  # What ended the reading at the front.
         self._wait = select.poll()
+        self._linger: set[tuple[str, str]] = set()  # Kinds of calls that the front has no time for.
         self._writer = None if streams.writes is None else Writer(streams.writes, self._signals.poke)
         self._session = make_session(self._send)
         self._began = time.monotonic()
@@ -170,7 +171,7 @@ class Pump:
             raise self._raised
         if front is not None and front.reads:
             if reads in events or front.standby.fileno() in events:
-                front.take_back()
+                self._lingering(front.take_back())
         elif reads in events and self._awaits == HANG_UP:
             self._over = now
             self._wait.unregister(reads)  # it would be told again and again
@@ -178,6 +179,11 @@ class Pump:
             entry = self._take(reads, writer)
             if entry is not None and self._front is not None:
                 self._front.give(entry)
+
+    def _lingering(self, job: LaneJob | None) -> None:
+        """Leave the kind of a job to its lane that kept the front from the request after its reply."""
+        if job is not None:
+            self._linger.add((job.lane, job.family))
 
     def _attend(self, reads: int, writer: Writer) -> None:
         """Wait for requests while there is room for their replies, else only for the end of the input.
@@ -255,7 +261,7 @@ class Pump:
 
     def _adopted(self, job: LaneJob, reads: int, writer: Writer) -> Entry | None:
         """The job for the front, if that is idle and no other job runs."""
-        if self._lanes.open or job.lane == UNROUTED:
+        if self._lanes.open or job.lane == UNROUTED or (job.lane, job.family) in self._linger:
             return None
         if self._front is None and not self._open_front(reads, writer):
             return None
