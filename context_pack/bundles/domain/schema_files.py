@@ -18,7 +18,7 @@ from urllib.parse import quote, unquote, urljoin
 from context_pack.bundles.domain.patterns import Patterns
 from context_pack.bundles.domain.problems import FORBIDDEN, clipped, problem_words
 from context_pack.bundles.domain.schema_rules import validator_class
-from context_pack.bundles.domain.steps import COST, MOST_FOR_SCHEMA, Steps, TooCostly, cost_of
+from context_pack.bundles.domain.steps import COST, MOST_FOR_SCHEMA, Steps, TooCostly, cost_of, is_too_deep
 from context_pack.kernel.paths import RelativePath
 
 HOME = "https://bundle.invalid/"
@@ -136,10 +136,12 @@ def schema_flaws(schema: Any, steps: Steps) -> Iterator[str]:
         standard = make({"$ref": _STANDARD}, registry=_standard())
         for error in islice(standard.iter_errors(schema), MOST_FLAWS):
             yield problem_words(error)
-    except RecursionError:
-        yield "$ is nested too deep to be checked"
     except TooCostly:
         yield "$ is too large to be checked"
+    except BaseException as error:
+        if not is_too_deep(error):
+            raise
+        yield "$ is nested too deep to be checked"
 
 
 @cache
@@ -177,7 +179,9 @@ def looked_up(resolver: Any, ref: str) -> Any | None:
     except (AttributeError, LookupError, TypeError, ValueError):
         # How the library meets a pointer into a value that is no schema, and a URI that is none.
         return None
-    except RecursionError:
+    except BaseException as error:
+        if not is_too_deep(error):
+            raise
         return None
 
 

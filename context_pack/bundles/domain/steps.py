@@ -29,6 +29,15 @@ class TooCostly(Exception):
     """The step budget of a load is used up."""
 
 
+def is_too_deep(error: BaseException) -> bool:
+    """Whether a check ended because it went too deep.
+
+    The compiled part of jsonschema's library panics where Python raises RecursionError inside it, and what it
+    raises then is no Exception.
+    """
+    return isinstance(error, RecursionError) or type(error).__name__ == "PanicException"
+
+
 class Steps:
     """Counts the steps of one load; safe for one thread at a time."""
 

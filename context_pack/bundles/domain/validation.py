@@ -16,7 +16,7 @@ from context_pack.bundles.domain.patterns import PATIENCE, Patterns
 from context_pack.bundles.domain.problems import clipped, problem_words
 from context_pack.bundles.domain.schema_files import SchemaWorld, uri_of
 from context_pack.bundles.domain.schema_rules import validator_class
-from context_pack.bundles.domain.steps import TooCostly
+from context_pack.bundles.domain.steps import TooCostly, is_too_deep
 
 MOST_PROBLEMS = 20
 """The most problems that are listed for one entity."""
@@ -65,12 +65,13 @@ class Validation:
             self._steps.begin_value(data)
             for error in islice(self._validator.iter_errors(data), MOST_PROBLEMS):
                 found[problem_words(error)] = None
-        except RecursionError:
-            self._given_up = "it refers to itself without end; nothing is checked"
         except TooCostly:
             self._given_up = TOO_LONG
-        except Exception as error:
-            if error is self._steps.interrupted:
+        except BaseException as error:
+            if is_too_deep(error):
+                self._given_up = "it refers to itself without end; nothing is checked"
+                return list(found)
+            if error is self._steps.interrupted or not isinstance(error, Exception):
                 raise
             # Whatever jsonschema stumbles over is the schema's doing: say it, and go on without it.
             self._given_up = f"it cannot be used ({type(error).__name__}); nothing more is checked"

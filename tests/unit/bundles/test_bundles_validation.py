@@ -10,9 +10,11 @@ from bundle_maker import Files, bundle_files, desk_of, schema
 from hanging import never_hanging
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from rpds import HashTrieMap
 
 from context_pack.bundles.domain.patterns import Patterns
 from context_pack.bundles.domain.schema_files import SchemaWorld
+from context_pack.bundles.domain.steps import is_too_deep
 from context_pack.bundles.domain.validation import Validation
 from context_pack.bundles.ports import Flaw
 from context_pack.bundles.usecases.loading import load
@@ -499,6 +501,25 @@ def test_validation_without_flaws_agrees_with_jsonschema(of: Any, other: Any, va
     ours = checked.problems({"x": value})
     try:
         theirs = jsonschema.Draft202012Validator(document).is_valid({"x": value})
-    except RecursionError:
+    except BaseException as error:
+        if not is_too_deep(error):
+            raise
         return
     assert checked.flaws or (ours == []) is theirs
+
+
+@pytest.mark.clause("BD-09")
+def test_a_panic_of_the_compiled_map_counts_as_too_deep_and_an_interrupt_does_not() -> None:
+    class Key:
+        def __hash__(self) -> int:
+            return hash(1)
+
+        def __eq__(self, other: object) -> bool:
+            raise RecursionError
+
+    keys: Any = HashTrieMap({1: 1})
+    with pytest.raises(BaseException) as caught:
+        keys.get(Key())
+    assert is_too_deep(caught.value)
+    assert not isinstance(caught.value, Exception)
+    assert not is_too_deep(KeyboardInterrupt())
