@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from context_pack.kernel.containing import contained
 from context_pack.kernel.text import fence_for, fenced, is_single_line, single_line
 
-COMMONMARK = MarkdownIt("commonmark")
+COMMONMARK = MarkdownIt("commonmark", {"maxNesting": 200})
 HEAD = "[LEGEND]\n# Context pack: P\n\n[CONTENT]\n## Title [key]\n"
 TAIL = "\n\n### group: core\n#### ref [key]\n\n```py\n   1: x\n```\n"
 
