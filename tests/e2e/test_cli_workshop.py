@@ -157,14 +157,16 @@ def test_the_doctor_says_which_embedder_is_used_and_how_to_get_a_better_one(cli:
 
 @pytest.mark.clause("CLI-21")
 def test_the_doctor_works_where_packages_are_missing(cli: CommandLine) -> None:
-    # a module that stands in the way of the real one, as a broken installation would
-    (cli.folder / "attr.py").write_text("raise ImportError('broken on purpose')\n")
+    # modules that stand in the way of the real ones, as a broken installation would
+    for name in ("attr", "yaml"):
+        (cli.folder / f"{name}.py").write_text("raise ImportError('broken on purpose')\n")
+    (cli.folder / ".context.yaml").write_text("version: 1\nscope: .\nsummary: x\n")
     cli = CommandLine(cli.folder, afresh=True)
     code, found = checks(cli)
     assert code == 1
-    assert found["attrs"]["state"] == "broken"
+    assert [found[name]["state"] for name in ("attrs", "pyyaml")] == ["broken", "broken"]
     assert found["attrs"]["mend"] == "pip install --upgrade attrs"
-    for words in (["demo"], ["tools"], ["packs", "list"]):
+    for words in (["contexts", "status"], ["contexts", "refresh"]):
         done = cli(*words)
         assert (done.code, done.out) == (1, "")
         assert "'context-pack doctor' tells how to mend it" in done.err
