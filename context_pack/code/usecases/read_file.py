@@ -147,10 +147,12 @@ class FileReader:
             )
         imports = self._imports(source, language, check)
         paths, names = sorted(set(imports.paths) - {source.path.value}), sorted(imports.external)
-        free = max(room // 2, room - weight(content) if len(content) < room else 0)
-        inside, taken = _fitting(paths, free, ROW_BYTES)
-        external, more = _fitting(names, free - taken, NAME_BYTES)
-        page = paged(content, span, lines, room - taken - more)
+        inside, external, taken = _fitting_both(paths, names, room // 2)
+        if len(inside) + len(external) < len(paths) + len(names) and len(content) < room:
+            # A content that leaves more than half of the room leaves it to them.
+            free = max(room // 2, room - weight(content))
+            inside, external, taken = _fitting_both(paths, names, free)
+        page = paged(content, span, lines, room - taken)
         found = tuple(self._dependencies(inside, check, min(BUDGET_CHARS, page.room)))
         unnamed = len(paths) + len(names) - len(inside) - len(external)
         return FileRead(
@@ -257,6 +259,15 @@ def numbered_lines(content: str, first: int) -> str:
     ending = "\n" if content.endswith("\n") else ""
     lines = content.removesuffix("\n").split("\n") if content else []
     return "\n".join(f"{number:>4}: {line}" for number, line in enumerate(lines, first)) + ending
+
+
+def _fitting_both(
+    paths: Sequence[str], names: Sequence[str], room: int
+) -> tuple[tuple[str, ...], tuple[str, ...], int]:
+    """The paths and then the names that there is room for, and the bytes of both."""
+    inside, taken = _fitting(paths, room, ROW_BYTES)
+    external, more = _fitting(names, room - taken, NAME_BYTES)
+    return inside, external, taken + more
 
 
 def _fitting(names: Sequence[str], room: int, each: int) -> tuple[tuple[str, ...], int]:
