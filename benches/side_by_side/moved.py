@@ -103,7 +103,7 @@ def functions(tree: Mapping[str, str]) -> Iterator[tuple[str, Definition]]:
     for (path, _), found in zip(texts, parsed, strict=True):
         known = found.partly if isinstance(found, NotParsed) else found
         for each in known.definitions if known is not None else ():
-            if each.kind in ("function", "method", "macro") and 3 <= each.end - each.start + 1 <= 400:
+            if each.kind in ladder.CALLABLE and 3 <= each.end - each.start + 1 <= 400:
                 yield path, each
 
 

@@ -158,7 +158,8 @@ def _lines_of_others(anchor: Anchor, definitions: Sequence[Definition]) -> set[i
     others = set(map(id, anchor.stood_beside(definitions)))
     for each in sorted(definitions, key=lambda each: each.depth) if others else ():
         inside = range(each.start, each.end + 1)
-        lines = lines.union(inside) if id(each) in others else lines.difference(inside)
+        # In place: a file of very many definitions must not cost a copy for each.
+        (lines.update if id(each) in others else lines.difference_update)(inside)
     return lines
 
 
