@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 DIMENSION = 512
 NGRAMS = (3, 4, 5)
 WORD_BUCKETS, WORD_SHARE = 4, 0.5
-SEEDS = range(1, WORD_BUCKETS + 1)
 """The whole token has several buckets: one collision is not everything. The n-grams together weigh 1."""
+SEEDS = range(1, WORD_BUCKETS + 1)
 FIRST, FIRST_AGAIN = 16, 2
 """How many tokens are what a text begins with, and how often they count besides."""
 COUNT_POWER, BUCKET_POWER = 0.75, 0.7
