@@ -47,8 +47,10 @@ def outlined_lines(command: CodeOutline, outlined: Outlined) -> Iterator[str]:
         missing = " and ".join(
             ["more definitions"] * outlined.cut + [f"{outlined.left} more files"] * (outlined.left > 0)
         )
-        why = "out of time" if outlined.timed_out else f"cut at max_tokens {command.max_tokens}"
-        yield f"[{why}: {missing} not shown; narrow path, query or depth, or raise max_tokens]"
+        why, how = f"cut at max_tokens {command.max_tokens}", "path, query or depth, or raise max_tokens"
+        if outlined.timed_out:
+            why, how = "out of time", "path"
+        yield f"[{why}: {missing} not shown; narrow {how}]"
     if not outlined.complete:
         yield "[the tree is too large to be listed whole; name a folder]"
     for outline in outlined.outlines:
