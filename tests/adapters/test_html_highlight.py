@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from context_pack.kernel import languages
 from context_pack_adapters.html.highlight import FAMILIES, LONGEST_LINE, MOST_CHARS, highlighted
 from context_pack_adapters.html.markup import text
+from context_pack_adapters.html.page import style_sheet
 from context_pack_adapters.html.prose import prose
-from context_pack_adapters.html.style import CODE_CLASSES
 
 SPAN = re.compile(r'<span class="([a-z])">([^<>]*)</span>')
 PYTHON = 'def f(x):\n    """Doc\n    more"""\n    return f"{x}\\n" + str(1)  # why\n\n@wraps\nclass A: ...'
@@ -56,7 +56,7 @@ def test_an_unknown_language_is_plain(language: str) -> None:
 def test_colouring_changes_no_line_and_adds_only_our_elements(code: str, language: str) -> None:
     lines = highlighted(code, language)
     assert [plain(line) for line in lines] == [unescape(text(line)) for line in code.split("\n")]
-    assert {found for line in lines for found, _ in SPAN.findall(line)} <= set(CODE_CLASSES)
+    assert {found for line in lines for found, _ in SPAN.findall(line)} <= set(FAMILIES.values())
 
 
 @pytest.mark.clause("HTML-05")
@@ -72,7 +72,7 @@ def test_code_that_is_too_large_to_colour_is_shown_plain(code: str) -> None:
 
 
 def test_every_family_has_a_colour_and_every_colour_a_family() -> None:
-    assert set(FAMILIES.values()) - {""} == set(CODE_CLASSES)
+    assert set(FAMILIES.values()) - {""} == set(re.findall(r"^pre \.(\w+)\{", style_sheet(), re.MULTILINE))
 
 
 def test_most_languages_of_the_kernel_have_a_lexer() -> None:

@@ -11,8 +11,7 @@ from context_pack.kernel.lines import LineRange
 from context_pack.kernel.paths import RelativePath
 from context_pack.packs.domain.model import Diagram, Section
 from context_pack.packs.domain.states import CodeLocation, State
-from context_pack_adapters.html.page import POLICY
-from context_pack_adapters.html.style import style_sheet
+from context_pack_adapters.html.page import POLICY, style_sheet
 
 
 @pytest.mark.clause("HTML-01")

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from html_pages import FULL, page
 
-from context_pack_adapters.html.style import CODE_CLASSES, DARK, LIGHT, STATE_COLOURS, style_sheet
+from context_pack.packs.domain.states import State
+from context_pack_adapters.html.highlight import FAMILIES
+from context_pack_adapters.html.page import style_sheet
+
+LIGHT, DARK = (
+    dict(re.findall(r"--([\w-]+): (#\w+);", scheme))
+    for scheme in style_sheet().split("prefers-color-scheme", 1)
+)
 
 
 def luminance(colour: str) -> float:
@@ -24,8 +33,8 @@ def contrast(one: str, other: str) -> float:
 PAIRS = [
     *((ink, ground) for ink in ("ink", "soft", "link") for ground in ("page", "sheet", "sunk")),
     *((name, f"{name}-bg") for name in ("good", "calm", "plain", "warn", "bad")),
-    *((name, ground) for name in CODE_CLASSES for ground in ("sunk", "mark")),
-    *((name, ground) for name in set(STATE_COLOURS.values()) for ground in ("page", "sheet")),
+    *((name, ground) for name in set(FAMILIES.values()) - {""} for ground in ("sunk", "mark")),
+    *((name, ground) for name in ("good", "calm", "plain", "warn", "bad") for ground in ("page", "sheet")),
     ("ink", "plain-bg"),
     ("ink", "mark"),
     ("soft", "mark"),
@@ -46,3 +55,9 @@ def test_dark_mode_applies_to_screens_and_not_to_print() -> None:
     assert "@media screen and (prefers-color-scheme:dark)" in sheet
     assert "@media print" in sheet
     assert '<meta name="color-scheme" content="light dark">' in page(FULL)
+
+
+def test_every_state_has_a_colour_of_its_badge_its_card_and_its_line_in_the_contents() -> None:
+    for state in State:
+        rules = (f".badge.{state.value}{{", f".{state.value}{{--edge", f".toc .{state.value}{{")
+        assert all(rule in style_sheet() for rule in rules)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import cache
+from pkgutil import get_data
 
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.instants import format_instant
@@ -22,7 +24,6 @@ from context_pack_adapters.html.cards import SIGNS, RefCard, badge, card
 from context_pack_adapters.html.figures import Figure, figure, figures
 from context_pack_adapters.html.markup import Ids, counted, spans, text
 from context_pack_adapters.html.prose import prose
-from context_pack_adapters.html.style import style_sheet
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 # With more parts than this the contents name sections only; browsers and readers are both better off.
@@ -77,6 +78,12 @@ def render_parts(view: PackView) -> Iterator[str]:
     seen = format_instant(view.now, whole_seconds=True)
     yield f"<footer>Exported by context-pack at {seen}. States are those of that moment.</footer>\n"
     yield "</div>\n</body>\n</html>\n"
+
+
+@cache
+def style_sheet() -> str:
+    """The style sheet of the page."""
+    return (get_data(__package__, "page.css") or b"").decode()
 
 
 def _chapters(view: PackView) -> list[Chapter]:
