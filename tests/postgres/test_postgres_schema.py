@@ -30,7 +30,7 @@ def test_tables_of_the_first_version_are_brought_up_to_date_with_what_they_hold(
     pack = sample_pack(now=SystemClock().now(), name="kept")
     with psycopg.connect(address.url) as admin:
         for statement in (ROLES, STEPS[0], "INSERT INTO context_pack.cp_schema VALUES (1)", "RESET ROLE"):
-            admin.execute(statement)
+            admin.execute(statement.encode())
         admin.execute("INSERT INTO context_pack.cp_projects VALUES (%s, 'context_pack_member')", [PROJECT])
         body = pack_format.encode(pack).decode()
         admin.execute(OLD_PACK, (PROJECT, pack.id, pack.name, 1, pack.expires_at, body, uuid4()))

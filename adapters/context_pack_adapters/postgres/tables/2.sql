@@ -1,0 +1,2 @@
+ALTER TABLE context_pack.cp_packs ADD COLUMN former_name text;
+ALTER TABLE context_pack.cp_history ADD COLUMN body text;
