@@ -113,11 +113,10 @@ def _shown(snapshot: Snapshot, candidates: Sequence[_Measured], limit: int) -> t
         fresh = snapshot.found(list(some))
         kept = without_repeats([*seen, *fresh])[len(seen) :]
         seen += fresh
-        hits += [
-            Ranked(one, some[one.piece].distance, some[one.piece].relevance, *some[one.piece].shares)
-            for one in kept
-            if one is not None
-        ]
+        for one in kept:
+            if one is not None:
+                _, distance, relevance, (words, meaning) = some[one.piece]
+                hits.append(Ranked(one, distance, relevance, words, meaning))
         if len(hits) >= limit:
             break
     return tuple(hits[:limit])

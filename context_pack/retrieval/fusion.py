@@ -50,12 +50,14 @@ def relevances(
     found: list[float] = []
     for piece in order:
         meaning = calibrated(cosines[piece], unrelated) if piece in cosines else 0.0
-        words = min(1.0, max(0.0, keyword.get(piece, 0.0) / ideal)) if ideal > 0 else 0.0
-        lowest = min(lowest, weight * meaning + (1 - weight) * words)
+        words = keyword.get(piece, 0.0) / ideal if ideal > 0 else 0.0
+        score = weight * meaning + (1 - weight) * (1.0 if words > 1.0 else words)
+        lowest = score if score < lowest else lowest
         found.append(lowest)
     return found
 
 
 def calibrated(cosine: float, unrelated: float = 0.0) -> float:
     """A cosine counted from that of unrelated texts (0) to that of the same text (1)."""
-    return min(1.0, max(0.0, (cosine - unrelated) / (1.0 - unrelated)))
+    share = (cosine - unrelated) / (1.0 - unrelated)
+    return 0.0 if share < 0.0 else 1.0 if share > 1.0 else share

@@ -14,19 +14,18 @@ from context_pack.retrieval.model import FoundPiece
 
 def without_repeats(found: Sequence[FoundPiece]) -> list[FoundPiece | None]:
     """The passages without what an earlier neighbour shows; None for one that has nothing new."""
-    shown: dict[tuple[str, str, int], FoundPiece] = {}
-    said: set[tuple[str, str, str]] = set()
+    entries: dict[tuple[str, str], tuple[dict[int, FoundPiece], set[str]]] = {}
     kept: list[FoundPiece | None] = []
     for one in found:
-        place, saying = (one.corpus, one.key, one.index), (one.corpus, one.key, one.text)
-        if saying in said:
-            kept.append(None)
-            continue
-        said.add(saying)
-        rest = _after(shown.get((one.corpus, one.key, one.index - 1)), one)
-        rest = rest and _before(rest, shown.get((one.corpus, one.key, one.index + 1)))
-        # Neighbours are compared with the whole passage: what it lost is shown by another one.
-        shown[place] = one
+        shown, said = entries.setdefault((one.corpus, one.key), ({}, set()))
+        rest = None if one.text in said else one
+        if rest is not None:
+            if shown:
+                rest = _after(shown.get(one.index - 1), one)
+                rest = rest and _before(rest, shown.get(one.index + 1))
+            # Neighbours are compared with the whole passage: what it lost is shown by another one.
+            shown[one.index] = one
+            said.add(one.text)
         kept.append(rest)
     return kept
 

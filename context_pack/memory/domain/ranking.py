@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import log
+from operator import itemgetter
+from typing import NamedTuple
 
 from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.paths import RelativePath
@@ -58,6 +60,8 @@ _ASIDE = re.compile(
 )
 _VERSION = re.compile(r"(?:^|/)v(\d+)/")
 LEAST_PREFIX = 4
+_NONE = frozenset[str]()
+_FIRST = itemgetter(0)
 
 
 @frozen
@@ -97,13 +101,18 @@ def ranked(
     meaning = MEANING_OF_MANY if asked.is_long else MEANING
     scores = [_score(hit, meaning if hit.found.corpus == CODE else weight) for hit in hits]
     best = max(scores) or 1.0
-    files = _Files(asked, [(hit.found, score) for hit, score in zip(hits, scores, strict=True)])
+    files = _Files(asked, hits, scores)
+    least = CERTAIN if asked.is_symbol else LIKELY
     weighed = []
-    for score, hit in sorted(zip(scores, hits, strict=True), key=lambda pair: -pair[0]):
-        total = score + best * SUPPORT
-        if hit.found.corpus == CODE:
-            total = (score + best * files.gain(hit.found)) * files.share(hit.found)
-        weighed.append((total, _relevance(asked, hit, total / score / (1 + SUPPORT) if score else 1.0), hit))
+    for score, hit in sorted(zip(scores, hits, strict=True), key=_FIRST, reverse=True):
+        found = hit.found
+        is_code = found.corpus == CODE
+        total = (score + best * files.gain(found)) * files.share(found) if is_code else score + best * SUPPORT
+        change = total / score / (1 + SUPPORT) if score else 1.0
+        relevance = hit.relevance * change
+        if is_code and asked.names and _name_of(found.heading) in asked.names:
+            relevance = max(relevance, least * min(change, 1.0))
+        weighed.append((total, min(1.0, relevance), hit))
     return _spread(weighed, again)
 
 
@@ -111,25 +120,18 @@ def _score(hit: Ranked, weight: float) -> float:
     return (1 - weight) * hit.words + weight * hit.meaning
 
 
-def _relevance(asked: QuestionWords, hit: Ranked, change: float) -> float:
-    """How relevant a hit is, after its score has changed by so much."""
-    least = 0.0
-    if hit.found.corpus == CODE and _name_of(hit.found) in asked.names:
-        least = CERTAIN if asked.is_symbol else LIKELY
-    return min(1.0, max(hit.relevance * change, least * min(change, 1.0)))
-
-
-def _spread(weighed: Sequence[tuple[float, float, Ranked]], again: float) -> list[tuple[float, Ranked]]:
+def _spread(weighed: list[tuple[float, float, Ranked]], again: float) -> list[tuple[float, Ranked]]:
     """The best first, and further hits of a file behind the first hits of others."""
     left: dict[str, float] = {"": 1.0}
     spread = []
-    for total, relevance, hit in sorted(weighed, key=lambda each: -each[0]):
+    for total, relevance, hit in sorted(weighed, key=_FIRST, reverse=True):
         file = hit.found.key if hit.found.corpus == CODE else ""
         share = left.get(file, 1.0)
         spread.append((total * share, relevance, hit))
         if file:
             left[file] = share * again
-    return [(relevance, hit) for _, relevance, hit in sorted(spread, key=lambda each: -each[0])]
+    spread.sort(key=_FIRST, reverse=True)
+    return [(relevance, hit) for _, relevance, hit in spread]
 
 
 def shown(hits: Iterable[tuple[float, Ranked]]) -> Iterator[Ranked]:
@@ -143,27 +145,26 @@ def shown(hits: Iterable[tuple[float, Ranked]]) -> Iterator[Ranked]:
 class _Files:
     """Bonuses of hits for names and paths that match the question; call in the order of the scores."""
 
-    def __init__(self, asked: QuestionWords, scores: Sequence[tuple[FoundPiece, float]]) -> None:
+    def __init__(self, asked: QuestionWords, hits: Sequence[Ranked], scores: Sequence[float]) -> None:
         self._asked = asked
         self._sums: dict[str, float] = defaultdict(float)
-        self._firsts: dict[tuple[str, str], int] = {}
-        for found, score in scores:
-            self._sums[found.key] += score
-            place = (found.key, found.heading)
-            self._firsts[place] = min(found.start, self._firsts.get(place, found.start))
+        for hit, score in zip(hits, scores, strict=True):
+            self._sums[hit.found.key] += score
         self._most = max(self._sums.values()) or 1.0
-        self._stems = Counter(word for key in self._sums for word in _different_parts(_stem_of(key)))
-        self._folders = Counter(word for key in self._sums for word in _different_parts(_folder_of(key)))
-        self._names: dict[str, int] = defaultdict(int)
-        for found, _ in scores:
-            for word in _different_parts(_name_of(found)):
-                self._names[word] += 1
-        self._pieces = len(scores)
-        self._newest = max((_version(key) for key in self._sums), default=0)
-        self._seen: set[str] = set()
-        self._met: dict[str, frozenset[str]] = {}
-        self._called: dict[str, float] = {}
+        self._paths = {key: _path(key) for key in self._sums}
+        self._newest = max(path.version for path in self._paths.values())
+        self._pieces = len(hits)
         self._beginnings = {word[:LEAST_PREFIX] for word in asked.words}
+        self._met: dict[str, frozenset[str]] = {}
+        self._firsts = _first_lines(hits, asked.names)
+        self._called: dict[str, float] = {}
+        self._seen: set[str] = set()
+        if not asked.is_symbol:
+            self._called = self._in_common(Counter([_name_of(hit.found.heading) for hit in hits]))
+            self._stems = Counter([word for path in self._paths.values() for word in frozenset(path.stems)])
+            self._folders = Counter(
+                [word for path in self._paths.values() for word in frozenset(path.folders)]
+            )
 
     def gain(self, found: FoundPiece) -> float:
         """The bonus of a hit for its name, and of the first hit of a file for its path."""
@@ -172,83 +173,112 @@ class _Files:
             self._seen.add(found.key)
             gained += SUPPORT * self._sums[found.key] / self._most
             if not self._asked.is_symbol:
-                gained += self._path_bonus(found.key)
+                gained += self._path_bonus(self._paths[found.key])
         return gained
 
     def _named(self, found: FoundPiece) -> float:
         """The bonus of a definition whose name is in the question; only for its first piece."""
-        name, asked = _name_of(found), self._asked
-        spelled = name in asked.names and found.start == self._firsts[found.key, found.heading]
-        if asked.is_symbol:
-            return DEFINED * (1 + NAMESAKE * (_bare(_stem_of(found.key)) == _bare(name))) if spelled else 0.0
-        called = self._called.get(name)
-        if called is None:
-            called = self._called[name] = self._in_common(name)
-        return called + SPELLED * spelled
+        name = _name_of(found.heading)
+        spelled = self._firsts.get((found.key, found.heading)) == found.start
+        if self._asked.is_symbol:
+            like_it = self._paths[found.key].bare == _bare(name)
+            return DEFINED * (1 + NAMESAKE * like_it) if spelled else 0.0
+        return self._called.get(name, 0.0) + SPELLED * spelled
 
-    def _in_common(self, name: str) -> float:
-        """How much of a name is in the question, and of the question in the name."""
-        covered = frozenset[str]().union(*map(self._meeting, parts(name)))
-        if not covered:
-            return 0.0
-        words = {word: log(1 + self._pieces / self._names[word]) for word in parts(name)}
-        common = sum(rarity for word, rarity in words.items() if self._meeting(word))
-        return CALLED * common / sum(words.values()) + CALLING * len(covered) / len(self._asked.words)
+    def _in_common(self, names: Mapping[str, int]) -> dict[str, float]:
+        """How much of each name is in the question, and of the question in the name, where any is."""
+        having: dict[str, int] = defaultdict(int)
+        for name, times in names.items():
+            for word in _different_parts(name):
+                having[word] += times
+        met = {word for word in having if self._meeting(word)}
+        called = {}
+        for name in names:
+            if not met.isdisjoint(_different_parts(name)):
+                words = {word: log(1 + self._pieces / having[word]) for word in parts(name)}
+                common = sum(rarity for word, rarity in words.items() if word in met)
+                covered = frozenset[str]().union(*map(self._meeting, words))
+                called[name] = CALLED * common / sum(words.values()) + CALLING * len(covered) / len(
+                    self._asked.words
+                )
+        return called
 
-    def _path_bonus(self, key: str) -> float:
+    def _path_bonus(self, path: _Path) -> float:
         """The bonus for path words of a file that are in the question."""
-        count = len(self._sums)
-        stem = {word: log(1 + count / self._stems[word]) for word in parts(_stem_of(key))}
-        whole, most = sum(stem.values()), log(count) or 1.0
-        named = sum(rarity for word, rarity in stem.items() if self._meeting(word))
-        rare = sum(log(count / self._folders[word]) for word in parts(_folder_of(key)) if self._meeting(word))
-        return (FILE * named / whole if whole else 0.0) + FOLDER * rare / most
+        count, bonus = len(self._sums), 0.0
+        if any(map(self._meeting, path.stems)):
+            stem = {word: log(1 + count / self._stems[word]) for word in path.stems}
+            named = sum(rarity for word, rarity in stem.items() if self._meeting(word))
+            bonus = FILE * named / sum(stem.values())
+        rare = sum([log(count / self._folders[word]) for word in path.folders if self._meeting(word)])
+        return bonus + FOLDER * rare / (log(count) or 1.0)
 
     def _meeting(self, word: str) -> frozenset[str]:
         """The words of the question that are this word, or begin with it, or it with them."""
-        if word[:LEAST_PREFIX] not in self._beginnings:
-            return frozenset()
         met = self._met.get(word)
         if met is None:
-            met = self._met[word] = frozenset(other for other in self._asked.words if _meet(word, other))
+            near = word[:LEAST_PREFIX] in self._beginnings
+            met = frozenset(other for other in self._asked.words if _meet(word, other)) if near else _NONE
+            self._met[word] = met
         return met
 
     def share(self, found: FoundPiece) -> float:
         """How much of its score a piece of code keeps."""
+        path = self._paths[found.key]
         share = 1.0 if found.heading else NAMELESS
         if found.kind in NO_CODE:
             share *= NO_CODE_SHARE
         if found.end - found.start < SHORT_LINES:
             share *= SHORT
-        tests, aside = _roles(found.key)
-        share *= aside if self._asked.about_tests else tests * aside
-        if not self._asked.about_versions and 0 < _version(found.key) < self._newest:
+        share *= path.aside if self._asked.about_tests else path.tests * path.aside
+        if 0 < path.version < self._newest and not self._asked.about_versions:
             share *= OLD
         return share
 
 
+def _first_lines(hits: Sequence[Ranked], names: Collection[str]) -> dict[tuple[str, str], int]:
+    """The first line that was found of each definition with one of these names, by file and heading."""
+    firsts: dict[tuple[str, str], int] = {}
+    for hit in hits if names else ():
+        found = hit.found
+        if _name_of(found.heading) in names:
+            place = (found.key, found.heading)
+            firsts[place] = min(found.start, firsts.get(place, found.start))
+    return firsts
+
+
+class _Path(NamedTuple):
+    """What a file's path says of it: its words, the shares of its score that it keeps, and its version."""
+
+    stems: tuple[str, ...]
+    folders: tuple[str, ...]
+    bare: str
+    tests: float
+    aside: float
+    version: int
+
+
 @lru_cache(maxsize=4096)
-def _roles(key: str) -> tuple[float, float]:
-    """The share of the score that a file keeps as a test, and as an example or copy."""
-    return TEST if is_test(RelativePath(key)) else 1.0, ASIDE if _ASIDE.search(key) else 1.0
+def _path(key: str) -> _Path:
+    folder, _, name = key.rpartition("/")
+    stem = name.rpartition(".")[0] or name
+    version = _VERSION.search(key)
+    return _Path(
+        parts(stem),
+        parts(folder),
+        _bare(stem),
+        TEST if is_test(RelativePath(key)) else 1.0,
+        ASIDE if _ASIDE.search(key) else 1.0,
+        int(version[1]) if version else 0,
+    )
 
 
-def _name_of(found: FoundPiece) -> str:
-    return found.heading.rpartition(".")[2]
-
-
-def _stem_of(key: str) -> str:
-    name = key.rpartition("/")[2]
-    return name.rpartition(".")[0] or name
+def _name_of(heading: str) -> str:
+    return heading.rpartition(".")[2]
 
 
 def _bare(name: str) -> str:
     return name.replace("_", "").replace("-", "").lower().rstrip("s")
-
-
-def _version(key: str) -> int:
-    found = _VERSION.search(key) if "/v" in key or key.startswith("v") else None
-    return int(found[1]) if found else 0
 
 
 @lru_cache(maxsize=4096)
@@ -260,10 +290,6 @@ def parts(name: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _different_parts(name: str) -> frozenset[str]:
     return frozenset(parts(name))
-
-
-def _folder_of(key: str) -> str:
-    return key.rpartition("/")[0]
 
 
 def _meet(word: str, other: str) -> bool:
