@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from stdio_client import ROOT, environment
+from waiting import PATIENCE
 
 from context_pack.kernel.paths import RelativePath
 from context_pack_adapters.disk.private import PrivateFolder
@@ -52,7 +53,7 @@ def test_buffered_reads_are_written_after_a_delay(tmp_path: Path) -> None:
     read(files, 3)
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer) and thread.interval == 0.05:
-            thread.join(30)
+            thread.join(PATIENCE)
     assert stored(tmp_path) == {"a.py": 3}
 
 
@@ -70,7 +71,9 @@ import sys
 from context_pack.kernel.paths import RelativePath
 from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.inmemory import FixedClock
+from context_pack_adapters.stores import access_files
 from context_pack_adapters.stores.access_files import AccessFiles
+access_files.LOCK_SECONDS = 120.0
 files = AccessFiles(PrivateFolder(sys.argv[1]), FixedClock(), 60.0)
 for number in range(20):
     files.record(RelativePath("a.py"), FixedClock().now())
@@ -88,7 +91,7 @@ def test_processes_count_together_and_the_last_reads_are_written_at_their_end(tm
         )
         for number in range(6)
     ]
-    assert [worker.wait(60) for worker in workers] == [0] * 6
+    assert [worker.wait(PATIENCE) for worker in workers] == [0] * 6
     assert stored(tmp_path) == {"a.py": 120, **{f"own-{number}.py": 20 for number in range(6)}}
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hanging import never_hanging
+from waiting import PATIENCE
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
@@ -56,14 +57,14 @@ def test_a_waiter_gets_the_lock_when_it_is_free(path: str) -> None:
     got = threading.Event()
 
     def wait() -> None:
-        with PathLock(path, 60.0):
+        with PathLock(path, PATIENCE):
             got.set()
 
     waiter = threading.Thread(target=wait)
     waiter.start()
     assert not got.wait(0.1)
     first.release()
-    assert got.wait(30.0)
+    assert got.wait(PATIENCE)
     waiter.join()
 
 
@@ -86,7 +87,7 @@ def test_a_retired_lock_file_never_splits_waiters(path: str) -> None:
     def work() -> None:
         nonlocal inside, most, rounds
         for turn in range(25):
-            with PathLock(path, 30.0) as lock:
+            with PathLock(path, PATIENCE) as lock:
                 with guard:
                     inside += 1
                     most = max(most, inside)

@@ -9,13 +9,13 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from hanging import never_hanging
 from search_corpus import settle
-from waiting import is_alive, until
+from waiting import PATIENCE, is_alive, until
 
 from context_pack.code.domain.search import LineQuery
 from context_pack.kernel.errors import Code, Failure
@@ -48,12 +48,12 @@ class Watched(QuietCall):
 
 @contextmanager
 def withdrawing(call: Watched) -> Iterator[None]:
-    """Another thread, which withdraws the call once it has run twenty times beside the search's thread."""
+    """Another thread, which withdraws the call once it has run five times beside the search's thread."""
     stop = threading.Event()
 
     def watch() -> None:
         beside = 0
-        while beside < 20 and not stop.wait(0.005):
+        while beside < 5 and not stop.wait(0.005):
             beside += any(thread.name == "search" for thread in threading.enumerate())
         call.withdrawn = True
 
@@ -90,6 +90,16 @@ def timed_out(search: FileTreeSearch, pattern: str) -> float:
     return time.monotonic() - began
 
 
+def found(search: FileTreeSearch, pattern: str) -> int:
+    """How many lines a search found; none if the machine was too slow for the search's short time."""
+    try:
+        return search.search(LineQuery(pattern), QuietCall()).total
+    except Failure as failure:
+        if failure.code is not Code.TIMED_OUT:
+            raise
+        return 0
+
+
 @pytest.mark.clause("CD-68")
 @pytest.mark.parametrize("pattern", CATASTROPHES)
 def test_a_catastrophic_pattern_ends_in_time(pattern: str, tmp_path: Path) -> None:
@@ -98,7 +108,7 @@ def test_a_catastrophic_pattern_ends_in_time(pattern: str, tmp_path: Path) -> No
     with never_hanging():
         assert timed_out(search, pattern) >= 0.5
     (tmp_path / "trap.txt").write_text("harmless\n")
-    assert search.search(LineQuery("harmless"), QuietCall()).total == 1
+    until(lambda: found(search, "harmless") == 1)
 
 
 @pytest.mark.slow
@@ -187,19 +197,19 @@ def planted(root: Path) -> Path:
 @pytest.mark.clause("CD-68", "CD-69")
 def test_a_child_that_hangs_is_killed_at_the_deadline(tmp_path: Path, stuck: Path) -> None:
     search = FileTreeSearch(planted(tmp_path), PathPolicy(), "rg", str(stuck), seconds=0.5)
+    before = children()
     with never_hanging():
         assert timed_out(search, "foo.*bar.*foo") >= 0.5
-    pid = int((tmp_path / "pid").read_text())
-    until(lambda: not is_alive(pid))
+    until(lambda: children() <= before)
 
 
 @pytest.mark.clause("CD-69")
 def test_a_child_is_killed_when_its_call_is_cancelled(tmp_path: Path, stuck: Path) -> None:
-    search = FileTreeSearch(planted(tmp_path), PathPolicy(), "rg", str(stuck), seconds=60)
+    search = FileTreeSearch(planted(tmp_path), PathPolicy(), "rg", str(stuck), seconds=2 * PATIENCE)
     call = Watched()
 
     def withdraw() -> None:
-        until((tmp_path / "pid").exists)
+        waited_for(tmp_path / "pid")
         call.withdrawn = True
 
     threading.Thread(target=withdraw).start()
@@ -219,7 +229,7 @@ def test_a_child_does_not_outlive_a_server_that_was_killed(tmp_path: Path, stuck
         "from context_pack.kernel.paths import PathPolicy\n"
         "from context_pack.toolkit.call import QuietCall\n"
         "from context_pack_adapters.search.code_search import FileTreeSearch\n"
-        "search = FileTreeSearch(Path(sys.argv[1]), PathPolicy(), 'rg', sys.argv[2], seconds=60)\n"
+        "search = FileTreeSearch(Path(sys.argv[1]), PathPolicy(), 'rg', sys.argv[2], seconds=600)\n"
         "search.search(LineQuery('foo.*bar.*foo'), QuietCall())\n"
     )
     checkout = Path(__file__).resolve().parents[2]
@@ -228,7 +238,6 @@ def test_a_child_does_not_outlive_a_server_that_was_killed(tmp_path: Path, stuck
         [sys.executable, "-c", program, str(tree), str(stuck)], env={**os.environ, "PYTHONPATH": path}
     )
     try:
-        until((tmp_path / "pid").exists)
         pid = int(waited_for(tmp_path / "pid"))
         until(lambda: is_tied(pid))
         assert is_alive(pid)
@@ -245,16 +254,26 @@ def is_tied(pid: int) -> bool:
 
 
 def waited_for(file: Path) -> str:
-    """What a file says once it says something."""
-    until(lambda: bool(file.read_text().strip()))
-    return file.read_text()
+    """What a file says once it is there and says something."""
+    return until(lambda: file.read_text().strip() if file.exists() else "")
+
+
+def children() -> set[str]:
+    """The processes that this one has started and that still run."""
+    found = set()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = path.read_text().rpartition(")")[2].split()[:2]
+            if int(parent) == os.getpid() and state != "Z":
+                found.add(path.parent.name)
+    return found
 
 
 @pytest.mark.clause("CD-69")
 def test_no_descriptor_is_left_open_after_a_run(tmp_path: Path) -> None:
     before = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else []
     with running(["sh", "-c", "echo said; exit 3"], str(tmp_path)) as child:
-        assert output_of(child, Deadline(30)) == b"said\n"
+        assert output_of(child, Deadline(PATIENCE)) == b"said\n"
     assert child.returncode == 3
     with pytest.raises(OSError, match="no-such-command"), running(["/no-such-command"], str(tmp_path)):
         pass
@@ -269,7 +288,7 @@ def test_a_child_sees_none_of_our_streams(tmp_path: Path) -> None:
     ours = {os.readlink(f"/proc/self/fd/{number}") for number in (0, 1, 2)} - {os.devnull}
     words = ["sh", "-c", "readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2"]
     with running(words, str(tmp_path)) as child:
-        reads, writes, complains = output_of(child, Deadline(30)).decode().split()
+        reads, writes, complains = output_of(child, Deadline(PATIENCE)).decode().split()
     assert reads.startswith("pipe:")
     assert writes.startswith("pipe:")
     assert complains == os.devnull
@@ -281,13 +300,13 @@ def test_exceptions_of_timed_work_reach_the_caller() -> None:
         raise LookupError("inside")
 
     with pytest.raises(LookupError, match="inside"):
-        in_time(work, "x", 5.0, QuietCall())
-    assert in_time(lambda deadline: deadline.left() > 4, "x", 5.0, QuietCall())
+        in_time(work, "x", PATIENCE, QuietCall())
+    assert in_time(lambda deadline: deadline.left() > 0, "x", PATIENCE, QuietCall())
 
 
 def test_a_stopped_deadline_has_no_time_left() -> None:
-    deadline = Deadline(60)
-    assert deadline.left() > 50
+    deadline = Deadline(PATIENCE)
+    assert 0 < deadline.left() <= PATIENCE
     deadline.stop()
     with pytest.raises(TimedOut):
         deadline.left()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from context_pack.kernel.paths import RelativePath
 from context_pack.memory.domain.discovery import uuid_of
@@ -27,9 +27,7 @@ def test_a_session_is_on_disk_soon_after_its_first_call_and_without_an_end(tmp_p
     log = SessionFiles(PrivateFolder(tmp_path), FixedClock(), ONE)
     log.called("read_file")
     file = folder(tmp_path) / f"{ONE}.md"
-    deadline = time.monotonic() + 30
-    while not file.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    until(file.exists)
     (past,) = SessionFiles(PrivateFolder(tmp_path), FixedClock(), TWO).past()
     assert (past.id, past.ended, past.tools) == (ONE, None, {"read_file": 1})
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from context_pack import open_workspace
 from context_pack.kernel.paths import PathPolicy, RelativePath
@@ -28,13 +29,15 @@ def root(tmp_path: Path) -> Path:
 
 def stamp_of(tree: DiskSourceTree, path: RelativePath = APP) -> Stamp:
     """The stamp of a file, as soon as it has one."""
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
+
+    def look() -> Stamp | None:
         found = tree.read(path, 10_000)
         assert isinstance(found, SourceFile)
-        if found.stamp is not None:
-            return found.stamp
-    pytest.fail("the file never gets old enough")
+        return found.stamp
+
+    stamp = until(look)
+    assert stamp is not None
+    return stamp
 
 
 @pytest.mark.clause("ST-52")

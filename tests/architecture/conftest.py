@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import PATIENCE
 
 Ask = Callable[..., dict[int, dict[str, Any]]]
 
@@ -51,7 +52,7 @@ def exchange(
         process.stdin.close()
         messages += [json.loads(line) for line in process.stdout]
         errors = process.stderr.read().decode("utf-8", "replace")
-        assert process.wait(timeout=10) == 0, errors
+        assert process.wait(PATIENCE) == 0, errors
     return messages
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE
 
 NOT_BEFORE_INITIALIZE = {
     "argparse",
@@ -53,7 +54,7 @@ def loaded_before_the_answer(
                 break
         process.stdin.close()
         process.stdout.read()
-        assert process.wait(timeout=10) == 0
+        assert process.wait(PATIENCE) == 0
     return names, answer
 
 

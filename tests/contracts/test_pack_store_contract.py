@@ -61,7 +61,7 @@ def opener(
 def open_shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Shelf]:
     """Opens a shelf of each kind."""
 
-    def start(ids: IdSource | None = None, timeout: float = 10.0) -> Shelf:
+    def start(ids: IdSource | None = None, timeout: float = PATIENCE) -> Shelf:
         clock = FixedClock()
         open_store = opener(request.param, tmp_path, request)
         return Shelf(open_store(clock, ids or SeededIds(), timeout), clock)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import FolderNames, Reason, SourceFile, SourceTree, Stamp, Unreadable
@@ -66,13 +66,15 @@ def text_of(tree: SourceTree, path: str) -> str:
 
 def stamped(tree: SourceTree, path: RelativePath) -> Stamp:
     """The stamp of a file, as soon as it has one."""
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
+
+    def look() -> Stamp | None:
         found = tree.read(path, 10_000)
         assert isinstance(found, SourceFile)
-        if found.stamp is not None:
-            return found.stamp
-    pytest.fail("the file never gets old enough")
+        return found.stamp
+
+    stamp = until(look)
+    assert stamp is not None
+    return stamp
 
 
 @pytest.mark.clause("ST-45")

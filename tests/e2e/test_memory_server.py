@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from private_folders import places_of
-from stdio_client import PATIENCE, StdioClient
+from stdio_client import StdioClient
+from waiting import until
 
 Spawn = Callable[..., StdioClient]
 FAST = {"CONTEXT_PACK_EMBEDDER": "fast", "CONTEXT_PACK_RATE_LIMITS": "off"}
@@ -22,16 +22,6 @@ def started(spawn: Spawn, **env: str) -> StdioClient:
     client = spawn(env={**FAST, **env})
     client.initialize()
     return client
-
-
-def until(done: Callable[[], Any]) -> Any:
-    """What `done` returns once it is something; a test that waits too long fails."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if found := done():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it never came")
 
 
 def plant(root: Path, count: int, lines: int = 3) -> None:

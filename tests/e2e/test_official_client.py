@@ -8,37 +8,29 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import mcp_types as types
 import pytest
 from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+from official_client import connected
 
-SERVER = Path(__file__).with_name("conformance_server.py")
+FIXTURE = Path(__file__).with_name("conformance_server.py")
+SERVER = StdioServerParameters(command=sys.executable, args=[str(FIXTURE)])
 MODES = ["legacy", "auto", "2026-07-28"]
-PATIENCE = 60
 
 Scene = Callable[[Client], Awaitable[None]]
-
-
-@asynccontextmanager
-async def connected(mode: str, **options: Any) -> AsyncIterator[Client]:
-    """A client of a fresh server process."""
-    server = stdio_client(StdioServerParameters(command=sys.executable, args=[str(SERVER)]))
-    async with asyncio.timeout(PATIENCE), Client(server, mode=mode, **options) as client:
-        yield client
 
 
 def play(mode: str, scene: Scene, **options: Any) -> None:
     """Run a scene on a connection of its own."""
 
     async def run() -> None:
-        async with connected(mode, **options) as client:
+        async with connected(mode, SERVER, **options) as client:
             await scene(client)
 
     asyncio.run(run())

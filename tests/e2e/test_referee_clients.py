@@ -18,8 +18,9 @@ import mcp_types as types
 import pytest
 import referees
 from mcp.client.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
+from official_client import connected
 from stdio_client import PRIVATE, environment
 
 HERE = Path(__file__).parent
@@ -95,8 +96,7 @@ def python_2(mode: str) -> Callable[[Path], Said]:
 
 async def _played(mode: str, given: dict[str, Any]) -> Said:
     said: Said = {}
-    server = stdio_client(StdioServerParameters(**given["server"]))
-    async with asyncio.timeout(60), Client(server, mode=mode) as client:
+    async with connected(mode, StdioServerParameters(**given["server"])) as client:
         info = client.server_info
         server_info = info and info.model_dump(by_alias=True)
         said["hello"] = {"version": client.protocol_version, "server": server_info}

@@ -111,7 +111,7 @@ def test_killed_backends_and_a_killed_server_lose_no_acknowledged_change() -> No
         check_history(server, keys, store)
 
         server.process.send_signal(signal.SIGQUIT)  # as if it had crashed
-        server.process.wait(30)
+        server.process.wait(PATIENCE)
         hasty = PostgresPackStore(Database(Address(server.url), lambda: PROJECT), SystemIds())
         with pytest.raises(Failure) as told_so:
             hasty.get(keys[0])

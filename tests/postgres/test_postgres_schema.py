@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from postgres_server import Server
 from sample_packs import maker, sample_pack
+from waiting import PATIENCE
 
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.postgres.connection import VERSION, Address, Database
@@ -34,7 +35,7 @@ def test_tables_of_the_first_version_are_brought_up_to_date_with_what_they_hold(
         admin.execute("INSERT INTO context_pack.cp_projects VALUES (%s, 'context_pack_member')", [PROJECT])
         body = pack_format.encode(pack).decode()
         admin.execute(OLD_PACK, (PROJECT, pack.id, pack.name, 1, pack.expires_at, body, uuid4()))
-    store = PostgresPackStore(Database(address, lambda: PROJECT), SystemIds())
+    store = PostgresPackStore(Database(address, lambda: PROJECT, PATIENCE), SystemIds())
     with pytest.raises(Failure) as told:
         store.all()
     assert told.value.code is Code.MIGRATION_REQUIRED

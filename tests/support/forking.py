@@ -27,10 +27,10 @@ from pathlib import Path
 from traceback import print_exc
 from typing import IO
 
+from waiting import PATIENCE
+
 ROOT = Path(__file__).resolve().parents[2]
 PYTHONPATH = os.pathsep.join([str(ROOT), str(ROOT / "adapters")])
-PATIENCE = 120.0
-"""How long a test waits for something that must come; never how long it takes."""
 READ_AT_START = ("PYTHON", "LC_", "LANG", "OPENBLAS_", "LD_")
 """How variables begin that only a new interpreter takes note of."""
 

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from forking import PATIENCE, PYTHONPATH, ROOT, ForkedProcess, can_fork
+from forking import PYTHONPATH, ROOT, ForkedProcess, can_fork
+from waiting import PATIENCE
 
 __all__ = ["HELLO", "MAIN", "PATIENCE", "PRIVATE", "ROOT", "Mode", "StdioClient", "environment"]
 

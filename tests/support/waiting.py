@@ -5,16 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
-PATIENCE = 60.0
+T = TypeVar("T")
+
+PATIENCE = 120.0
+"""How long a test waits for something that must come; never how long it takes."""
 
 
-def until(holds: Callable[[], object], seconds: float = PATIENCE) -> None:
-    """Wait for what must come; a test that waits in vain fails."""
+def until(holds: Callable[[], T], seconds: float = PATIENCE) -> T:
+    """What was waited for, as soon as it is something; a test that waits in vain fails."""
     end = time.monotonic() + seconds
-    while not holds():
+    while not (found := holds()):
         assert time.monotonic() < end, "it never came"
         time.sleep(0.01)
+    return found
 
 
 def is_alive(pid: int) -> bool:

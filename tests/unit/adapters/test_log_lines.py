@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from threading import Thread
 
 import pytest
+from waiting import PATIENCE
 
 from context_pack.toolkit.registry import Finished
 from context_pack_adapters.logs import LONGEST_LINE, Log, one_line
@@ -126,7 +127,7 @@ def test_a_full_stderr_pipe_blocks_no_caller(pipe: Pipe) -> None:
 
     speaker = Thread(target=speak)
     speaker.start()
-    speaker.join(30)
+    speaker.join(PATIENCE)
     assert not speaker.is_alive()
     lines = pipe.lines()
     assert 10 < len(lines) < 1000

@@ -6,10 +6,9 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from waiting import PATIENCE
 
 from context_pack_adapters.mcp.lanes import FULL_JOBS, MOST_LOST, Lanes
-
-PATIENCE = 120.0
 
 
 class Task:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from waiting import PATIENCE
 
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Demo, Peer
@@ -35,9 +36,9 @@ def test_a_cancelled_mutation_that_has_not_begun_is_not_applied(
 @pytest.mark.clause("MCP-31")
 def test_a_running_call_is_stopped_and_not_answered(peer: Peer, demo: Demo, req: Request) -> None:
     (thread,) = peer.start(req("tools/call", {"name": "wait", "_meta": {"progressToken": 1}}, "w"))
-    assert demo.begun.wait(10)
+    assert demo.begun.wait(PATIENCE)
     cancel(peer, "w")
-    thread.join(10)
+    thread.join(PATIENCE)
     assert not thread.is_alive()
     assert peer.take() == []
     assert demo.settled == []
@@ -123,11 +124,11 @@ def test_a_cancel_hits_every_request_of_that_id_and_no_other(peer: Peer, req: Re
 def test_other_requests_are_served_while_one_runs(peer: Peer, demo: Demo, req: Request) -> None:
     peer.load()
     (thread,) = peer.start(req("tools/call", {"name": "wait"}, "w"))
-    assert demo.begun.wait(10)
+    assert demo.begun.wait(PATIENCE)
     assert peer.result("ping") == {}
     assert peer.call("echo", {"text": "meanwhile"})["structuredContent"] == {"text": "meanwhile"}
     demo.gate.set()
-    thread.join(10)
+    thread.join(PATIENCE)
     (reply,) = peer.take()
     assert (reply["id"], reply["result"]["structuredContent"]) == ("w", {"waited": True})
     assert demo.settled == ["waited"]
@@ -137,10 +138,10 @@ def test_other_requests_are_served_while_one_runs(peer: Peer, demo: Demo, req: R
 def test_cancel_all_withdraws_what_waits_and_what_runs(peer: Peer, demo: Demo, req: Request) -> None:
     peer.load()
     (thread,) = peer.start(req("tools/call", {"name": "wait"}, "w"))
-    assert demo.begun.wait(10)
+    assert demo.begun.wait(PATIENCE)
     (queued,) = peer.post(req("tools/call", WRITE, "q"))
     peer.session.cancel_all()
-    thread.join(10)
+    thread.join(PATIENCE)
     assert not thread.is_alive()
     queued.run()
     assert (peer.take(), demo.notes) == ([], [])

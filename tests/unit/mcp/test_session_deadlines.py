@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from waiting import PATIENCE
 
 if TYPE_CHECKING:
     from tests.unit.mcp.conftest import Demo, Peer
@@ -26,9 +27,9 @@ def told(peer: Peer) -> dict[str, Any]:
 @pytest.mark.clause("TR-52")
 def test_a_cancellable_call_stops_at_its_deadline_with_advice(peer: Peer, demo: Demo, req: Request) -> None:
     (thread,) = peer.start(req("tools/call", WAIT, 7))
-    assert demo.begun.wait(10)
+    assert demo.begun.wait(PATIENCE)
     demo.now = 46.0
-    thread.join(10)
+    thread.join(PATIENCE)
     said = told(peer)
     assert said["error"] == "timed_out"
     assert "45 s" in said["message"]
@@ -45,7 +46,7 @@ def test_a_call_ignoring_its_deadline_gets_one_timeout_reply(
     peer.load()
     (job,) = peer.post(req("tools/call", WAIT, 7))
     thread = peer.in_thread(job)
-    assert demo.begun.wait(10)
+    assert demo.begun.wait(PATIENCE)
     assert job.look(False) == 47.0
     if cancelled:
         peer.notify("notifications/cancelled", {"requestId": 7})
@@ -53,7 +54,7 @@ def test_a_call_ignoring_its_deadline_gets_one_timeout_reply(
     assert job.look(False) is None
     assert peer.take() == [] if cancelled else told(peer)["error"] == "timed_out"
     demo.gate.set()
-    thread.join(10)
+    thread.join(PATIENCE)
     assert peer.take() == demo.settled == []
 
 
