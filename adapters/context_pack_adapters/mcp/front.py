@@ -1,27 +1,31 @@
 """One request at a time, served by the thread that reads it: handing it to a lane costs more than most calls.
 
 The main thread gives a request that came alone to this thread, and the reading with it. While this thread is
-at work, the next request wakes the main thread, which takes the reading back: what hangs here hangs alone.
-Changing what the main thread is woken by takes an `epoll`; where there is none, or where the input is a plain
-file, the main thread reads everything and nothing is served here.
+at work, the next request wakes the main thread, which takes the reading back and has the lanes adopt the job:
+what hangs here hangs alone, and what ends before anybody else comes costs the lanes nothing. Changing what
+the main thread is woken by takes an `epoll`; where there is none, or where the input is a plain file, the
+main thread reads everything and nothing is served here.
 """
 
 from __future__ import annotations
 
+import math
 import select
 import threading
+import time
 from _thread import start_new_thread
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from context_pack_adapters.mcp.lanes import Entry, LaneJob
+from context_pack_adapters.mcp.lanes import Entry, LaneJob, Lanes
+from context_pack_adapters.mcp.writer import PIPE_ATOMIC, Writer
 
 
 class Front:
     """The thread that reads and serves, and whether it does so now.
 
-    `take` reads once; it gives the request that came alone, and whether this thread may read on. `serve`
-    serves a request; `wake` wakes the main thread.
+    `take` reads once; it gives the request that came alone, and whether this thread may read on. `wake` wakes
+    the main thread.
 
     Raises:
         AttributeError, OSError, RuntimeError: the system has no `epoll` for that input, or no thread now.
@@ -30,76 +34,88 @@ class Front:
     def __init__(
         self,
         descriptor: int,
-        take: Callable[[], tuple[Entry | None, bool]],
-        serve: Callable[[Entry], None],
+        take: Callable[[list[bytes]], tuple[LaneJob | None, bool]],
+        lanes: Lanes,
+        writer: Writer,
         wake: Callable[[], None],
     ) -> None:
         self.reads = False
         """Whether this thread reads, and not the main one."""
-        self.standby = select.epoll()
-        """Readable when a request has come while this thread is at work."""
-        self._descriptor = descriptor
-        self._take = take
-        self._serve = serve
-        self._wake = wake
-        self._lock = threading.Lock()
-        self._given: SimpleQueue[Entry] = SimpleQueue()
-        self._at_work = False
-        self.thread = 0
-        """Its identity, once it runs."""
-        self._job: LaneJob | None = None
         self.idle = True
         """Whether a request can be given."""
-        self._begin()  # a plain file cannot be waited for: better known now
-        self._end()
+        self.alarm = math.inf
+        """When the main thread looks at the latest; whoever is due before wakes it."""
+        self.standby = select.epoll()
+        """Readable when a request has come while this thread is at work."""
+        self.thread = 0
+        """Its identity, once it runs."""
+        self._descriptor = descriptor
+        self._take = take
+        self._lanes = lanes
+        self._writer = writer
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._given: SimpleQueue[LaneJob] = SimpleQueue()
+        self._unsent: list[bytes] = []  # what is sent while this thread deals with what it read
+        self._job: LaneJob | None = None
+        self._entry: Entry | None = None  # the job as the lanes know it, once they have adopted it
+        self._due = math.inf
+        self._watched = False
+        self._watch()  # a plain file cannot be waited for: better known now
+        self._unwatch()
         start_new_thread(self._run, ())
 
-    def give(self, entry: Entry) -> None:
+    @property
+    def due(self) -> float:
+        """When the job at work, if there is one, should be looked at."""
+        return math.inf if self._job is None else self._due
+
+    def give(self, job: LaneJob) -> None:
         """Give this idle thread a request to serve; it then reads the next one itself."""
         with self._lock:
             self.idle = False
             self.reads = True
-            self._begin()
-        self._given.put(entry)
+            self._begin(job)
+        self._given.put(job)
 
-    def take_back(self) -> LaneJob | None:
-        """Let this thread read no more; when this returns, it does not.
-
-        The job whose reply was sent while it still had something to do here, if there is one.
-        """
+    def take_back(self) -> None:
+        """Let this thread read no more; when this returns, it does not, and the lanes know what it does."""
         with self._lock:
             self.reads = False
-            self._end()
-            return self._job if self._job is not None and self._job.is_over else None
+            self._unwatch()
+            self._adopt()
 
-    @property
-    def answers(self) -> bool:
-        """Whether the current request is done and only its reply has to be sent."""
-        return self._job is not None and self._job.is_over
-
-    def relax(self) -> None:
-        """Do not wake the main thread for the next request: this thread is about to read it."""
+    def look(self) -> None:
+        """Let the lanes know of the job at work, and look after it."""
         with self._lock:
-            self._end()
+            self._adopt()
 
-    def answered(self) -> None:
-        """Called after the reply: wake the main thread for the next request only if deferred work is left."""
-        with self._lock:
-            if self._job is None or not self._job.leaves_work:
-                self._end()
-            elif self.reads:
-                self._begin()
+    def send(self, frame: bytes) -> None:
+        """Send from this thread: what it read is answered together, and a reply as the last thing it does."""
+        job = self._job
+        if job is None:
+            self._unsent.append(frame)
+        elif not job.is_over or len(frame) > PIPE_ATOMIC:
+            self._writer.send(frame)
+        else:
+            with self._lock:
+                self._unwatch()  # first: the next request may follow this reply at once, and is read here
+            self._writer.offer(frame)
+            if job.leaves_work:
+                with self._lock:
+                    if self.reads:
+                        self._watch()
 
-    def _begin(self) -> None:
+    def _watch(self) -> None:
         """Let the next request wake the main thread."""
-        if not self._at_work:
+        if not self._watched:
             self.standby.register(self._descriptor, select.EPOLLIN)
-            self._at_work = True
+            self._watched = True
 
-    def _end(self) -> None:
-        if self._at_work:
+    def _unwatch(self) -> None:
+        if self._watched:
             self.standby.unregister(self._descriptor)
-            self._at_work = False
+            self._watched = False
 
     def _run(self) -> None:
         self.thread = threading.get_ident()
@@ -110,28 +126,45 @@ class Front:
                 self._work(self._given.get())
                 while self.reads:
                     wait.poll()
-                    entry = self._next()
-                    if entry is not None:
-                        self._work(entry)
+                    job = self._next()
+                    if job is not None:
+                        self._work(job)
                 self.idle = True
         finally:  # where memory is short anything may fail; the main thread does without this one
             self.take_back()
             self._wake()
 
-    def _work(self, entry: Entry) -> None:
-        self._job = entry.job
-        self._serve(entry)
-        self._job = None
-        self.relax()
-
-    def _next(self) -> Entry | None:
+    def _next(self) -> LaneJob | None:
         """The request that came alone, if this thread still reads."""
         with self._lock:
             if not self.reads:
                 return None
-            entry, self.reads = self._take()
+            job, self.reads = self._take(self._unsent)
+            if job is not None:
+                self._begin(job)
             if not self.reads:
+                self._adopt()
                 self._wake()
-            elif entry is not None:
-                self._begin()
-            return entry
+            return job
+
+    def _adopt(self) -> None:
+        if self._job is not None and self._entry is None:
+            self._entry = self._lanes.adopt(self._job, self._due)
+
+    def _begin(self, job: LaneJob) -> None:
+        self._due = time.monotonic() + job.patience
+        self._job = job
+        self._watch()
+        if self._due < self.alarm:
+            self._wake()
+
+    def _work(self, job: LaneJob) -> None:
+        try:
+            job.run()
+        except BaseException:  # jobs tell their own troubles; the reading goes on
+            pass
+        with self._lock:
+            entry, self._job, self._entry = self._entry, None, None
+            self._unwatch()
+        if entry is not None:
+            self._lanes.release(entry)

@@ -20,7 +20,7 @@ from context_pack_adapters.mcp.eras import SEVERITY
 from context_pack_adapters.mcp.exchange import Exchange
 from context_pack_adapters.mcp.jsonrpc import Id
 from context_pack_adapters.mcp.limits import OTHER_PAGE, page_tokens_of
-from context_pack_adapters.mcp.progress import ProgressNotes
+from context_pack_adapters.mcp.progress import HEARTBEAT_SECONDS, ProgressNotes
 from context_pack_adapters.mcp.wire import Refusal, error, failed, internal, notification
 from context_pack_adapters.serving import begin_serving, end_serving
 
@@ -125,9 +125,9 @@ class Job:
         return self._desk.client if envelope is None else envelope.capabilities
 
     @property
-    def wants_heartbeat(self) -> bool:
-        """Whether the caller gave a progress token and still waits."""
-        return self._progress is not None and self._state != _OVER and not self._cancelled
+    def patience(self) -> float:
+        """Seconds until it is first worth looking."""
+        return self.seconds if self._progress is None else min(self.seconds, HEARTBEAT_SECONDS)
 
     @property
     def is_over(self) -> bool:
@@ -178,24 +178,23 @@ class Job:
             self.exchange.sink(None)
 
     def look(self, stalled: bool) -> float | None:
-        """Send a timeout reply for a call past its deadline, or queued in a lane that is stuck.
+        """Send a heartbeat, or a timeout reply for a call past its deadline or queued in a stuck lane.
 
         Seconds until it is worth looking again; None when it is over.
         """
         now = self._desk.monotonic()
         due = self._until + DEAF_SECONDS if self._state == _RUNNING else self._received + self.seconds
-        if self._state != _OVER and now < due:
-            return due - now
-        if self._state == _QUEUED and not stalled:
-            return self.seconds
+        if self._state == _OVER or (now >= due and (stalled or self._state == _RUNNING)):
 
-        def late() -> Failure:
-            from context_pack.toolkit.call import Overdue
+            def late() -> Failure:
+                from context_pack.toolkit.call import Overdue
 
-            return Overdue(self.seconds).failure()
+                return Overdue(self.seconds).failure()
 
-        self._give_up(late)
-        return None
+            self._give_up(late)
+            return None
+        left = due - now if now < due else self.seconds
+        return left if self._progress is None else min(left, self._progress.keep_alive())
 
     def refuse(self, reason: str, words: str) -> None:
         """Refuse a call for which the system has no thread or memory."""
@@ -221,11 +220,6 @@ class Job:
             self._desk.alarm(self.exchange.method, caught)
             body = error(self.exchange.id, internal())
         self.exchange.sink(None if self._cancelled else body)
-
-    def heartbeat(self) -> None:
-        """Send progress to a caller with a progress token, so that it does not time out."""
-        if self._progress is not None:
-            self._progress.beat()
 
     def check(self) -> None:
         """Return while the call is wanted; raise once it was cancelled or is overdue.

@@ -24,8 +24,6 @@ from operator import attrgetter
 from queue import SimpleQueue
 from typing import NamedTuple, Protocol
 
-from context_pack_adapters.mcp.progress import Pulse, Waited
-
 SIZES = {"read": (4, 16), "slow": (4, 24), "write": (1, 8)}
 """How many threads a lane of each kind usually has at most, and how many when those are stuck."""
 MOST_LOST = 32
@@ -39,7 +37,7 @@ UNROUTED = "unrouted"
 """The lane of jobs whose own lane is not known yet."""
 
 
-class LaneJob(Waited, Protocol):
+class LaneJob(Protocol):
     """A piece of work that sends its own reply and never raises."""
 
     lane: str
@@ -48,6 +46,8 @@ class LaneJob(Waited, Protocol):
     """What a mutation changes: no other passes one of the same subject, or of an unknown one ("")."""
     seconds: float
 
+    @property
+    def patience(self) -> float: ...
     @property
     def is_over(self) -> bool: ...
     @property
@@ -181,16 +181,12 @@ class _Lane:
         while True:
             self._wake.get()
             while (entry := self._next()) is not None:
-                if not self.serve(entry):
+                try:
+                    self._serve_entry(entry)
+                except BaseException:  # jobs tell their own troubles; a lane needs its thread
+                    pass
+                if not self.came_back(entry.job):
                     return
-
-    def serve(self, entry: Entry, leaves: bool = False) -> bool:
-        """Serve a job, and say whether the thread leaves; False if it was written off meanwhile."""
-        try:
-            self._serve_entry(entry)
-        except BaseException:  # jobs tell their own troubles; a lane needs its thread
-            pass
-        return self._came_back(entry.job, leaves)
 
     def _next(self) -> Entry | None:
         with self._lock:
@@ -203,7 +199,8 @@ class _Lane:
             self._active -= 1
             return None
 
-    def _came_back(self, job: LaneJob, leaves: bool) -> bool:
+    def came_back(self, job: LaneJob, leaves: bool = False) -> bool:
+        """Note that a job has run, and that its thread leaves; False if that was written off meanwhile."""
         with self._lock:
             self._headway += 1
             if self._at_work.pop(job, None) is None:
@@ -234,12 +231,9 @@ class Lanes:
         self._lanes: dict[tuple[str, str], _Lane] = {}
         self._all: tuple[_Lane, ...] = (self._unrouted,)
         self._due = math.inf
-        self.alarm = math.inf
-        """When `look` is called at the latest; an adopted job that is due before calls `wake`."""
         self._routing = 0
         self._serial = 0
         self._last_write: dict[str, _Mutation] = {}
-        self._pulse = Pulse(self._open, self._state)
 
     @property
     def open(self) -> int:
@@ -265,7 +259,7 @@ class Lanes:
         return self._due if self._open else math.inf
 
     def look(self) -> None:
-        """Send timeout replies for jobs past their deadline."""
+        """Look after every job: its heartbeats, and its reply once it is past its deadline."""
         now = time.monotonic()
         with self._lock:
             self._due = math.inf
@@ -290,38 +284,35 @@ class Lanes:
 
     def submit(self, job: LaneJob) -> None:
         """Run the job as soon as its lane allows; only the reader thread submits."""
-        self._admit(job)
+        self._admit(job, time.monotonic() + job.patience)
         if self._routing or job.lane == UNROUTED:
             with self._state:
                 self._routing += 1
             if not self._unrouted.put(Entry(job, None, None)):
                 with self._state:
                     self._routing -= 1
-                self._refuse(job)
+                job.refuse("EAGAIN", NO_THREAD)
+                self._finish(job)
         else:
             self._queue(job)
 
-    def adopt(self, job: LaneJob) -> Entry:
-        """Take a job that the calling thread, or one it knows, will `serve` at once."""
-        self._admit(job)
-        if self._due < self.alarm:
-            self._wake()
+    def adopt(self, job: LaneJob, due: float) -> Entry:
+        """Count a job that another thread serves, and will `release`, as one of its lane."""
+        self._admit(job, due)
         entry = self._entry(job)
         self._lane(job).adopt(job)
         return entry
 
-    def serve(self, entry: Entry) -> None:
-        """Serve an adopted job."""
-        self._lane(entry.job).serve(entry, leaves=True)
+    def release(self, entry: Entry) -> None:
+        """Note that an adopted job has run."""
+        self._end(entry)
+        self._lane(entry.job).came_back(entry.job, leaves=True)
 
-    def _admit(self, job: LaneJob) -> None:
-        """Register the job and its deadline."""
+    def _admit(self, job: LaneJob, due: float) -> None:
+        """Register the job, and when to look at it first."""
         with self._lock:
             self._open.add(job)
-            self._due = min(self._due, time.monotonic() + job.seconds)
-        if job.wants_heartbeat:
-            self._watched = True
-            self._pulse.start()
+            self._due = min(self._due, due)
 
     def _route(self, entry: Entry) -> None:
         """Find the lane of a job and queue it there; the reader queues jobs itself once none is unrouted."""
@@ -336,9 +327,8 @@ class Lanes:
         """Queue the job in its lane."""
         entry = self._entry(job)
         if not self._lane(job).put(entry):
-            if entry.mutation is not None:
-                entry.mutation.done.set()
-            self._refuse(job)
+            job.refuse("EAGAIN", NO_THREAD)
+            self._end(entry)
 
     def _entry(self, job: LaneJob) -> Entry:
         """The job with the mutation it follows, or as one that others follow."""
@@ -357,20 +347,18 @@ class Lanes:
             self._all = (*self._all, lane)
         return lane
 
-    def _refuse(self, job: LaneJob) -> None:
-        job.refuse("EAGAIN", NO_THREAD)
-        self._finish(job)
-
     def _run(self, entry: Entry) -> None:
-        job = entry.job
         try:
             if entry.follows is not None:
                 entry.follows.give_way()
-            job.run()
+            entry.job.run()
         finally:
-            if entry.mutation is not None:
-                entry.mutation.done.set()
-            self._finish(job)
+            self._end(entry)
+
+    def _end(self, entry: Entry) -> None:
+        if entry.mutation is not None:
+            entry.mutation.done.set()
+        self._finish(entry.job)
 
     def settle(self, seconds: float) -> bool:
         """Wait until every job is finished, at most `seconds`; False if some still run."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Collection
-from contextlib import suppress
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from context_pack_adapters.mcp.jsonrpc import Id
 from context_pack_adapters.mcp.wire import notification
@@ -28,6 +27,7 @@ class ProgressNotes:
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._open = True
+        self._next_beat = monotonic() + HEARTBEAT_SECONDS
         self._allowance = BURST
         self._moment: float | None = None
         self._last: float | None = None
@@ -45,9 +45,22 @@ class ProgressNotes:
             self._total = total
             self._emit(done, total, message)
 
+    def keep_alive(self) -> float:
+        """Send a heartbeat if it is time; seconds until the next one."""
+        now = self._monotonic()
+        if now >= self._next_beat:
+            self._next_beat = now + HEARTBEAT_SECONDS
+            self.beat()
+        return self._next_beat - now
+
     def beat(self) -> None:
-        """Send a heartbeat with a slightly higher value; without a total once that is exceeded."""
-        with self._lock:
+        """Send a heartbeat with a slightly higher value; without a total once that is exceeded.
+
+        Never waits: none is needed while another thread sends progress.
+        """
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
             if not self._open:
                 return
             last = 0.0 if self._last is None else self._last
@@ -55,6 +68,8 @@ class ProgressNotes:
             step = NUDGE if total is None else min(NUDGE, (total - last) / 2)
             value = last + step
             self._emit(value if value > last else math.nextafter(last, math.inf), total, None)
+        finally:
+            self._lock.release()
 
     def close(self) -> None:
         """Send nothing from now on."""
@@ -79,43 +94,6 @@ class ProgressNotes:
         if message is not None:
             params["message"] = message
         self._send(notification("notifications/progress", params))
-
-
-class Waited(Protocol):
-    """A job whose caller may want heartbeats."""
-
-    @property
-    def wants_heartbeat(self) -> bool: ...
-    def heartbeat(self) -> None: ...
-
-
-class Pulse:
-    """Sends heartbeats to the callers of long jobs; `state` is notified when no job is open."""
-
-    def __init__(self, jobs: Collection[Waited], state: threading.Condition) -> None:
-        self._jobs = jobs
-        self._state = state
-        self._thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Start to send heartbeats, until no caller wants them."""
-        with self._state:
-            if self._thread is None:
-                thread = threading.Thread(target=self._beat, name="progress", daemon=True)
-                with suppress(RuntimeError, MemoryError):  # then nobody is reminded
-                    thread.start()
-                    self._thread = thread
-
-    def _beat(self) -> None:
-        while True:
-            with self._state:
-                over = self._state.wait_for(lambda: not self._jobs, HEARTBEAT_SECONDS)
-                jobs = [] if over else [job for job in list(self._jobs) if job.wants_heartbeat]
-                if not jobs:
-                    self._thread = None
-                    return
-            for job in jobs:
-                job.heartbeat()
 
 
 def _is_sane(value: float) -> bool:

@@ -15,12 +15,12 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
 
 from context_pack_adapters.mcp.framing import Decoder, Fault, encode
-from context_pack_adapters.mcp.lanes import NUDGE_SECONDS, UNROUTED, Entry, LaneJob, Lanes
-from context_pack_adapters.mcp.process import Signals, Streams, claim_streams, speak_utf8
-from context_pack_adapters.mcp.writer import PIPE_ATOMIC, Writer
+from context_pack_adapters.mcp.lanes import NUDGE_SECONDS, UNROUTED, LaneJob, Lanes
+from context_pack_adapters.mcp.process import Signals, claim_streams, speak_utf8
+from context_pack_adapters.mcp.writer import Writer
 
 if TYPE_CHECKING:
     from context_pack_adapters.mcp.front import Front
@@ -83,7 +83,10 @@ def serve(make_session: Callable[[Callable[[bytes], None]], Conversation], limit
     Threads may still be busy when this returns: the caller ends the process with `os._exit`.
     """
     speak_utf8()
-    return Pump(claim_streams(), make_session, limits).run()
+    streams = claim_streams()
+    if streams.reads is None or streams.writes is None:
+        return 0
+    return Pump(streams.reads, streams.writes, make_session, limits).run()
 
 
 class Pump:
@@ -91,22 +94,22 @@ class Pump:
 
     def __init__(
         self,
-        streams: Streams,
+        reads: int,
+        writes: int,
         make_session: Callable[[Callable[[bytes], None]], Conversation],
         limits: Limits,
     ) -> None:
-        self._streams = streams
+        self._reads, self._writes = reads, writes
         self._limits = limits
         self._signals = Signals()
         self._decoder = Decoder(limits.max_message_bytes)
         self._lanes = Lanes(self._signals.poke)
-        self._inline: dict[int, list[bytes]] = {threading.get_ident(): []}
-        """What is sent by a thread that reads, until it has dealt with what it read."""
+        self._writer = Writer(writes, self._signals.poke)
+        self._main = threading.get_ident()
+        self._unsent: list[bytes] = []  # What the main thread sends, until it has dealt with what it read.
         self._front: Front | None = None
         self._raised: BaseException | None = None  # What ended the reading at the front.
         self._wait = select.poll()
-        self._linger: set[tuple[str, str]] = set()  # Kinds of calls that the front has no time for.
-        self._writer = None if streams.writes is None else Writer(streams.writes, self._signals.poke)
         self._session = make_session(self._send)
         self._began = time.monotonic()
         self._awaits: int | None = None  # What of the input is waited for; None until somebody has looked.
@@ -115,41 +118,30 @@ class Pump:
 
     def run(self) -> int:
         """Run the connection to its end; returns the exit code."""
-        if self._writer is None or self._streams.reads is None:
-            return 0
         try:
-            self._converse(self._streams.reads, self._writer)
+            self._converse()
         except _End as end:
-            return self._close(end, self._writer)
-        return 0
+            return self._close(end)
 
     def _send(self, body: bytes) -> None:
         """Send one body in the connection's mode; safe from any thread."""
-        frame = encode(body, self._decoder.mode or "framed")
+        frame = encode(body, self._decoder.mode)
         thread, front = threading.get_ident(), self._front
-        inline = self._inline.get(thread)
-        if inline is not None:
-            inline.append(frame)
-        elif self._writer is None:
-            return
-        elif front is None or front.thread != thread or not front.answers:
-            self._writer.send(frame, more=self._lanes.waiting)
-        elif len(frame) > PIPE_ATOMIC:
-            self._writer.send(frame)
-            front.answered()
+        if thread == self._main:
+            self._unsent.append(frame)
+        elif front is not None and thread == front.thread:
+            front.send(frame)
         else:
-            front.relax()  # first: the next request may follow this reply at once
-            self._writer.offer(frame)
-            front.answered()
+            self._writer.send(frame, more=self._lanes.waiting)
 
-    def _converse(self, reads: int, writer: Writer) -> None:
-        wait = self._wait
+    def _converse(self) -> NoReturn:
+        wait, writer = self._wait, self._writer
         wait.register(self._signals.descriptor, select.POLLIN)
-        wait.register(self._streams.writes or 0, 0)
+        wait.register(self._writes, 0)
         nudged = time.monotonic()
         while True:
-            self._attend(reads, writer)
-            events = dict(wait.poll(self._timeout(writer)))
+            self._attend()
+            events = dict(wait.poll(self._timeout()))
             now = time.monotonic()
             if not events or now - nudged > BUSY_NUDGE_SECONDS:
                 nudged = now
@@ -158,54 +150,53 @@ class Pump:
                     writer.push()
             if self._signals.descriptor in events and self._signals.stop_wanted():
                 raise _End(0, STOP_SECONDS)
-            if writer.closed or events.get(self._streams.writes or 0):
+            if writer.closed or events.get(self._writes):
                 raise _End(0, 0.0)
-            self._handle_events(reads, events, now, writer)
+            self._handle_events(events, now)
             self._mind_the_time(now)
-            self._flush_inline(writer)
+            self._flush(self._unsent)
 
-    def _handle_events(self, reads: int, events: Mapping[int, int], now: float, writer: Writer) -> None:
+    def _handle_events(self, events: Mapping[int, int], now: float) -> None:
         """Read input, or take reading back from a front that is busy."""
         front = self._front
         if self._raised is not None:
             raise self._raised
         if front is not None and front.reads:
-            if reads in events or front.standby.fileno() in events:
-                self._lingering(front.take_back())
-        elif reads in events and self._awaits == HANG_UP:
+            if self._reads in events or front.standby.fileno() in events:
+                front.take_back()
+        elif self._reads in events and self._awaits == HANG_UP:
             self._over = now
-            self._wait.unregister(reads)  # it would be told again and again
-        elif reads in events:
-            entry = self._take(reads, writer)
-            if entry is not None and self._front is not None:
-                self._front.give(entry)
+            self._wait.unregister(self._reads)  # it would be told again and again
+        elif self._reads in events:
+            job = self._take(self._unsent)
+            if job is not None and self._front is not None:
+                self._front.give(job)
 
-    def _lingering(self, job: LaneJob | None) -> None:
-        """Leave the kind of a job to its lane that kept the front from the request after its reply."""
-        if job is not None:
-            self._linger.add((job.lane, job.family))
-
-    def _attend(self, reads: int, writer: Writer) -> None:
+    def _attend(self) -> None:
         """Wait for requests while there is room for their replies, else only for the end of the input.
 
         Nothing is waited for while the front reads; that the other side is gone is told all the same.
         """
-        holds = writer.full or self._lanes.full
+        holds = self._writer.full or self._lanes.full
         awaits = 0 if self._front is not None and self._front.reads else HANG_UP if holds else select.POLLIN
         if awaits == self._awaits:
             return
         self._awaits = awaits
         if holds and self._over is not None:
-            self._wait.unregister(reads)
+            self._wait.unregister(self._reads)
         else:
-            self._wait.register(reads, awaits)
+            self._wait.register(self._reads, awaits)
 
-    def _timeout(self, writer: Writer) -> float | None:
+    def _timeout(self) -> float | None:
         """Milliseconds that the wait may last; None for ever."""
-        self._lanes.alarm = math.inf  # first, so that no job that the front adopts now is overlooked
-        if self._lanes.waiting or writer.unsent:
+        front = self._front
+        if front is not None:
+            front.alarm = math.inf  # first, so that no job that begins there now is overlooked
+        if self._lanes.waiting or self._writer.unsent:
             return NUDGE_SECONDS * 1000
-        due = self._lanes.alarm = self._due()
+        due = self._due()
+        if front is not None:
+            front.alarm = due
         return None if due == math.inf else max(0.0, due - time.monotonic()) * 1000
 
     def _due(self) -> float:
@@ -213,7 +204,7 @@ class Pump:
         if self._over is not None:
             return self._over + GRACE_SECONDS
         if self._session.heard:
-            return self._lanes.due
+            return self._lanes.due if self._front is None else min(self._lanes.due, self._front.due)
         patience = self._limits.first_message_ms / 1000
         return self._began + (patience if self._follows else min(SILENT_SECONDS, patience))
 
@@ -229,29 +220,37 @@ class Pump:
             raise _End(1, 0.0)
         if self._over is not None and now >= self._over + GRACE_SECONDS:
             raise _End(0, 0.0)
+        if self._front is not None and now >= self._front.due:
+            self._front.look()
         if now >= self._lanes.due:
             self._lanes.look()
 
-    def _take(self, reads: int, writer: Writer) -> Entry | None:
-        """Read once and serve every message that is now complete; a call that came alone is for the front."""
+    def _take(self, unsent: list[bytes]) -> LaneJob | None:
+        """Read once and serve every message that is now complete; a call that came alone is for the front.
+
+        What is sent meanwhile is gathered in `unsent` and sent at the end.
+        """
         try:
-            data = _read(reads)
+            data = _read(self._reads)
         except BlockingIOError:
             return None
         except OSError:
             data = b""
         items = self._decoder.feed(data) if data else self._decoder.eof()
-        lone: Entry | None = None
+        lone: LaneJob | None = None
         for item in items:
             if isinstance(item, Fault):
                 self._session.reject(item)
                 continue
-            for job in self._session.receive(item):
-                if len(items) > 1 or lone is not None or (lone := self._adopted(job, reads, writer)) is None:
-                    self._lanes.submit(job)
+            jobs = self._session.receive(item)
+            if len(items) == len(jobs) == 1 and self._is_for_front(jobs[0]):
+                lone = jobs[0]
+                continue
+            for job in jobs:
+                self._lanes.submit(job)
             if self._session.exit_code is not None:
                 break
-        self._flush_inline(writer)
+        self._flush(unsent)
         if self._session.exit_code is not None:
             raise _End(self._session.exit_code, STOP_SECONDS)
         if not data:
@@ -259,48 +258,40 @@ class Pump:
             raise _End(0, max(0.0, GRACE_SECONDS - passed))
         return lone
 
-    def _adopted(self, job: LaneJob, reads: int, writer: Writer) -> Entry | None:
-        """The job for the front, if that is idle and no other job runs."""
-        if self._lanes.open or job.lane == UNROUTED or (job.lane, job.family) in self._linger:
-            return None
-        if self._front is None and not self._open_front(reads, writer):
-            return None
-        front = self._front
-        return self._lanes.adopt(job) if front is not None and (front.reads or front.idle) else None
+    def _is_for_front(self, job: LaneJob) -> bool:
+        """Whether no other job runs and the front is there for this one."""
+        if self._lanes.open or job.lane == UNROUTED:
+            return False
+        front = self._front or self._open_front()
+        return front is not None and (front.reads or front.idle)
 
-    def _open_front(self, reads: int, writer: Writer) -> bool:
-        """Start the front; False where the system has no means for it, or none now."""
+    def _open_front(self) -> Front | None:
+        """Start the front; None where the system has no means for it, or none now."""
         try:
             from context_pack_adapters.mcp.front import Front
 
-            front = Front(
-                reads, lambda: self._take_ahead(reads, writer), self._lanes.serve, self._signals.poke
-            )
+            front = Front(self._reads, self._take_ahead, self._lanes, self._writer, self._signals.poke)
         except (AttributeError, ImportError, OSError, RuntimeError, MemoryError):
-            return False
+            return None
         self._wait.register(front.standby, select.POLLIN)
         self._front = front
-        return True
+        return front
 
-    def _take_ahead(self, reads: int, writer: Writer) -> tuple[Entry | None, bool]:
+    def _take_ahead(self, unsent: list[bytes]) -> tuple[LaneJob | None, bool]:
         """Read for the front: the call that came alone, and whether the front may read on."""
-        self._inline[threading.get_ident()] = []
         try:
-            lone = self._take(reads, writer)
+            lone = self._take(unsent)
         except BaseException as caught:  # the main thread deals with it
             self._raised = caught
             return None, False
-        finally:
-            del self._inline[threading.get_ident()]
-        return lone, self._lanes.open == (lone is not None)
+        return lone, not (self._lanes.open or self._writer.full)
 
-    def _flush_inline(self, writer: Writer) -> None:
-        inline = self._inline[threading.get_ident()]
-        if inline:
-            writer.offer(b"".join(inline))
-            inline.clear()
+    def _flush(self, unsent: list[bytes]) -> None:
+        if unsent:
+            self._writer.offer(b"".join(unsent))
+            unsent.clear()
 
-    def _close(self, end: _End, writer: Writer) -> int:
+    def _close(self, end: _End) -> int:
         """Let running work finish for a moment, cancel the rest, send what is ready."""
         if self._front is not None:
             self._front.take_back()
@@ -311,9 +302,9 @@ class Pump:
         self._lanes.settle(end.grace)
         self._session.finish()
         self._session.cancel_all()
-        self._flush_inline(writer)
-        writer.push()
-        writer.flush(max(min(end.grace, FLUSH_SECONDS), until - time.monotonic()))
+        self._flush(self._unsent)
+        self._writer.push()
+        self._writer.flush(max(min(end.grace, FLUSH_SECONDS), until - time.monotonic()))
         return end.code
 
     def _await_tools(self) -> None:

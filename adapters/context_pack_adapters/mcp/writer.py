@@ -1,8 +1,8 @@
 """The one writer of the protocol: whole frames, in order, never torn, never blocking the reader.
 
-Senders append to one queue, and whichever thread holds the drain writes everything queued in one go. The
-reader thread only writes what fits the pipe at once; the rest is handed to a thread of the writer's own, so
-that a client that does not read its replies can never stop the server from reading its requests. Small
+Senders append to one queue, and whichever thread holds the drain writes everything queued in one go. Threads
+that read only write what fits the pipe at once; the rest is handed to a thread of the writer's own, so that a
+client that does not read its replies can never stop the server from reading its requests. Small
 replies that others follow at once may be put off a moment, to go out together.
 """
 
@@ -38,6 +38,9 @@ class Writer:
         self._room = threading.Condition(self._lock)
         self._size = 0
         self._hands = threading.Semaphore(0)
+        self._writable = select.poll()  # for whoever has the drain: two threads cannot share one
+        self._writable.register(descriptor, select.POLLOUT)
+        self._flushing = False
         self._helped = False
         self._widened = False
         self.closed = False
@@ -66,16 +69,22 @@ class Writer:
             self._write_queued()
 
     def offer(self, frames: bytes) -> None:
-        """Send from the reader thread; never waits."""
+        """Send from a thread that reads; never waits."""
         with self._lock:
             self._size += len(frames)
         self._queue.append(frames)
         self.push()
 
     def push(self) -> None:
-        """Send what is queued, from the reader thread; never waits."""
-        if self._size <= PIPE_ATOMIC and _polled(self._descriptor).poll(0):
-            self._write_queued()
+        """Send what is queued, from a thread that reads; never waits."""
+        while self._queue and self._drain.acquire(blocking=False):
+            try:
+                if self._size > PIPE_ATOMIC or not self._writable.poll(0):
+                    break
+                self._write_batch()
+            finally:
+                self._drain.release()
+        else:
             return
         if not self._helped:
             try:
@@ -88,6 +97,7 @@ class Writer:
     def flush(self, seconds: float) -> bool:
         """Wait until everything is sent, at most `seconds`; False if something is left."""
         with self._room:
+            self._flushing = True
             return self._room.wait_for(lambda: self._size == 0 or self.closed, seconds)
 
     def _serve(self) -> None:
@@ -99,15 +109,20 @@ class Writer:
         """Drain the queue unless another thread does; that one checks the queue again before it stops."""
         while self._queue and self._drain.acquire(blocking=False):
             try:
-                sent = self._write(self._batch())
+                self._write_batch()
             finally:
                 self._drain.release()
-            with self._lock:
-                self._size -= sent
-                if self._size == 0 or self._size + sent > FULL_BYTES >= self._size or self.closed:
-                    self._room.notify_all()
-                    if self._size + sent > FULL_BYTES:
-                        self._on_event()
+
+    def _write_batch(self) -> None:
+        """Write what is queued, or a good part of it; the caller has the drain."""
+        sent = self._write(self._batch())
+        with self._lock:
+            self._size -= sent
+            has_room = self._size <= FULL_BYTES < self._size + sent
+            if has_room or self._flushing or self.closed:
+                self._room.notify_all()
+        if has_room:
+            self._on_event()
 
     def _batch(self) -> bytes:
         frame = self._queue.popleft()
@@ -129,18 +144,11 @@ class Writer:
             try:
                 view = view[os.write(self._descriptor, view) :]
             except BlockingIOError:
-                _polled(self._descriptor).poll()  # somebody made the shared pipe non-blocking
+                self._writable.poll()  # somebody made the shared pipe non-blocking
             except OSError:
                 self.closed = True
                 self._on_event()
         return len(data)
-
-
-def _polled(descriptor: int) -> select.poll:
-    """What waits until a descriptor can be written to; two threads cannot share one."""
-    wait = select.poll()
-    wait.register(descriptor, select.POLLOUT)
-    return wait
 
 
 def _widen(descriptor: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 
@@ -16,7 +17,7 @@ class Task:
 
     family = "demo"
     subject = ""
-    wants_heartbeat = False
+    patience = 60.0
     is_over = leaves_work = False
     seconds = 60.0
 
@@ -42,7 +43,6 @@ class Task:
         self.work()
         self.log.append(self.name)
 
-    def heartbeat(self) -> None: ...
     def cancel(self) -> None: ...
 
     def look(self, stalled: bool) -> float | None:
@@ -213,13 +213,28 @@ def test_an_adopted_job_is_one_of_its_lane_and_what_came_behind_it_is_served(lan
         for task in behind:
             lanes.submit(task)
 
-    adopted = lanes.adopt(Task("adopted", lane, log, submit_behind))
+    task = Task("adopted", lane, log, submit_behind)
+    adopted = lanes.adopt(task, math.inf)
     assert lanes.open == 1
-    lanes.serve(adopted)
+    task.run()
+    lanes.release(adopted)
     assert lanes.settle(PATIENCE)
     assert log[0] == "adopted"
     assert sorted(log[1:]) == [task.name for task in behind]
     assert lanes.open == 0
+
+
+def serve_adopted(lanes: Lanes, task: Task, due: float = math.inf) -> threading.Thread:
+    """A thread outside the lanes that serves a job they have adopted."""
+    entry = lanes.adopt(task, due)
+
+    def serve() -> None:
+        task.run()
+        lanes.release(entry)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    return thread
 
 
 @pytest.mark.clause("TR-53")
@@ -227,8 +242,7 @@ def test_an_adopted_mutation_that_hangs_is_passed_by_those_about_other_things_on
     lanes, log, stuck = Lanes(lambda: None), list[str](), threading.Event()
     task = Task("adopted", "write", log, lambda: stuck.wait(PATIENCE))
     task.subject = "mine"
-    thread = threading.Thread(target=lanes.serve, args=(lanes.adopt(task),))
-    thread.start()
+    thread = serve_adopted(lanes, task)
     passed = threading.Event()
     for name, subject, work in (("same", "mine", lambda: None), ("other", "other", passed.set)):
         following = Task(name, "write", log, work)
@@ -244,12 +258,10 @@ def test_an_adopted_mutation_that_hangs_is_passed_by_those_about_other_things_on
 
 @pytest.mark.clause("TR-52")
 def test_an_adopted_job_that_never_comes_back_is_written_off_and_may_still_return() -> None:
-    woken, stuck, log = threading.Event(), threading.Event(), list[str]()
-    lanes = Lanes(woken.set)
+    lanes, log, stuck = Lanes(lambda: None), list[str](), threading.Event()
     task = Task("stuck", "write", log, lambda: stuck.wait(PATIENCE))
-    thread = threading.Thread(target=lanes.serve, args=(lanes.adopt(task),))
-    assert woken.is_set()  # whoever looks after overdue jobs must know when
-    thread.start()
+    thread = serve_adopted(lanes, task, due=7.0)
+    assert lanes.due == 7.0
     task.overdue = True
     lanes.look()
     lanes.submit(Task("next", "write", log))

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack_adapters.mcp.progress import ProgressNotes
+from context_pack_adapters.mcp.progress import HEARTBEAT_SECONDS, ProgressNotes
 
 if TYPE_CHECKING:
+    from context_pack_adapters.mcp.jobs import Job
     from tests.unit.mcp.conftest import Demo, Peer
 
 Request = Callable[..., dict[str, Any]]
@@ -89,14 +90,33 @@ def test_progress_is_limited_to_ten_messages_a_second() -> None:
     assert 300 <= len(sent) <= 311
 
 
+def beat(job: Job, demo: Demo) -> float | None:
+    """Look at the job when a heartbeat is due."""
+    demo.now += HEARTBEAT_SECONDS
+    return job.look(False)
+
+
+@pytest.mark.clause("MCP-62")
+def test_a_heartbeat_does_not_wait_for_progress_that_is_being_sent() -> None:
+    sent: list[bytes] = []
+
+    def send(body: bytes) -> None:
+        sent.append(body)
+        progress.beat()
+
+    progress = ProgressNotes("t", send, lambda: 0.0)
+    progress.report(1, None, None)
+    assert len(sent) == 1
+
+
 @pytest.mark.clause("MCP-62")
 @pytest.mark.parametrize("begun", [False, True])
 def test_a_heartbeat_sends_rising_progress(peer: Peer, demo: Demo, req: Request, begun: bool) -> None:
     params = {"name": "wait", "_meta": {"progressToken": 0}}
     (job,) = peer.post(req("tools/call", params))
-    assert job.wants_heartbeat
-    job.heartbeat()
-    job.heartbeat()
+    assert job.patience == HEARTBEAT_SECONDS
+    assert beat(job, demo) == beat(job, demo) == HEARTBEAT_SECONDS
+    assert job.look(False) == HEARTBEAT_SECONDS
     values = [each["params"]["progress"] for each in peer.take()]
     assert len(values) == 2
     assert 0 < values[0] < values[1] < 1
@@ -104,26 +124,24 @@ def test_a_heartbeat_sends_rising_progress(peer: Peer, demo: Demo, req: Request,
     job.run()
     (reply,) = peer.take()
     assert reply["id"] == 1
-    job.heartbeat()
     job.progress(100)
-    assert not job.wants_heartbeat
+    assert beat(job, demo) is None
     assert peer.take() == []
 
 
 @pytest.mark.clause("MCP-62")
-def test_a_call_without_a_progress_token_gets_no_heartbeat(peer: Peer, req: Request) -> None:
+def test_a_call_without_a_progress_token_gets_no_heartbeat(peer: Peer, demo: Demo, req: Request) -> None:
     (job,) = peer.post(req("tools/call", {"name": "text"}))
-    assert not job.wants_heartbeat
-    job.heartbeat()
+    assert job.patience == job.seconds
+    assert beat(job, demo) == job.seconds - HEARTBEAT_SECONDS
     assert peer.take() == []
 
 
 @pytest.mark.clause("MCP-31", "MCP-62")
-def test_a_cancelled_call_gets_no_heartbeat(peer: Peer, req: Request) -> None:
+def test_a_cancelled_call_gets_no_heartbeat(peer: Peer, demo: Demo, req: Request) -> None:
     (job,) = peer.post(req("tools/call", {"name": "text", "_meta": {"progressToken": "t"}}))
     peer.notify("notifications/cancelled", {"requestId": 1})
-    assert not job.wants_heartbeat
-    job.heartbeat()
+    assert beat(job, demo) is None
     assert peer.take() == []
 
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context_pack_adapters.mcp.eras import CAPABILITIES_KEY, LEVEL_KEY, VERSION_KEY
+from context_pack_adapters.mcp.progress import HEARTBEAT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.unit.mcp.conftest import Peer
+    from tests.unit.mcp.conftest import Demo, Peer
 
 METHODS = [
     "initialize",
@@ -117,12 +119,13 @@ CODES = {-32600, -32601, -32602, -32603, -32002, -32022}
 
 
 @pytest.mark.clause("MCP-90")
-def test_cancels_and_replies_race_without_a_second_answer(peer: Peer) -> None:
+def test_cancels_and_replies_race_without_a_second_answer(peer: Peer, demo: Demo) -> None:
     peer.load()
     for number in range(200):
         params = {"name": "echo", "arguments": {"text": "hi"}, "_meta": {"progressToken": number}}
         (job,) = peer.post({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params})
-        threads = [threading.Thread(target=each) for each in (job.run, job.cancel, job.heartbeat)]
+        demo.now += HEARTBEAT_SECONDS
+        threads = [threading.Thread(target=each) for each in (job.run, job.cancel, partial(job.look, False))]
         for thread in threads:
             thread.start()
         for thread in threads:
