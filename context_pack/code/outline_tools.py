@@ -8,6 +8,7 @@ from context_pack.code.domain.outline import INDENT, outline_lines
 from context_pack.code.family import FAMILY
 from context_pack.code.usecases.outline import ROOT, CodeOutline, Outlined, Outliner
 from context_pack.code.usecases.usages import FindUsages, UsageFinder, Usages
+from context_pack.kernel.sentences import counted
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.spec import READS, Answer, Tool, tool
 
@@ -62,7 +63,7 @@ def outlined_lines(command: CodeOutline, outlined: Outlined) -> Iterator[str]:
 
 def usage_lines(usages: Usages) -> Iterator[str]:
     """Usages as a list by file, definitions first."""
-    counts = f"{_counted(len(usages.definitions), 'definition')}, {_counted(usages.total, 'use')}"
+    counts = f"{counted(len(usages.definitions), 'definition')}, {counted(usages.total, 'use')}"
     yield f"{usages.name}: {counts}; by name, not by type"
     if len(usages.uses) < usages.total or not usages.complete:
         shown = f"{len(usages.uses)} of {'at least ' * (not usages.complete)}{usages.total} uses"
@@ -82,7 +83,3 @@ def usage_lines(usages: Usages) -> Iterator[str]:
         )
         more = len(usages.unparsed) - MOST_UNPARSED
         yield f"Not parsed, with matching lines: {named}{f' and {more} more files' if more > 0 else ''}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

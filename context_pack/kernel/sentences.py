@@ -1,4 +1,4 @@
-"""Prose in short: a text on one line, and its first sentence."""
+"""Prose in short: a text on one line, its first sentence, and counts."""
 
 from __future__ import annotations
 
@@ -26,3 +26,8 @@ def first_sentence(text: str) -> str:
         if not _NO_END.search(paragraph[:end]):
             break
     return one_line(paragraph[:end] or paragraph)
+
+
+def counted(number: int, noun: str) -> str:
+    """A count with its noun: 1 ref, 2 refs."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

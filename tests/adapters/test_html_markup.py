@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from context_pack_adapters.html.markup import Ids, counted, text
+from context_pack.kernel.sentences import counted
+from context_pack_adapters.html.markup import Ids, text
 
 HOSTILE = st.text(alphabet=st.sampled_from("<>&\"'/=! abc-\\\x00\r\t\n\u2028\u202e`;#x"))
 

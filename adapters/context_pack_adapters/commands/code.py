@@ -9,10 +9,11 @@ from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from context_pack.kernel.sentences import counted
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.places import in_project, place_of
 from context_pack_adapters.commands.shell import Shell, WrongUsage, body_of, refusal_in_words
-from context_pack_adapters.commands.terminal import Part, Terminal, counted
+from context_pack_adapters.commands.terminal import Part, Terminal
 from context_pack_adapters.commands.tool_commands import from_tool
 
 MOST_HITS = 100

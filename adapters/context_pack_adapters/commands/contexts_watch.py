@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
+from context_pack.kernel.sentences import counted
 from context_pack_adapters.commands.arguments import command, flag
 from context_pack_adapters.commands.contexts import (
     PLACE,
@@ -17,7 +18,6 @@ from context_pack_adapters.commands.contexts import (
     tally,
 )
 from context_pack_adapters.commands.shell import Shell
-from context_pack_adapters.commands.terminal import counted
 
 if TYPE_CHECKING:
     from context_pack_adapters.stores.context_watch import FoldersWatch

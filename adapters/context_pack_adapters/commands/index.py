@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.classes import field, frozen
+from context_pack.kernel.sentences import counted
 from context_pack.memory.domain.entries import CODE, CORPORA, FAILED, PLAIN, SKIPPED
 from context_pack_adapters.commands.arguments import command, flag
 from context_pack_adapters.commands.shell import Shell
-from context_pack_adapters.commands.terminal import counted
 
 if TYPE_CHECKING:
     from context_pack.memory.ports import CodeTree, MemoryPorts

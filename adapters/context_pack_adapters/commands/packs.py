@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.instants import format_instant
+from context_pack.kernel.sentences import counted
 from context_pack_adapters.commands.arguments import argument, command, flag, one_of
 from context_pack_adapters.commands.github import annotated
 from context_pack_adapters.commands.pack_calls import ask, each_pack, every_pack, mutate, readable_packs
 from context_pack_adapters.commands.painting import show_pack
 from context_pack_adapters.commands.shell import Shell, WrongUsage, place_text, way_of
-from context_pack_adapters.commands.terminal import counted
 
 if TYPE_CHECKING:
     from context_pack_adapters.workspace import Workspace

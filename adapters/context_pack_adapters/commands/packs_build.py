@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.instants import format_instant
+from context_pack.kernel.sentences import counted
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.packs import DEFAULT_TTL, minutes
 from context_pack_adapters.commands.places import WrittenPlace, place_of
 from context_pack_adapters.commands.shell import Shell, WrongUsage
-from context_pack_adapters.commands.terminal import counted
 
 if TYPE_CHECKING:
     from context_pack import Pack

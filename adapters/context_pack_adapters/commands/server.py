@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 
+from context_pack.kernel.sentences import counted
 from context_pack_adapters.commands.arguments import argument, command, flag
 from context_pack_adapters.commands.shell import Shell, WrongUsage
-from context_pack_adapters.commands.terminal import counted
 
 
 @command(

@@ -112,11 +112,6 @@ def _replace_missing_streams() -> None:
     sys.stdout, sys.stderr = sys.stdout or nothing, sys.stderr or nothing
 
 
-def counted(number: int, noun: str) -> str:
-    """A count with its noun: 1 ref, 2 refs."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def harmless(text: str) -> str:
     """The text with control and direction characters as visible pictures; tabs and line feeds stay."""
     return _CONTROL.sub(_picture, text)

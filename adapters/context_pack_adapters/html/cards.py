@@ -11,10 +11,11 @@ from collections.abc import Mapping
 
 from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.languages import language_of
+from context_pack.kernel.sentences import counted
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.states import CodeLocation, Resolution, State
 from context_pack_adapters.html.highlight import highlighted
-from context_pack_adapters.html.markup import counted, spans, text
+from context_pack_adapters.html.markup import spans, text
 
 SIGNS: Mapping[State, str] = {
     State.EXACT: "\u2713",

@@ -42,11 +42,6 @@ def _picture(match: re.Match[str]) -> str:
     return "\u2421" if code == 0x7F else f"\u27e8U+{code:04X}\u27e9"
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun, in the plural where that is due."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 class Ids:
     """The ids of one page, each given once.
 

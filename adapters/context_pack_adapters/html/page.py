@@ -15,6 +15,7 @@ from pkgutil import get_data
 
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.instants import format_instant
+from context_pack.kernel.sentences import counted
 from context_pack.kernel.ttl import human, is_expired, remaining_seconds
 from context_pack.packs.domain.layout import items_of
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
@@ -22,7 +23,7 @@ from context_pack.packs.domain.scopes import NOTHING_KNOWN, Scopes, outdated
 from context_pack.packs.domain.states import Checked, Resolution, State
 from context_pack_adapters.html.cards import SIGNS, RefCard, badge, card
 from context_pack_adapters.html.figures import Figure, figure, figures
-from context_pack_adapters.html.markup import Ids, counted, spans, text
+from context_pack_adapters.html.markup import Ids, spans, text
 from context_pack_adapters.html.prose import prose
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
