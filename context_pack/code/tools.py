@@ -6,14 +6,14 @@ Everything that names a JSON field of `read_file`'s answer is here; what a call 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from context_pack.code.domain.roles import role_of
 from context_pack.code.family import FAMILY
 from context_pack.code.ports import AccessLog
 from context_pack.code.usecases.read_file import MAX_BYTES, WHOLE, Dependency, FileRead, FileReader, ReadFile
-from context_pack.kernel.instants import format_instant
+from context_pack.kernel.instants import file_time, format_instant
 from context_pack.kernel.paths import module_of
 from context_pack.toolkit.call import Call
 from context_pack.toolkit.kept import KeptAnswers
@@ -32,8 +32,6 @@ READ_SCHEMA = shape(
 
 MOST_KEPT = 16
 KEPT_CHARS = 256 * 1024
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def read_tool(reader: FileReader, access: Callable[[], AccessLog], now: Callable[[], datetime]) -> Tool:
@@ -81,7 +79,7 @@ def _record(read: FileRead) -> dict[str, Any]:
     metadata: dict[str, Any] = {
         "module": module_of(source.path),
         "role": role_of(source.path, read.language).value,
-        "lastModified": _instant(source.modified_ns),
+        "lastModified": format_instant(file_time(source.modified_ns), whole_seconds=True),
     }
     if read.external is not None:
         metadata["external"] = list(read.external)
@@ -122,12 +120,3 @@ def _dependency(dependency: Dependency) -> dict[str, Any]:
     if dependency.omitted is not None:
         record["omitted"] = dependency.omitted
     return record
-
-
-def _instant(nanoseconds: int) -> str:
-    """A file's time in whole seconds; a time outside the calendar is the nearest inside it."""
-    try:
-        return format_instant(_EPOCH + timedelta(microseconds=nanoseconds // 1000), whole_seconds=True)
-    except OverflowError:
-        edge = datetime.max if nanoseconds > 0 else datetime.min
-        return format_instant(edge.replace(tzinfo=UTC), whole_seconds=True)

@@ -16,6 +16,7 @@ _INSTANT = lazy_pattern(
     r"(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))",
     re.ASCII,
 )
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Instant(datetime):
@@ -36,6 +37,14 @@ def format_instant(value: datetime, whole_seconds: bool = False) -> str:
     utc = value if value.tzinfo is UTC else value.astimezone(UTC)
     text = utc.isoformat(timespec="seconds" if whole_seconds or fraction else "auto").removesuffix("+00:00")
     return f"{text}.{fraction}Z" if fraction and not whole_seconds else f"{text}Z"
+
+
+def file_time(nanoseconds: int) -> datetime:
+    """A file's time stamp as an instant; one outside the calendar is the nearest inside it."""
+    try:
+        return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
+    except OverflowError:
+        return (datetime.min if nanoseconds < 0 else datetime.max).replace(tzinfo=UTC)
 
 
 def parse_instant(text: str) -> datetime:

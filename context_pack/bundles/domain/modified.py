@@ -7,11 +7,11 @@ in UTC, and a time without an offset is taken as UTC, so that no answer depends 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+from context_pack.kernel.instants import file_time
+
 _SHAPE = re.compile(
     r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:[Zz]|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
 )
@@ -28,14 +28,6 @@ def last_modified(stated: Any, modified_ns: int) -> str:
     """What an entity's `lastModifiedDate` says, else the time of its file."""
     said = _read(stated.strip()) if isinstance(stated, str) else None
     return spelled(file_time(modified_ns) if said is None else said)
-
-
-def file_time(modified_ns: int) -> datetime:
-    """A file's time stamp as an instant; beyond the calendar, its nearest end."""
-    try:
-        return _EPOCH + timedelta(microseconds=modified_ns // 1000)
-    except OverflowError:
-        return _FIRST if modified_ns < 0 else _LAST
 
 
 def _read(text: str) -> datetime | None:
