@@ -16,9 +16,10 @@ from context_pack.contexts.domain.model import ROOT_SCOPE
 from context_pack.contexts.domain.outline import PROSE, Outline
 from context_pack.contexts.domain.prose import paragraph_of, title_of
 from context_pack.contexts.domain.purposes import counterpart_of, is_test, purpose_of, spoken
+from context_pack.contexts.domain.schema import FIELDS, VERSION
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.languages import language_of
-from context_pack.kernel.sentences import first_sentence, one_line
+from context_pack.kernel.sentences import counted, first_sentence, one_line
 
 GENERATED = (
     *("summary", "files", "interfaces", "exports", "dependencies.external", "dependencies.internal"),
@@ -94,30 +95,18 @@ class Subject:
 def new_record(subject: Subject, fingerprint: str, moment: str) -> dict[str, Any]:
     """A whole new context in schema order."""
     made = generated(subject)
-    present = [name for name in GENERATED if made[name] is not None]
+    both = {name: made[f"dependencies.{name}"] for name in ("internal", "external")}
     record: dict[str, Any] = {
-        "version": 1,
+        **made,
+        "version": VERSION,
         "last_updated": moment,
         "fingerprint": fingerprint,
         "scope": subject.scope,
-        "summary": made["summary"],
-        "files": made["files"],
         "maintenance": MAINTENANCE,
-        "interfaces": made["interfaces"],
-        "dependencies": _both(made),
-        "subdirectories": made["subdirectories"],
-        "testing": made["testing"],
-        "exports": made["exports"],
-        "project": made["project"],
-        "structure": made["structure"],
-        "derived_fields": [*ALWAYS_DERIVED, *present],
+        "dependencies": {name: value for name, value in both.items() if value is not None} or None,
+        "derived_fields": [*ALWAYS_DERIVED, *(name for name in GENERATED if made[name] is not None)],
     }
-    return {name: value for name, value in record.items() if value is not None}
-
-
-def _both(made: Mapping[str, Any]) -> dict[str, Any] | None:
-    both = {name: made[f"dependencies.{name}"] for name in ("internal", "external")}
-    return {name: value for name, value in both.items() if value is not None} or None
+    return {name: record[name] for name in FIELDS if record.get(name) is not None}
 
 
 def generated(subject: Subject, names: Sequence[str] = GENERATED) -> dict[str, Any]:
@@ -167,7 +156,7 @@ def _summary_from_names(subject: Subject) -> str:
     kinds = Counter(language_of(name) for name in names).most_common(1)
     of_kind = [each for each in subject.sources if kinds and language_of(each.name) == kinds[0][0]]
     others = len(names) - len(of_kind)
-    more = f" and {others} other file{'' if others == 1 else 's'}" if others else ""
+    more = f" and {counted(others, 'other file')}" if others else ""
     return f"{_count(of_kind)}{more}: {_listed([each.name for each in of_kind])}." if of_kind else ""
 
 
@@ -175,7 +164,7 @@ def _count(sources: Sequence[FolderFile]) -> str:
     """A summary that counts files, with their common language if they have one."""
     spoken_in = {spoken(language_of(each.name)) for each in sources}
     kind = spoken_in.pop() if len(spoken_in) == 1 else ""
-    return " ".join(filter(None, [str(len(sources)), kind or "source", "file" + "s" * (len(sources) != 1)]))
+    return counted(len(sources), f"{kind or 'source'} file")
 
 
 def _inside(children: Sequence[Child]) -> str:
@@ -197,11 +186,7 @@ def _listed(names: Sequence[str], between: str = ", ") -> str:
 def _child_summary(child: Child) -> str:
     if child.summary is not None and child.summary.strip():
         return first_sentence(child.summary)
-    return (
-        f"{child.sources} source file{'' if child.sources == 1 else 's'}"
-        if child.sources
-        else "Holds folders"
-    )
+    return counted(child.sources, "source file") if child.sources else "Holds folders"
 
 
 def _files(subject: Subject) -> list[dict[str, str]]:
