@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import count
 from typing import Any, LiteralString
 from uuid import UUID, uuid4
 
+from psycopg.pq import TransactionStatus
+
 from context_pack.kernel.classes import evolve
 from context_pack.kernel.errors import Failure
-from context_pack.memory.domain.discovery import Discovery, id_of, is_id, normalised
+from context_pack.memory.domain.discovery import Discovery, is_id
 from context_pack.memory.ports import Recorded
 from context_pack.packs.ports import patiently
 from context_pack_adapters.postgres.connection import Database, Link, Row, locked
-from context_pack_adapters.stores.discovery_files import LOCK_SECONDS, decoded, encoded, malformed, not_found
+from context_pack_adapters.stores.discovery_files import (
+    LOCK_SECONDS,
+    decoded,
+    encoded,
+    malformed,
+    not_found,
+    rehearsed,
+)
 from context_pack_adapters.stores.events import WRITING, Tell
 
 _LIST: LiteralString = "SELECT id, stamp FROM context_pack.cp_discoveries WHERE project = %(project)s"
@@ -142,17 +150,14 @@ class PostgresDiscoveryStore:
 
     def _merged(self, link: Link, discovery: Discovery, reading: LiteralString) -> Recorded:
         """The discovery to store, merged with the row that the transaction has read."""
-        for attempt in count():
-            wanted = evolve(discovery, id=id_of(discovery.content, attempt)) if attempt else discovery
-            rows = self._read(link, wanted.id, reading)
-            if not rows:
-                return Recorded(wanted, merged=False)
-            known = decoded(rows[0][2].encode("utf-8"), wanted.id)
-            # One that came from a file may have been edited to say something else than it is named after.
-            if normalised(known.content) == normalised(wanted.content):
-                return Recorded(known.again(wanted), merged=True)
-            link.together(("ROLLBACK", {}))
-        raise AssertionError("there is always a free name")
+
+        def load(key: str) -> Discovery | None:
+            if link.info.transaction_status != TransactionStatus.IDLE:  # another name was tried
+                link.together(("ROLLBACK", {}))
+            rows = self._read(link, key, reading)
+            return decoded(rows[0][2].encode("utf-8"), key) if rows else None
+
+        return rehearsed(discovery, load)
 
     def _read(self, link: Link, key: str, reading: LiteralString) -> Sequence[Row]:
         """Begin a transaction by reading one row."""

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from typing import NamedTuple
 
+from context_pack.kernel.classes import evolve
 from context_pack.kernel.errors import Code, Failure
 from context_pack.memory.domain.discovery import (
     Discovery,
@@ -67,15 +68,7 @@ class DiscoveryFiles:
 
     def rehearse(self, discovery: Discovery) -> Recorded:
         """What recording a discovery would leave."""
-        for attempt in count():
-            wanted = discovery if not attempt else _renamed(discovery, attempt)
-            known = self._load(wanted.id)
-            if known is None:
-                return Recorded(wanted, merged=False)
-            # A file that was edited by hand may say something else than it is named after.
-            if normalised(known.content) == normalised(wanted.content):
-                return Recorded(known.again(wanted), merged=True)
-        raise AssertionError("there is always a free name")
+        return rehearsed(discovery, self._load)
 
     def change(self, discovery_id: str, change: Callable[[Discovery], Discovery]) -> Discovery:
         """Replace a discovery by what `change` makes of it, under its id."""
@@ -206,10 +199,17 @@ def decoded(data: bytes, discovery_id: str) -> Discovery:
     return found
 
 
-def _renamed(discovery: Discovery, attempt: int) -> Discovery:
-    from context_pack.kernel.classes import evolve
-
-    return evolve(discovery, id=id_of(discovery.content, attempt))
+def rehearsed(discovery: Discovery, load: Callable[[str], Discovery | None]) -> Recorded:
+    """What recording a discovery would leave, where `load` gives what has an id."""
+    for attempt in count():
+        wanted = evolve(discovery, id=id_of(discovery.content, attempt)) if attempt else discovery
+        known = load(wanted.id)
+        if known is None:
+            return Recorded(wanted, merged=False)
+        # A file that was edited by hand may say something else than it is named after.
+        if normalised(known.content) == normalised(wanted.content):
+            return Recorded(known.again(wanted), merged=True)
+    raise AssertionError("there is always a free name")
 
 
 def _named(discovery_id: str, reason: str) -> Failure:
