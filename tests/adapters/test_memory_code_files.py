@@ -20,7 +20,7 @@ from context_pack.retrieval.upkeep import File
 from context_pack_adapters.disk.changes import watch_tree
 from context_pack_adapters.embed.hashed import HashedEmbedder
 from context_pack_adapters.index.memory import MemoryIndex
-from context_pack_adapters.stores.code_files import CodeFiles, skip_reason
+from context_pack_adapters.stores.code_files import CodeFiles
 
 
 def tree(root: Path) -> CodeFiles:
@@ -58,6 +58,7 @@ def test_a_pack_that_was_exported_is_not_indexed(tmp_path: Path) -> None:
 def test_a_survey_names_what_counts_and_says_why_the_rest_is_skipped(tmp_path: Path) -> None:
     files = {
         "a.py": "x = 1\n",
+        "big.py": "#" * (2 * 1024 * 1024 + 1),
         "empty.py": "",
         "data.csv": "a,b\n",
         "package-lock.json": "{}\n",
@@ -83,13 +84,13 @@ def test_a_survey_names_what_counts_and_says_why_the_rest_is_skipped(tmp_path: P
         "README.md": None,
         "a.py": None,
         "app.min.js": "generated",
+        "big.py": "larger than 2 MiB",
         "data.csv": "no source code",
         "empty.py": "empty",
         "package-lock.json": "generated",
         "package.json": None,
     }
     assert list(found) == sorted(found)
-    assert skip_reason("big.py", 2 * 1024 * 1024 + 1) == "larger than 2 MiB"
 
 
 @pytest.mark.clause("ME-21")

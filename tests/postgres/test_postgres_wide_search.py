@@ -10,7 +10,7 @@ from index_entries import ToyEmbedder, make_entry
 from context_pack.retrieval.model import Scope
 from context_pack_adapters.postgres.connection import Database
 from context_pack_adapters.postgres.piece_index import PostgresIndex
-from context_pack_adapters.postgres.piece_rows import DIMENSIONS
+from context_pack_adapters.postgres.piece_rows import NEAR
 from context_pack_adapters.postgres.piece_snapshot import NARROW
 
 TOGETHER = 10
@@ -21,7 +21,7 @@ TOGETHER = 10
 def test_newly_written_pieces_are_found_by_vector_in_any_scope(
     new_database: Callable[[], Database],
 ) -> None:
-    embedder = ToyEmbedder(DIMENSIONS[0])
+    embedder = ToyEmbedder(min(NEAR))
     index = PostgresIndex(new_database(), embedder)
     texts = [f"word{number} other{number % 7} last{number % 90}" for number in range(NARROW + TOGETHER)]
     narrow = [text for at, text in enumerate(texts) if at // TOGETHER % TOGETHER == 0]

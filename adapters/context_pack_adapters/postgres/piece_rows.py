@@ -186,16 +186,13 @@ SUMMARIES: LiteralString = f"""
 CORPORA: LiteralString = f"""
     SELECT corpus, 0 FROM context_pack.cp_corpora WHERE {_HERE}
     UNION ALL SELECT corpus, count(*) FROM context_pack.cp_entries WHERE {_HERE} GROUP BY corpus"""
-
-
-DIMENSIONS = (384, 768, 1024, 1536)
-"""Vectors of these lengths have a graph, which `schema` makes where there is pgvector."""
 NEAR: dict[int, LiteralString] = {
     384: _NEAR % (384, 384, 384, _SCOPED),
     768: _NEAR % (768, 768, 768, _SCOPED),
     1024: _NEAR % (1024, 1024, 1024, _SCOPED),
     1536: _NEAR % (1536, 1536, 1536, _SCOPED),
 }
+"""Vectors of these lengths have a graph, which `schema` makes where there is pgvector."""
 
 
 def scope_values(scope: Scope) -> dict[str, Any]:

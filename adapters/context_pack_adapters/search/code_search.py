@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from context_pack_adapters.search.tree_engine import TreeEngine
 
 AUTO, RIPGREP, PURE = "auto", "rg", "pure"
-ENGINES = (AUTO, RIPGREP, PURE)
 ROOM_BYTES = 128 * 1024 * 1024
 """How many bytes of texts are kept."""
 

@@ -170,11 +170,6 @@ class CodeFiles:
         return "" if isinstance(status, Reason) else as_text(status)
 
 
-def skip_reason(path: str, size: int) -> str | None:
-    """Why a file is not indexed, from its name and size; None if it is."""
-    return _by_name(path.rpartition("/")[2]) or _by_size(size)
-
-
 def _by_size(size: int) -> str | None:
     """Why files of a size are not indexed; None if they are."""
     if size > MAX_BYTES:

@@ -33,11 +33,9 @@ class DiskSourceTree:
         self,
         root: Path,
         policy: PathPolicy,
-        excluded: Collection[str] = EXCLUDED_FOLDERS,
         own: Collection[Path] = (),
     ) -> None:
         self._policy = policy
-        self._excluded = excluded
         self._own = ways_to(root, own)
         self._rooted = Rooted(root, policy)
         self._gate = FixedExclusions(policy)
@@ -113,7 +111,7 @@ class DiskSourceTree:
             late = late or time.monotonic() >= end
             return not late
 
-        paths = files_below(self._rooted.root, self._policy, self._excluded, go_on, self._own)
+        paths = files_below(self._rooted.root, self._policy, EXCLUDED_FOLDERS, go_on, self._own)
         found: dict[str, list[str]] = {}
         for path in islice(paths, NAMES_FILES):
             found.setdefault(path.rpartition("/")[2], []).append(path)

@@ -12,7 +12,7 @@ from typing import Any
 from context_pack.kernel.classes import fields
 from context_pack.kernel.syntax import Definition, DefinitionKind, Import, NotParsed, Parsed, Spans
 
-Answer = Parsed | NotParsed | Spans | Sequence[int] | bool
+Answer = Parsed | NotParsed | Spans | Sequence[int]
 _KINDS = {kind.value: kind for kind in DefinitionKind}
 
 
@@ -39,7 +39,7 @@ def to_record(answer: Answer) -> dict[str, Any]:
         }
     if isinstance(answer, Spans):
         return {"spans": _spans(answer)}
-    return {"value": answer if isinstance(answer, bool) else list(answer)}
+    return {"value": list(answer)}
 
 
 def from_record(record: dict[str, Any]) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 # Acronyms stay together (`HTTPPort` is two words), `URLs` is one, digits belong to the word before them.
@@ -15,7 +14,6 @@ _SPECIAL = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=4096)
 def words_of(field: str) -> str:
     """A field name split into words, each with a capital."""
     leaf = field.rpartition(".")[2]
