@@ -81,17 +81,12 @@ class Folder:
     def write(self, name: str, data: bytes, mode: int | None = None) -> None:
         """Put a whole file in place of what is there."""
         with self.place.held() as folder:
-            writing.put(folder, name, data, mode)
+            writing.put(folder, {name: data}, mode)
 
-    def put(self, name: str, data: bytes) -> None:
-        """Put a whole file in place of what is there, without waiting for the disk: a crash may lose it."""
+    def write_all(self, files: Mapping[str, bytes], durably: bool = True) -> None:
+        """Put whole files in place of what is there; a crash may lose them unless they are put durably."""
         with self.place.held() as folder:
-            writing.put(folder, name, data, durably=False)
-
-    def write_all(self, files: Mapping[str, bytes]) -> None:
-        """Put whole files in place of what is there, quicker than one by one."""
-        with self.place.held() as folder:
-            writing.put_all(folder, files)
+            writing.put(folder, files, durably=durably)
 
     def create(self, name: str, data: bytes, link: Callable[..., None] = os.link) -> bool:
         """Put a whole file under a name unless it is taken; says whether it did."""

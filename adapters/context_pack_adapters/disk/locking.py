@@ -66,32 +66,20 @@ class PathLock:
 
     def attempt(self) -> bool:
         """Take the lock if it is free; never waits."""
-        descriptor = self._open()
-        try:
-            if _lock(descriptor) and self._still_named(descriptor):
-                self._descriptor, descriptor = descriptor, -1
-                return True
-            return False
-        finally:
-            if descriptor >= 0:
-                os.close(descriptor)
-
-    def _open(self) -> int:
         with self._held() as folder:
             path, start = at(folder, self._name)
             descriptor = os.open(path, _OPEN, self._mode, dir_fd=start)
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise NotRegular(errno.EINVAL, "not a regular file")
-        return descriptor
-
-    def _still_named(self, descriptor: int) -> bool:
-        """Whether the file that is locked is the one that has the name."""
-        try:
-            with self._held() as folder:
-                return os.path.samestat(os.fstat(descriptor), status_of(folder, self._name))
-        except FileNotFoundError:
-            return False
+            try:
+                opened = os.fstat(descriptor)
+                if not stat.S_ISREG(opened.st_mode):
+                    raise NotRegular(errno.EINVAL, "not a regular file")
+                with suppress(FileNotFoundError):
+                    if _lock(descriptor) and os.path.samestat(opened, status_of(folder, self._name)):
+                        self._descriptor, descriptor = descriptor, -1
+                return descriptor < 0
+            finally:
+                if descriptor >= 0:
+                    os.close(descriptor)
 
     def retire(self) -> None:
         """Remove the lock file, as the holder's last act: what it protected is gone."""

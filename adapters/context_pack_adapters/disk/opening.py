@@ -241,7 +241,7 @@ class Place(NamedTuple):
     @contextmanager
     def held(self) -> Iterator[Handle]:
         """The folder, open while the block runs."""
-        folder = self.open()
+        folder = way_down(self.top, self.inside)
         try:
             yield folder
         finally:

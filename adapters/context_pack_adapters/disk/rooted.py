@@ -29,7 +29,7 @@ from context_pack_adapters.disk.opening import (
     first_link,
     leave,
     open_file,
-    read_opened,
+    read_file,
     status_of,
     way_down,
     way_from,
@@ -60,17 +60,7 @@ class Rooted:
 
     def read(self, path: RelativePath, max_bytes: int) -> tuple[bytes, os.stat_result] | Reason:
         """The bytes of a file and its state from before they were read, or why it cannot be read."""
-        found = self.open(path)
-        if isinstance(found, Reason):
-            return found
-        try:
-            return read_opened(found, max_bytes), found.status
-        except TooLarge:
-            return Reason.TOO_LARGE
-        except OSError:
-            return Reason.IO
-        finally:
-            os.close(found.descriptor)
+        return self._asked(path, lambda folder, name: read_file(folder, name, max_bytes))
 
     def open(self, path: RelativePath) -> Opened | Reason:
         """The file, open for reading, or why it cannot be."""
@@ -189,4 +179,6 @@ def reason_of(error: OSError) -> Reason:
     """Why a path cannot be read, from what the system says."""
     if error.errno in _LINKED or error.errno in (errno.ENOENT, errno.ENAMETOOLONG):
         return Reason.MISSING
+    if isinstance(error, TooLarge):
+        return Reason.TOO_LARGE
     return Reason.NOT_A_FILE if isinstance(error, NotRegular) else Reason.IO

@@ -26,18 +26,16 @@ _NO_FOLDER_SYNC = frozenset({errno.EINVAL, errno.EBADF, errno.EOPNOTSUPP, errno.
 TEMPORARY_AGE_SECONDS = 3600.0
 
 
-def put(folder: Handle, name: str, data: bytes, mode: int | None = None, durably: bool = True) -> None:
-    """Put `data` under a name in place of what is there; `mode` overrides what the umask gives."""
-    with temporary(folder, name, data, mode, durably) as beside:
-        move(folder, beside, name, durably)
+def put(folder: Handle, files: Mapping[str, bytes], mode: int | None = None, durably: bool = True) -> None:
+    """Put each content under its name in place of what is there; after a crash only some may be there.
 
-
-def put_all(folder: Handle, files: Mapping[str, bytes]) -> None:
-    """Put each content under its name, the folder flushed once for all; after a crash some may be there."""
+    `mode` overrides what the umask gives; the folder is flushed once for all.
+    """
     for name, data in files.items():
-        with temporary(folder, name, data, None) as beside:
+        with temporary(folder, name, data, mode, durably) as beside:
             move(folder, beside, name, durably=False)
-    sync(folder)
+    if durably:
+        sync(folder)
 
 
 @contextmanager

@@ -233,7 +233,7 @@ class DiskProject:
         if now != before:
             return False
         sweep(folder, CONTEXT_FILE)
-        put(folder, name, after, mode)
+        put(folder, {name: after}, mode)
         return True
 
     def context_of(self, folder: ProjectFolder) -> bytes | PlaceRefusal | None:

@@ -39,8 +39,6 @@ BATCH = 32
 """How many files are read before they are parsed: alternating takes a quarter longer."""
 Reader = Callable[[bytes, str], "Listed | MalformedPackFile | None"]
 """What the bytes of the file of that id hold; None if only the full reader can tell."""
-_File = tuple[bytes, Signature | None]
-"""What was read; without a signature it may change and not show it."""
 P = TypeVar("P", bound=Listed, covariant=True)
 
 
@@ -56,6 +54,20 @@ class MalformedPackFile:
     def reason(self) -> str:
         """Why, in words."""
         return str(self.details.get("reason", self.message))
+
+
+class _File(NamedTuple):
+    """What was read; without a signature it may change and not show it."""
+
+    data: bytes
+    signature: Signature | None
+
+
+class PackFile(NamedTuple):
+    """A pack, and the bytes of its file."""
+
+    pack: Pack
+    data: bytes
 
 
 class PacksFound(NamedTuple, Generic[P]):
@@ -90,15 +102,22 @@ class PackFiles:
         self._changes: FolderChanges | None = None
         self._looking = threading.Lock()
 
-    def read(self, pack_id: str) -> Pack | MalformedPackFile | None:
+    def read(self, pack_id: str) -> PackFile | MalformedPackFile | None:
         """One pack, by reading its file; None if there is none."""
         try:
             with self._folder.place.held() as folder:
-                return self._pack(folder, pack_id)
+                file = _file_of(folder, pack_id, listed=False)
         except FileNotFoundError:
-            return None
+            file = None
         except OSError as error:
             raise io_failure(error, "packs") from error
+        seen = self._seen_in(pack_id, file, _whole)
+        value = None if seen is None else seen.value
+        if value is None or isinstance(value, MalformedPackFile):
+            return value
+        assert isinstance(value, Pack)
+        assert isinstance(file, _File)
+        return PackFile(value, file.data)
 
     def all(self) -> PacksFound[Pack]:
         """Every file named like a pack; parses only what changed since the last look."""
@@ -137,8 +156,8 @@ class PackFiles:
         short = [pack_id for pack_id in pack_ids if isinstance(self._packs[pack_id], PackSummary)]
         if short:
             with translated("packs"), self._folder.place.held() as folder:
-                for pack_id in short:
-                    self._list(pack_id, self._pack(folder, pack_id))
+                for pack_id, seen in self._load(folder, dict.fromkeys(short, False), _whole):
+                    self._list(pack_id, None if seen is None else seen.value)
         return [pack for pack_id in pack_ids if isinstance(pack := self._packs.get(pack_id), Pack)]
 
     def _look(self, whole: bool = False) -> None:
@@ -239,13 +258,6 @@ class PackFiles:
             sweep(folder)
         return found
 
-    def _pack(self, folder: Handle, pack_id: str) -> Pack | MalformedPackFile | None:
-        """The pack in a file, or why it holds none; None if it is gone."""
-        ((_, seen),) = self._load(folder, {pack_id: False}, _whole)
-        value = None if seen is None else seen.value
-        assert not isinstance(value, PackSummary)
-        return value
-
     def _load(
         self, folder: Handle, wanted: Mapping[str, bool], read: Reader
     ) -> Iterator[tuple[str, _SeenPack | None]]:
@@ -291,7 +303,7 @@ def _file_of(folder: Handle, pack_id: str, listed: bool) -> _File | MalformedPac
         return _broken(pack_format.broken("it is larger than any pack"))
     except OSError as error:
         raise io_failure(error, pack_id + SUFFIX) from error
-    return data, settled_signature(status, before)
+    return _File(data, settled_signature(status, before))
 
 
 def _pack_id_of(name: str) -> str | None:

@@ -28,13 +28,17 @@ class FilePackHistory:
 
     def keep(self, pack_id: str, files: Mapping[int, bytes]) -> None:
         """Keep files of a pack by their revisions, and only the last of them."""
+        named = {_name(pack_id, revision): data for revision, data in files.items()}
         with suppress(OSError, Failure):
-            self._folder.make()
-            for revision, data in files.items():
-                self._folder.put(_name(pack_id, revision), data)
+            try:
+                if not self._is_swept:
+                    self._sweep()
+                self._folder.write_all(named, durably=False)
+            except FileNotFoundError:
+                self._folder.make()
+                self._folder.write_all(named, durably=False)
             for revision in self.revisions(pack_id)[:-KEPT_REVISIONS]:
                 self._folder.remove(_name(pack_id, revision))
-            self._sweep()
 
     def get(self, pack_id: str, revision: int) -> Pack | None:
         """A kept revision."""
@@ -49,8 +53,8 @@ class FilePackHistory:
             start = f"{pack_id}."
             found = (
                 name.removeprefix(start).removesuffix(SUFFIX)
-                for name in self._names()
-                if name.startswith(start)
+                for name in self._folder.names()
+                if name.startswith(start) and name.endswith(SUFFIX)
             )
             return sorted(int(number) for number in found if number.isascii() and number.isdigit())
         return []
@@ -61,16 +65,12 @@ class FilePackHistory:
             with suppress(OSError):
                 self._folder.remove(_name(pack_id, revision))
 
-    def _names(self) -> list[str]:
-        return [name for name in self._folder.names() if name.endswith(SUFFIX)]
-
     def _sweep(self) -> None:
-        """Once: drop what is older than any pack that is still worked on."""
-        if self._is_swept:
-            return
+        """Make the folder, and drop what is older than any pack that is still worked on."""
+        self._folder.make()
         self._is_swept = True
         before = time.time() - KEPT_SECONDS
-        for name in self._names():
+        for name in filter(lambda name: name.endswith(SUFFIX), self._folder.names()):
             with suppress(OSError):
                 if self._folder.status(name).st_mtime < before:
                     self._folder.remove(name)

@@ -19,7 +19,7 @@ from context_pack.kernel.ports import Clock, IdSource
 from context_pack.kernel.ttl import is_expired
 from context_pack.packs.domain.model import Listed, Pack
 from context_pack.packs.ports import Waiting, patiently
-from context_pack_adapters.disk.faults import translated
+from context_pack_adapters.disk.faults import io_failure, translated
 from context_pack_adapters.disk.folder import Folder
 from context_pack_adapters.disk.locking import PathLock, attempt_lock
 from context_pack_adapters.disk.opening import AnyPlace
@@ -30,6 +30,7 @@ from context_pack_adapters.stores.pack_files import (
     SUFFIX,
     MalformedPackFile,
     P,
+    PackFile,
     PackFiles,
     PacksFound,
 )
@@ -70,16 +71,8 @@ class FilePackStore:
 
     def get(self, pack_id: str) -> Pack:
         """The live pack with that id; touches one file."""
-        return self._reported(EventKind.SEEN, self._get(pack_id))
-
-    def _reported(self, kind: EventKind, pack: Pack) -> Pack:
-        self._tell(Event(kind, pack))
-        return pack
-
-    def _get(self, pack_id: str) -> Pack:
-        pack = self._read(pack_id)
-        if is_expired(pack.expires_at, self._clock.now()):
-            raise not_found("id", pack_id)
+        pack = self._read(pack_id).pack
+        self._tell(Event(EventKind.SEEN, pack))
         return pack
 
     def find(self, name: str) -> Pack:
@@ -92,7 +85,8 @@ class FilePackStore:
                 Code.MALFORMED_PACK, "", {"reason": "another live pack has the same name"}
             )
             raise refusal({pack.id: same for pack in live})
-        return self._reported(EventKind.SEEN, live[0])
+        self._tell(Event(EventKind.SEEN, live[0]))
+        return live[0]
 
     def all(self) -> Sequence[Pack]:
         """Every live pack; fails closed when one file is malformed."""
@@ -131,11 +125,13 @@ class FilePackStore:
             with self._locked(pack.id + LOCK_SUFFIX, waiting), translated(pack.id + SUFFIX):
                 self._folder.write(pack.id + SUFFIX, data)
                 self._files.remember(changed, data)
-            self._keep(pack.id, {changed.revision: data})
+            if self._history is not None:
+                self._history.keep(pack.id, {changed.revision: data})
             if self._trash is not None:
                 with suppress(OSError):
                     self._trash.remove(pack.id + SUFFIX)
-        return self._reported(EventKind.MADE, changed)
+        self._tell(Event(EventKind.MADE, changed))
+        return changed
 
     def _trashed(self) -> Iterator[Pack]:
         """The packs in the trash that can be read."""
@@ -149,7 +145,9 @@ class FilePackStore:
     def create(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting = patiently) -> Pack:
         """Store the pack that `make` builds for a fresh id, if `name` is free among live packs."""
         self._tell(WRITING)
-        return self._reported(EventKind.MADE, self._created(make, name, waiting))
+        pack = self._created(make, name, waiting)
+        self._tell(Event(EventKind.MADE, pack))
+        return pack
 
     def _created(self, make: Callable[[str], Pack], name: str | None, waiting: Waiting) -> Pack:
         with translated("packs"):
@@ -166,14 +164,10 @@ class FilePackStore:
     def update(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting = patiently) -> Pack:
         """One read-modify-write under the pack's lock; returns what is now stored."""
         self._tell(WRITING)
-        return self._reported(EventKind.CHANGED, self._updated(pack_id, change, waiting))
-
-    def _updated(self, pack_id: str, change: Callable[[Pack], Pack], waiting: Waiting) -> Pack:
-        self._get(pack_id)
-        with self._locked(pack_id + LOCK_SUFFIX, waiting) as lock:
-            pack = self._read_locked(pack_id, lock)
+        with self._locked_pack(pack_id, waiting) as (_, (pack, before)):
             changed = change(pack)
             if changed == pack:
+                self._tell(Event(EventKind.CHANGED, pack))
                 return pack
             if (changed.id, changed.name) != (pack.id, pack.name):
                 raise Failure(Code.INTERNAL, "a change gave the pack another id or name; report this bug")
@@ -181,51 +175,36 @@ class FilePackStore:
             if is_expired(pack.expires_at, self._clock.now()):
                 raise not_found("id", pack_id)
             with translated(pack_id + SUFFIX):
-                before, status = self._folder.read(pack_id + SUFFIX, pack_format.MAX_FILE_BYTES)
-                self._folder.write(pack_id + SUFFIX, data, status.st_mode)
+                mode = self._folder.status(pack_id + SUFFIX).st_mode  # one that vanished is not restored
+                self._folder.write(pack_id + SUFFIX, data, mode)
             self._files.remember(changed, data)
-        self._keep(pack_id, {pack.revision: before, changed.revision: data})
-        self._tidy()
-        return changed
-
-    def _keep(self, pack_id: str, files: Mapping[int, bytes]) -> None:
-        """Keep revisions of a pack, where a history is kept."""
         if self._history is not None:
-            self._history.keep(pack_id, files)
+            self._history.keep(pack_id, {pack.revision: before, changed.revision: data})
+        self._tidy()
+        self._tell(Event(EventKind.CHANGED, changed))
+        return changed
 
     def delete(self, pack_id: str, check: Callable[[Pack], None], waiting: Waiting = patiently) -> None:
         """Remove the pack under its lock, after `check` has accepted it."""
         self._tell(WRITING)
-        self._get(pack_id)
-        with self._locked(pack_id + LOCK_SUFFIX, waiting) as lock:
-            pack = self._read_locked(pack_id, lock)
+        with self._locked_pack(pack_id, waiting) as (lock, (pack, _)):
             check(pack)
             with translated(pack_id + SUFFIX):
                 self._remove(pack_id, lock, durably=True)
         if self._history is not None:
             self._history.forget(pack_id)
-        self._reported(EventKind.REMOVED, pack)
+        self._tell(Event(EventKind.REMOVED, pack))
 
-    def _read(self, pack_id: str) -> Pack:
-        """The pack in the file, expired or not."""
+    def _read(self, pack_id: str, lock: PathLock | None = None) -> PackFile:
+        """The live pack; whoever holds the lock of a file without one removes the lock file."""
         found = self._files.read(pack_id) if is_pack_id(pack_id) else None
-        if found is None:
-            raise not_found("id", pack_id)
+        if lock is not None and not isinstance(found, PackFile):
+            lock.retire()
         if isinstance(found, MalformedPackFile):
             raise refusal({pack_id: found})
-        return found
-
-    def _read_locked(self, pack_id: str, lock: PathLock) -> Pack:
-        """The live pack, read under its lock; if there is none, its lock file is removed."""
-        try:
-            pack = self._read(pack_id)
-        except Failure as failure:
-            if failure.code is Code.NOT_FOUND:
-                lock.retire()
-            raise
-        if is_expired(pack.expires_at, self._clock.now()):
+        if found is None or is_expired(found.pack.expires_at, self._clock.now()):
             raise not_found("id", pack_id)
-        return pack
+        return found
 
     def _create(self, make: Callable[[str], Pack]) -> Pack:
         for _ in range(_MOST_DRAWS):
@@ -235,7 +214,8 @@ class FilePackStore:
             with translated(fresh + SUFFIX):
                 if self._folder.create(fresh + SUFFIX, data):
                     self._files.remember(pack, data)
-                    self._keep(fresh, {pack.revision: data})
+                    if self._history is not None:
+                        self._history.keep(fresh, {pack.revision: data})
                     self._tidy()
                     return pack
         raise Failure(Code.INTERNAL, "no free pack id was drawn; check the source of random numbers")
@@ -262,7 +242,7 @@ class FilePackStore:
                 found = self._files.read(pack_id)
                 if found is None:
                     lock.retire()
-                return not isinstance(found, Pack) or is_expired(found.expires_at, self._clock.now())
+                return not isinstance(found, PackFile) or is_expired(found.pack.expires_at, self._clock.now())
         except Failure as failure:
             if failure.code is not Code.LOCK_TIMEOUT:
                 raise
@@ -292,9 +272,9 @@ class FilePackStore:
             return
         try:
             found = self._files.read(pack_id)
-            if isinstance(found, Pack) and is_expired(found.expires_at, self._clock.now()):
+            if isinstance(found, PackFile) and is_expired(found.pack.expires_at, self._clock.now()):
                 trash.make()
-                trash.write(pack_id + SUFFIX, pack_format.encode(found))
+                trash.write(pack_id + SUFFIX, found.data)
                 self._remove(pack_id, lock)
         finally:
             lock.release()
@@ -313,6 +293,20 @@ class FilePackStore:
             self._folder.remove(pack_id + SUFFIX, durably)
         self._files.forget(pack_id)
         lock.retire()
+
+    @contextmanager
+    def _locked_pack(self, pack_id: str, waiting: Waiting) -> Iterator[tuple[PathLock, PackFile]]:
+        """A live pack, read under its lock; one that was never there gets no lock file."""
+        if not is_pack_id(pack_id):
+            raise not_found("id", pack_id)
+        try:
+            self._folder.status(pack_id + SUFFIX)
+        except FileNotFoundError:
+            raise not_found("id", pack_id) from None
+        except OSError as error:
+            raise io_failure(error, "packs") from error
+        with self._locked(pack_id + LOCK_SUFFIX, waiting) as lock:
+            yield lock, self._read(pack_id, lock)
 
     @contextmanager
     def _locked(self, name: str, waiting: Waiting, seconds: float | None = None) -> Iterator[PathLock]:
