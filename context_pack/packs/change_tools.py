@@ -10,8 +10,14 @@ from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import remaining_seconds
 from context_pack.packs.domain.model import Diagram, Pack, Ref
-from context_pack.packs.domain.record import diagram_record, ref_record, section_record, to_record
-from context_pack.packs.domain.states import pointed_record, repair_record, state_record
+from context_pack.packs.domain.record import (
+    diagram_record,
+    lines_record,
+    ref_record,
+    section_record,
+    to_record,
+)
+from context_pack.packs.domain.states import repair_record, state_record
 from context_pack.packs.usecases import commands
 from context_pack.packs.usecases.cases import PackUseCases
 
@@ -21,6 +27,8 @@ if TYPE_CHECKING:
     from context_pack.packs.usecases.write import WrittenRef
 
 Payload = dict[str, Any]
+LINE_CHARS = 200
+"""How much of a line is told of what was anchored."""
 
 
 @frozen
@@ -95,6 +103,18 @@ def _part_record(part: Part | None, pointed: WrittenRef | None) -> Payload | Non
     if part is None:
         return None
     if isinstance(part, Ref):
-        shown = {} if pointed is None else pointed_record(pointed.resolution, pointed.warning)
-        return {**ref_record(part, anchors=False), **shown}
+        return {**ref_record(part, anchors=False), **({} if pointed is None else _pointed_record(pointed))}
     return diagram_record(part) if isinstance(part, Diagram) else section_record(part, anchors=False)
+
+
+def _pointed_record(pointed: WrittenRef) -> Payload:
+    """What a ref that was just written points at: where, the first and last line there, and a warning."""
+    found, excerpt = pointed.resolution.found, pointed.resolution.excerpt
+    lines = [] if excerpt is None else excerpt.split("\n")
+    record = {
+        "state": pointed.resolution.state.value,
+        "found": found and {"path": found.path.value, "lines": lines_record(found.lines)},
+        "first_line": lines[0][:LINE_CHARS] if lines else None,
+        "last_line": lines[-1][:LINE_CHARS] if lines else None,
+    }
+    return record if pointed.warning is None else {**record, "warning": pointed.warning}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from math import inf
 from typing import Any
 
 from context_pack.kernel.classes import frozen
@@ -249,17 +250,15 @@ def _output(cases: PackUseCases, command: Any, call: Call) -> Answer:
 def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answer:
     """The answer to one action of `input`, within what the client shows."""
     payload = _payload(cases, clock, command, call)
-
-    def shown(payload: Payload) -> Answer:
-        return json_answer({"action": command.action, "payload": payload})
-
-    whole = shown(payload)
-    is_whole_asked = command.action not in PAGED or not command.offset
+    whole = json_answer({"action": command.action, "payload": payload})
+    used = size(whole.text) if command.action not in PAGED or not command.offset else inf
+    if used <= call.page_tokens:  # no token is shorter than a byte
+        return whole
 
     def within(room: int) -> Answer:
-        if is_whole_asked and size(whole.text) <= room:
+        if used <= room:
             return whole
-        return shown(_shortened(command, payload, room))
+        return json_answer({"action": command.action, "payload": _shortened(command, payload, room)})
 
     return fitting(call.page_tokens, within)
 

@@ -127,11 +127,11 @@ def anchor_of(source: SourceText, lines: LineRange, definitions: Sequence[Defini
     """The anchor of these lines of a file with these definitions; None when it does not have them all."""
     found, start = source.first(lines.end + CONTEXT_LINES), lines.start - 1
     inside = found[start : lines.end]
-    if len(inside) < lines.count:
+    if len(inside) < lines.end - start:
         return None
     return Anchor(
         sha256_hex("\n".join(inside)),
-        lines.count,
+        len(inside),
         tuple(map(fingerprint, found[max(0, start - CONTEXT_LINES) : start])),
         tuple(map(fingerprint, found[lines.end : lines.end + CONTEXT_LINES])),
         fingerprint(inside[0]),

@@ -34,13 +34,13 @@ def advanced(before: Pack, after: Pack, now: datetime, *, always: bool = False) 
     return evolve(after, revision=before.revision + 1, updated_at=now)
 
 
-def check_editable(pack: Pack) -> None:
-    """Return only if the pack's content may be changed.
+def check_editable(pack: Pack, *, touches: bool = False) -> None:
+    """Return only if the pack's content may be changed; what only touches its time to live is no edit.
 
     Raises:
         Failure: `invalid_state`.
     """
-    if pack.status is Status.FINALIZED:
+    if pack.status is Status.FINALIZED and not touches:
         message = f"the pack is {pack.status}, and its content is fixed; set_status to draft first"
         raise Failure(Code.INVALID_STATE, message, {"status": pack.status.value})
 
@@ -106,7 +106,8 @@ def put_ref(pack: Pack, section_key: str, ref: Ref, kept: Iterable[str] = ()) ->
             ref.anchor.digest == old.anchor.digest and not ref.anchor.knows_more(old.anchor)
         )
         ref = evolve(ref, anchor=old.anchor if same else ref.anchor)
-    return _with(pack, evolve(section, refs=_put(section.refs, ref)))
+    section = evolve(section, refs=_put(section.refs, ref))
+    return evolve(pack, sections=_put(pack.sections, section))
 
 
 def drop_ref(pack: Pack, section_key: str, key: str) -> Pack:
@@ -114,7 +115,8 @@ def drop_ref(pack: Pack, section_key: str, key: str) -> Pack:
     section = section_of(pack, section_key)
     if section.ref(key) is None:
         raise _absent("ref", ref_key=key, section_key=section_key)
-    return _with(pack, evolve(section, refs=_without(section.refs, key)))
+    section = evolve(section, refs=_without(section.refs, key))
+    return evolve(pack, sections=_put(pack.sections, section))
 
 
 def put_diagram(pack: Pack, section_key: str, diagram: Diagram, kept: Iterable[str] = ()) -> Pack:
@@ -123,7 +125,8 @@ def put_diagram(pack: Pack, section_key: str, diagram: Diagram, kept: Iterable[s
     old = section.diagram(diagram.key)
     if old is not None:
         diagram = evolve(diagram, **{name: getattr(old, name) for name in (*kept, "extra")})
-    return _with(pack, evolve(section, diagrams=_put(section.diagrams, diagram)))
+    section = evolve(section, diagrams=_put(section.diagrams, diagram))
+    return evolve(pack, sections=_put(pack.sections, section))
 
 
 def drop_diagram(pack: Pack, section_key: str, key: str) -> Pack:
@@ -131,7 +134,8 @@ def drop_diagram(pack: Pack, section_key: str, key: str) -> Pack:
     section = section_of(pack, section_key)
     if section.diagram(key) is None:
         raise _absent("diagram", diagram_key=key, section_key=section_key)
-    return _with(pack, evolve(section, diagrams=_without(section.diagrams, key)))
+    section = evolve(section, diagrams=_without(section.diagrams, key))
+    return evolve(pack, sections=_put(pack.sections, section))
 
 
 def set_meta(pack: Pack, title: str | None, brief: str | None, tags: Iterable[str] | None) -> Pack:
@@ -165,10 +169,6 @@ def _put(parts: Sequence[K], part: K) -> tuple[K, ...]:
 
 def _without(parts: Iterable[K], key: str) -> tuple[K, ...]:
     return tuple(part for part in parts if part.key != key)
-
-
-def _with(pack: Pack, section: Section) -> Pack:
-    return evolve(pack, sections=_put(pack.sections, section))
 
 
 def _absent(what: str, **keys: str) -> Failure:

@@ -25,6 +25,10 @@ FIRST = 1
 """The revision that a pack is made at."""
 
 
+UNTITLED = "Untitled"
+"""What a pack is called that has neither a title nor a name."""
+
+
 class Status(StrEnum):
     """Where a pack is in its life."""
 
@@ -168,17 +172,6 @@ def _revision(value: Any, name: str) -> None:
         raise invalid(f"'{name}' must be a whole number of at least {FIRST}", name)
 
 
-def _tags(value: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise invalid("'tags' must be a list of strings", "tags")
-    return values.tags(value)
-
-
-def _heading(pack: Listed) -> str:
-    """What the pack is called: its title, else its name, else `Untitled`."""
-    return pack.title or pack.name or "Untitled"
-
-
 class PackSummary(NamedTuple):
     """What a list shows of a pack: everything but its sections."""
 
@@ -197,7 +190,7 @@ class PackSummary(NamedTuple):
     @property
     def heading(self) -> str:
         """What the pack is called."""
-        return _heading(self)
+        return self.title or self.name or UNTITLED
 
 
 @frozen(kw_only=True)
@@ -209,7 +202,7 @@ class Pack:
     title: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     brief: str | None = field(default=None, converter=_kept, validator=_holds(values.one_line, optional=True))
     status: Status = field(converter=parse_status)
-    tags: tuple[str, ...] = field(converter=_tags)
+    tags: tuple[str, ...] = field(converter=values.tags)
     sections: tuple[Section, ...] = field(default=(), converter=_parts, validator=_keyed(Section))
     revision: int = field(validator=_holds(_revision))
     created_at: datetime = field(converter=_moment)
@@ -251,12 +244,13 @@ class Pack:
     @property
     def digests(self) -> set[str]:
         """The digests of the texts that its refs are anchored to."""
-        return {ref.anchor.digest for _, ref in self.refs if ref.anchor is not None}
+        anchors = (ref.anchor for section in self.sections for ref in section.refs)
+        return {anchor.digest for anchor in anchors if anchor is not None}
 
     @property
     def heading(self) -> str:
         """What the pack is called."""
-        return _heading(self)
+        return self.title or self.name or UNTITLED
 
 
 Listed = Pack | PackSummary

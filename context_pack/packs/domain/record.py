@@ -93,7 +93,7 @@ def ref_record(ref: Ref, *, anchors: bool = True) -> Record:
     """A ref in storage keys."""
     record = {
         "key": ref.key,
-        "path": str(ref.path),
+        "path": ref.path.value,
         "lines": lines_record(ref.lines),
         "title": ref.title,
         "why": ref.why,

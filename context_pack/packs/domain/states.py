@@ -36,8 +36,6 @@ class State(StrEnum):
 TRUSTED = frozenset({State.EXACT, State.UNANCHORED, State.MOVED})
 PLAIN = "text"
 """The language of files that have none: no fence names it."""
-LINE_CHARS = 200
-"""How much of a line is told of what was anchored."""
 DIFF_CHARS = 8_000
 """A longer diff is not told with the state of a ref; `output` shows it."""
 CHANGED_SINCE = "changed since anchored"
@@ -131,18 +129,6 @@ def _change(difference: Difference | None) -> dict[str, Any]:
             "diff": diff if len(diff) <= DIFF_CHARS else None,
         }
     }
-
-
-def pointed_record(resolution: Resolution, warning: str | None) -> dict[str, Any]:
-    """What a ref that was just written points at: where, the first and last line there, and a warning."""
-    lines = [] if resolution.excerpt is None else resolution.excerpt.split("\n")
-    record = {
-        "state": resolution.state.value,
-        "found": _found(resolution.found),
-        "first_line": lines[0][:LINE_CHARS] if lines else None,
-        "last_line": lines[-1][:LINE_CHARS] if lines else None,
-    }
-    return record if warning is None else {**record, "warning": warning}
 
 
 def problem_record(checked: Checked) -> dict[str, Any]:

@@ -128,8 +128,10 @@ def new_name(value: Any, field: str = "name") -> str:
     return text
 
 
-def tags(values: Iterable[Any], field: str = "tags") -> tuple[str, ...]:
+def tags(values: Any, field: str = "tags") -> tuple[str, ...]:
     """Tags, each one line, the first of equal ones kept."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise invalid("'tags' must be a list of strings", "tags")
     return tuple(dict.fromkeys(required_line(value, field) for value in values))
 
 

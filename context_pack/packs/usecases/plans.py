@@ -38,12 +38,8 @@ class ChangePlan:
     change: Callable[[Pack, datetime, Any], Pack]
     touches: bool = False
     part: Callable[[Pack], Part | None] = lambda _: None
+    """None if it is gone: a later operation of a batch may have removed it."""
     point: Callable[[Find], Ref] | None = None
-
-    def check(self, pack: Pack) -> None:
-        """Return only if the pack may be changed so."""
-        if not self.touches:
-            changes.check_editable(pack)
 
 
 def planned(operation: object) -> ChangePlan:
@@ -59,7 +55,10 @@ def planned(operation: object) -> ChangePlan:
 
 
 def _upsert_section(operation: commands.UpsertSection) -> ChangePlan:
-    key, title = _section_key(operation), _title(operation.section_title, "section_title")
+    key, title = (
+        values.key(operation.section_key, "section_key"),
+        _title(operation.section_title, "section_title"),
+    )
     text = operation.section_description
     if text is not None:
         text = values.block(text, "section_description") or ""
@@ -77,12 +76,15 @@ def _upsert_section(operation: commands.UpsertSection) -> ChangePlan:
 
 
 def _delete_section(operation: commands.DeleteSection) -> ChangePlan:
-    key = _section_key(operation)
+    key = values.key(operation.section_key, "section_key")
     return ChangePlan(lambda pack, *_: changes.drop_section(pack, key))
 
 
 def _upsert_ref(operation: commands.UpsertRef) -> ChangePlan:
-    section_key, key = _section_key(operation), values.key(operation.ref_key, "ref_key")
+    section_key, key = (
+        values.key(operation.section_key, "section_key"),
+        values.key(operation.ref_key, "ref_key"),
+    )
     title = optional_line(operation.ref_title, "ref_title", values.TITLE_CHARS)
     why = optional_line(operation.ref_why, "ref_why", values.WHY_CHARS)
     group = optional_line(operation.group, "group", values.GROUP_CHARS)
@@ -90,7 +92,7 @@ def _upsert_ref(operation: commands.UpsertRef) -> ChangePlan:
     kept = [name for name, text in (("title", title), ("why", why), ("group", group)) if text is None]
     return ChangePlan(
         lambda pack, _, ref: changes.put_ref(pack, section_key, ref, kept),
-        part=lambda pack: changes.section_of(pack, section_key).ref(key),
+        part=lambda pack: (section := pack.section(section_key)) and section.ref(key),
         point=lambda find: Ref(key, *place(find), title, why, group),
     )
 
@@ -116,12 +118,15 @@ def _wanted(value: T | None, field: str) -> T:
 
 
 def _delete_ref(operation: commands.DeleteRef) -> ChangePlan:
-    section_key, key = _section_key(operation), values.key(operation.ref_key, "ref_key")
+    section_key, key = (
+        values.key(operation.section_key, "section_key"),
+        values.key(operation.ref_key, "ref_key"),
+    )
     return ChangePlan(lambda pack, *_: changes.drop_ref(pack, section_key, key))
 
 
 def _upsert_diagram(operation: commands.UpsertDiagram) -> ChangePlan:
-    section_key = _section_key(operation)
+    section_key = values.key(operation.section_key, "section_key")
     mermaid = values.required_block(operation.mermaid, "mermaid")
     values.bounded(mermaid, "mermaid", values.MERMAID_CHARS)
     diagram = Diagram(
@@ -133,12 +138,15 @@ def _upsert_diagram(operation: commands.UpsertDiagram) -> ChangePlan:
     kept = ["why"] if operation.diagram_why is None else []
     return ChangePlan(
         lambda pack, *_: changes.put_diagram(pack, section_key, diagram, kept),
-        part=lambda pack: changes.section_of(pack, section_key).diagram(diagram.key),
+        part=lambda pack: (section := pack.section(section_key)) and section.diagram(diagram.key),
     )
 
 
 def _delete_diagram(operation: commands.DeleteDiagram) -> ChangePlan:
-    section_key, key = _section_key(operation), values.key(operation.diagram_key, "diagram_key")
+    section_key, key = (
+        values.key(operation.section_key, "section_key"),
+        values.key(operation.diagram_key, "diagram_key"),
+    )
     return ChangePlan(lambda pack, *_: changes.drop_diagram(pack, section_key, key))
 
 
@@ -203,7 +211,3 @@ def optional_line(value: str | None, field: str, most: int) -> str | None:
 
 def _title(value: str, field: str) -> str:
     return values.bounded(values.required_line(value, field), field, values.TITLE_CHARS)
-
-
-def _section_key(operation: Any) -> str:
-    return values.key(operation.section_key, "section_key")

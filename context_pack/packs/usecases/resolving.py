@@ -94,10 +94,8 @@ class PackAccess:
     def forget_excerpts(self, digests: set[str]) -> None:
         """Remove those of these texts, and of the forgotten ones, that no pack names, expired or not.
 
-        Nothing is removed while the packs cannot be read, and nothing is looked at unless a text was dropped.
+        Nothing is removed while the packs cannot be read.
         """
-        if not digests:
-            return
         try:
             packs = (*self.store.all(), *self.store.expired())
             self.excerpts.remove(
@@ -193,7 +191,9 @@ class Resolver:
         if isinstance(text, Reason):
             return None if text is Reason.MISSING and ref.anchor is not None else unreadable(text)
         found = in_file(ref, text)
-        return None if found is None else self._noted(ref, found)
+        if found is not None and text.stamp is not None:  # the file can tell the next call whether it holds
+            self.memory.keep(ref, KeptResolution(text.stamp, found))
+        return found
 
     def _search(self, ref: Ref) -> None:
         """Look in the tree for every ref of the call whose file does not have its text."""
@@ -288,23 +288,13 @@ class Resolver:
         if not isinstance(text, SourceText):
             return evolve(ref, anchor=None)
         ref = evolve(ref, anchor=anchor_of(text, ref.lines, self._definitions(ref.path, text)))
-        found = in_file(ref, text)
-        if found is not None:
-            self._noted(ref, found)
-        if ref.anchor is not None and found is not None and found.excerpt is not None:
-            self.anchored_texts[ref.anchor.digest] = found.excerpt
+        if ref.anchor is not None:
+            self.anchored_texts[ref.anchor.digest] = text.cut(ref.lines.start, ref.lines.end) or ""
         return ref
 
     def _definitions(self, path: RelativePath, text: SourceText) -> Sequence[Definition]:
         language = language_of(path.value)
         return self.syntax.parse(language, text.text).definitions if self.syntax.knows(language) else ()
-
-    def _noted(self, ref: Ref, resolution: Resolution) -> Resolution:
-        """Keep what was found out for the next call, if the file can tell then whether it holds."""
-        stamp = self._stamp(ref.path)
-        if stamp is not None:
-            self.memory.keep(ref, KeptResolution(stamp, resolution))
-        return resolution
 
     def text(self, path: RelativePath) -> SourceText | Reason:
         """The text of a file, read once while it is kept."""

@@ -87,7 +87,8 @@ class PackVerifier(PackAccess):
             return advanced(stored, after, self.clock.now())
 
         stored = self.store.update(pack.id, change, check)
-        self.forget_excerpts(pack.digests - stored.digests)
+        if dropped := pack.digests - stored.digests:
+            self.forget_excerpts(dropped)
         return Repaired(stored, tuple(done))
 
 

@@ -14,9 +14,9 @@ from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Failure, invalid
 from context_pack.kernel.ttl import expiry
 from context_pack.packs.domain import values
-from context_pack.packs.domain.changes import advanced, check_has_content, untrustworthy
+from context_pack.packs.domain.changes import advanced, check_editable, check_has_content, untrustworthy
 from context_pack.packs.domain.model import FIRST, Pack, Ref, Status, parse_status
-from context_pack.packs.domain.states import Checked, Resolution, problem_record
+from context_pack.packs.domain.states import Checked, Resolution, State, problem_record
 from context_pack.packs.usecases import pointing
 from context_pack.packs.usecases.commands import (
     MOST_OPERATIONS,
@@ -141,7 +141,8 @@ class PackWriter(PackAccess):
             digests.update(pack.digests)
 
         self.store.delete(pack_id, agreed, check)
-        self.forget_excerpts(digests)
+        if digests:
+            self.forget_excerpts(digests)
         return pack_id
 
     def _finalized(self, pack: Pack, check: Check) -> Pack:
@@ -173,7 +174,7 @@ class PackWriter(PackAccess):
 
         def check_open(pack: Pack) -> None:
             pack.check_revision(target.expected_revision)
-            for_each(plans, lambda plan: plan.check(pack), batch)
+            for_each(plans, lambda plan: check_editable(pack, touches=plan.touches), batch)
 
         pack_id = id_of(self.store, handle)
         if any(plan.point is not None for plan in plans):
@@ -204,21 +205,17 @@ class PackWriter(PackAccess):
             return advanced(pack, steps[-1], now, always=any(plan.touches for plan in plans))
 
         pack = self.store.update(pack_id, change, check)
-        self.forget_excerpts(named - pack.digests)
-        parts = tuple(_part(plan, pack) for plan in plans)
-        pointed = (
-            WrittenRef(resolver(part), pointing.warning_of(part, resolver)) if isinstance(part, Ref) else None
-            for part in parts
-        )
-        return WrittenPack(pack, parts, tuple(pointed))
+        if dropped := named - pack.digests:
+            self.forget_excerpts(dropped)
+        parts = [plan.part(pack) for plan in plans]
+        pointed = (_written(part, resolver) if isinstance(part, Ref) else None for part in parts)
+        return WrittenPack(pack, tuple(parts), tuple(pointed))
 
 
-def _part(plan: ChangePlan, pack: Pack) -> Part | None:
-    """The part that a plan changed; None if a later operation of the batch removed it."""
-    try:
-        return plan.part(pack)
-    except Failure:
-        return None
+def _written(ref: Ref, resolver: Resolver) -> WrittenRef:
+    """What a ref points at now; of lines that are as they were anchored there is nothing to warn."""
+    found = resolver(ref)
+    return WrittenRef(found, None if found.state is State.EXACT else pointing.warning_of(ref, resolver))
 
 
 def for_each(items: Sequence[T], do: Callable[[T], R], batch: bool = True) -> list[R]:
