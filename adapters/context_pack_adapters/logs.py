@@ -60,7 +60,7 @@ class Log:
 
     def finished(self, call: Finished) -> None:
         """One line per finished call: tool, outcome, milliseconds, bytes."""
-        if self.wants("info"):
+        if LEVELS["info"] <= self.level:
             ok = "true" if call.ok else "false"
             self.write("info", f"call tool={call.tool} ok={ok} ms={call.milliseconds:.1f} bytes={call.bytes}")
 

@@ -36,15 +36,10 @@ class ClassField:
         validator: Callable[[Any, Any, Any], None] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        self.name = self.type = ""
+        self.name = self.alias = self.type = ""
         self.default, self.factory, self.init, self.kw_only = default, factory, init, kw_only
         self.eq, self.hash, self.repr = eq, eq if hash is None else hash, repr
         self.converter, self.validator, self.metadata = converter, validator, metadata or {}
-
-    @property
-    def alias(self) -> str:
-        """The name of the argument."""
-        return self.name.lstrip("_")
 
 
 if TYPE_CHECKING:
@@ -125,7 +120,8 @@ def _own_fields(cls: type, kw_only: bool) -> dict[str, ClassField]:
         if not str(kind).startswith(("ClassVar", "typing.ClassVar")):
             given = vars(cls).get(name, NOT_GIVEN)
             each = given if isinstance(given, ClassField) else ClassField(given)
-            each.name, each.type, each.kw_only = name, kind, each.kw_only or kw_only
+            each.name, each.alias, each.type = name, name.lstrip("_"), kind
+            each.kw_only = each.kw_only or kw_only
             found[name] = each
     return found
 

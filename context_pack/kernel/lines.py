@@ -19,7 +19,7 @@ def _check(lines: LineRange, _: Attribute[int], end: int) -> None:
         raise invalid("'line_start' must be at least 1", "line_start")
     if end < start:
         raise invalid("'line_end' must not be before 'line_start'", "line_end")
-    if lines.count > MAX_LINES:
+    if end - start >= MAX_LINES:
         raise invalid(f"a range holds at most {MAX_LINES} lines; split it into several refs", "line_end")
     if end > LAST_LINE:
         name = "line_start" if start > LAST_LINE else "line_end"

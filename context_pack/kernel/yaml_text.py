@@ -8,7 +8,7 @@ with a fraction or an exponent always have a point and a sign, because YAML 1.1 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from context_pack.kernel.patterns import lazy_pattern
@@ -52,23 +52,21 @@ def _mapping(value: Mapping[str, Any], lists: str, indent: str, lines: list[str]
 def _entry(head: str, value: Any, lists: str, indent: str, lines: list[str]) -> None:
     """Write a head and its value: on the same line, or on the lines below."""
     if isinstance(value, str):
-        lines.append(f"{head} {block_of(value, indent + '  ') or line_of(value)}\n")
+        block = block_of(value, indent + "  ") if "\n" in value else None
+        lines.append(f"{head} {block or line_of(value)}\n")
     elif not isinstance(value, dict | list | tuple) or not value:
         lines.append(f"{head} {_atom(value)}\n")
+    elif isinstance(value, dict):
+        lines.append(f"{head}\n")
+        _mapping(value, lists, indent + "  ", lines)
     else:
         lines.append(f"{head}\n")
-        if isinstance(value, dict):
-            _mapping(value, lists, indent + "  ", lines)
-        else:
-            _list(value, lists, indent + ("  " if head.endswith("-") else lists), lines)
-
-
-def _list(value: Sequence[Any], lists: str, indent: str, lines: list[str]) -> None:
-    for inner in value:
-        if isinstance(inner, dict) and inner:
-            _mapping(inner, lists, indent + "  ", lines, "- ")
-        else:
-            _entry(f"{indent}-", inner, lists, indent, lines)
+        indent += "  " if head.endswith("-") else lists
+        for inner in value:
+            if isinstance(inner, dict) and inner:
+                _mapping(inner, lists, indent + "  ", lines, "- ")
+            else:
+                _entry(f"{indent}-", inner, lists, indent, lines)
 
 
 def _atom(value: Any) -> str:

@@ -124,7 +124,7 @@ def schema_of(command: type) -> Schema:
 
 def problems(command: type, arguments: Mapping[str, Any]) -> list[Problem]:
     """Everything wrong with `arguments` (the first few), the shallowest first."""
-    return [] if fits(command_schema(command), arguments) else problems_of(_validator(command), arguments)
+    return problems_of(_validator(command), arguments)
 
 
 def with_whole_numbers(schema: Schema, value: Any) -> Any:
@@ -146,13 +146,13 @@ def parse(command: type[C], arguments: Mapping[str, Any]) -> C:
     Raises:
         Failure: `invalid_data`; `details.field` names the argument, `details.problems` each fault by path.
     """
-    faults = problems(command, arguments)
+    kind: type = command
+    faults = () if fits(command_schema(kind), arguments) else problems(kind, arguments)
     if faults:
         first = faults[0]
         details: dict[str, Any] = {"field": first.field, "path": first.path}
         details["problems"] = [{"path": fault.path, "message": fault.message} for fault in faults]
         raise Failure(Code.INVALID_DATA, first.message, details)
-    kind: type = command
     plain = _plain_fields(kind)
     if plain is None:
         return _converter().structure(arguments, command)  # type: ignore[no-any-return]

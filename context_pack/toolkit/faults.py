@@ -130,7 +130,7 @@ def is_number(value: object) -> bool:
 
 def has_half_characters(text: str) -> bool:
     """Whether a text holds a lone surrogate."""
-    return not text.isascii() and _SURROGATE.search(text) is not None
+    return _SURROGATE.search(text) is not None
 
 
 @cache

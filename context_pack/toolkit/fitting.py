@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from context_pack.toolkit.faults import Schema, compiled, has_half_characters, is_number, is_whole
+from context_pack.toolkit.faults import Schema, compiled, has_half_characters, is_number
 
 _SAID = {"type", "description", "default"}
 _KNOWN = {
@@ -39,7 +39,7 @@ def fits(schema: Schema, value: Any) -> bool:
         return type(value) is str and _fits_text(schema, value)
     if kind == "boolean":
         return type(value) is bool
-    right = is_whole(value) if kind == "integer" else is_number(value)
+    right = type(value) is int if kind == "integer" else is_number(value)
     return right and schema.get("minimum", -inf) <= value <= schema.get("maximum", inf)
 
 
@@ -61,7 +61,7 @@ def _fits_text(schema: Schema, value: str) -> bool:
         schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", inf)
         and value in schema.get("enum", (value,))
         and (pattern is None or compiled(pattern).search(value) is not None)
-        and not has_half_characters(value)
+        and (value.isascii() or not has_half_characters(value))
     )
 
 

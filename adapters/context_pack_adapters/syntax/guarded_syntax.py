@@ -19,13 +19,13 @@ from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from threading import Lock, Thread
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.classes import define, field
 from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
 from context_pack_adapters.syntax.parser_process import ParseRequest, answer_of
 from context_pack_adapters.syntax.records import from_record
-from context_pack_adapters.syntax.sources import knows
+from context_pack_adapters.syntax.sources import KNOWN
 from context_pack_adapters.system import python_command, python_environment
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class GuardedSyntax:
 
     def knows(self, language: str) -> bool:
         """Whether there is a grammar for a language."""
-        return knows(language)
+        return language in KNOWN
 
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text."""
@@ -125,7 +125,7 @@ class GuardedSyntax:
     def _receive(self, batch: _Batch) -> None:
         """Wait for the answers to a batch; after a crash the texts behind the cause are sent again."""
         tried_again = False
-        while batch.waiting:
+        while len(batch.answers) < len(batch.requests):
             try:
                 batch.answers.append(self._process.receive())
                 continue
@@ -232,8 +232,11 @@ class _Process:
         pipe = self._popen.stdout
         assert pipe is not None
         while not (end := self._unread.find(b"\n") + 1):
-            if not _readable(pipe, seconds):
-                raise _AnswerTimeout
+            if sys.platform != "win32":  # there it cannot be asked whether output arrives in time
+                wait = select.poll()
+                wait.register(pipe, select.POLLIN)
+                if not wait.poll(seconds * 1000):
+                    raise _AnswerTimeout
             came = os.read(pipe.fileno(), READ_BYTES)
             if not came:
                 return b""
@@ -253,12 +256,3 @@ class _Process:
                     pipe.close()
         popen.kill()  # does nothing to one that has died
         return popen.wait()
-
-
-def _readable(pipe: IO[bytes], seconds: float) -> bool:
-    """Whether output arrives in time; always true where that cannot be asked."""
-    if sys.platform == "win32":
-        return True
-    wait = select.poll()
-    wait.register(pipe, select.POLLIN)
-    return bool(wait.poll(seconds * 1000))

@@ -37,14 +37,11 @@ SOURCES = {
     "lua": GrammarSource("tree_sitter_lua", "language", "lua"),
 }
 _ALIASES = {"jsx": "javascript", "zsh": "bash"}
+KNOWN = frozenset((*COMPONENTS, *SOURCES, *_ALIASES))
+"""The languages that there is a grammar for."""
 
 
 def grammar_name(language: str) -> str | None:
     """The grammar that reads a language of `kernel.languages`, or None."""
     name = _ALIASES.get(language, language)
     return name if name in SOURCES else None
-
-
-def knows(language: str) -> bool:
-    """Whether there is a grammar for a language."""
-    return language in COMPONENTS or grammar_name(language) is not None

@@ -17,7 +17,7 @@ from context_pack_adapters.syntax.above import CommentsAbove, comments_text, las
 from context_pack_adapters.syntax.captures import definitions
 from context_pack_adapters.syntax.import_captures import Match, imports
 from context_pack_adapters.syntax.left_out import without_dead_code
-from context_pack_adapters.syntax.sources import knows
+from context_pack_adapters.syntax.sources import KNOWN
 from context_pack_adapters.syntax.trees import (
     NOT_UNDERSTOOD,
     TOOK_LONG,
@@ -48,7 +48,7 @@ class TreeSitterSyntax:
 
     def knows(self, language: str) -> bool:
         """Whether there is a grammar for a language."""
-        return knows(language)
+        return language in KNOWN
 
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text."""
