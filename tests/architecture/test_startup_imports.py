@@ -125,6 +125,12 @@ PACK_CHANGE = {
             {"memory.record"},
             {"subprocess", "sqlite3", "context_pack.packs"},
         ),
+        (
+            "context_search",
+            {"query": "where is x"},
+            {"memory.search", "memory.refresh", "memory.indexing", "memory.text_search"},
+            set(),
+        ),
     ],
 )
 def test_a_first_call_loads_nothing_but_what_it_needs(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -390,6 +391,21 @@ def test_cosines_are_true_and_the_same_whichever_way_they_are_asked(
             made = fast.one(f"{found.key} > {found.heading} {found.text}")
             assert hit.score == pytest.approx(float(sum(made * asked)), abs=1e-6)
         assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+@pytest.mark.clause("IX-11")
+@pytest.mark.parametrize(("scope", "keys"), SCOPES)
+def test_vectors_made_without_numpy_find_the_same_in_the_same_order(
+    index: SearchIndex, fast: ToyEmbedder, scope: Scope, keys: set[str]
+) -> None:
+    index.replace([FRUIT, TREES, CARS])
+    asked = fast.one("red apples grow")
+    with index.reading() as snapshot:
+        plain = snapshot.nearest(fast.id, array("f", asked), scope, 4)
+        known = snapshot.nearest(fast.id, asked, scope, 4)
+        assert {one.key for one in snapshot.found([hit.piece for hit in plain])} == keys
+    assert [hit.piece for hit in plain] == [hit.piece for hit in known]
+    assert [hit.score for hit in plain] == pytest.approx([hit.score for hit in known], abs=1e-12)
 
 
 @pytest.mark.clause("IX-11")

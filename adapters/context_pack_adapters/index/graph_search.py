@@ -21,6 +21,7 @@ from context_pack_adapters.index.schema import StoredState, state_of, vector_tab
 from context_pack_adapters.index.vector_search import (
     EmbedderRow,
     VectorSearch,
+    last_vector,
     ranges_of,
     rows_for,
     vectors_of,
@@ -60,15 +61,11 @@ class GraphSearch:
         self, generation: object, connection: sqlite3.Connection, state: StoredState, embedder: EmbedderRow
     ) -> bool:
         """Whether there are so many vectors that a graph is worth it, and hnswlib to make one."""
-        if not graphs.is_available():
-            return False
-        table = vector_table(embedder.id)
-        (last,) = connection.execute(f"SELECT MAX(seq) FROM {table}").fetchone()
-        if int(last or 0) <= self._threshold:
+        if last_vector(connection, embedder) <= self._threshold or not graphs.is_available():
             return False
         known, revision, worth = self._worth.get(embedder.id, (None, -1, False))
         if known is not generation or revision != state.revision:
-            (count,) = connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()
+            (count,) = connection.execute(f"SELECT COUNT(*) FROM {vector_table(embedder.id)}").fetchone()
             worth = int(count) > self._threshold
             self._worth[embedder.id] = (generation, state.revision, worth)
         return worth

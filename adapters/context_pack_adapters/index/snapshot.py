@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -34,11 +35,13 @@ from context_pack_adapters.index.vector_search import (
     EmbedderRow,
     VectorSearch,
     embedder_row,
+    last_vector,
     ranges_of,
     rows_for,
     vectors_of,
 )
-from context_pack_adapters.vectors.exact import Matrix, as_vector, cosines, from_blobs, mean
+from context_pack_adapters.vectors.exact import as_vector, cosines, from_blobs, matrix_of, mean
+from context_pack_adapters.vectors.plain import is_plain, plain_cosines, plain_nearest
 
 T = TypeVar("T")
 KEPT_VALUES = 256
@@ -128,19 +131,26 @@ class SqliteSnapshot(CatalogueReader):
 
     def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""
-        vector = as_vector(vector)  # here, because what is no vector is the caller's fault, not the file's
+        if not is_plain(vector):
+            vector = as_vector(vector)  # here: what is no vector is the caller's fault, not the file's
         with self._guarded() as connection:
             known = embedder_row(connection, embedder)
             if known is None or limit <= 0 or len(vector) != known.dimension:
                 return []
             if (hits := self._by_graph(known, embedder, vector, scope, limit)) is not None:
                 return [PieceHit(*hit) for hit in hits]
-            few = None if self._shared.vectors.holds(known) else self._few(known, scope)
-            if few is not None:
-                return [PieceHit(*hit) for hit in few.nearest(vector, limit, None)]
-            held = self._shared.vectors.held(self._opened, connection, self._here(), known)
-            rows = rows_for(held, connection, scope)
-            return [PieceHit(*hit) for hit in held.matrix.nearest(vector, limit, rows)]
+            held = self._shared.vectors
+            last = last_vector(connection, known)
+            plain = is_plain(vector) and not held.is_worth_loading(known, last)
+            few = None if held.holds(known) else self._few(known, scope, last, plain)
+            if few is None:
+                all_of = held.held(self._opened, connection, self._here(), known)
+                near = all_of.matrix.nearest(vector, limit, rows_for(all_of, connection, scope))
+            elif plain:
+                near = plain_nearest(vector, few, limit)
+            else:
+                near = matrix_of(few, known.dimension).nearest(vector, limit, None)
+            return [PieceHit(*hit) for hit in near]
 
     def _by_graph(
         self, known: EmbedderRow, name: str, vector: Any, scope: Scope, limit: int
@@ -161,24 +171,19 @@ class SqliteSnapshot(CatalogueReader):
                 embed = fast.embed if name == fast.id else None
                 self._shared.graphs.tend(self._opened, connection, name, EmbedderRow(*row), embed, stop)
 
-    def _few(self, known: EmbedderRow, scope: Scope) -> Matrix | None:
+    def _few(self, known: EmbedderRow, scope: Scope, last: int, plain: bool) -> dict[int, bytes] | None:
         """The admitted vectors, when they are too few to load all for them."""
-        ranges = ranges_of(self._connection, scope)
+        ranges, table = ranges_of(self._connection, scope), vector_table(known.id)
         few = sum(last - first + 1 for first, last in ranges)
-        (total,) = self._connection.execute(f"SELECT MAX(seq) FROM {vector_table(known.id)}").fetchone()
         # Most of them are better loaded once and kept.
-        if few > FEW_PIECES or len(ranges) > FEW_PIECES // 10 or few * 4 > int(total or 0):
+        if few <= FEW_PIECES and len(ranges) <= FEW_PIECES // 10 and few * 4 <= last:
+            sql = f"SELECT piece, vector FROM {table} WHERE piece BETWEEN ? AND ?"
+            return {piece: blob for bounds in ranges for piece, blob in self._connection.execute(sql, bounds)}
+        if not plain:
             return None
-        import numpy
-
-        matrix = Matrix(known.dimension)
-        for bounds in ranges:
-            rows = self._connection.execute(
-                f"SELECT piece, vector FROM {vector_table(known.id)} WHERE piece BETWEEN ? AND ?", bounds
-            ).fetchall()
-            pieces = numpy.array([piece for piece, _ in rows], dtype=numpy.int64)
-            matrix = matrix.appended(pieces, from_blobs([blob for _, blob in rows], known.dimension))
-        return matrix
+        admitted = {piece for first, last in ranges for piece in range(first, last + 1)}
+        every = self._connection.execute(f"SELECT piece, vector FROM {table}")
+        return {piece: blob for piece, blob in every if piece in admitted}
 
     def _here(self) -> StoredState:
         if self._state is None:
@@ -187,11 +192,15 @@ class SqliteSnapshot(CatalogueReader):
 
     def cosines(self, embedder: str, vector: Any, pieces: Sequence[int]) -> Mapping[int, float]:
         """The true cosine of each of these pieces that has a vector of that embedder."""
-        vector = as_vector(vector)
+        plain = is_plain(vector) and "numpy" not in sys.modules
+        vector = vector if plain else as_vector(vector)
         with self._guarded() as connection:
             known = embedder_row(connection, embedder)
             if known is None or not pieces or len(vector) != known.dimension:
                 return {}
+            if plain:
+                blobs = vectors_of(connection, known, pieces)
+                return dict(zip(blobs, plain_cosines(vector, list(blobs.values())), strict=True))
             held = self._shared.vectors.all_of(self._opened, self._here(), known)
             if held is not None:
                 having, vectors = held.of(pieces)

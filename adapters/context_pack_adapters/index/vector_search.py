@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 BATCH_ROWS = 256
 """Half a megabyte: small enough to stay in the processor's cache on its way."""
 SCOPES_KEPT = 32
+PLAIN_VECTORS = 4000
+"""So many are compared one by one, over all questions, before numpy and all vectors are worth loading."""
 
 
 class EmbedderRow(NamedTuple):
@@ -53,10 +55,16 @@ class VectorSearch:
     def __init__(self) -> None:
         self._lock = Lock()
         self._held: dict[int, EmbedderVectors] = {}
+        self._compared = 0
 
     def holds(self, embedder: EmbedderRow) -> bool:
         """Whether vectors of that embedder are in memory."""
         return embedder.id in self._held
+
+    def is_worth_loading(self, embedder: EmbedderRow, count: int) -> bool:
+        """Whether numpy and all vectors are worth loading, instead of comparing so many one by one."""
+        self._compared += count
+        return embedder.id in self._held or self._compared > PLAIN_VECTORS
 
     def all_of(self, generation: object, state: StoredState, embedder: EmbedderRow) -> Matrix | None:
         """All vectors of an embedder as of this state, if they are in memory."""
@@ -98,6 +106,12 @@ def embedder_row(connection: sqlite3.Connection, name: str) -> EmbedderRow | Non
     return None if row is None else EmbedderRow(int(row[0]), int(row[1]))
 
 
+def last_vector(connection: sqlite3.Connection, embedder: EmbedderRow) -> int:
+    """The number of the last vector of an embedder: there are not more than so many."""
+    (last,) = connection.execute(f"SELECT MAX(seq) FROM {vector_table(embedder.id)}").fetchone()
+    return int(last or 0)
+
+
 def vectors_of(
     connection: sqlite3.Connection, embedder: EmbedderRow, pieces: Sequence[int]
 ) -> dict[int, bytes]:
@@ -114,8 +128,7 @@ def _brought_to(
     held: EmbedderVectors, connection: sqlite3.Connection, state: StoredState, embedder: EmbedderRow
 ) -> EmbedderVectors:
     table = vector_table(embedder.id)
-    (last,) = connection.execute(f"SELECT MAX(seq) FROM {table}").fetchone()
-    last = max(int(last or 0), held.after)
+    last = max(last_vector(connection, embedder), held.after)
     if state.removals == held.state.removals and last >= held.last:
         if last == held.last and held.matrix.count:
             # Ranges of entries may have changed where vectors did not: another embedder's work, no pieces.

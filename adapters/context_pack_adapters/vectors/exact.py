@@ -9,8 +9,11 @@ process has a core.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
+
+from context_pack_adapters.vectors.plain import is_plain
 
 if TYPE_CHECKING:
     import numpy
@@ -100,6 +103,14 @@ class Matrix:
         return best(self.pieces, self.vectors, scores, asked, min(limit, len(rows)))
 
 
+def matrix_of(blobs: Mapping[int, bytes], dimension: int) -> Matrix:
+    """The stored vectors of these pieces as a matrix."""
+    import numpy
+
+    pieces = numpy.array(list(blobs), dtype=numpy.int64)
+    return Matrix(dimension).appended(pieces, from_blobs(list(blobs.values()), dimension))
+
+
 def _products(vectors: Floats, vector: Floats) -> Floats:
     """Each row times the vector."""
     import numpy
@@ -127,6 +138,8 @@ def to_blob(vector: Any, dimension: int) -> bytes | None:
 
 def to_blobs(vectors: Any, dimension: int) -> list[bytes | None]:
     """The bytes of many vectors; None for each of another length or with something that is no number."""
+    if isinstance(vectors, list) and all(is_plain(each) and len(each) == dimension for each in vectors):
+        return [each.tobytes() if all(map(isfinite, each)) else None for each in vectors]
     import numpy
 
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from context_pack_adapters.vectors import exact, graph
+from context_pack_adapters.vectors import exact, graph, plain
 
 
 def unit_rows(count: int, dimension: int, seed: int = 1) -> Any:
@@ -41,6 +42,21 @@ def test_the_nearest_are_those_that_sorting_everything_gives(
     some = numpy.arange(0, count, 2)
     odd = [hit for hit in expected if hit[0] % 2]
     assert matrix_of(rows).nearest(asked, limit, some) == odd[:limit]
+
+
+@pytest.mark.clause("IX-11")
+def test_comparing_without_numpy_gives_the_same_cosines_and_refuses_damage() -> None:
+    rows, asked = unit_rows(200, 12), unit_rows(1, 12, 9)[0]
+    asked[3:9] = 0
+    blobs = {number: row.tobytes() for number, row in enumerate(rows, 1)}
+    found = plain.plain_nearest(array("f", asked), blobs, 50)
+    expected = matrix_of(rows).nearest(asked, 50, None)
+    assert [piece for piece, _ in found] == [piece for piece, _ in expected]
+    assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=1e-15)
+    assert plain.plain_cosines(array("f", [1.0] + [0.0] * 11), [blobs[1]]) == [float(rows[0, 0])]
+    for damaged in (b"", blobs[1][4:], array("f", [float("nan")] * 12).tobytes()):
+        with pytest.raises(ValueError, match="a vector"):
+            plain.plain_cosines(array("f", asked), [damaged])
 
 
 @pytest.mark.clause("IX-11")
