@@ -93,8 +93,13 @@ class SourceTree(Protocol):
     def read(self, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
         """The text of one file, checked on the opened file itself."""
 
-    def read_all(self, paths: Iterable[RelativePath], max_bytes: int) -> Iterator[SourceFile | Unreadable]:
-        """What `read` gives for each, when it is asked for; quicker where files of one folder follow."""
+    def read_all(
+        self, paths: Iterable[RelativePath], max_bytes: int, listed: bool = False, /
+    ) -> Iterator[SourceFile | Unreadable]:
+        """What `read` gives for each, when it is asked for; quicker where files of one folder follow.
+
+        Those that `names` has just listed need not be looked at before they are opened.
+        """
 
     def unchanged(self, stamps: Mapping[RelativePath, Stamp]) -> Collection[RelativePath]:
         """The files that, read now, would give what was read with their stamps; none that is in doubt."""

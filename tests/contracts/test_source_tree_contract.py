@@ -123,6 +123,8 @@ def test_files_read_at_once_are_what_each_is_alone(tree: SourceTree) -> None:
     gone = ("src/none.py", "none/app.py", "extra/none.py", "src", "app.py/none")
     paths = [RelativePath(path) for path in (*FILES, *gone, *reversed(FILES))]
     assert list(tree.read_all(paths, 8192)) == [tree.read(path, 8192) for path in paths]
+    listed = [path for name in tree.names().paths for path in tree.names().named(name)]
+    assert list(tree.read_all(listed, 8192, True)) == [tree.read(path, 8192) for path in listed]
 
 
 def test_a_file_over_the_cap_is_not_read(tree: SourceTree) -> None:

@@ -37,7 +37,9 @@ class MemorySourceTree:
             return Unreadable(path, text)
         return SourceFile(path, text, len(found), self._modified_ns, found)
 
-    def read_all(self, paths: Iterable[RelativePath], max_bytes: int) -> Iterator[SourceFile | Unreadable]:
+    def read_all(
+        self, paths: Iterable[RelativePath], max_bytes: int, _: bool = False, /
+    ) -> Iterator[SourceFile | Unreadable]:
         """The text of each file."""
         return (self.read(path, max_bytes) for path in paths)
 

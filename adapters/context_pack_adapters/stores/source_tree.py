@@ -46,7 +46,9 @@ class DiskSourceTree:
         found = self._rooted.read(path, max_bytes)
         return Unreadable(path, found) if isinstance(found, Reason) else _source(path, *found, before)
 
-    def read_all(self, paths: Iterable[RelativePath], max_bytes: int) -> Iterator[SourceFile | Unreadable]:
+    def read_all(
+        self, paths: Iterable[RelativePath], max_bytes: int, listed: bool = False, /
+    ) -> Iterator[SourceFile | Unreadable]:
         """The text of each file; the folder of those that follow one another is opened once."""
         for folder, group in groupby(paths, lambda path: path.value.rpartition("/")[0]):
             try:
@@ -57,19 +59,21 @@ class DiskSourceTree:
                 continue
             try:
                 for path in group:
-                    yield self._read_in(handle, path, max_bytes)
+                    yield self._read_in(handle, path, max_bytes, listed)
             finally:
                 leave(handle)
 
     def _gone(self, path: RelativePath) -> Unreadable:
         return Unreadable(path, Reason.DENIED if self._policy.denies(path) else Reason.MISSING)
 
-    def _read_in(self, folder: Handle, path: RelativePath, max_bytes: int) -> SourceFile | Unreadable:
+    def _read_in(
+        self, folder: Handle, path: RelativePath, max_bytes: int, listed: bool
+    ) -> SourceFile | Unreadable:
         """The text of a file in its open folder; of a link, or if there is trouble, as if asked for alone."""
         before = time.time_ns()
         try:
-            if not self._policy.denies(path):
-                return _source(path, *read_file(folder, path.name, max_bytes), before)
+            if listed or not self._policy.denies(path):
+                return _source(path, *read_file(folder, path.name, max_bytes, listed), before)
         except OSError:
             pass
         return self.read(path, max_bytes)

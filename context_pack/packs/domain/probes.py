@@ -7,15 +7,13 @@ its beginning. A short text is known by its longest line, and files are split fo
 
 from __future__ import annotations
 
-import re
 from typing import Generic, TypeVar
 
 from context_pack.kernel.patterns import lazy_pattern
 
 PIECE, STEP = 48, 500
 """How long a sample is, and how far samples are apart."""
-_SAMPLES = lazy_pattern(rf"(?s:.{{{STEP - PIECE - 1}}})[^\n]*\n((?s:.{{0,{PIECE}}}))")
-_STARTS = lazy_pattern(rf"^(?=(?s:(.{{{PIECE}}})))", re.MULTILINE)
+_SAMPLES = lazy_pattern(rf"(?s:.{{{STEP - PIECE - 1}}}).*+\n((?s:.{{0,{PIECE}}}))")
 
 T = TypeVar("T")
 
@@ -42,7 +40,8 @@ class Probes(Generic[T]):
         if self._pieces:
             samples = _SAMPLES.findall(text)
             samples.append(text[:PIECE])
-            for piece in self._pieces.keys() & samples:
+            known = self._pieces.keys()
+            for piece in () if known.isdisjoint(samples) else known & samples:
                 things.update(self._pieces[piece])
         if self._lines:
             for line in self._lines.keys() & text.split("\n"):
@@ -53,4 +52,10 @@ class Probes(Generic[T]):
 def _pieces(text: str) -> list[str]:
     """What follows each line start up to the first that is a step away; nothing if the text ends before."""
     last = text.find("\n", STEP - 2) + 1
-    return _STARTS.findall(text, 0, last + PIECE) if 0 < last <= len(text) - PIECE else []
+    if not 0 < last <= len(text) - PIECE:
+        return []
+    found, start = [], 0
+    for line in text[:last].split("\n"):
+        found.append(text[start : start + PIECE])
+        start += len(line) + 1
+    return found

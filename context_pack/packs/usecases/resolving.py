@@ -311,18 +311,18 @@ class Resolver:
     def fetch(self, paths: Iterable[RelativePath]) -> None:
         """Read files that will be asked for, quicker than one by one, as far as they are kept until then."""
         most = self._read + MOST_TEXT_CHARS // 2
-        for _ in self.texts(dict.fromkeys(paths), keep=True):
+        for _ in self.texts(dict.fromkeys(paths), keep=True, listed=False):
             if self._read > most:
                 return
 
     def texts(
-        self, paths: Iterable[RelativePath], keep: bool
+        self, paths: Iterable[RelativePath], keep: bool, listed: bool = True
     ) -> Iterator[tuple[RelativePath, SourceText | Reason]]:
-        """The text of each of these different files, read in one go where it is not kept."""
+        """The text of each of these different files of `names`, read in one go where it is not kept."""
         asked = list(paths)
         kept = list(map(self._texts.get, asked))
         new = [path for path, text in zip(asked, kept, strict=True) if text is None]
-        reading = self.tree.read_all(new, self.max_bytes)
+        reading = self.tree.read_all(new, self.max_bytes, listed)
         for path, text in zip(asked, kept, strict=True):
             self.check()
             yield path, self._taken(path, next(reading), keep) if text is None else text

@@ -51,7 +51,9 @@ class CountedTree:
         self.reads.append(str(path))
         return self.tree.read(path, max_bytes)
 
-    def read_all(self, paths: Iterable[RelativePath], max_bytes: int) -> Iterator[SourceFile | Unreadable]:
+    def read_all(
+        self, paths: Iterable[RelativePath], max_bytes: int, _: bool = False, /
+    ) -> Iterator[SourceFile | Unreadable]:
         """Each as if it was asked for alone."""
         return (self.read(path, max_bytes) for path in paths)
 

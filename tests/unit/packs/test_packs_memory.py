@@ -53,7 +53,9 @@ class WatchedTree(MemorySourceTree):
         reads, self.reads = self.reads, []
         return reads
 
-    def read_all(self, paths: Iterable[RelativePath], max_bytes: int) -> Iterator[SourceFile | Unreadable]:
+    def read_all(
+        self, paths: Iterable[RelativePath], max_bytes: int, _: bool = False, /
+    ) -> Iterator[SourceFile | Unreadable]:
         """Each as if it was asked for alone."""
         return (self.read(path, max_bytes) for path in paths)
 
