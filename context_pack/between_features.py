@@ -134,11 +134,11 @@ def _ref(place: CodePlace) -> Ref:
 class PacksAsNotes:
     """The texts of live packs, for memory to search."""
 
-    packs: PackStore
+    packs: Callable[[], PackStore]
 
     def notes(self) -> Iterator[PackNote]:
         """Every section and every ref of every live pack."""
-        for pack in self.packs.all():
+        for pack in self.packs().all():
             yield from _notes(pack)
 
 

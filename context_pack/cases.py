@@ -262,7 +262,7 @@ class MemoryCases:
         from context_pack.memory.usecases.search import MemorySearcher
 
         monotonic = self._ports.clock.monotonic
-        refresher = Refresher(self._memory, PacksAsNotes(self._ports.packs), monotonic)
+        refresher = Refresher(self._memory, PacksAsNotes(lambda: self._ports.packs), monotonic)
         return MemorySearcher(self._memory, refresher, monotonic, self.places)
 
     @cached_property

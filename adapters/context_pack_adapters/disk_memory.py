@@ -5,11 +5,12 @@ Part of `disk_ports`, kept apart because most calls have nothing to do with memo
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from context_pack.memory.ports import MemoryPorts
+from context_pack.memory.ports import NOTHING_STORED, MemoryPorts
 from context_pack_adapters.disk_ports import MEMORY_INDEX, DiskPorts, storage_place
 
 if TYPE_CHECKING:
@@ -61,8 +62,12 @@ class DiskMemory(MemoryPorts):
         return self.ports.embedders.warning
 
     def token(self) -> str:
-        """One text for the state of the team's discoveries and packs; files are read as quickly."""
-        return self.ports.team.token() if self.ports.settings.store else ""
+        """One text for the state of the team's discoveries and packs, or that there are no files of any."""
+        if self.ports.settings.store:
+            return self.ports.team.token()
+        root = self.ports.settings.root
+        stores = (os.path.join(root, "packs"), os.path.join(root, "memory", "discoveries"))
+        return NOTHING_STORED if all(map(_is_absent, stores)) else ""
 
     @cached_property
     def tree(self) -> CodeFiles:
@@ -97,3 +102,12 @@ class DiskMemory(MemoryPorts):
             budget=budget_beside(self.background),
             shortened=shortened,
         )
+
+
+def _is_absent(path: str) -> bool:
+    """Whether there is nothing at a path; False where that cannot be told."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return isinstance(error, FileNotFoundError)
+    return False

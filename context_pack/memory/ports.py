@@ -154,6 +154,10 @@ class PackNotes(Protocol):
         """
 
 
+NOTHING_STORED = "nothing"
+"""The token of a project that has neither discoveries nor packs: their stores need not be asked."""
+
+
 def no_token() -> str:
     """Default: no change token, because reading the store is as fast as asking for one."""
     return ""

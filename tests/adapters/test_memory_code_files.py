@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import time
@@ -233,3 +234,23 @@ def test_a_tree_of_too_many_folders_is_walked_each_time(
     for number in range(5):
         (tmp_path / "f2" / f"{number}.py").write_text("x = 1\n")
         assert len(often.survey() or ()) == number + 1
+
+
+@pytest.mark.clause("ME-22")
+def test_discoveries_are_searched_from_when_the_first_comes_until_their_folder_goes(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+
+    def sources() -> set[str]:
+        found = workspace.call("context_search", {"query": "zebra stripes of the herd"})
+        return {each["source"] for each in json.loads(found.text)["results"]}
+
+    with open_workspace(tmp_path / "store", tmp_path, cache=tmp_path / "cache") as workspace:
+        assert sources() == set()
+        workspace.call(
+            "context_record", {"type": "rule", "content": "Zebra stripes come first, then the herd"}
+        )
+        assert sources() == {"discovery"}
+        shutil.rmtree(tmp_path / "store")
+        assert sources() == set()

@@ -22,7 +22,7 @@ from context_pack.memory.domain.entries import (
     pack_entry,
     session_entry,
 )
-from context_pack.memory.ports import GoOn, MemoryPorts, PackNote, PackNotes
+from context_pack.memory.ports import NOTHING_STORED, GoOn, MemoryPorts, PackNote, PackNotes
 from context_pack.memory.usecases.indexing import CodeIndexer, failed_in_words
 from context_pack.retrieval.model import IndexEntry, Progress
 from context_pack.retrieval.ports import Background
@@ -74,6 +74,10 @@ class Refresher:
             token = self.ports.token()
         except Failure:
             token = ""  # reading will say what is wrong
+        if token == NOTHING_STORED:
+            self._replace(DISCOVERY, ())
+            self._replace(PACK, ())
+            return ()
         with self.ports.index.reading() as snapshot:
             noted = (snapshot.corpus_facts(DISCOVERY) or {}).get("token", "")
         if token and token == noted:
