@@ -83,6 +83,18 @@ def here(tmp_path: Path, cli: CommandLine, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.clause("CLI-61")
+def test_packs_add_takes_a_name_that_one_file_defines(here: Callable[..., Done]) -> None:
+    here("packs", "create", "auth-flow")
+    assert here("packs", "add", "auth-flow", "Session.renew").out == (
+        "added main/session-renew to auth-flow, revision 3\n"
+    )
+    again = here("packs", "add", "auth-flow", "Session.renew")
+    assert again.out == "replaced main/session-renew in auth-flow, revision 3\n"
+    near = here("packs", "add", "auth-flow", "Sesion")
+    assert (near.code, "did you mean Session?" in near.err) == (1, True), near.err
+
+
+@pytest.mark.clause("CLI-61")
 def test_packs_add_gives_each_place_its_own_ref_key(tmp_path: Path, here: Callable[..., Done]) -> None:
     (tmp_path / "run.go").write_text("package a\n\nfunc Execute() {\n}\n\nfunc execute() {\n}\n")
     assert "add 'the pack' FILE" in here("packs", "create", "the pack").out

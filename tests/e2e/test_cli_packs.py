@@ -70,6 +70,10 @@ def test_an_expired_pack_is_named_by_verify_and_comes_back(shop: Shop) -> None:
     file.write_text(re.sub('expires_at: "[^"]*"', 'expires_at: "2020-01-01T00:00:00Z"', text))
     assert shop("packs", "list").out == "No context packs found.\n"
     assert file.exists()
+    for handle in ("auth", pack.id):
+        said = shop("packs", "show", handle)
+        assert (said.code, f"packs restore {pack.id} --ttl 7d" in said.err) == (1, True), said.err
+        assert "packs list --expired" in said.err
     done = shop("packs", "verify")
     assert (done.code, pack.id in done.out, "expired" in done.out) == (1, True, True)
     assert shop("packs", "verify", "--json").json["expired"] == [pack.id]

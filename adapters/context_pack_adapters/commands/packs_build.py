@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from argparse import Namespace
 from shlex import quote
@@ -53,7 +54,7 @@ def create(options: Namespace, shell: Shell) -> None:
 
 @command(
     PACK,
-    argument("place", metavar="PLACE", help="FILE:10-40, FILE:10 or FILE#Class.method"),
+    argument("place", metavar="PLACE", help="FILE:10-40, FILE:10, FILE#Class.method or Class.method"),
     argument("--why", metavar="TEXT", help="why these lines matter"),
     argument("--title", metavar="TEXT", help="a heading for them"),
     argument("--section", metavar="KEY", default=DEFAULT_SECTION, help="the section; made if it is missing"),
@@ -68,13 +69,17 @@ def add(options: Namespace, shell: Shell) -> None:
     Examples:
       context-pack packs add auth src/login.py:10-40 --why "Where the token is checked"
       context-pack packs add auth src/login.py#Session.renew
+      context-pack packs add auth Session.renew                 where only one file defines it
     """
     place = place_of(options.place, shell.settings.source_root)
     if place.start is None and place.symbol is None:
-        raise WrongUsage(f"{options.place!r} is no place; write FILE:10-40 or FILE#Symbol")
+        if "/" in place.path or os.path.lexists(os.path.join(shell.settings.source_root, place.path)):
+            raise WrongUsage(f"{options.place!r} is no place; write FILE:10-40, FILE#Symbol or Symbol")
+        place = WrittenPlace("", symbol=place.path)
     with shell.workspace() as workspace:
         pack = workspace.packs.get(options.pack)
-        _check_is_there(workspace, place)
+        if place.path:
+            _check_is_there(workspace, place)
         section = pack.section(options.section)
         key = options.key or _free_key(ref_key(options.place), section, place)
         done = "added" if section is None or section.ref(key) is None else "replaced"
@@ -85,7 +90,7 @@ def add(options: Namespace, shell: Shell) -> None:
             pack,
             section_key=options.section,
             ref_key=key,
-            path=place.path,
+            path=place.path or None,
             line_start=place.start,
             line_end=place.end,
             symbol=place.symbol,
@@ -200,7 +205,7 @@ def _free_key(key: str, section: Section | None, place: WrittenPlace) -> str:
 
 def _is_at(ref: Ref, place: WrittenPlace) -> bool:
     """Whether a ref points at that place."""
-    if ref.path.value != place.path:
+    if place.path and ref.path.value != place.path:
         return False
     if place.symbol is None:
         return (ref.lines.start, ref.lines.end) == (place.start, place.end)

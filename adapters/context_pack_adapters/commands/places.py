@@ -12,7 +12,7 @@ _PLACE = re.compile(r"(?P<path>.+?)(?::(?P<start>\d{1,18})(?:-(?P<end>\d{1,18}))
 
 
 class WrittenPlace(NamedTuple):
-    """A file, and lines or a definition of it; with neither, the whole file."""
+    """A file, and lines or a definition of it; with neither, the whole file. No path is any file."""
 
     path: str
     start: int | None = None

@@ -21,4 +21,3 @@ class Rendered:
 
     text: str
     cursor: str | None = None
-    refs_left: int = 0

@@ -149,7 +149,7 @@ class _Pages:
         line = _trailer(left, cursor)
         # Before the content, too: some clients cut the end of a long answer off.
         top = text.replace(f"{GAP}{layout.CONTENT}\n", f"{GAP}{line}{GAP}{layout.CONTENT}\n", 1)
-        return Rendered(f"{top}{GAP}{line}", cursor, left)
+        return Rendered(f"{top}{GAP}{line}", cursor)
 
     def _cursor(self, position: Position) -> str:
         return Bookmark(self.pack.id, self.pack.revision, self.mode, position).encode()

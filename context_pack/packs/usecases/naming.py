@@ -32,8 +32,7 @@ def handle_of(named: NamedPack) -> str:
 
 def located(store: PackStore, named: NamedPack) -> Pack:
     """The live pack that the call means; what has the shape of an id is never tried as a name."""
-    handle = handle_of(named)
-    return store.get(handle) if is_pack_id(handle) else _found(store, handle)
+    return _found(store, handle_of(named))
 
 
 def id_of(store: PackStore, handle: str) -> str:
@@ -41,20 +40,35 @@ def id_of(store: PackStore, handle: str) -> str:
     return handle if is_pack_id(handle) else _found(store, handle).id
 
 
-def _found(store: PackStore, name: str) -> Pack:
-    """The live pack of that name.
+def _found(store: PackStore, handle: str) -> Pack:
+    """The live pack with that id or name.
 
     Raises:
-        Failure: `not_found`; names that are near are in its words.
+        Failure: `not_found`; it says how an expired one comes back, or which names are near.
     """
     try:
-        return store.find(name)
+        return store.get(handle) if is_pack_id(handle) else store.find(handle)
     except Failure as failure:
-        near = close(name, names(store, "")) if failure.code is Code.NOT_FOUND else []
-        if not near:
+        if failure.code is not Code.NOT_FOUND:
             raise
-        words = f"no live pack is called {name!r}; did you mean {' or '.join(map(repr, near))}?"
-        raise Failure(Code.NOT_FOUND, words, {**failure.details, "near": near}) from None
+        message, details = failure.message, dict(failure.details)
+    if (expired := _expired_id(store, handle)) is not None:
+        message = f"that pack has expired: {message}"
+        way = f"'context-pack packs restore {expired} --ttl 7d' brings it back"
+        details["hint"] = f"{way}, 'packs list --expired' shows all"
+    elif not is_pack_id(handle) and (near := close(handle, names(store, ""))):
+        message = f"no live pack is called {handle!r}; did you mean {' or '.join(map(repr, near))}?"
+        details["near"] = near
+    raise Failure(Code.NOT_FOUND, message, details)
+
+
+def _expired_id(store: PackStore, handle: str) -> str | None:
+    """The id of the pack with that id or name that expired last; None when the store cannot say."""
+    try:
+        known = [pack for pack in store.expired() if handle in (pack.id, pack.name)]
+    except Failure:
+        return None
+    return max(known, key=lambda each: each.expires_at).id if known else None
 
 
 def live_packs(store: PackStore) -> Sequence[Listed]:

@@ -31,6 +31,8 @@ def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place
     texts, complete = resolver.defining(symbol) if path is None else ([_text(path, resolver)], True)
     places = [(text, each) for text in texts for each in _matching(symbol, text.definitions)]
     if not places:
+        if path is None and complete:
+            texts = [*texts, *resolver.defining_alike(symbol)]
         names = {name for text in texts for each in text.definitions for name in (each.qualified, each.name)}
         words = f"nothing called '{symbol}' is defined in {path or 'the project'}"
         if not complete:

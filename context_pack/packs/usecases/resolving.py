@@ -15,6 +15,7 @@ from typing import NamedTuple
 from context_pack.kernel.classes import define, evolve, field, frozen
 from context_pack.kernel.errors import Failure
 from context_pack.kernel.languages import language_of
+from context_pack.kernel.nearness import close
 from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ports import Clock, FileNames, Reason, SourceFile, SourceTree, Stamp, Unreadable
 from context_pack.kernel.syntax import Definition, NoSyntax, Spans, Syntax
@@ -259,6 +260,11 @@ class Resolver:
         """The files that hold the parts of a name and can be parsed, and whether all were looked at."""
         search = self._tree_search()
         return [text for text, _ in search.defining([name])], search.complete
+
+    def defining_alike(self, name: str) -> Sequence[Text]:
+        """The files that define something with a name like this one, as far as there is time."""
+        search, last = self._tree_search(), name.rpartition(".")[2] or name
+        return [text for text, _ in search.defining(close(last, search.words_like(last)))]
 
     def _without(self) -> dict[RelativePath, Keys]:
         """The texts that unchanged files are known not to contain."""

@@ -8,6 +8,7 @@ was found to hold nothing is not read again while it is as it was.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -158,6 +159,14 @@ class TreeSearch:
                 self.complete = False
                 return
             yield Text(path, source, found.definitions), here
+
+    def words_like(self, name: str) -> set[str]:
+        """The words in files that can be parsed that begin like a name and are about as long."""
+        first = re.escape(name[0].lower() + name[0].upper())
+        pattern = re.compile(rf"\b[{first}]\w{{{max(0, len(name) - 3)},{len(name) + 1}}}\b")
+        paths = [RelativePath(path) for paths in self.names.paths.values() for path in paths]
+        parsed = (path for path in paths if self.syntax.knows(language_of(path.value)))
+        return {word for _, source in self._sources(parsed, False) for word in pattern.findall(source.text)}
 
 
 def _grouped(pairs: Iterable[tuple[str, _SearchedRef]]) -> dict[str, list[_SearchedRef]]:

@@ -132,6 +132,8 @@ def test_an_unknown_or_ambiguous_symbol_is_refused_with_candidates(
     assert refused(desk, pack, path="src/shop.py", symbol="laod")["details"]["near"] == ["load"]
     assert refused(desk, pack, path="src/shp.py", symbol="load")["details"]["near"] == ["src/shop.py"]
     assert "nothing called 'nowhere'" in refused(desk, pack, symbol="nowhere")["message"]
+    assert "did you mean load?" in refused(desk, pack, symbol="laod")["message"]
+    assert refused(desk, pack, symbol="Till.prise")["details"]["near"] == ["Till.price"]
     both = refused(desk, pack, path="src/shop.py", symbol="load", line_start=1, line_end=2)
     assert both["details"]["field"] == "symbol"
     assert refused(desk, pack, path="src/shop.py", line_start=1)["details"]["field"] == "line_end"
