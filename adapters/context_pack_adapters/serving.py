@@ -7,7 +7,7 @@ the library, a command or the background, is never told to stop.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 
 Check = Callable[[], None]
 
@@ -16,19 +16,10 @@ def _unwatched() -> None:
     """Never cancelled: no caller waits."""
 
 
-_check: ContextVar[Check] = ContextVar("check", default=_unwatched)
-
-
-def begin_serving(check: Check) -> Token[Check]:
-    """Serve a call in this thread; `check` raises once it is not wanted any more."""
-    return _check.set(check)
-
-
-def end_serving(begun: Token[Check]) -> None:
-    """Serve none any more."""
-    _check.reset(begun)
+CHECK: ContextVar[Check] = ContextVar("check", default=_unwatched)
+"""Set while a thread serves a call: raises once that is not wanted any more."""
 
 
 def check_call() -> None:
     """Return while the call that this thread serves is wanted; else raise what its `check` raises."""
-    _check.get()()
+    CHECK.get()()

@@ -29,10 +29,12 @@ class LazyMapping(Mapping[str, N], Generic[N]):
         self._made: dict[str, N] = {}
 
     def __getitem__(self, name: str) -> N:
-        if name not in self._made:
+        found = self._made.get(name)
+        if found is None:
             for each in self._makers[name]():
                 self._made.setdefault(each.name, each)
-        return self._made[name]
+            found = self._made[name]
+        return found
 
     def __contains__(self, name: object) -> bool:
         return name in self._makers

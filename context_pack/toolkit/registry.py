@@ -79,9 +79,10 @@ class Registry:
             UnknownTool: there is no such tool.
             Cancelled: the caller has withdrawn the call.
         """
-        tool = self.tools.get(name)
-        if tool is None:
-            raise UnknownTool(name)
+        try:
+            tool = self.tools[name]
+        except KeyError:
+            raise UnknownTool(name) from None
         start = self.monotonic()
         try:
             self.limiter.admit(name, start)

@@ -18,7 +18,7 @@ from context_pack_adapters.index.connections import connect, pieces_in
 from context_pack_adapters.index.file import IndexFile
 from context_pack_adapters.index.schema import IndexRecipe
 from context_pack_adapters.index.sqlite_index import SqliteIndex
-from context_pack_adapters.serving import begin_serving, end_serving
+from context_pack_adapters.serving import CHECK
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
 ADDED = {
@@ -129,11 +129,11 @@ class Withdrawn:
 @contextmanager
 def withdrawn_after(looks: int) -> Iterator[None]:
     """Serve such a call in this thread."""
-    begun = begin_serving(Withdrawn(looks))
+    begun = CHECK.set(Withdrawn(looks))
     try:
         yield
     finally:
-        end_serving(begun)
+        CHECK.reset(begun)
 
 
 @pytest.mark.clause("IX-23")

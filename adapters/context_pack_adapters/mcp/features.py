@@ -1,8 +1,7 @@
-"""What a request does with the registry: call a tool, read a resource, render a prompt, complete an argument.
+"""What a request does with the registry: read a resource, render a prompt, complete an argument.
 
 These functions run inside jobs: they may touch the disk and may be slow. Each returns the fields of a result.
-Bad parameters are refused here; bad tool arguments are not, for the registry answers those in the tool's own
-shape.
+Bad parameters are refused here.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from context_pack_adapters.mcp.catalog import Page, resources
 from context_pack_adapters.mcp.eras import RESOURCE_NOT_FOUND
 from context_pack_adapters.mcp.jobs import Job
 from context_pack_adapters.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS
-from context_pack_adapters.mcp.wire import Refusal, answer_fields, fields_of, shown
+from context_pack_adapters.mcp.wire import Refusal, fields_of, shown
 
 if TYPE_CHECKING:
     from context_pack.kernel.errors import Failure
@@ -26,16 +25,6 @@ if TYPE_CHECKING:
 MAX_COMPLETIONS = 100
 MAX_COUNTED = 10_000
 """Completions are counted up to this number."""
-
-
-def call_tool(registry: Registry, job: Job, name: str, arguments: Mapping[str, Any]) -> bytes:
-    """Serve `tools/call`; a failed call is also sent as a log message, if the client asked for these."""
-    if name not in registry.tools:
-        raise unknown_tool(name)
-    answer = registry.call(name, arguments, job)
-    if answer.is_error:
-        job.log("warning", {"tool": name, "message": answer.text}, "tools")
-    return answer_fields(answer)
 
 
 def list_resources(registry: Registry, params: Mapping[str, Any], page_size: int | None) -> Page:

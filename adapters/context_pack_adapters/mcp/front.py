@@ -24,8 +24,8 @@ from context_pack_adapters.mcp.writer import PIPE_ATOMIC, Writer
 class Front:
     """The thread that reads and serves, and whether it does so now.
 
-    `take` reads once; it gives the request that came alone, and whether this thread may read on. `wake` wakes
-    the main thread.
+    `take` reads once and gives the request that came alone; what it sends meanwhile is put into the list that
+    it is given. `wake` wakes the main thread.
 
     Raises:
         AttributeError, OSError, RuntimeError: the system has no `epoll` for that input, or no thread now.
@@ -34,7 +34,7 @@ class Front:
     def __init__(
         self,
         descriptor: int,
-        take: Callable[[list[bytes]], tuple[LaneJob | None, bool]],
+        take: Callable[[list[bytes]], LaneJob | None],
         lanes: Lanes,
         writer: Writer,
         wake: Callable[[], None],
@@ -49,6 +49,8 @@ class Front:
         """Readable when a request has come while this thread is at work."""
         self.thread = 0
         """Its identity, once it runs."""
+        self.raised: BaseException | None = None
+        """What ended the reading; the main thread deals with it."""
         self._descriptor = descriptor
         self._take = take
         self._lanes = lanes
@@ -101,7 +103,7 @@ class Front:
             with self._lock:
                 self._unwatch()  # first: the next request may follow this reply at once, and is read here
             self._writer.offer(frame)
-            if job.leaves_work:
+            if job.later:
                 with self._lock:
                     if self.reads:
                         self._watch()
@@ -139,10 +141,15 @@ class Front:
         with self._lock:
             if not self.reads:
                 return None
-            job, self.reads = self._take(self._unsent)
+            job = None
+            try:
+                job = self._take(self._unsent)
+            except BaseException as caught:
+                self.raised = caught
             if job is not None:
                 self._begin(job)
-            if not self.reads:
+            if self._lanes.open or self._writer.full or self.raised is not None:
+                self.reads = False
                 self._adopt()
                 self._wake()
             return job
@@ -165,6 +172,7 @@ class Front:
             pass
         with self._lock:
             entry, self._job, self._entry = self._entry, None, None
-            self._unwatch()
+            if self._watched:
+                self._unwatch()
         if entry is not None:
             self._lanes.release(entry)

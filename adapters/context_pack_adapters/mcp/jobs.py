@@ -5,7 +5,7 @@ of a state may speak for it: a job cancelled in the queue never begins, a runnin
 `check`, and neither is answered. Whatever its work raises becomes a reply; `run` itself never raises.
 
 A job has a deadline, counted from when it begins: `check` tells its work, and so does whatever waits or
-counts in its thread (`begin_serving`). Work that does not listen is answered for a little later by `look`,
+counts in its thread (`serving.CHECK`). Work that does not listen is answered for a little later by `look`,
 and whatever it finds is not sent any more.
 """
 
@@ -22,7 +22,7 @@ from context_pack_adapters.mcp.jsonrpc import Id
 from context_pack_adapters.mcp.limits import OTHER_PAGE, page_tokens_of
 from context_pack_adapters.mcp.progress import HEARTBEAT_SECONDS, ProgressNotes
 from context_pack_adapters.mcp.wire import Refusal, error, failed, internal, notification
-from context_pack_adapters.serving import begin_serving, end_serving
+from context_pack_adapters.serving import CHECK
 
 if TYPE_CHECKING:
     from context_pack.kernel.errors import Failure
@@ -34,7 +34,6 @@ FETCHING = 20
 """Factor of the deadline for calls that fetch over the network."""
 DEAF_SECONDS = 2.0
 """How long after its deadline a call may still send its own reply."""
-_QUEUED, _RUNNING, _OVER = range(3)
 
 
 class JobContext:
@@ -54,7 +53,10 @@ class JobContext:
         self.send = send
         self.monotonic = monotonic
         self.alarm = alarm
-        self.in_flight = InFlight()
+        self.lock = threading.Lock()
+        """Held by whoever begins or ends a job."""
+        self.jobs: set[Job] = set()
+        """Every request that has not been answered; each change is one step of the interpreter."""
         self.level: str | None = None
         """From which severity on a legacy client wants log messages; None until it has said so."""
         self.client: Mapping[str, Any] = {}
@@ -62,13 +64,21 @@ class JobContext:
         self.client_page = OTHER_PAGE
         """The largest answer in tokens for the client of the legacy handshake."""
 
+    def named(self, request_id: Id) -> list[Job]:
+        """The jobs with this id, for two may share one; ids are equal only within one JSON type."""
+        kind = type(request_id)
+        named = (job for job in list(self.jobs) if job.exchange.id == request_id)
+        return [job for job in named if type(job.exchange.id) is kind]
+
 
 class Job:
     """One request at work."""
 
     _until = math.inf
     _overdue: Overdue | None = None
-    _state = _QUEUED
+    is_over = False
+    """Whether the work is done, and at most what was left for after the reply remains."""
+    _begun = False
     _cancelled = False
     _stopped = False
 
@@ -90,15 +100,20 @@ class Job:
         self.family = family
         self.seconds = desk.call_seconds if seconds is None else seconds
         self.subject = subject
+        self.later: list[Callable[[], None]] = []
+        """What was left for after the reply."""
+        self.patience = self.seconds
+        """Seconds until it is first worth looking."""
         self._failed = fail
         self._route = route
         self._desk = desk
         self._work = work
-        self._later: list[Callable[[], None]] = []
         self._received = desk.monotonic()
-        token = exchange.token
-        self._progress = None if token is None else ProgressNotes(token, desk.send, desk.monotonic)
-        desk.in_flight.add(self)
+        self._progress: ProgressNotes | None = None
+        if "_meta" in exchange.params and (token := exchange.token) is not None:
+            self._progress = ProgressNotes(token, desk.send, desk.monotonic)
+            self.patience = min(self.seconds, HEARTBEAT_SECONDS)
+        desk.jobs.add(self)
 
     @property
     def request_id(self) -> Id:
@@ -124,21 +139,6 @@ class Job:
         envelope = self.exchange.envelope
         return self._desk.client if envelope is None else envelope.capabilities
 
-    @property
-    def patience(self) -> float:
-        """Seconds until it is first worth looking."""
-        return self.seconds if self._progress is None else min(self.seconds, HEARTBEAT_SECONDS)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the work is done, and at most what was left for after the reply remains."""
-        return self._state == _OVER
-
-    @property
-    def leaves_work(self) -> bool:
-        """Whether something was left for after the reply."""
-        return bool(self._later)
-
     def find_lane(self) -> None:
         """Learn the lane and the family, which may take as long as it takes to load the tools.
 
@@ -154,16 +154,18 @@ class Job:
 
     def run(self) -> None:
         """Do the work, send the reply, then do what was left for later."""
-        if not self._desk.in_flight.begin(self):
-            return
+        with self._desk.lock:
+            if self._begun or self.is_over:
+                return
+            self._begun = True
         self._until = self._desk.monotonic() + self.seconds
         body = self._outcome()
-        if not self._desk.in_flight.end(self):
+        if not self._end():
             return
         if self._progress is not None:
             self._progress.close()
         self.exchange.sink(None if self._cancelled else body)
-        for work in self._later:
+        for work in self.later:
             try:
                 work()
             except Exception as caught:
@@ -174,7 +176,7 @@ class Job:
         self._cancelled = True
         if self._progress is not None:
             self._progress.close()
-        if self._desk.in_flight.drop(self):
+        if self._end(unless_begun=True):
             self.exchange.sink(None)
 
     def look(self, stalled: bool) -> float | None:
@@ -183,8 +185,8 @@ class Job:
         Seconds until it is worth looking again; None when it is over.
         """
         now = self._desk.monotonic()
-        due = self._until + DEAF_SECONDS if self._state == _RUNNING else self._received + self.seconds
-        if self._state == _OVER or (now >= due and (stalled or self._state == _RUNNING)):
+        due = self._until + DEAF_SECONDS if self._begun else self._received + self.seconds
+        if self.is_over or (now >= due and (stalled or self._begun)):
 
             def late() -> Failure:
                 from context_pack.toolkit.call import Overdue
@@ -208,7 +210,7 @@ class Job:
 
     def _give_up(self, make: Callable[[], Failure]) -> None:
         """Reply with a failure, unless a reply was sent; the work's own result is then not sent."""
-        if not self._desk.in_flight.end(self):
+        if not self._end():
             return
         if self._progress is not None:
             self._progress.close()
@@ -247,79 +249,40 @@ class Job:
 
     def after(self, work: Callable[[], None]) -> None:
         """Do `work` once the reply has gone."""
-        self._later.append(work)
+        self.later.append(work)
 
     def log(self, level: str, data: object, logger: str | None = None) -> None:
         """Send a log message if the caller asked for messages of this level."""
         envelope = self.exchange.envelope
         wanted = self._desk.level if envelope is None else envelope.level
-        if wanted is None or self._cancelled or self._state == _OVER or SEVERITY[level] < SEVERITY[wanted]:
+        if wanted is None or self._cancelled or self.is_over or SEVERITY[level] < SEVERITY[wanted]:
             return
         params: dict[str, Any] = {"level": level, "data": data}
         if logger is not None:
             params["logger"] = logger
         self._desk.send(notification("notifications/message", params))
 
+    def _end(self, *, unless_begun: bool = False) -> bool:
+        """Let this job be over: who gets True may speak for it, once; False if it was, or had begun."""
+        with self._desk.lock:
+            if self.is_over or (unless_begun and self._begun):
+                return False
+            self.is_over = True
+        self._desk.jobs.discard(self)
+        return True
+
     def _outcome(self) -> bytes | None:
-        begun = begin_serving(self.check)
+        begun = CHECK.set(self.check)
         try:
             return self._work(self)
         except Refusal as refusal:
             return error(self.exchange.id, refusal)
         except BaseException as caught:  # a worker must outlive whatever a tool raises
-            self._later.clear()
+            self.later.clear()
             unforeseen = internal() if self._overdue is None else failed(self._overdue.failure())
             if not self._stopped:
                 self._desk.alarm(self.exchange.method, caught)
                 self.log("error", {"method": self.exchange.method, "message": unforeseen.message}, "server")
             return error(self.exchange.id, unforeseen)
         finally:
-            end_serving(begun)
-
-
-class InFlight:
-    """Every request that has not been answered yet; two may share one id."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._jobs: set[Job] = set()  # changed by single steps that no other thread can come between
-
-    def add(self, job: Job) -> None:
-        """Remember a job until it ends."""
-        self._jobs.add(job)
-
-    def begin(self, job: Job) -> bool:
-        """Take the job out of the queue; False if it was dropped before."""
-        with self._lock:
-            if job._state != _QUEUED:
-                return False
-            job._state = _RUNNING
-            return True
-
-    def drop(self, job: Job) -> bool:
-        """Take the job out of the queue for good; False if it had begun."""
-        with self._lock:
-            if job._state != _QUEUED:
-                return False
-            job._state = _OVER
-        self._jobs.discard(job)
-        return True
-
-    def end(self, job: Job) -> bool:
-        """Forget a job that has run, or never will; False if it was forgotten before."""
-        with self._lock:
-            if job._state == _OVER:
-                return False
-            job._state = _OVER
-        self._jobs.discard(job)
-        return True
-
-    def named(self, request_id: Id) -> list[Job]:
-        """The jobs with this id; ids are equal only within one JSON type."""
-        kind = type(request_id)
-        named = (job for job in self.every() if job.exchange.id == request_id)
-        return [job for job in named if type(job.exchange.id) is kind]
-
-    def every(self) -> list[Job]:
-        """All jobs."""
-        return list(self._jobs)
+            CHECK.reset(begun)

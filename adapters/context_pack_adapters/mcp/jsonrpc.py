@@ -84,14 +84,28 @@ def _no_constant(name: str) -> NoReturn:
 
 
 _decoder = JSONDecoder(object_pairs_hook=_unique, parse_float=_finite, parse_constant=_no_constant)
-read_value = _decoder.raw_decode
-"""The value at the start of a text, and where it ends; raises as `decode` does, or ValueError."""
 
 
 class ParsedBody(bytes):
     """A body with its value, parsed already while framing."""
 
     value: Any
+
+
+def one_value(line: bytes) -> ParsedBody | None:
+    """The line with its value, if it is surely one good JSON value from its first byte to its last."""
+    if line[-1] not in b"}]" or line.count(b"{") + line.count(b"[") > MAX_DEPTH:
+        return None
+    try:
+        text = line.decode()
+        value, end = _decoder.raw_decode(text)
+    except (ParseFault, ValueError, MemoryError):
+        return None
+    if end != len(text):
+        return None
+    body = ParsedBody(line)
+    body.value = value
+    return body
 
 
 def decode(body: bytes) -> Any:
@@ -101,8 +115,6 @@ def decode(body: bytes) -> Any:
         ParseFault: not UTF-8, not JSON, a duplicate key, a number that is not finite or has too many digits,
             or nested deeper than MAX_DEPTH.
     """
-    if type(body) is ParsedBody:
-        return body.value
     if body.count(b"{") + body.count(b"[") > MAX_DEPTH:  # Fewer brackets cannot be nested too deep.
         _check_depth(body)
     try:

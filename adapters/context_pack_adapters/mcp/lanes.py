@@ -46,12 +46,10 @@ class LaneJob(Protocol):
     """What a mutation changes: no other passes one of the same subject, or of an unknown one ("")."""
     seconds: float
 
-    @property
-    def patience(self) -> float: ...
-    @property
-    def is_over(self) -> bool: ...
-    @property
-    def leaves_work(self) -> bool: ...
+    patience: float
+    is_over: bool
+    later: list[Callable[[], None]]
+
     def find_lane(self) -> None: ...
     def run(self) -> None: ...
     def look(self, stalled: bool) -> float | None: ...
@@ -224,7 +222,8 @@ class Lanes:
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
         self._state = threading.Condition()
-        self._open: set[LaneJob] = set()  # changed by single steps that no other thread can come between
+        self.open: set[LaneJob] = set()
+        """The jobs that wait or run; changed by single steps that no other thread can come between."""
         self._watched = self._was_full = False
         self._lock = threading.Lock()
         self._unrouted = _Lane(1, 1, self._lock, self._route)
@@ -236,17 +235,12 @@ class Lanes:
         self._last_write: dict[str, _Mutation] = {}
 
     @property
-    def open(self) -> int:
-        """How many jobs wait or run."""
-        return len(self._open)
-
-    @property
     def full(self) -> bool:
         """Whether so many jobs wait that no more requests should be read; then `wake` is called later."""
-        if len(self._open) <= FULL_JOBS:
+        if len(self.open) <= FULL_JOBS:
             return False
         self._was_full = True
-        return len(self._open) > FULL_JOBS
+        return len(self.open) > FULL_JOBS
 
     @property
     def waiting(self) -> bool:
@@ -256,14 +250,14 @@ class Lanes:
     @property
     def due(self) -> float:
         """When `look` should be called next."""
-        return self._due if self._open else math.inf
+        return self._due if self.open else math.inf
 
     def look(self) -> None:
         """Look after every job: its heartbeats, and its reply once it is past its deadline."""
         now = time.monotonic()
         with self._lock:
             self._due = math.inf
-            jobs = list(self._open)
+            jobs = list(self.open)
         for job in jobs:
             lane = self._lanes.get((job.lane, job.family))
             # Loading the tools is nobody's time.
@@ -311,7 +305,7 @@ class Lanes:
     def _admit(self, job: LaneJob, due: float) -> None:
         """Register the job, and when to look at it first."""
         with self._lock:
-            self._open.add(job)
+            self.open.add(job)
             self._due = min(self._due, due)
 
     def _route(self, entry: Entry) -> None:
@@ -364,11 +358,11 @@ class Lanes:
         """Wait until every job is finished, at most `seconds`; False if some still run."""
         self._watched = True
         with self._state:
-            if self._state.wait_for(lambda: not self._open, min(seconds, NUDGE_SECONDS)):
+            if self._state.wait_for(lambda: not self.open, min(seconds, NUDGE_SECONDS)):
                 return True
             for lane in self._all:  # nobody nudges any more
                 lane.open_up()
-            return self._state.wait_for(lambda: not self._open, max(0.0, seconds - NUDGE_SECONDS))
+            return self._state.wait_for(lambda: not self.open, max(0.0, seconds - NUDGE_SECONDS))
 
     def _ahead_of(self, family: str) -> _Mutation | None:
         """The last unfinished mutation that a read of this family should see; "" may be any family."""
@@ -377,8 +371,8 @@ class Lanes:
         return None if last is None or last.stuck or last.done.is_set() else last
 
     def _finish(self, job: LaneJob) -> None:
-        self._open.discard(job)
-        left = len(self._open)
+        self.open.discard(job)
+        left = len(self.open)
         if self._watched and not left:
             with self._state:
                 self._state.notify_all()

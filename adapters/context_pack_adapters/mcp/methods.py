@@ -263,11 +263,17 @@ class Methods:
         return Job(self._desk, exchange, self._serve_call, *route, fail=self._fail_call)
 
     def _serve_call(self, job: Job) -> bytes:
+        """Call the tool; a failed call is also sent as a log message, if the client asked for these."""
         if self._offered.changing_tools:
             job.after(self._look_again)
-        params = job.exchange.params
-        fields = features.call_tool(self._shelf.registry(), job, params["name"], params.get("arguments", {}))
-        return self._results.of_call(job.exchange, fields)
+        exchange, registry = job.exchange, self._shelf.loaded or self._shelf.registry()
+        name = exchange.params["name"]
+        if name not in registry.tools:
+            raise features.unknown_tool(name)
+        answer = registry.call(name, exchange.params.get("arguments", {}), job)
+        if answer.is_error:
+            job.log("warning", {"tool": name, "message": answer.text}, "tools")
+        return self._results.of_call(exchange, answer_fields(answer))
 
     def _fail_call(self, job: Job, failure: Failure) -> bytes:
         exchange, registry = job.exchange, self._shelf.loaded
@@ -281,13 +287,14 @@ class Methods:
         self, registry: Registry, name: str, arguments: Mapping[str, Any]
     ) -> tuple[str, str, float, str]:
         """The lane, the family and the deadline of a tool call, and what it is about if it changes that."""
-        tool = registry.tools.get(name)
-        if tool is None:
-            raise features.unknown_tool(name)
-        subject = ""
         try:
-            subject = tool.subject(arguments)
-            lane = "write" if tool.mutates(arguments) else "slow" if tool.slow else "read"
+            tool = registry.tools[name]
+        except KeyError:
+            raise features.unknown_tool(name) from None
+        lane, subject = "slow" if tool.slow else "read", ""
+        try:
+            if tool.mutates(arguments):
+                lane, subject = "write", tool.subject(arguments)
         except Exception as caught:  # odd arguments are refused by the tool itself, in its own shape
             self._desk.alarm(f"lane of {name}", caught)
             lane = "write"

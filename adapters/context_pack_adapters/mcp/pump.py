@@ -108,7 +108,6 @@ class Pump:
         self._main = threading.get_ident()
         self._unsent: list[bytes] = []  # What the main thread sends, until it has dealt with what it read.
         self._front: Front | None = None
-        self._raised: BaseException | None = None  # What ended the reading at the front.
         self._wait = select.poll()
         self._session = make_session(self._send)
         self._began = time.monotonic()
@@ -159,8 +158,8 @@ class Pump:
     def _handle_events(self, events: Mapping[int, int], now: float) -> None:
         """Read input, or take reading back from a front that is busy."""
         front = self._front
-        if self._raised is not None:
-            raise self._raised
+        if front is not None and front.raised is not None:
+            raise front.raised
         if front is not None and front.reads:
             if self._reads in events or front.standby.fileno() in events:
                 front.take_back()
@@ -250,7 +249,8 @@ class Pump:
                 self._lanes.submit(job)
             if self._session.exit_code is not None:
                 break
-        self._flush(unsent)
+        if unsent:
+            self._flush(unsent)
         if self._session.exit_code is not None:
             raise _End(self._session.exit_code, STOP_SECONDS)
         if not data:
@@ -270,21 +270,12 @@ class Pump:
         try:
             from context_pack_adapters.mcp.front import Front
 
-            front = Front(self._reads, self._take_ahead, self._lanes, self._writer, self._signals.poke)
+            front = Front(self._reads, self._take, self._lanes, self._writer, self._signals.poke)
         except (AttributeError, ImportError, OSError, RuntimeError, MemoryError):
             return None
         self._wait.register(front.standby, select.POLLIN)
         self._front = front
         return front
-
-    def _take_ahead(self, unsent: list[bytes]) -> tuple[LaneJob | None, bool]:
-        """Read for the front: the call that came alone, and whether the front may read on."""
-        try:
-            lone = self._take(unsent)
-        except BaseException as caught:  # the main thread deals with it
-            self._raised = caught
-            return None, False
-        return lone, not (self._lanes.open or self._writer.full)
 
     def _flush(self, unsent: list[bytes]) -> None:
         if unsent:

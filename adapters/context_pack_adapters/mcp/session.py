@@ -25,6 +25,7 @@ from context_pack_adapters.mcp.jsonrpc import (
     PARSE_ERROR,
     Invalid,
     Notification,
+    ParsedBody,
     ParseFault,
     Request,
     classify,
@@ -129,7 +130,7 @@ class ProtocolSession:
         if self.exit_code is not None:
             return ()
         try:
-            message = decode(body)
+            message = body.value if type(body) is ParsedBody else decode(body)
         except ParseFault as fault:
             self._refuse(PARSE_ERROR, f"Parse error: {fault}")
             return ()
@@ -155,7 +156,7 @@ class ProtocolSession:
 
     def cancel_all(self) -> None:
         """Cancel every request that has not been answered."""
-        for job in self._desk.in_flight.every():
+        for job in list(self._desk.jobs):
             job.cancel()
 
     def _reply_alone(self, body: bytes | None) -> None:
@@ -205,7 +206,7 @@ class ProtocolSession:
             withdrawn = message.params.get("requestId")
             if type(withdrawn) is int or type(withdrawn) is str:
                 self._subscriptions.cancel(withdrawn)
-                for job in self._desk.in_flight.named(withdrawn):
+                for job in self._desk.named(withdrawn):
                     job.cancel()
 
     def _dispatch(self, request: Request, sink: Sink) -> Job | None:

@@ -115,26 +115,26 @@ class Writer:
 
     def _write_batch(self) -> None:
         """Write what is queued, or a good part of it; the caller has the drain."""
-        sent = self._write(self._batch())
+        data = self._queue.popleft()
+        if self._queue:
+            data = self._with_others(data)
+        self._write(data)
         with self._lock:
-            self._size -= sent
-            has_room = self._size <= FULL_BYTES < self._size + sent
+            self._size -= len(data)
+            has_room = self._size <= FULL_BYTES < self._size + len(data)
             if has_room or self._flushing or self.closed:
                 self._room.notify_all()
         if has_room:
             self._on_event()
 
-    def _batch(self) -> bytes:
-        frame = self._queue.popleft()
-        if not self._queue:
-            return frame
+    def _with_others(self, frame: bytes) -> bytes:
         frames, size = [frame], len(frame)
         while self._queue and size < BATCH_BYTES:
             frames.append(self._queue.popleft())
             size += len(frames[-1])
         return b"".join(frames)
 
-    def _write(self, data: bytes) -> int:
+    def _write(self, data: bytes) -> None:
         """Write all of `data`; once the peer is gone everything is dropped."""
         if len(data) > USUAL_PIPE_BYTES and not self._widened:
             self._widened = True
@@ -148,7 +148,6 @@ class Writer:
             except OSError:
                 self.closed = True
                 self._on_event()
-        return len(data)
 
 
 def _widen(descriptor: int) -> None:

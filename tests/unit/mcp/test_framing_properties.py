@@ -12,9 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from context_pack_adapters.mcp.framing import Decoder, Fault, Mode, encode
-from context_pack_adapters.mcp.jsonrpc import ParseFault, decode
+from context_pack_adapters.mcp.jsonrpc import ParseFault, decode, one_value
 from context_pack_adapters.mcp.scanner import Scanner
-from context_pack_adapters.mcp.shortcuts import one_value
 
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 SCALARS = st.none() | st.booleans() | NUMBERS | st.text(max_size=12)

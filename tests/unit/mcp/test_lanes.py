@@ -17,17 +17,17 @@ class Task:
 
     family = "demo"
     subject = ""
-    patience = 60.0
-    is_over = leaves_work = False
-    seconds = 60.0
+    is_over = False
 
     def __init__(
         self, name: str, lane: str, log: list[str], work: Callable[[], object] = lambda: None
     ) -> None:
         self.name, self.lane, self.log, self.work = name, lane, log, work
         self.overdue = False
+        self.later: list[Callable[[], None]] = []
+        self.seconds = self.patience = 60.0
         self.refusals: list[str] = []
-        self.later = lane
+        self.own_lane = lane
         self.opens: threading.Event | None = None
 
     def unloaded(self, opens: threading.Event) -> Task:
@@ -37,7 +37,7 @@ class Task:
     def find_lane(self) -> None:
         if self.opens is not None:
             self.opens.wait(PATIENCE)
-        self.lane = self.later
+        self.lane = self.own_lane
 
     def run(self) -> None:
         self.work()
@@ -215,13 +215,13 @@ def test_an_adopted_job_is_one_of_its_lane_and_what_came_behind_it_is_served(lan
 
     task = Task("adopted", lane, log, submit_behind)
     adopted = lanes.adopt(task, math.inf)
-    assert lanes.open == 1
+    assert lanes.open == {task}
     task.run()
     lanes.release(adopted)
     assert lanes.settle(PATIENCE)
     assert log[0] == "adopted"
     assert sorted(log[1:]) == [task.name for task in behind]
-    assert lanes.open == 0
+    assert not lanes.open
 
 
 def serve_adopted(lanes: Lanes, task: Task, due: float = math.inf) -> threading.Thread:
