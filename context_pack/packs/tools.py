@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -135,7 +136,7 @@ def build(cases: PackUseCases, clock: Clock) -> tuple[Tool, ...]:
             annotations=READS,
             commands={"output": commands.Output},
             choose=choose_output,
-            run=lambda command, call: _output(cases, command, call),
+            run=partial(_output, cases),
             long_answers=True,
             all_lengths=True,
             budget="max_tokens",
@@ -244,7 +245,7 @@ def _output(cases: PackUseCases, command: Any, call: Call) -> Answer:
     """The Markdown of `output`."""
     if isinstance(command, commands.RenderPack):
         return Answer(cases.reader.render(command, call.check).text)
-    return Answer(cases.lister.list_text(command))
+    return cases.lister.list_text(command)
 
 
 def _input(cases: PackUseCases, clock: Clock, command: Any, call: Call) -> Answer:

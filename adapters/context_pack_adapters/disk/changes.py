@@ -38,10 +38,12 @@ class FolderChanges:
         # A forked child shares the queue with its parent: what one takes, the other never hears of.
         if os.getpid() != self._process or not self._is_there():
             return None
-        events = self._events.events()
-        if any(event.mask & LOST for event in events):
-            return None
-        return {event.name for event in events}
+        changed = set()
+        for event in self._events.events():
+            if event.mask & LOST:
+                return None
+            changed.add(event.name)
+        return changed
 
     def _is_there(self) -> bool:
         """Whether the watched folder still has its place."""

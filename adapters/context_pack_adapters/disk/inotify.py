@@ -7,6 +7,7 @@ mean is for the two who ask: `changes` (what changed since I last asked?) and `w
 from __future__ import annotations
 
 import os
+import select
 import struct
 import sys
 from functools import cache
@@ -49,6 +50,8 @@ class Inotify:
         self.descriptor: int = libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self.descriptor < 0:
             raise OSError(ctypes.get_errno(), "inotify is not available")
+        self._waiting = select.poll()
+        self._waiting.register(self.descriptor, select.POLLIN)
         self._watched = -1
 
     def watch(self, place: Place) -> bool:
@@ -83,11 +86,9 @@ class Inotify:
         """
         found: list[InotifyEvent] = []
         for _ in range(_MOST_READS):
-            try:
-                data = os.read(self.descriptor, _BUFFER_BYTES)
-            except BlockingIOError:
+            if not self._waiting.poll(0):
                 return found
-            at = 0
+            data, at = os.read(self.descriptor, _BUFFER_BYTES), 0
             while at < len(data):
                 _, mask, _, length = _EVENT.unpack_from(data, at)
                 at += _EVENT.size

@@ -37,6 +37,7 @@ class SessionFiles:
         self._lock = Lock()
         self._writing = Lock()
         self._session = Session(id=session_id, started=clock.now())
+        self._calls: dict[str, int] = {}  # by tool, since the session was last written
         self._timer: Timer | None = None
         self._kept_early = self._written = self._tidied = False
         self._owing: int | None = None
@@ -49,7 +50,10 @@ class SessionFiles:
 
     def called(self, tool: str) -> None:
         """A tool was called."""
-        self._note(lambda session: session.called(tool))
+        with self._lock:
+            self._calls[tool] = self._calls.get(tool, 0) + 1
+            if self._timer is None:
+                self._start_timer()
         if self._owing is not None and self._owing == get_ident():
             self._owing = None
             self._save()
@@ -84,7 +88,7 @@ class SessionFiles:
     def end(self) -> None:
         """Write the end of the session, if anything was noted in it."""
         with self._lock:
-            if not self._session.tools and not self._written:
+            if not self._calls and not self._session.tools and not self._written:
                 return
             self._session = evolve(self._session, ended=self._clock.now())
         self.flush()
@@ -102,15 +106,22 @@ class SessionFiles:
 
     def _save(self) -> None:
         with self._writing, suppress(OSError, UnicodeEncodeError):
+            with self._lock:
+                for tool, times in self._calls.items():
+                    self._session = self._session.called(tool, times)
+                self._calls.clear()
             self._write(self._session)
 
     def _note(self, change: Callable[[Session], Session]) -> None:
         with self._lock:
             self._session = change(self._session)
             if self._timer is None:
-                self._timer = Timer(NEXT_SECONDS if self._tidied else FIRST_SECONDS, self.flush)
-                self._timer.daemon = True
-                self._timer.start()
+                self._start_timer()
+
+    def _start_timer(self) -> None:
+        self._timer = Timer(NEXT_SECONDS if self._tidied else FIRST_SECONDS, self.flush)
+        self._timer.daemon = True
+        self._timer.start()
 
     def _write(self, session: Session) -> None:
         data = front_matter.render(to_record(session), summary(session) + "\n")

@@ -15,6 +15,7 @@ from context_pack.packs.domain.model import Listed, Pack, parse_status
 from context_pack.packs.domain.pages import Rendered
 from context_pack.packs.ports import PackStore
 from context_pack.packs.usecases.commands import LEAST_TOKENS, MOST_TOKENS, ListPacks, ListText
+from context_pack.toolkit.spec import Answer
 from context_pack.toolkit.tokens import fitting
 
 
@@ -22,9 +23,10 @@ class _Written(NamedTuple):
     """The last rendered list, its input, and the time span in which it stays the same."""
 
     made_of: tuple[ListText, Sequence[Listed]]
+    wanted: Filter
     since: datetime
     until: datetime
-    text: str
+    answer: Answer
 
 
 @define
@@ -58,23 +60,26 @@ class PackLister:
         """The packs whose time is over and which can still be restored, the last that expired first."""
         return sorted(self.store.expired(trashed), key=lambda pack: pack.expires_at, reverse=True)
 
-    def list_text(self, command: ListText) -> str:
+    def list_text(self, command: ListText) -> Answer:
         """The list as Markdown, within the budget."""
-        check_budget(command.max_tokens)
-        wanted = _filter(command)
-        made_of, now = (command, self.store.summaries()), self.clock.now()
         last = self._last
+        if last is None or last.made_of[0] is not command:
+            check_budget(command.max_tokens)
+            wanted = _filter(command)
+        else:
+            wanted = last.wanted
+        made_of, now = (command, self.store.summaries()), self.clock.now()
         # A pack that has not changed is the same object, and the same objects are compared quickly.
         if last is None or last.made_of != made_of or not last.since <= now < last.until:
             last = self._last = _written(made_of, wanted, now)
-        return last.text
+        return last.answer
 
 
 def _written(made_of: tuple[ListText, Sequence[Listed]], wanted: Filter, now: datetime) -> _Written:
     command, packs = made_of
     page = chosen(packs, wanted)
     made = fitting(command.max_tokens, lambda room: Rendered(list_text(page, wanted, now, room)))
-    return _Written(made_of, now, same_until(page, now), made.text)
+    return _Written(made_of, wanted, now, same_until(page, now), Answer(made.text, kept=True))
 
 
 def _filter(command: ListPacks | ListText) -> Filter:

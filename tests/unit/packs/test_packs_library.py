@@ -129,7 +129,7 @@ def test_the_library_builds_reads_and_verifies_packs_without_json(
     assert (pack.title, pack.revision) == ("T", 3)
     assert reader.get(NamedPack(name="notes")) == pack
     assert lister.list(ListPacks()).items == (pack,)
-    assert lister.list_text(ListText()).startswith("# Context packs\n")
+    assert lister.list_text(ListText()).text.startswith("# Context packs\n")
     page = reader.render(RenderPack(id=pack.id))
     assert page.cursor is None
     verified = verifier.verify(NamedPack(id=pack.id))

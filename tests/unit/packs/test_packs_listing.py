@@ -130,6 +130,6 @@ def test_a_cached_list_text_equals_a_freshly_rendered_one(desk: Any) -> None:
         if step % 50 == 49 and step < 120:
             desk.change(packs[2], "set_meta", title=f"changed {step}")
         fresh = PackLister(desk.store, desk.clock)
-        assert desk.output() == fresh.list_text(ListText())
-        assert desk.output(query="P") == fresh.list_text(ListText(query="P"))
+        assert desk.output() == fresh.list_text(ListText()).text
+        assert desk.output(query="P") == fresh.list_text(ListText(query="P")).text
     assert desk.output() == "No context packs found."
