@@ -38,6 +38,10 @@ class CollectionSources(Protocol):
     allowed; one of the user's own configuration may be anywhere.
     """
 
+    @property
+    def project(self) -> str:
+        """What tells this project's collections in an index from those of others."""
+
     def catalogue(self) -> Catalogue:
         """Every collection, and what is wrong with the configuration."""
 

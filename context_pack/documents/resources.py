@@ -58,8 +58,7 @@ def _read(shelf: DocumentShelf, uri: str) -> ResourceText | None:
     if not alias or not document:
         return None
     try:
-        collection = shelf.find(unquote(alias))
-        shelf.bring_up_to_date([collection])
+        collection, _ = shelf.current(unquote(alias))
         entry = shelf.document(collection, unquote(document))
     except Failure as failure:
         if failure.code is Code.NOT_FOUND:

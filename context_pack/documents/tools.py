@@ -117,7 +117,9 @@ class _DocumentAnswers:
 
     def collections(self, _: commands.ListCollections, call: Call) -> Answer:
         """`documents_list_collections`."""
-        freshness = self.shelf.bring_up_to_date(self.shelf.chosen(()), call.check)
+        catalogue = self.shelf.catalogue()
+        chosen = self.shelf.chosen((), catalogue)
+        freshness = self.shelf.bring_up_to_date(chosen, call.check, catalogue.problems)
         rows = []
         for one in self.shelf.collections():
             row = {**named(one.collection), "documentCount": one.documents}
@@ -129,8 +131,7 @@ class _DocumentAnswers:
 
     def documents(self, command: commands.ListDocuments, call: Call) -> Answer:
         """`documents_list_documents`; a page that is too heavy is cut and says so."""
-        collection = self.shelf.find(command.collection)
-        freshness = self.shelf.bring_up_to_date([collection], call.check)
+        collection, freshness = self.shelf.current(command.collection, call.check)
         listed = self.shelf.documents(collection, command.limit, command.offset)
         rows = [{"id": one.key, "title": one.title, "size": one.size} for one in listed.documents]
 
@@ -155,8 +156,7 @@ class _DocumentAnswers:
         self, command: commands.GetDocument | commands.GetOutline | commands.GetSection, call: Call
     ) -> tuple[Collection, IndexFreshness, IndexEntry]:
         """The document that a call names, in its collection, which is brought up to date first."""
-        collection = self.shelf.find(command.collection)
-        freshness = self.shelf.bring_up_to_date([collection], call.check)
+        collection, freshness = self.shelf.current(command.collection, call.check)
         entry = self.shelf.document(collection, command.document, command.collection, freshness.stale)
         return collection, freshness, entry
 

@@ -112,7 +112,11 @@ def _pieces(
     shown = path[1:] if path[:1] == [title] else path
     context = "\n".join(part for part in (title, " > ".join(shown)) if part)
     names = " ".join((*_names(title, key), *shown))
-    for begin, end in cut(text, _lines_of(section, starts, costs)):
+    lines = [
+        Cut(starts[line], starts[line + 1], costs[line] if line < len(costs) else 0)
+        for line in range(section.start, section.end)
+    ]
+    for begin, end in cut(text, lines):
         yield Piece(
             text=text[begin:end],
             start=bisect_right(starts, begin),
@@ -129,13 +133,6 @@ def _names(title: str, key: str) -> list[str]:
     path, _, base = key.rpartition("/")
     stem = base.rpartition(".")[0] or base
     return [part for part in (title if title != base else "", path, stem) if part]
-
-
-def _lines_of(section: _Section, starts: list[int], costs: list[int]) -> list[Cut]:
-    return [
-        Cut(starts[line], starts[line + 1], costs[line] if line < len(costs) else 0)
-        for line in range(section.start, section.end)
-    ]
 
 
 def _block_costs(found: Structure) -> list[int]:

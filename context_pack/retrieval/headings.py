@@ -83,8 +83,9 @@ def headings(text: str, name: str = ".md") -> list[Heading]:
 
 def document(text: str) -> Structure:
     """The blocks of a Markdown document; its front matter and its byte order mark belong to none."""
-    lines = split_lines(text.removeprefix("\ufeff"))
-    first = front_matter_end(lines)
+    text = text.removeprefix("\ufeff")
+    lines = split_lines(text)
+    first = front_matter_end(lines) if text.startswith(("---", "+++")) else 0
     # A lone carriage return ends a line for the package, but not for us.
     body = "\n".join((*[""] * first, *lines[first:])).replace("\r", " ")
     tokens: list[Token] = []

@@ -25,7 +25,7 @@ def as_json(value: Any) -> bytes:
 
 def weight(value: Any) -> int:
     """The bytes of a value as JSON."""
-    return len(as_json(value))
+    return len(_encode(value).encode("utf-8", "surrogatepass"))
 
 
 def fitted(rows: Sequence[Row], most: int, heads: int = 1) -> tuple[list[Row], bool]:

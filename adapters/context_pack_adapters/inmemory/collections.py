@@ -51,6 +51,8 @@ def ignoring_nothing(_: Read) -> Callable[[str, str], bool]:
 class MemoryCollections:
     """`CollectionSources` in a mapping."""
 
+    project = PROJECT
+
     def __init__(
         self,
         files: Mapping[str, str | bytes],
@@ -66,7 +68,7 @@ class MemoryCollections:
         data = self._files.get(CONFIG_FILE)
         config = Config() if data is None else parse_config(_bytes(data).decode("utf-8", "replace"))
         found = {alias: self._collection(entry) for alias, (entry, _) in merged(config, Config()).items()}
-        return Catalogue(found, config.problems, PROJECT)
+        return Catalogue(found, config.problems)
 
     @contextmanager
     def open(

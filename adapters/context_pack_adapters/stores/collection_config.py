@@ -44,9 +44,8 @@ class ConfigFile:
 
     def state(self) -> Signature | None:
         """The file's signature; None where there is none."""
-        folder, name = self._place()
         try:
-            return signature(folder.status(name))
+            return signature(os.stat(self.path, follow_symlinks=self._own))
         except OSError:
             return None
 

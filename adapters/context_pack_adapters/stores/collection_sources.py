@@ -66,6 +66,7 @@ class DiskCollections:
         team: bool = False,
     ) -> None:
         self._source_root = os.path.abspath(source_root)
+        self.project = sha256_hex(os.path.realpath(source_root))[:16]
         self._ours = [os.path.abspath(folder) for folder in (root, *own)]
         self._policy = policy
         self._team = team
@@ -95,8 +96,7 @@ class DiskCollections:
                 alias: self._collection(entry, user_wide)
                 for alias, (entry, user_wide) in merged(project, user).items()
             }
-            name = sha256_hex(os.path.realpath(self._source_root))[:16]
-            catalogue = Catalogue(found, (*project.problems, *user.problems), name)
+            catalogue = Catalogue(found, (*project.problems, *user.problems))
             self._read = (state, catalogue, user.allowed)
         return self._read[1:]
 

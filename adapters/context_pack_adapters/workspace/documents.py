@@ -41,16 +41,14 @@ class Documents:
     def list(self, collection: str, *, limit: int = 100, offset: int = 0) -> Page[Summary]:
         """A page of the documents of a collection, in the order of their ids."""
         wanted = spelled(commands.ListDocuments, collection=collection, limit=limit, offset=offset)
-        found = self.shelf.find(wanted.collection)
-        self.shelf.bring_up_to_date([found])
+        found, _ = self.shelf.current(wanted.collection)
         listed = self.shelf.documents(found, wanted.limit, wanted.offset)
         shown = tuple(listed.documents)
         return Page(shown, listed.total, wanted.offset + len(shown) < listed.total)
 
     def get(self, collection: str, document: str) -> IndexEntry:
         """One document with its text and its pieces."""
-        found = self.shelf.find(collection)
-        self.shelf.bring_up_to_date([found])
+        found, _ = self.shelf.current(collection)
         return self.shelf.document(found, document, collection)
 
     def outline(self, collection: str, document: str, *, max_depth: int = 3) -> builtins.list[Heading]:

@@ -34,8 +34,6 @@ class Catalogue:
 
     collections: Mapping[str, Collection]
     problems: tuple[str, ...] = ()
-    project: str = ""
-    """What tells this project's collections in an index from those of others."""
 
 
 @frozen

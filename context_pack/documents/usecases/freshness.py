@@ -38,16 +38,15 @@ class IndexKeeper:
         self._known: dict[str, tuple[float, IndexFreshness]] = {}
 
     def bring_up_to_date(
-        self, collections: Sequence[Collection], check: Check = lambda: None
+        self, collections: Sequence[Collection], check: Check = lambda: None, problems: Sequence[str] = ()
     ) -> IndexFreshness:
         """Bring these collections up to date as far as that is quick, and say how fresh they are.
 
-        What is wrong with the configuration is told too.
+        The `problems` of their configuration are among the warnings.
         """
         found = [self._one(collection, check) for collection in collections]
         warnings = dict.fromkeys(words for freshness in found for words in freshness.warnings)
         warnings.update(dict.fromkeys(self._ports.index.notices()))
-        problems = self._ports.sources.catalogue().problems
         return IndexFreshness(any(freshness.stale for freshness in found), (*problems, *warnings))
 
     def forget(self, collection: Collection) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from context_pack.documents.domain.model import Collection
+from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.ports import Check
 from context_pack.documents.usecases.commands import (
     MAX_QUERY,
@@ -73,17 +73,20 @@ class Finder:
 
     def search(self, command: SearchDocuments, check: Check = lambda: None) -> SearchAnswers:
         """The passages that answer one question."""
-        return self._answered([(command.query, self._shelf.chosen(command.collections))], command, check)
+        catalogue = self._shelf.catalogue()
+        asked = (command.query, self._shelf.chosen(command.collections, catalogue))
+        return self._answered([asked], command, check, catalogue)
 
     def batch(self, command: SearchBatch, check: Check = lambda: None) -> SearchAnswers:
         """The passages that answer each question; a bad one fails alone."""
         asked: list[tuple[str, list[Collection] | Failure]] = []
+        catalogue = self._shelf.catalogue()
         for query in command.queries:
             try:
-                asked.append((_checked(query), self._shelf.chosen(query.collections)))
+                asked.append((_checked(query), self._shelf.chosen(query.collections, catalogue)))
             except Failure as failure:
                 asked.append((query.query, failure))
-        return self._answered(asked, command, check)
+        return self._answered(asked, command, check, catalogue)
 
     def related(
         self, command: FindRelated, check: Check = lambda: None
@@ -93,8 +96,7 @@ class Finder:
         Raises:
             Failure: `not_found`.
         """
-        collection = self._shelf.find(command.collection)
-        freshness = self._shelf.bring_up_to_date([collection], check)
+        collection, freshness = self._shelf.current(command.collection, check)
         document = self._shelf.document(collection, command.document, command.collection).key
         ranking = self._searching.related(
             collection.id, document, command.chunk, command.limit, command.same_document
@@ -119,11 +121,12 @@ class Finder:
         asked: Sequence[tuple[str, list[Collection] | Failure]],
         command: SearchDocuments | SearchBatch,
         check: Check,
+        catalogue: Catalogue,
     ) -> SearchAnswers:
         """Search the valid questions together; invalid ones keep their error in their place."""
         good = [(query, where) for query, where in asked if not isinstance(where, Failure)]
         freshness = self._shelf.bring_up_to_date(
-            list({one.id: one for _, where in good for one in where}.values()), check
+            list({one.id: one for _, where in good for one in where}.values()), check, catalogue.problems
         )
         questions = [
             Question(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from context_pack.documents.domain.model import Collection
+from context_pack.documents.domain.model import Catalogue, Collection
 from context_pack.documents.domain.naming import not_found
 from context_pack.documents.domain.sections import (
     DocumentSection,
@@ -12,8 +12,8 @@ from context_pack.documents.domain.sections import (
     wanted_heading,
 )
 from context_pack.documents.domain.source_address import without_login
-from context_pack.documents.ports import DocumentPorts
-from context_pack.documents.usecases.freshness import IndexKeeper
+from context_pack.documents.ports import Check, DocumentPorts
+from context_pack.documents.usecases.freshness import IndexFreshness, IndexKeeper
 from context_pack.documents.usecases.sync import Syncing
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.errors import Code, Failure, invalid
@@ -54,13 +54,19 @@ class DocumentShelf:
         self.freshness = IndexKeeper(ports, self.syncing, monotonic)
         self.bring_up_to_date = self.freshness.bring_up_to_date
 
-    def find(self, name: str) -> Collection:
+    def current(self, name: str, check: Check = lambda: None) -> tuple[Collection, IndexFreshness]:
+        """The collection of that alias or id, brought up to date as far as that is quick."""
+        catalogue = self.catalogue()
+        found = self.find(name, catalogue)
+        return found, self.bring_up_to_date([found], check, catalogue.problems)
+
+    def find(self, name: str, catalogue: Catalogue | None = None) -> Collection:
         """The collection of that alias or id.
 
         Raises:
             Failure: `not_found`, with the nearest names.
         """
-        known = self.catalogue().collections
+        known = (catalogue or self.catalogue()).collections
         wanted = name.strip()
         if wanted in known:
             return known[wanted]
@@ -69,10 +75,10 @@ class DocumentShelf:
                 return collection
         raise _missing(f'Collection "{without_login(name)}" not found.', name, known, "collections")
 
-    def chosen(self, names: Iterable[str]) -> list[Collection]:
+    def chosen(self, names: Iterable[str], catalogue: Catalogue | None = None) -> list[Collection]:
         """The collections of these names, or all of them without any."""
-        wanted = [self.find(name) for name in names]
-        found = wanted or self.catalogue().collections.values()
+        catalogue = catalogue or self.catalogue()
+        found = [self.find(name, catalogue) for name in names] or catalogue.collections.values()
         return list({collection.id: collection for collection in reversed(list(found))}.values())[::-1]
 
     def collections(self) -> list[Described]:

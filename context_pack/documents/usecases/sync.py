@@ -164,7 +164,7 @@ class Syncing:
             return
         about = survey.about
         facts = {
-            "project": self.ports.sources.catalogue().project,
+            "project": self.ports.sources.project,
             "name": about.name,
             "version": about.version,
             "description": about.description,

@@ -64,8 +64,8 @@ def _counted(outcome: Outcome, before: Mapping[str, KnownEntry], after: Mapping[
 
 def forget_unnamed(shelf: DocumentShelf) -> None:
     """Drop what the index has of this project's collections that are configured no more."""
-    catalogue = shelf.catalogue()
-    if catalogue.problems or not catalogue.project:
+    catalogue, project = shelf.catalogue(), shelf.ports.sources.project
+    if catalogue.problems:
         return  # a file that cannot be read names nothing, and that is no reason to forget everything
     configured = {collection.id for collection in catalogue.collections.values()}
     with shelf.ports.index.reading() as snapshot:
@@ -74,7 +74,7 @@ def forget_unnamed(shelf: DocumentShelf) -> None:
             for corpus in snapshot.counts()
             if corpus not in configured
             and not is_shared(corpus)  # others may still name it
-            and (snapshot.corpus_facts(corpus) or {}).get("project") == catalogue.project
+            and (snapshot.corpus_facts(corpus) or {}).get("project") == project
         ]
     for corpus in gone:
         shelf.ports.index.forget(corpus)
