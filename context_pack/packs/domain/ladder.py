@@ -49,6 +49,11 @@ class Text:
     source: SourceText
     definitions: Sequence[Definition] = ()
 
+    @property
+    def names(self) -> set[str]:
+        """What its definitions are called, with and without what they are in."""
+        return {name for each in self.definitions for name in (each.qualified, each.name)}
+
 
 @frozen
 class Elsewhere:

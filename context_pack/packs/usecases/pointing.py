@@ -31,9 +31,9 @@ def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place
     texts, complete = resolver.defining(symbol) if path is None else ([_text(path, resolver)], True)
     places = [(text, each) for text in texts for each in _matching(symbol, text.definitions)]
     if not places:
+        names = {name for text in texts for name in text.names}
         if path is None and complete:
-            texts = [*texts, *resolver.defining_alike(symbol)]
-        names = {name for text in texts for each in text.definitions for name in (each.qualified, each.name)}
+            names |= resolver.names_like(symbol)
         words = f"nothing called '{symbol}' is defined in {path or 'the project'}"
         if not complete:
             words = f"'{symbol}' was not found before the time was over, with files left; give 'path'"

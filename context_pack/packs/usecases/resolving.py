@@ -261,10 +261,12 @@ class Resolver:
         search = self._tree_search()
         return [text for text, _ in search.defining([name])], search.complete
 
-    def defining_alike(self, name: str) -> Sequence[Text]:
-        """The files that define something with a name like this one, as far as there is time."""
+    def names_like(self, name: str) -> set[str]:
+        """Names of definitions in files with words like this one; those words too if the time was over."""
         search, last = self._tree_search(), name.rpartition(".")[2] or name
-        return [text for text, _ in search.defining(close(last, search.words_like(last)))]
+        words = close(last, search.words_like(last))
+        found = {each for text, _ in search.defining(words) for each in text.names}
+        return found if search.complete else {*found, *words}
 
     def _without(self) -> dict[RelativePath, Keys]:
         """The texts that unchanged files are known not to contain."""
