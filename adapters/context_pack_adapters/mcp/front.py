@@ -69,8 +69,8 @@ class Front:
 
     @property
     def due(self) -> float:
-        """When the job at work, if there is one, should be looked at."""
-        return math.inf if self._job is None else self._due
+        """When the job at work should be looked at, if there is one that the lanes do not look after."""
+        return math.inf if self._job is None or self._entry is not None else self._due
 
     def give(self, job: LaneJob) -> None:
         """Give this idle thread a request to serve; it then reads the next one itself."""
