@@ -30,33 +30,22 @@ LEXER_NAMES: Mapping[str, str] = {
     "vb": "vbnet",
 }
 
-# The family of a token type: the nearest ancestor in this table decides, and an empty family is left plain.
+_TYPES: Mapping[str, str] = {
+    "c": "Comment",
+    "k": "Keyword Comment.Preproc Operator.Word",
+    "s": "Literal Comment.PreprocFile",
+    "n": "Literal.Number Literal.String.Escape Literal.String.Interpol Keyword.Constant Name.Constant",
+    "f": "Name.Class Name.Function Generic.Heading Generic.Subheading",
+    "b": "Keyword.Type Name.Attribute Name.Builtin Name.Exception",
+    "d": "Name.Decorator",
+    "t": "Name.Tag Generic.Inserted",
+    "x": "Generic.Deleted",
+}
 FAMILIES: Mapping[str, str] = {
     "Token": "",
-    "Token.Comment": "c",
-    "Token.Comment.Preproc": "k",
-    "Token.Comment.PreprocFile": "s",
-    "Token.Keyword": "k",
-    "Token.Keyword.Type": "b",
-    "Token.Keyword.Constant": "n",
-    "Token.Literal": "s",
-    "Token.Literal.Number": "n",
-    "Token.Literal.String.Escape": "n",
-    "Token.Literal.String.Interpol": "n",
-    "Token.Name.Attribute": "b",
-    "Token.Name.Builtin": "b",
-    "Token.Name.Class": "f",
-    "Token.Name.Constant": "n",
-    "Token.Name.Decorator": "d",
-    "Token.Name.Exception": "b",
-    "Token.Name.Function": "f",
-    "Token.Name.Tag": "t",
-    "Token.Operator.Word": "k",
-    "Token.Generic.Deleted": "x",
-    "Token.Generic.Heading": "f",
-    "Token.Generic.Inserted": "t",
-    "Token.Generic.Subheading": "f",
+    **{f"Token.{name}": family for family, names in _TYPES.items() for name in names.split()},
 }
+"""The family of a token type: the nearest ancestor in this table decides; an empty family is left plain."""
 
 
 def highlighted(code: str, language: str) -> list[str]:
