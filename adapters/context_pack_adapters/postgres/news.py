@@ -11,7 +11,6 @@ import os
 import select
 import threading
 import time
-from collections.abc import Iterable
 from typing import LiteralString
 from uuid import UUID
 
@@ -142,9 +141,12 @@ class _NewsListener(threading.Thread):
             for key in found.keys() | set(asked)
             if (known[key].stamp if key in known else None) != (found[key].stamp if key in found else None)
         }
-        first, self._known = self._known is None, _merged(known, found, asked)
+        first, gone = self._known is None, set(asked) - found.keys()
+        self._known = {key: one for key, one in {**known, **found}.items() if key not in gone}
         if changed and not first:
-            self._tell(_news(changed, known, found))
+            handles = (handles_of(key, (found.get(key) or known[key]).name) for key in changed)
+            listed = any(key not in known or key not in found for key in changed)
+            self._tell(News(frozenset().union(*handles), listed))
 
 
 def _drain(link: Link, noticed: set[str]) -> None:
@@ -152,18 +154,3 @@ def _drain(link: Link, noticed: set[str]) -> None:
     link.pgconn.consume_input()
     while notice := link.pgconn.notifies():
         noticed.add(notice.extra.decode("utf-8"))
-
-
-def _merged(
-    known: dict[str, _KnownPack], found: dict[str, _KnownPack], asked: Iterable[str]
-) -> dict[str, _KnownPack]:
-    gone = set(asked) - found.keys()
-    return {key: one for key, one in {**known, **found}.items() if key not in gone}
-
-
-def _news(changed: set[str], known: dict[str, _KnownPack], found: dict[str, _KnownPack]) -> News:
-    handles: set[str] = set()
-    for key in changed:
-        one = found.get(key) or known[key]
-        handles |= handles_of(key, one.name)
-    return News(frozenset(handles), listed=any(key not in known or key not in found for key in changed))

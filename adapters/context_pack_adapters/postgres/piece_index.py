@@ -64,7 +64,7 @@ class PostgresIndex:
                     raise
         raise AssertionError
 
-    def _write(self, work: Callable[[Link], None]) -> None:
+    def _write(self, work: Callable[[Link], object]) -> None:
         """Do the work in one transaction, alone among writers; it may be done again."""
 
         def attempt(link: Link, _: bool) -> None:
@@ -170,7 +170,7 @@ class PostgresIndex:
         name = to_name(corpus)
         if keys is not None:
             values = self._values(corpus=name, keys=[to_name(key) for key in keys])
-            self._write(lambda link: _done(link.execute(sql.DROP, values)))
+            self._write(lambda link: link.execute(sql.DROP, values))
             return
 
         def work(link: Link) -> None:
@@ -182,7 +182,7 @@ class PostgresIndex:
     def note(self, corpus: str, facts: Mapping[str, Any]) -> None:
         """Remember facts of a corpus."""
         values = self._values(corpus=to_name(corpus), facts=to_facts(facts))
-        self._write(lambda link: _done(link.execute(sql.NOTE, values)))
+        self._write(lambda link: link.execute(sql.NOTE, values))
 
     def lacking(self, embedder: str, scope: Scope, limit: int) -> Mapping[int, str]:
         """Pieces without a vector of that embedder and what to embed: most searched, named, newest first."""
@@ -217,21 +217,17 @@ class PostgresIndex:
     def wanted(self, pieces: Sequence[int]) -> None:
         """Note that a search looked at these pieces, so that they are embedded first."""
         values = self._values(pieces=list(pieces))
-        self._write(lambda link: _done(link.execute(sql.WANTED, values)))
+        self._write(lambda link: link.execute(sql.WANTED, values))
 
     def tend(self, stop: Stop) -> None:
         """Join the arrays of each word, without what has gone."""
         if not stop():
-            self._write(lambda link: _done(link.execute(sql.MERGE, self._values())))
+            self._write(lambda link: link.execute(sql.MERGE, self._values()))
 
     def notices(self) -> Sequence[str]:
         """The queued notices for the user; each is returned once."""
         notices, self._notices = self._notices, []
         return notices
-
-
-def _done(_: object) -> None:
-    """Ignore the result of a statement."""
 
 
 _PIECE_COLUMNS = ("ids", "entries", "ordinals", "headings", "lengths", "digests", "bodies")

@@ -14,12 +14,10 @@ from typing import LiteralString
 from context_pack.kernel.errors import Failure
 from context_pack.retrieval.ports import Calibrated, Embedder, Kind, Vector
 from context_pack_adapters.postgres.connection import Database
+from context_pack_adapters.postgres.piece_rows import RECALL
 
 _REST_SECONDS = 60.0
 _MOST_AT_ONCE = 500
-_GET: LiteralString = """
-    SELECT digest, vector FROM context_pack.cp_vectors
-    WHERE project = %(project)s AND model = %(model)s AND digest = ANY(%(digests)s)"""
 _PUT: LiteralString = """
     INSERT INTO context_pack.cp_vectors (project, model, digest, vector)
     SELECT %(project)s, %(model)s, digest, vector
@@ -60,7 +58,7 @@ class SharedVectors:
 
         found: dict[bytes, Vector] = {}
         for some in _batches(list(dict.fromkeys(digests))):
-            for digest, data in self._tried(_GET, digests=some):
+            for digest, data in self._tried(RECALL, digests=some):
                 # An endpoint tells its dimension with its first answer; until then a row does.
                 self.dimension = self.dimension or len(data) // 4
                 if (
@@ -86,7 +84,7 @@ class SharedVectors:
         except Failure:
             self._rests_until = time.monotonic() + _REST_SECONDS
             return ()
-        return [(row[0], row[1]) for row in rows] if text is _GET else ()
+        return [(row[0], row[1]) for row in rows] if text is RECALL else ()
 
 
 def _batches(digests: list[bytes]) -> Iterator[list[bytes]]:
