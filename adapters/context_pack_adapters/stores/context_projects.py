@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
 from collections.abc import Sequence
+from functools import lru_cache, partial
 
 from context_pack.contexts.ports import ContextFormat, PlaceRefusal
 from context_pack.kernel.errors import Failure
@@ -30,9 +30,9 @@ class DiskProjects:
     ) -> None:
         self._source_root = os.path.abspath(source_root)
         self._allowed = (self._source_root, *map(os.path.abspath, allowed))
-        self._policy, self._scopes = policy, ScopePolicy(policy.extra)
-        self._format, self._seen = form, seen
-        self._open: OrderedDict[tuple[str, Place], DiskProject] = OrderedDict()
+        self._scopes = ScopePolicy(policy.extra)
+        # A project knows what was found out about its folders by earlier calls.
+        self._project = lru_cache(KEPT_PROJECTS)(partial(DiskProject, policy=policy, form=form, seen=seen))
 
     def open(self, path: str | None) -> DiskProject | PlaceRefusal:
         """The project at a path, if it lies where it may; what is outside never shows whether it exists."""
@@ -45,7 +45,7 @@ class DiskProjects:
             for spelled in spellings:
                 found = self._inside(root, spelled)
                 if isinstance(found, Place):
-                    return self._kept(shown, found)
+                    return self._project(shown, found)
                 if found is PlaceRefusal.NOT_A_FOLDER:
                     return found
         return PlaceRefusal.NOT_ALLOWED
@@ -74,14 +74,3 @@ class DiskProjects:
         finally:
             leave(handle)
         return Place(root, tuple(part for part in reached if part != "."))
-
-    def _kept(self, shown: str, place: Place) -> DiskProject:
-        """The project with what is known of it from earlier calls."""
-        key = (shown, place)
-        project = self._open.get(key)
-        if project is None:
-            made = DiskProject(shown, place, self._policy, self._format, self._seen)
-            project = self._open.setdefault(key, made)
-            while len(self._open) > KEPT_PROJECTS:
-                self._open.popitem(last=False)
-        return project

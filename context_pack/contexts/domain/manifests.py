@@ -118,21 +118,22 @@ def _versioned(table: Any, mark: str = "") -> list[str]:
     return lines
 
 
+def _stated(
+    kind: str, about: Mapping[str, Any], depends: list[str], test: str, manager: str
+) -> ManifestFacts:
+    """The facts of a manifest whose table `about` has the name and the description."""
+    name, description = _text(about.get("name")), _text(about.get("description"))
+    return ManifestFacts(kind, name, description, tuple(depends), test, manager)
+
+
 def _package_json(text: str) -> ManifestFacts:
     data = json.loads(text)
     scripts = data.get("scripts")
     test = _text(scripts.get("test")) if isinstance(scripts, dict) else ""
-    manager = _text(data.get("packageManager")).partition("@")[0]
-    depends = _versioned(data.get("dependencies")) + _versioned(data.get("devDependencies"), " (dev)")
     run = f"npm test ({test})" if test and "no test specified" not in test else ""
-    return ManifestFacts(
-        "javascript",
-        _text(data.get("name")),
-        _text(data.get("description")),
-        tuple(depends),
-        run,
-        manager or "npm",
-    )
+    manager = _text(data.get("packageManager")).partition("@")[0] or "npm"
+    depends = _versioned(data.get("dependencies")) + _versioned(data.get("devDependencies"), " (dev)")
+    return _stated("javascript", data, depends, run, manager)
 
 
 def _pyproject(text: str) -> ManifestFacts:
@@ -143,9 +144,7 @@ def _pyproject(text: str) -> ManifestFacts:
     lines = [line for item in data.get("project", {}).get("dependencies", ()) if (line := _requirement(item))]
     lines += [line for line in _versioned(poetry.get("dependencies")) if not line.startswith("python ")]
     test = "pytest" if "pytest" in tools or "pytest" in text else ""
-    manager = "poetry" if poetry else "pip"
-    name, about = _text(project.get("name")), _text(project.get("description"))
-    return ManifestFacts("python", name, about, tuple(lines), test, manager)
+    return _stated("python", project, lines, test, "poetry" if poetry else "pip")
 
 
 def _requirement(line: str) -> str:
@@ -168,10 +167,8 @@ def _setup(text: str) -> ManifestFacts:
 
 def _cargo(text: str) -> ManifestFacts:
     data = toml_of(text)
-    package = data.get("package", {})
     depends = _versioned(data.get("dependencies")) + _versioned(data.get("dev-dependencies"), " (dev)")
-    name, about = _text(package.get("name")), _text(package.get("description"))
-    return ManifestFacts("rust", name, about, tuple(depends), "cargo test", "cargo")
+    return _stated("rust", data.get("package", {}), depends, "cargo test", "cargo")
 
 
 def _go_mod(text: str) -> ManifestFacts:
@@ -184,8 +181,7 @@ def _go_mod(text: str) -> ManifestFacts:
 def _composer(text: str) -> ManifestFacts:
     data = json.loads(text)
     depends = _versioned(data.get("require")) + _versioned(data.get("require-dev"), " (dev)")
-    name, about = _text(data.get("name")), _text(data.get("description"))
-    return ManifestFacts("php", name, about, tuple(depends), "", "composer")
+    return _stated("php", data, depends, "", "composer")
 
 
 def _gemfile(text: str) -> ManifestFacts:

@@ -9,7 +9,7 @@ person is enough to leave the whole field to that person.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from context_pack.contexts.domain.generate import Subject
@@ -121,12 +121,13 @@ def _has_remark(line: str) -> bool:
     return any(not _IN_TYPES & {one, other} for one, other in _SIDE_BY_SIDE.findall(tail))
 
 
-def _entries(value: Any) -> Sequence[Mapping[str, Any]]:
-    return value if isinstance(value, list) and all(isinstance(item, dict) for item in value) else [{}]
+def _entries(fits: Callable[[Mapping[str, Any], KnownFolder], bool]) -> Callable[[Any, KnownFolder], bool]:
+    """A recogniser of lists of objects, each of which fits."""
 
+    def recognise(value: Any, known: KnownFolder) -> bool:
+        return isinstance(value, list) and all(isinstance(one, dict) and fits(one, known) for one in value)
 
-def _files(value: Any, known: KnownFolder) -> bool:
-    return all(_is_file_entry(entry, known) for entry in _entries(value))
+    return recognise
 
 
 def _is_file_entry(entry: Mapping[str, Any], known: KnownFolder) -> bool:
@@ -146,18 +147,10 @@ def _flat(text: str) -> str:
     return " ".join(re.sub(r"^[ \t]*(?:\*|#|//+!?|--)+", " ", text, flags=re.MULTILINE).split())
 
 
-def _interfaces(value: Any, known: KnownFolder) -> bool:
-    return all(_is_interface(entry, known) for entry in _entries(value))
-
-
 def _is_interface(entry: Mapping[str, Any], known: KnownFolder) -> bool:
     about = entry.get("description")
     quoted = _EXPORTED.fullmatch(str(about or "")) is not None or _quotes(known.whole, about)
     return quoted and known.has_word(str(entry.get("name", "")))
-
-
-def _folders(value: Any, known: KnownFolder) -> bool:
-    return all(_is_folder(entry, known) for entry in _entries(value))
 
 
 def _is_folder(entry: Mapping[str, Any], known: KnownFolder) -> bool:
@@ -183,13 +176,13 @@ def _project(value: Any, known: KnownFolder) -> bool:
 
 
 _RECOGNISERS: Mapping[str, Callable[[Any, KnownFolder], bool]] = {
-    "files": _files,
-    "interfaces": _interfaces,
+    "files": _entries(_is_file_entry),
+    "interfaces": _entries(_is_interface),
     "exports": _exports,
     "dependencies.external": _lines(_VERSIONED, _PATH),
     "dependencies.internal": _lines(_PATH),
     "testing": _lines(_TEST_LINE),
-    "subdirectories": _folders,
-    "structure": _folders,
+    "subdirectories": _entries(_is_folder),
+    "structure": _entries(_is_folder),
     "project": _project,
 }
