@@ -59,9 +59,9 @@ class StatsFiles:
     def _read(self, name: str) -> Mapping[str, Any] | None:
         try:
             record = json.loads(self._folder.read(name, LARGEST_FILE)[0])
-        except (OSError, ValueError, RecursionError):
+            return record if _is_record(record) else None
+        except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError):
             return None
-        return record if is_record(record) else None
 
 
 def to_record(metrics: Metrics, ended_at: str) -> dict[str, Any]:
@@ -89,23 +89,13 @@ def merge(records: Iterable[Mapping[str, Any]]) -> Metrics:
     return merged
 
 
-def is_record(value: object) -> bool:
-    """Whether a parsed file has the shape that `to_record` gives it."""
-    if not isinstance(value, dict) or value.get("format") != FORMAT:
-        return False
-    tools = value.get("tools")
-    return isinstance(tools, dict) and all(map(_is_tool, tools.values()))
-
-
-def _is_tool(value: object) -> bool:
-    if not isinstance(value, dict) or not _is_count(value.get("calls")):
-        return False
-    failures, recent = value.get("failures"), value.get("recent")
-    return (
-        isinstance(failures, dict)
-        and all(map(_is_count, failures.values()))
-        and isinstance(recent, list)
-        and all(type(spent) in {int, float} and isfinite(spent) for spent in recent)
+def _is_record(value: Any) -> bool:
+    """Whether a parsed file has the shape that `to_record` gives it; else False, or it raises."""
+    tools = value["tools"].values() if value["format"] == FORMAT else [{}]
+    return all(
+        all(map(_is_count, (tool["calls"], *tool["failures"].values())))
+        and all(type(spent) in {int, float} and isfinite(spent) for spent in tool["recent"])
+        for tool in tools
     )
 
 
