@@ -112,10 +112,8 @@ def _kind(entry: Any, place: str, manifest: BundleManifest, faults: Complaints) 
     if not isinstance(name, str) or not name.strip():
         faults.add(f"{place}.entityType", "must be the name of a type")
         return None
-    directory, directory_spot = (
-        _text(entry, "directory", place, faults),
-        BundleSpot(faults.file, f"{place}.directory"),
-    )
+    directory = _text(entry, "directory", place, faults)
+    directory_spot = BundleSpot(faults.file, f"{place}.directory")
     if directory is None and name in manifest.directories:
         directory = manifest.directories[name]
         directory_spot = BundleSpot(MANIFEST, f"$.spec.layout.documents.{name}.dir")

@@ -23,6 +23,8 @@ _TRIES = ((0.0002, 40), (0.002, 1_000), (0.02, 10_000), (PATIENCE, 100_000))
 """Seconds that a search may take, and the steps that these cost."""
 _SLOW_FLAGS = re.compile(r"\(\?[a-zA-Z]*[fe]")
 """Inline flags that ECMAScript does not have, and that make `regex` slow."""
+_PLACES = re.compile(r"\\.|\[(?:[^\]\\]|\\.)*+\]?+|\$", re.DOTALL)
+"""A `$`, and what holds none that means the end: an escape, a set."""
 
 
 @define
@@ -78,14 +80,4 @@ class Patterns:
 
 def _ended(pattern: str) -> str:
     """The pattern with `$` as ECMAScript means it: the very end, not the place before a last line break."""
-    out: list[str] = []
-    escaped = inside = False
-    for char in pattern:
-        if char == "$" and not escaped and not inside:
-            out.append(r"\Z")
-            continue
-        if not escaped:
-            inside = char == "[" or (inside and char != "]")
-        escaped = char == "\\" and not escaped
-        out.append(char)
-    return "".join(out)
+    return _PLACES.sub(lambda found: r"\Z" if found[0] == "$" else found[0], pattern)

@@ -106,19 +106,15 @@ def rules(patterns: Patterns, steps: Steps) -> dict[str, Rule]:
         if sum(validator.evolve(schema=schema).is_valid(value) for schema in wanted) != 1:
             yield ValidationError("oneOf")
 
-    def unevaluated_properties(validator: Any, wanted: Any, value: Any, schema: Any) -> Errors:
-        if isinstance(value, dict):
-            names = seen.names(validator, value, schema)
-            rest = validator.evolve(schema=wanted)
-            if not all(name in names or rest.is_valid(inner) for name, inner in value.items()):
-                yield ValidationError("unevaluatedProperties")
+    def unevaluated(kind: type) -> Rule:
+        def rule(validator: Any, wanted: Any, value: Any, schema: Any) -> Errors:
+            if isinstance(value, kind):
+                known, rest = seen.of(validator, value, schema), validator.evolve(schema=wanted)
+                parts = value.items() if isinstance(value, dict) else enumerate(value)
+                if not all(key in known or rest.is_valid(inner) for key, inner in parts):
+                    yield ValidationError("unevaluated")
 
-    def unevaluated_items(validator: Any, wanted: Any, value: Any, schema: Any) -> Errors:
-        if isinstance(value, list):
-            places = seen.places(validator, value, schema)
-            rest = validator.evolve(schema=wanted)
-            if not all(place in places or rest.is_valid(item) for place, item in enumerate(value)):
-                yield ValidationError("unevaluatedItems")
+        return rule
 
     return {
         COST: visit,
@@ -132,8 +128,8 @@ def rules(patterns: Patterns, steps: Steps) -> dict[str, Rule]:
         "const": const,
         "not": negated,
         "oneOf": one_of,
-        "unevaluatedProperties": unevaluated_properties,
-        "unevaluatedItems": unevaluated_items,
+        "unevaluatedProperties": unevaluated(dict),
+        "unevaluatedItems": unevaluated(list),
     }
 
 

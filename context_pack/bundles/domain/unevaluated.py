@@ -25,37 +25,29 @@ class EvaluatedParts:
     patterns: Patterns
     steps: Steps
 
-    def names(
-        self, validator: Any, value: Mapping[str, Any], schema: Any, *, inner: bool = False
-    ) -> set[str]:
-        """The fields; an `inner` schema's own rule for the rest counts, that of the asking one does not."""
+    def of(self, validator: Any, value: Any, schema: Any, *, inner: bool = False) -> set[Any]:
+        """The names of the fields, or the places of the items, that a schema covers.
+
+        An `inner` schema's own rule for the rest counts, that of the asking one does not.
+        """
         if not isinstance(schema, Mapping):
             return set()
         self.steps.take(cost_of(schema) + len(value))
-        if any(name in schema for name in _REST_OF_FIELDS[: 2 if inner else 1]):
-            return set(value)
+        is_mapping = isinstance(value, Mapping)
+        rest = _REST_OF_FIELDS if is_mapping else _REST_OF_ITEMS
+        if any(name in schema for name in rest[: 2 if inner else 1]):
+            return set(value if is_mapping else range(len(value)))
+        found = self._fields(value, schema) if is_mapping else _items(validator, value, schema)
+        for other, part in self._beside(validator, value, schema):
+            found |= self.of(other, value, part, inner=True)
+        return found
+
+    def _fields(self, value: Mapping[str, Any], schema: Mapping[str, Any]) -> set[str]:
         found = set(value) & set(schema.get("properties", ()))
         for text in schema.get("patternProperties", ()):
             self.steps.take(len(value))
             # Where a pattern cannot say, the field gets the benefit of the doubt.
             found.update(name for name in value if self.patterns.found(text, name) is not False)
-        for other, part in self._beside(validator, value, schema):
-            found |= self.names(other, value, part, inner=True)
-        return found
-
-    def places(self, validator: Any, value: list[Any], schema: Any, *, inner: bool = False) -> set[int]:
-        """The items of a list that a schema covers, by their place."""
-        if not isinstance(schema, Mapping):
-            return set()
-        self.steps.take(cost_of(schema) + len(value))
-        if any(name in schema for name in _REST_OF_ITEMS[: 2 if inner else 1]):
-            return set(range(len(value)))
-        found = set(range(min(len(value), len(schema.get("prefixItems", ())))))
-        if "contains" in schema:
-            holds = validator.evolve(schema=schema["contains"]).is_valid
-            found.update(place for place, item in enumerate(value) if holds(item))
-        for other, part in self._beside(validator, value, schema):
-            found |= self.places(other, value, part, inner=True)
         return found
 
     def _beside(self, validator: Any, value: Any, schema: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
@@ -82,3 +74,11 @@ class EvaluatedParts:
             for name, part in schema.get("dependentSchemas", {}).items():
                 if name in value:
                     yield validator, part
+
+
+def _items(validator: Any, value: list[Any], schema: Mapping[str, Any]) -> set[int]:
+    found = set(range(min(len(value), len(schema.get("prefixItems", ())))))
+    if "contains" in schema:
+        holds = validator.evolve(schema=schema["contains"]).is_valid
+        found.update(place for place, item in enumerate(value) if holds(item))
+    return found
