@@ -1,4 +1,4 @@
-"""Comments and attributes right above a definition that belong to it."""
+"""Comments and attributes right above a definition that belong to it, and the words of comments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from tree_sitter import Node
 
 from context_pack.kernel.classes import define, field
-from context_pack_adapters.syntax.comment_text import comment_text
 
 MOST_ABOVE = 200
 """How many lines above a definition may belong to it."""
@@ -17,6 +16,11 @@ MOST_INDENT = 400
 """What stands further to the right is not looked at: many things on one long line cost no search each."""
 _BLANKS = re.compile(rb"\s*+")
 _BLANKS_IN_LINE = re.compile(rb"[^\S\n]*+")
+_DOCSTRING = re.compile(r"[rRuUbB]{0,2}(\"\"\"|'''|\"|')(?P<text>.*?)(?:\1)?\Z", re.DOTALL)
+_BLOCK = re.compile(r"/\*[*!]*+|<!--|--\[=*+\[|=begin\b")
+# Begins where a row of stars does: from each of very many it would be looked for to their end.
+_BLOCK_END = re.compile(r"(?:(?<!\*)\*++/|\A/|-->|\]=*+\]|^=end)\Z", re.MULTILINE)
+_LINE_SIGN = re.compile(r"^[ \t]*(?://[/!]*|#+!?|--+|;+|\*+(?!\*))[ \t]?", re.MULTILINE)
 
 
 @define
@@ -114,6 +118,23 @@ def comments_text(nodes: Iterable[Node], data: bytes, most: int) -> str:
         if left <= 0:
             break
     return "\n".join(said)[:most].strip()
+
+
+def comment_text(written: str) -> str:
+    """The words of a comment, a run of comment lines or a docstring, without their signs."""
+    written = written.strip()
+    if (found := _DOCSTRING.match(written)) is not None:
+        return _without_indent(found["text"])
+    if (block := _BLOCK.match(written)) is not None:
+        written = _BLOCK_END.sub("", written[block.end() :])
+    return "\n".join(line.rstrip() for line in _LINE_SIGN.sub("", written).strip("\n").split("\n")).strip()
+
+
+def _without_indent(text: str) -> str:
+    """A docstring as `inspect.cleandoc` shows it, which takes as long to load as all of this package."""
+    first, *rest = text.expandtabs().split("\n")
+    indent = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
+    return "\n".join([first.lstrip(), *(line[indent:] for line in rest)]).strip("\n")
 
 
 def last_row(node: Node) -> int:
