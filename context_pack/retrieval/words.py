@@ -5,7 +5,7 @@ A run of words held together by `_ - . / : ->` is found whole and by its parts: 
 so that snake case finds camel case. Words are folded for case and accents, English stop-words are dropped,
 the rest is reduced to its Snowball stem. Scripts without spaces are cut into pairs of letters, Han also into
 single ones. `C++`, `C#` and `F#` are words of their own, as if they were spelled out. A token holds letters,
-digits and marks only: FTS5's `ascii` tokenizer keeps it whole.
+digits and marks only, so that spaces part tokens.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""What keeps an index quick and small: portions, joined parts of the keyword index, few retired vectors."""
+"""What keeps an index quick and small: portions, no words of what is gone, few retired vectors."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +14,7 @@ from index_entries import ToyEmbedder, make_entry
 
 from context_pack.retrieval.model import IndexEntry, Piece, PieceHit, Scope
 from context_pack_adapters.embed.hashed import HashedEmbedder
+from context_pack_adapters.index.postings import BLOCK
 from context_pack_adapters.index.schema import lacking
 from context_pack_adapters.index.sqlite_index import SqliteIndex
 from context_pack_adapters.vectors import graph
@@ -65,18 +67,38 @@ def test_portions_are_bounded_by_their_text_too(index: SqliteIndex) -> None:
 
 
 @pytest.mark.clause("IX-17")
-def test_merging_keyword_index_segments_changes_no_answer(index: SqliteIndex, path: Path) -> None:
-    for number in range(30):
-        index.replace(make_entry(f"e{number}-{at}", f"red word{number} blue{at}") for at in range(3))
-    index.forget("docs", [f"e{number}-1" for number in range(0, 30, 3)])
-    parts = "SELECT COUNT(DISTINCT segid) FROM words_idx"
-    before, count = answers(index), ask_file(path, parts)
-    assert count >= 4
-    index.tend(lambda: True)
-    assert ask_file(path, parts) == count, "it was told to stop"
-    index.tend(lambda: False)
-    assert ask_file(path, parts) < count
-    assert answers(index) == before
+def test_what_is_replaced_or_removed_leaves_none_of_its_words(index: SqliteIndex, path: Path) -> None:
+    rows = "SELECT COUNT(*) FROM postings"
+    index.replace(make_entry(f"e{number}", f"red word{number} blue", "red rest") for number in range(10))
+    before, count = answers(index), ask_file(path, rows)
+    with index.reading() as snapshot:
+        scores = [hit.score for hit in snapshot.keyword(["red"], Scope(), 100)]
+    index.replace([make_entry("e3", *(f"red passing{at}" for at in range(BLOCK)))])
+    assert ask_file(path, "SELECT COUNT(DISTINCT block) FROM postings") > 1, "an entry in several blocks"
+    assert answers(index) != before
+    index.replace([make_entry("e3", "red word3 blue", "red rest")])
+    with index.reading() as snapshot:
+        assert [hit.score for hit in snapshot.keyword(["red"], Scope(), 100)] == scores
+        assert len(snapshot.keyword(["word3"], Scope(), 100)) == 1
+    assert ask_file(path, "SELECT COUNT(DISTINCT word) FROM postings") == count
+    index.forget("docs")
+    assert ask_file(path, rows) == 0
+
+
+@pytest.mark.clause("IX-18")
+def test_words_have_the_same_scores_with_and_without_numpy(index: SqliteIndex, path: Path) -> None:
+    index.replace(
+        make_entry(f"e{n}", f"red word{n % 7} blue{n % 3} " * (n % 5 + 1), "red") for n in range(60)
+    )
+    scopes = [Scope(), Scope(without=("docs", "e7")), Scope(within=("docs", "e9")), Scope(module="none")]
+    with index.reading() as snapshot:
+        query = ["red", "word3", "blue1", "blue1"]
+        made = [list(snapshot.keyword(query, scope, 20)) for scope in scopes]
+        numpy = sys.modules.pop("numpy")
+        try:
+            assert [list(snapshot.keyword(query, scope, 20)) for scope in scopes] == made
+        finally:
+            sys.modules["numpy"] = numpy
 
 
 def answers(index: SqliteIndex) -> list[list[PieceHit]]:
@@ -132,10 +154,9 @@ def test_a_narrow_search_gives_the_same_before_and_after_all_vectors_were_loaded
 
 
 @pytest.mark.clause("IX-06")
-def test_an_sqlite_that_is_too_old_or_lacks_fts5_is_refused() -> None:
-    assert lacking((3, 40, 1), {"fts5", "rtree"}) is None
-    assert lacking((3, 40, 1), {"rtree"}) == "SQLite was built without FTS5"
-    assert lacking((3, 31, 0), {"fts5"}) == "SQLite 3.31.0 is too old, it must be 3.35.0"
+def test_an_sqlite_that_is_too_old_is_refused() -> None:
+    assert lacking((3, 40, 1)) is None
+    assert lacking((3, 31, 0)) == "SQLite 3.31.0 is too old, it must be 3.35.0"
 
 
 @pytest.mark.clause("IX-12")

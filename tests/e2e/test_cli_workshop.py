@@ -76,7 +76,7 @@ def test_the_doctor_finds_a_good_installation_sound(cli: CommandLine) -> None:
     assert {"python", "attrs", "numpy", "hnswlib", "source root", "storage root", "ripgrep", "git"} <= set(
         found
     )
-    assert found["sqlite fts5"]["state"] == "ok"
+    assert found["sqlite"]["state"] == "ok"
     assert os.listdir(cli.folder) == []
     shown = cli("doctor")
     assert shown.code == 0

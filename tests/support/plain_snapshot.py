@@ -86,7 +86,7 @@ class PlainSnapshot:
         for piece, passage in self.admitted(scope).items():
             rate = K1 * (1 - B + B * passage.length / usual)
             parts = [
-                times * query.rarities[word].ours * tf * (K1 + 1) / (tf + rate)
+                times * query.rarities[word] * tf * (K1 + 1) / (tf + rate)
                 for word, times in query.weights.items()
                 if (tf := passage.weights.get(word, 0.0))
             ]

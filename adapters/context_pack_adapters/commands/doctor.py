@@ -84,7 +84,7 @@ def examine(settings: Settings) -> list[Finding]:
         *examined_places(settings),
         _ripgrep(),
         _git(),
-        _keyword_index(),
+        _sqlite(),
         _vector_index(settings),
         _drawing(),
         _embedder(settings),
@@ -190,18 +190,19 @@ def _git() -> Finding:
     return Finding("git", "warn", "not found: nothing here needs it, version history does", "install git")
 
 
-def _keyword_index() -> Finding:
-    """Whether this Python's SQLite has the full-text index."""
+def _sqlite() -> Finding:
+    """Whether this Python's SQLite can hold an index."""
     try:
         import sqlite3
-        from contextlib import closing
 
-        with closing(sqlite3.connect(":memory:")) as database:
-            database.execute("CREATE VIRTUAL TABLE probe USING fts5(body)")
-    except (ImportError, sqlite3.Error) as error:
-        mend = "use a Python whose SQLite has FTS5"
-        return Finding("sqlite fts5", "warn", f"not available: {error}", mend)
-    return Finding("sqlite fts5", "ok", sqlite3.sqlite_version)
+        from context_pack_adapters.index.schema import lacking
+
+        lacks = lacking(sqlite3.sqlite_version_info)
+    except ImportError as error:
+        lacks = f"not available: {error}"
+    if lacks is not None:
+        return Finding("sqlite", "warn", lacks, "use a Python with a newer SQLite")
+    return Finding("sqlite", "ok", sqlite3.sqlite_version)
 
 
 def _vector_index(settings: Settings) -> Finding:

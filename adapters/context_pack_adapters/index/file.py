@@ -191,7 +191,7 @@ class IndexFile:
             with translating_errors(self.name):
                 connection = connect(self._path, self._timeout)
                 try:
-                    check_library(connection)
+                    check_library()
                     if is_empty(connection):
                         create(connection, self._maker)
                     reason = mismatch(connection, self._maker)

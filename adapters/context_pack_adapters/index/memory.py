@@ -42,7 +42,7 @@ class MemoryFile(IndexFile):
         """The database, made when it is first needed."""
         if self._database is None:
             made = _database()
-            check_library(made)
+            check_library()
             create(made, self._maker)
             self._database = made
         return self._database

@@ -5,16 +5,14 @@ dimension and chunker (`state`). Anything else about it is derived from the entr
 
 Pieces have ids that are never used twice: an entry's pieces are one run of ids, so that an entry is a range,
 and a new file begins at another number than the last one, so that what was meant for a piece of the old file
-never hits one of the new. The keyword index keeps no text (`content=''`): what is needed to take a piece out
-of it again, its tokens, stands compressed beside the entry. Positions are kept (`detail=full`), because BM25
-without them reads every matching text again, which made queries twelve times slower.
+never hits one of the new. What is needed to take an entry out of the keyword index again, its words, stands
+compressed beside it.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Collection
 from contextlib import closing
 from functools import lru_cache
 from typing import NamedTuple
@@ -24,20 +22,16 @@ from context_pack_adapters.index.faults import Damaged
 
 OLDEST_SQLITE = (3, 35, 0)
 APPLICATION_ID = 0x63704978
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PAGE_BYTES = 16384
 """A vector of 512 numbers takes 2 KiB: pages of 4 KiB would stay half empty."""
 CHECKED_BYTES = 32 * 1024 * 1024
 """A file of at most this size is looked at everywhere when it is opened: it takes some milliseconds."""
 K1, B = 1.2, 0.75
 NAMES_WEIGHT = 3.0
-WEIGHTS = f"0.0, {NAMES_WEIGHT}, 1.0"
-"""What a match counts in each column of `words`: the scope is there to filter, not to rank."""
+"""What a word of a name counts, in words of the text."""
 
-# Everything printable but quotes is part of a token: the tokens are ours, and only spaces part them.
-_TOKEN_CHARACTERS = "!#$%&()*+,-./:;<=>?@[\\]^_`{|}~"
-
-_TABLES = f"""
+_TABLES = """
 CREATE TABLE state (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     fast TEXT NOT NULL, dimension INTEGER NOT NULL, chunker TEXT NOT NULL,
@@ -49,15 +43,14 @@ CREATE TABLE entries (
     stamp TEXT NOT NULL, title TEXT NOT NULL, size INTEGER NOT NULL, kind TEXT NOT NULL,
     module TEXT NOT NULL, facts TEXT NOT NULL, first INTEGER NOT NULL, count INTEGER NOT NULL,
     UNIQUE (corpus, key));
-CREATE TABLE contents (entry INTEGER PRIMARY KEY, text BLOB NOT NULL, tokens BLOB NOT NULL);
+CREATE TABLE contents (entry INTEGER PRIMARY KEY, text BLOB NOT NULL, words BLOB NOT NULL);
 CREATE TABLE pieces (
     id INTEGER PRIMARY KEY, entry INTEGER NOT NULL, ordinal INTEGER NOT NULL, start INTEGER NOT NULL,
     end INTEGER NOT NULL, heading TEXT NOT NULL, facts TEXT NOT NULL, text TEXT NOT NULL,
     context TEXT NOT NULL, names TEXT NOT NULL, digest BLOB NOT NULL);
 CREATE INDEX pieces_digest ON pieces (digest);
-CREATE VIRTUAL TABLE words USING fts5(
-    scope, names, body, content='', detail=full, tokenize="ascii tokenchars '{_TOKEN_CHARACTERS}'");
-CREATE VIRTUAL TABLE terms USING fts5vocab(words, row);
+CREATE TABLE postings (
+    block INTEGER NOT NULL, word TEXT NOT NULL, pairs BLOB NOT NULL, PRIMARY KEY (block, word)) WITHOUT ROWID;
 CREATE TABLE embedders (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);
 CREATE TABLE retired (
     id INTEGER PRIMARY KEY, embedder INTEGER NOT NULL, digest BLOB NOT NULL, vector BLOB NOT NULL,
@@ -109,23 +102,20 @@ def _create_tables(connection: sqlite3.Connection) -> None:
             connection.execute(statement)
 
 
-def lacking(version: tuple[int, ...], modules: Collection[str]) -> str | None:
-    """What SQLite of that version with those modules lacks for an index, in words; None for nothing."""
-    if version < OLDEST_SQLITE:
-        return (
-            f"SQLite {'.'.join(map(str, version))} is too old, it must be {'.'.join(map(str, OLDEST_SQLITE))}"
-        )
-    return None if "fts5" in modules else "SQLite was built without FTS5"
+def lacking(version: tuple[int, ...]) -> str | None:
+    """What SQLite of that version lacks for an index, in words; None for nothing."""
+    if version >= OLDEST_SQLITE:
+        return None
+    return f"SQLite {'.'.join(map(str, version))} is too old, it must be {'.'.join(map(str, OLDEST_SQLITE))}"
 
 
-def check_library(connection: sqlite3.Connection) -> None:
+def check_library() -> None:
     """Look whether this Python's SQLite can hold an index at all.
 
     Raises:
         Failure: it cannot.
     """
-    modules = {name for (name,) in connection.execute("SELECT name FROM pragma_module_list")}
-    lacks = lacking(sqlite3.sqlite_version_info, modules)
+    lacks = lacking(sqlite3.sqlite_version_info)
     if lacks is not None:
         hint = "use a Python from python.org, a distribution or conda"
         raise Failure(Code.IO_ERROR, f"no index can be made: {lacks}; {hint}", {"reason": "sqlite"})

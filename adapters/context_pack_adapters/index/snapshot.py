@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from context_pack.retrieval.model import FoundPiece, PieceHit, Progress, Scope
@@ -14,13 +14,13 @@ from context_pack_adapters.index.connections import CheckedIndex
 from context_pack_adapters.index.graph_search import GraphSearch
 from context_pack_adapters.index.keyword_search import (
     KeywordQuery,
-    KeywordScope,
-    WordCounts,
+    Ranges,
     asked,
     keyword_hits,
     named_pieces,
-    within_scope,
+    ranges_within,
 )
+from context_pack_adapters.index.postings import PieceLengths, PostingRow, count_of, next_word, rows_of
 from context_pack_adapters.index.remembering import StateCache
 from context_pack_adapters.index.schema import StoredState, state_of, vector_table
 from context_pack_adapters.index.values import (
@@ -52,11 +52,10 @@ FEW_PIECES = 2000
 
 
 class Shared(NamedTuple):
-    """What the readers of an index share: vectors in memory, and how often words occur."""
+    """What the readers of an index share: vectors in memory, and what a state was asked for before."""
 
     vectors: VectorSearch
     graphs: GraphSearch
-    counts: WordCounts
     values: StateCache[Hashable, Any]
     pieces: StateCache[int, FoundPiece]
 
@@ -67,7 +66,7 @@ class Shared(NamedTuple):
         pieces: StateCache[int, FoundPiece] = StateCache(
             KEPT_CHARACTERS, lambda piece: max(per_piece, len(piece.text))
         )
-        return cls(VectorSearch(), graphs, WordCounts(), StateCache(KEPT_VALUES), pieces)
+        return cls(VectorSearch(), graphs, StateCache(KEPT_VALUES), pieces)
 
 
 class SqliteSnapshot(CatalogueReader):
@@ -80,15 +79,13 @@ class SqliteSnapshot(CatalogueReader):
         self._shared = shared
         self._state: StoredState | None = None
         self._query: tuple[Sequence[str], KeywordQuery] | None = None
+        self._rows: dict[str, list[PostingRow]] = {}
 
     def keyword(self, words: Sequence[str], scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The best pieces by BM25 for these tokens (repeats count), best first, ties by piece."""
-        with self._guarded() as connection:
-            query, here, counts = self._asked(words), self._here(), self._shared.counts
-            within = self._within(scope, query.pieces)
-            hits = keyword_hits(
-                connection, query, within, bounded(limit), lambda word: counts.scores(here, connection, word)
-            )
+        with self._guarded():
+            query, ranges = self._asked(words), self._within(scope)
+            hits = keyword_hits(query, self._rows, self._lengths(), ranges, bounded(limit))
             return [PieceHit(*hit) for hit in hits]
 
     def found(self, pieces: Sequence[int]) -> Sequence[FoundPiece]:
@@ -96,8 +93,18 @@ class SqliteSnapshot(CatalogueReader):
         kept = self._shared.pieces.several(self._here(), pieces, self._found)
         return [kept[piece] for piece in pieces if piece in kept]
 
-    def _within(self, scope: Scope, pieces: int) -> KeywordScope | None:
-        return self._kept(("within", scope), lambda: within_scope(self._connection, scope, pieces))
+    def _within(self, scope: Scope) -> Ranges:
+        return self._kept(("within", scope), lambda: ranges_within(self._connection, scope))
+
+    def _lengths(self) -> PieceLengths:
+        return self._kept("lengths", lambda: PieceLengths(self._connection))
+
+    def _rows_of(self, words: Iterable[str]) -> dict[str, list[PostingRow]]:
+        """The rows of these words; each is read once for a question."""
+        missing = [word for word in dict.fromkeys(words) if word and word not in self._rows]
+        found = rows_of(self._connection, self._lengths().blocks, missing)
+        self._rows.update((word, found.get(word, [])) for word in missing)
+        return self._rows
 
     def _kept(self, key: Hashable, make: Callable[[], T]) -> T:
         """The cached value of a key in this state, made by this reader or another."""
@@ -107,8 +114,10 @@ class SqliteSnapshot(CatalogueReader):
     def named(self, names: Sequence[str], scope: Scope, limit: int) -> Sequence[int]:
         """Pieces whose heading is one of these names, or ends in it after a dot, in their order."""
         with self._guarded() as connection:
-            (pieces, _) = self._shared.counts.counted(self._here(), connection, ())
-            return named_pieces(connection, names, self._within(scope, pieces), bounded(limit))
+            ranges = self._within(scope)
+            return named_pieces(
+                connection, names, lambda word: self._rows_of([word])[word], ranges, bounded(limit)
+            )
 
     def ideal(self, words: Sequence[str]) -> float:
         """The BM25 score that no piece can pass for these tokens."""
@@ -117,17 +126,18 @@ class SqliteSnapshot(CatalogueReader):
 
     def _asked(self, words: Sequence[str]) -> KeywordQuery:
         if self._query is None or self._query[0] != words:
-            here, counts = self._here(), self._shared.counts
-            query = asked(words, lambda some: counts.counted(here, self._connection, some), self._after)
-            self._query = (words, query)
+            self._query = (words, asked(words, self._counted, self._after))
         return self._query[1]
+
+    def _counted(self, words: Iterable[str]) -> tuple[int, dict[str, int]]:
+        """How many pieces there are, and how many have each of these words that stands anywhere."""
+        some = [word for word in words if word]
+        rows = self._rows_of(some)
+        return self._lengths().count, {word: count_of(rows[word]) for word in some if rows[word]}
 
     def _after(self, word: str) -> str:
         """The next word of the index in alphabetical order, or nothing."""
-        row = self._connection.execute(
-            "SELECT term FROM terms WHERE term > ? ORDER BY term LIMIT 1", (word,)
-        ).fetchone()
-        return "" if row is None else str(row[0])
+        return next_word(self._connection, self._lengths().blocks, word)
 
     def nearest(self, embedder: str, vector: Any, scope: Scope, limit: int) -> Sequence[PieceHit]:
         """The nearest pieces by cosine, of those with a vector of that embedder; ties by piece."""

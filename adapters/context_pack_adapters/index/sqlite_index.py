@@ -165,11 +165,8 @@ class SqliteIndex:
                 raise
 
     def tend(self, stop: Stop) -> None:
-        """Look for damage, join the parts of the keyword index, make graphs of very many vectors."""
+        """Look for damage, and make graphs of very many vectors."""
         self._file.read(check_structure)
-        begin = True
-        while not stop() and self._file.write(lambda connection: writing.merge(connection, begin)):  # noqa: B023
-            begin = False
         with translated(self._file.name), self.reading() as snapshot:
             snapshot.make_graphs(self._fast, stop)
 

@@ -1,9 +1,7 @@
 """Converts values to columns and back, and a scope to SQL conditions.
 
 Corpora and keys are bytes, so that their order is the order of code points. Facts are JSON. What is embedded
-of a piece is said here, because its digest is what the cache of vectors goes by. A scope is SQL over entries,
-and tokens of the keyword index: every piece carries one for its corpus, its kind and its module in the column
-`scope`, so that the keyword search intersects lists inside the index instead of asking another table.
+of a piece is said here, because its digest is what the cache of vectors goes by. A scope is SQL over entries.
 """
 
 from __future__ import annotations
@@ -79,24 +77,6 @@ def to_tokens(tokens: Iterable[str]) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def pack_columns(rows: Iterable[Sequence[str]]) -> bytes:
-    """The keyword rows of an entry, compressed, because deleting from FTS5 needs them."""
-    return zlib.compress("\n".join("\t".join(row) for row in rows).encode(), 1)
-
-
-def unpack_columns(value: bytes, count: int) -> list[list[str]]:
-    """The keyword rows of an entry with so many pieces.
-
-    Raises:
-        ValueError: these are not so many rows.
-    """
-    lines = zlib.decompress(value).decode().split("\n") if count else []
-    rows = [line.split("\t") for line in lines]
-    if len(rows) != count or any(len(row) != 3 for row in rows):
-        raise ValueError("a keyword row is missing")
-    return rows
-
-
 def portions(values: Sequence[T]) -> Iterator[tuple[T, ...]]:
     """The values in portions of at most what a statement takes."""
     for start in range(0, len(values), VARIABLES):
@@ -146,20 +126,6 @@ def tokens_of(corpus: str, kind: str, module: str) -> list[str]:
     """The tokens by which an entry's pieces are found in the column `scope`."""
     tokens = [_token("c", corpus), _token("k", kind)]
     return [*tokens, _token("m", module)] if module else tokens
-
-
-def match_filter(scope: Scope) -> str:
-    """The keyword index's own words for corpora, kinds and module; empty if they do not filter."""
-    groups = []
-    for letter, names in (("c", scope.corpora), ("k", scope.kinds), ("m", scope.module and [scope.module])):
-        if names:
-            groups.append(" OR ".join(f'"{_token(letter, name)}"' for name in names))
-    return " AND ".join(f"scope : ({group})" for group in groups)
-
-
-def match_word(word: str) -> str:
-    """The keyword index's expression for one token, whatever characters it has."""
-    return '"' + word.replace('"', '""') + '"'
 
 
 def _token(letter: str, name: str) -> str:

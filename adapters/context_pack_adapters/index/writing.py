@@ -11,24 +11,22 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from context_pack.retrieval.model import Scope
+from context_pack_adapters.index import postings
 from context_pack_adapters.index.preparing import Prepared
 from context_pack_adapters.index.schema import create_vectors, state_of, vector_table
 from context_pack_adapters.index.values import (
     admits_nothing,
     condition,
     embedded,
+    from_content,
     marks,
-    pack_columns,
     portions,
     to_content,
     to_name,
-    unpack_columns,
 )
 from context_pack_adapters.index.vector_search import EmbedderRow, embedder_row
 
 RETIRED_MOST = 50_000
-MERGE_PARTS, MERGE_PAGES = 4, 500
-"""From how many segments on they are merged, and how much at once: two megabytes, to be brief."""
 _ENTRY = (
     "INSERT INTO entries (corpus, key, digest, stamp, title, size, kind, module, facts, first, count)"
     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"
@@ -55,7 +53,7 @@ def put(
     )
     first = piece = state.next_piece
     rows: list[tuple[object, ...]] = []
-    words: list[tuple[object, ...]] = []
+    words: list[tuple[int, tuple[str, str, str]]] = []
     embeddings: list[tuple[int, bytes]] = []
     # Of two entries with one name in a batch the last stays, in its own place.
     last = {(each.entry.corpus, each.entry.key): at for at, each in enumerate(batch)}
@@ -67,12 +65,12 @@ def put(
                 written.facts, passage.text, passage.context,
                 passage.names, written.digest,
             ))  # fmt: skip
-            words.append((piece, *written.columns))
+            words.append((piece, written.columns))
             if written.digest in vectors:
                 embeddings.append((piece, vectors[written.digest]))
             piece += 1
     connection.executemany(_PIECE, rows)
-    connection.executemany("INSERT INTO words (rowid, scope, names, body) VALUES (?, ?, ?, ?)", words)
+    postings.add(connection, words)
     connection.executemany(f"INSERT INTO {vector_table(fast.id)} (piece, vector) VALUES (?, ?)", embeddings)
     _restore_vectors(connection, first, piece - 1, fast)
     _advance(connection, removed, piece)
@@ -88,8 +86,13 @@ def _put_entry(connection: sqlite3.Connection, prepared: Prepared, first: int) -
             prepared.facts, first, len(entry.pieces),
         ),
     ).fetchone()  # fmt: skip
-    tokens = pack_columns(passage.columns for passage in prepared.passages)
-    connection.execute("INSERT INTO contents VALUES (?, ?, ?)", (made, to_content(entry.text), tokens))
+    words = sorted(
+        {word for passage in prepared.passages for text in passage.columns[1:] for word in text.split()}
+    )
+    connection.execute(
+        "INSERT INTO contents VALUES (?, ?, ?)",
+        (made, to_content(entry.text), to_content(" ".join(words))),
+    )
     return int(made)
 
 
@@ -105,32 +108,27 @@ def take_out(
     connection: sqlite3.Connection, names: Iterable[tuple[bytes, bytes]], known: Sequence[EmbedderRow]
 ) -> int:
     """Remove entries, those that are there, with all that belongs to them; how many pieces went."""
-    removed = 0
+    removed = []
     for name in dict.fromkeys(names):
         row = connection.execute(
             "DELETE FROM entries WHERE corpus = ? AND key = ? RETURNING id, first, first + count - 1", name
         ).fetchall()
         for entry, first, last in row:
-            (tokens,) = connection.execute(
-                "DELETE FROM contents WHERE entry = ? RETURNING tokens", (entry,)
+            (words,) = connection.execute(
+                "DELETE FROM contents WHERE entry = ? RETURNING words", (entry,)
             ).fetchone()
-            _take_pieces(connection, first, last, tokens, known)
-            removed += last - first + 1
+            _take_pieces(connection, first, last, known)
+            removed.append(postings.EntryWords(first, last, from_content(words).split()))
+    postings.remove(connection, removed)
     if removed:
         connection.execute(
             "DELETE FROM retired WHERE id <= (SELECT MAX(id) FROM retired) - ?", (RETIRED_MOST,)
         )
-    return removed
+    return sum(last - first + 1 for first, last, _ in removed)
 
 
-def _take_pieces(
-    connection: sqlite3.Connection, first: int, last: int, tokens: bytes, known: Sequence[EmbedderRow]
-) -> None:
+def _take_pieces(connection: sqlite3.Connection, first: int, last: int, known: Sequence[EmbedderRow]) -> None:
     bounds = (first, last)
-    connection.executemany(
-        "INSERT INTO words (words, rowid, scope, names, body) VALUES ('delete', ?, ?, ?, ?)",
-        [(first + at, *row) for at, row in enumerate(unpack_columns(tokens, last - first + 1))],
-    )
     for embedder in known:
         table = vector_table(embedder.id)
         connection.execute(
@@ -238,22 +236,6 @@ def keep(connection: sqlite3.Connection, name: str, vectors: Mapping[int, bytes]
     connection.executemany("DELETE FROM wanted WHERE piece = ?", [(piece,) for piece in vectors])
     _advance(connection, 0)
     return renewed
-
-
-def merge(connection: sqlite3.Connection, begin: bool) -> bool:
-    """Join some of the parts that the keyword index was written in; whether there may be more to join.
-
-    Every change leaves a part, and a question looks into each: one part is a fifth faster than ten.
-    """
-    if begin:
-        (parts,) = connection.execute("SELECT COUNT(DISTINCT segid) FROM words_idx").fetchone()
-        if parts < MERGE_PARTS:
-            return False
-    before = connection.total_changes
-    # A negative number begins to join everything, also what FTS5 would leave for later.
-    pages = -MERGE_PAGES if begin else MERGE_PAGES
-    connection.execute("INSERT INTO words (words, rank) VALUES ('merge', ?)", (pages,))
-    return connection.total_changes - before >= 2
 
 
 def lacking(connection: sqlite3.Connection, name: str, scope: Scope, limit: int) -> dict[int, str]:

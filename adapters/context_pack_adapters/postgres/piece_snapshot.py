@@ -75,7 +75,7 @@ class PostgresSnapshot:
         query = self._asked(words)
         if not query.weights or limit <= 0 or admits_nothing(scope):
             return []
-        factors = [times * query.rarities[word].ours for word, times in query.weights.items()]
+        factors = [times * query.rarities[word] for word, times in query.weights.items()]
         ask = self._hashed_rows if sum(map(self._counts.__getitem__, query.weights)) > MANY else self._rows
         rows = ask(
             sql.KEYWORD,
