@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from hanging import never_hanging
@@ -25,12 +26,11 @@ SMALL = {
 @pytest.fixture(params=["parser", "process", "kept"])
 def syntax(request: pytest.FixtureRequest) -> Iterator[Syntax]:
     """Each way to parse."""
-    if request.param == "process":
-        guarded = GuardedSyntax()
+    if request.param == "parser":
+        yield TreeSitterSyntax()
+        return
+    with closing(KeptSyntax(most=2) if request.param == "kept" else GuardedSyntax()) as guarded:
         yield guarded
-        guarded.close()
-    else:
-        yield TreeSitterSyntax() if request.param == "parser" else KeptSyntax(TreeSitterSyntax(), most=2)
 
 
 @pytest.mark.clause("CD-97")

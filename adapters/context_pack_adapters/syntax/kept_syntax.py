@@ -8,49 +8,32 @@ interrupt; at worst a text is parsed once more.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
 
-from context_pack.kernel.classes import define, field
-from context_pack.kernel.syntax import NotParsed, Parsed, Spans, Syntax
+from context_pack.kernel.syntax import NotParsed, Parsed
 from context_pack.kernel.text import sha256_hex
+from context_pack_adapters.syntax.guarded_syntax import GuardedSyntax
 
 MOST_KEPT = 256
 
 
-@define
-class KeptSyntax:
-    """A `Syntax` that remembers what another one parsed lately."""
+class KeptSyntax(GuardedSyntax):
+    """Has texts parsed by another process, and remembers what was parsed lately.
 
-    inner: Syntax
-    most: int = MOST_KEPT
-    _kept: OrderedDict[tuple[str, str], Parsed | NotParsed] = field(factory=OrderedDict, init=False)
+    `parse_all` is not remembered, because its callers store the result; nor is what is asked rarely.
+    """
 
-    def knows(self, language: str) -> bool:
-        """Whether there is a grammar for a language."""
-        return self.inner.knows(language)
+    def __init__(self, most: int = MOST_KEPT) -> None:
+        super().__init__()
+        self._most = most
+        self._kept: OrderedDict[tuple[str, str], Parsed | NotParsed] = OrderedDict()
 
     def parse(self, language: str, text: str) -> Parsed | NotParsed:
         """The definitions and imports of a text."""
         key = (language, sha256_hex(text))
         parsed = self._kept.pop(key, None)
         if parsed is None:
-            parsed = self.inner.parse(language, text)
+            parsed = super().parse(language, text)
         self._kept[key] = parsed
-        if len(self._kept) > self.most:
+        if len(self._kept) > self._most:
             self._kept.popitem(last=False)
         return parsed
-
-    def parse_all(self, texts: Iterable[tuple[str, str]]) -> Iterator[Parsed | NotParsed]:
-        """The definitions and imports of each text; not cached, because callers store the result."""
-        return self.inner.parse_all(texts)
-
-    def spans(self, language: str, text: str) -> Spans | NotParsed:
-        """Where the comments and strings of a text are; asked rarely, so not kept."""
-        return self.inner.spans(language, text)
-
-    def occurrences(self, language: str, text: str, name: str) -> Sequence[int] | NotParsed:
-        """Where an identifier stands; not kept."""
-        return self.inner.occurrences(language, text, name)
-
-    def __len__(self) -> int:
-        return len(self._kept)

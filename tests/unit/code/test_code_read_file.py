@@ -40,6 +40,7 @@ from context_pack_adapters.inmemory import (
     SeededIds,
 )
 from context_pack_adapters.syntax.kept_syntax import KeptSyntax
+from context_pack_adapters.syntax.parser_process import ParseRequest
 
 Files = dict[str, str | bytes]
 MODIFIED = 1_736_931_600_123_456_789
@@ -496,16 +497,15 @@ def test_missing_folders_are_not_listed_for_imports() -> None:
 def test_parsed_texts_are_kept_by_content_and_bounded() -> None:
     asked: list[tuple[str, str]] = []
 
-    class Asked(NoSyntax):
-        def parse(self, language: str, text: str) -> NotParsed:
-            asked.append((language, text))
-            return NotParsed(text)
+    class Asked(KeptSyntax):
+        def _ask(self, request: ParseRequest) -> NotParsed:
+            asked.append((request.language, request.text))
+            return NotParsed(request.text)
 
-    kept = KeptSyntax(Asked(), most=2)
+    kept = Asked(most=2)
     for text in ("a", "b", "a", "c", "a", "b"):
         assert kept.parse("x", text) == NotParsed(text)
     assert asked == [("x", "a"), ("x", "b"), ("x", "c"), ("x", "b")]
-    assert len(kept) == 2
     kept.parse("y", "a")
     assert asked[-1] == ("y", "a")
 
