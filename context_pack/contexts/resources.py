@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import quote, unquote
 
 from context_pack.contexts.domain.model import ROOT_SCOPE, ContextSummary
-from context_pack.contexts.ports import PlaceRefusal, Project, Projects
+from context_pack.contexts.ports import PlaceRefusal, Projects
 from context_pack.contexts.usecases.commands import CheckFreshness, QueryContext
 from context_pack.contexts.usecases.query import ContextQueries, RefusedQuery
 from context_pack.contexts.usecases.reading import gist_of
@@ -66,10 +66,8 @@ def _read(queries: ContextQueries, uri: str) -> ResourceText | None:
 def _scopes(projects: Projects, typed: str) -> Sequence[str]:
     """The folders that what was typed may become."""
     project = projects.open(None)
-    return [] if isinstance(project, PlaceRefusal) else _below(project, typed)
-
-
-def _below(project: Project, typed: str) -> list[str]:
+    if isinstance(project, PlaceRefusal):
+        return []
     parent = typed.rpartition("/")[0] or ROOT_SCOPE
     known = [*([ROOT_SCOPE] if "/" not in typed else []), *project.inside(parent)]
     return [scope for scope in known if scope.startswith(typed)]

@@ -158,6 +158,13 @@ class Database:
         statement = (text, {"project": self.project, **values})
         return self.attempt(lambda link, _: link.together(statement)[0].fetchall())
 
+    def tried(self, text: LiteralString, **values: Any) -> Sequence[Row]:
+        """The rows of a read or of a write that may be lost; none if they cannot be had."""
+        try:
+            return self.rows(text, values)
+        except Failure:
+            return ()
+
     def attempt(self, work: Callable[[Link, bool], T]) -> T:
         """Run `work` on a connection; if that is lost, again on a new one, with a flag that says so."""
         again, end = False, time.monotonic() + self._seconds

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Any, LiteralString
+from typing import LiteralString
 
-from context_pack.kernel.errors import Failure
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.text import sha256_hex
 from context_pack.packs.ports import EXCERPT_BYTES, IDLE_SECONDS
@@ -40,7 +39,7 @@ class PostgresExcerptStore:
 
     def get(self, digest: str) -> str | None:
         """The text with that digest; None if it is not there, or cannot be had now."""
-        rows = self._tried(_GET, digest=digest)
+        rows = self._database.tried(_GET, digest=digest)
         text = rows[0][0].decode("utf-8", "surrogatepass") if rows else None
         return text if text is not None and sha256_hex(text) == digest else None
 
@@ -61,15 +60,9 @@ class PostgresExcerptStore:
         gone = list(digests)
         self._kept.difference_update(gone)
         if gone:
-            self._tried(_REMOVE, digests=gone)
+            self._database.tried(_REMOVE, digests=gone)
 
     def idle(self) -> Collection[str]:
         """The digests of texts that were written more than an hour ago."""
         now: datetime | None = None if self._clock is None else self._clock.now()
-        return [digest for (digest,) in self._tried(_IDLE, now=now, seconds=IDLE_SECONDS)]
-
-    def _tried(self, text: LiteralString, **values: Any) -> list[tuple[Any, ...]]:
-        try:
-            return list(self._database.rows(text, values))
-        except Failure:
-            return []
+        return [digest for (digest,) in self._database.tried(_IDLE, now=now, seconds=IDLE_SECONDS)]

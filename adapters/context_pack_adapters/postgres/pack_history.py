@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, LiteralString
+from typing import LiteralString
 
 from context_pack.kernel.errors import Failure
 from context_pack.packs.domain.model import Pack
-from context_pack_adapters.postgres.connection import Database, Row
+from context_pack_adapters.postgres.connection import Database
 from context_pack_adapters.stores import pack_format
 
 _KEPT: LiteralString = """
@@ -26,7 +26,7 @@ class PostgresPackHistory:
 
     def get(self, pack_id: str, revision: int) -> Pack | None:
         """A kept revision."""
-        for (body,) in self._tried(_GET, id=pack_id, revision=revision):
+        for (body,) in self._database.tried(_GET, id=pack_id, revision=revision):
             try:
                 return pack_format.decode(body.encode("utf-8"), pack_id)
             except Failure:
@@ -35,10 +35,4 @@ class PostgresPackHistory:
 
     def revisions(self, pack_id: str) -> Sequence[int]:
         """The kept revisions of a pack, the oldest first."""
-        return [revision for (revision,) in self._tried(_KEPT, id=pack_id)]
-
-    def _tried(self, text: LiteralString, **values: Any) -> Sequence[Row]:
-        try:
-            return self._database.rows(text, values)
-        except Failure:
-            return ()
+        return [revision for (revision,) in self._database.tried(_KEPT, id=pack_id)]
