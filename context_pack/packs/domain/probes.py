@@ -22,17 +22,17 @@ class Probes(Generic[T]):
     """Finds out which things may have their text in a file."""
 
     def __init__(self) -> None:
-        self._pieces: dict[str, list[T]] = {}
-        self._lines: dict[str, list[T]] = {}
+        self._pieces: dict[str, tuple[T, ...]] = {}
+        self._lines: dict[str, tuple[T, ...]] = {}
 
     def add(self, excerpt: str, thing: T) -> None:
         """Look for a text from now on."""
-        pieces = set(_pieces(f"{excerpt}\n"))
-        known, alone = self._pieces if pieces else self._lines, [thing]
-        for key in pieces or (max(excerpt.split("\n"), key=len),):
-            others = known.setdefault(key, alone)
-            if others is not alone:
-                known[key] = [*others, thing]
+        pieces = _pieces(f"{excerpt}\n")
+        known = self._pieces if pieces else self._lines
+        things = dict.fromkeys(pieces or [max(excerpt.split("\n"), key=len)], (thing,))
+        for key in known.keys() & things:
+            things[key] = (*known[key], thing)
+        known.update(things)
 
     def found(self, text: str) -> set[T]:
         """The things whose text may stand on whole lines of this one; no other has it there."""
