@@ -246,7 +246,7 @@ def test_discoveries_are_searched_from_when_the_first_comes_until_their_folder_g
         found = workspace.call("context_search", {"query": "zebra stripes of the herd"})
         return {each["source"] for each in json.loads(found.text)["results"]}
 
-    with open_workspace(tmp_path / "store", tmp_path, cache=tmp_path / "cache") as workspace:
+    with open_workspace(tmp_path / "store", tmp_path, cache=tmp_path / "cache", embedder="fast") as workspace:
         assert sources() == set()
         workspace.call(
             "context_record", {"type": "rule", "content": "Zebra stripes come first, then the herd"}
