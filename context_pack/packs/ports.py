@@ -93,8 +93,8 @@ class ExcerptStore(Protocol):
     A text is kept before the pack that names it is written, and removed when no pack names it any more.
     """
 
-    def get(self, digest: str) -> str | None:
-        """The text with that digest; None if it is not kept."""
+    def texts(self, digests: Collection[str]) -> Mapping[str, str]:
+        """The texts with these digests, as far as they are kept."""
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by their digests; one of more than `EXCERPT_BYTES` is not kept."""
@@ -109,9 +109,9 @@ class ExcerptStore(Protocol):
 class NoExcerptStore:
     """An excerpt store that keeps no texts."""
 
-    def get(self, _: str) -> str | None:
-        """Nothing."""
-        return None
+    def texts(self, _: Collection[str]) -> Mapping[str, str]:
+        """None."""
+        return {}
 
     def put(self, _: Mapping[str, str]) -> None:
         """Nothing is kept."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 
 from context_pack_adapters.disk import writing
 from context_pack_adapters.disk.locking import PathLock
@@ -77,6 +78,15 @@ class Folder:
         """The bytes of a regular file, and its state from before they were read."""
         with self.place.held() as folder:
             return read_file(folder, name, max_bytes)
+
+    def read_all(self, names: Iterable[str], max_bytes: int) -> dict[str, bytes]:
+        """The bytes of those of these regular files that can be read, quicker than one by one."""
+        found: dict[str, bytes] = {}
+        with suppress(OSError), self.place.held() as folder:
+            for name in names:
+                with suppress(OSError):
+                    found[name] = read_file(folder, name, max_bytes)[0]
+        return found
 
     def write(self, name: str, data: bytes, mode: int | None = None) -> None:
         """Put a whole file in place of what is there."""

@@ -16,10 +16,9 @@ class MemoryExcerptStore:
         self._clock = clock
         self._texts: dict[str, tuple[str, datetime]] = {}
 
-    def get(self, digest: str) -> str | None:
-        """The text with that digest."""
-        found = self._texts.get(digest)
-        return None if found is None else found[0]
+    def texts(self, digests: Collection[str]) -> Mapping[str, str]:
+        """The texts with these digests."""
+        return {digest: self._texts[digest][0] for digest in digests if digest in self._texts}
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by their digests, but for those that are too long."""

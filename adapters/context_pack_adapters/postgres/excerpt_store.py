@@ -13,7 +13,8 @@ from context_pack_adapters.postgres.connection import Database
 
 _MOST_REMEMBERED = 100_000
 _GET: LiteralString = """
-    SELECT text FROM context_pack.cp_excerpts WHERE project = %(project)s AND digest = %(digest)s"""
+    SELECT digest, text FROM context_pack.cp_excerpts
+    WHERE project = %(project)s AND digest = ANY(%(digests)s)"""
 _PUT: LiteralString = """
     INSERT INTO context_pack.cp_excerpts (project, digest, text)
     SELECT %(project)s, digest, text
@@ -37,11 +38,11 @@ class PostgresExcerptStore:
         self._clock = clock
         self._kept: set[str] = set()
 
-    def get(self, digest: str) -> str | None:
-        """The text with that digest; None if it is not there, or cannot be had now."""
-        rows = self._database.tried(_GET, digest=digest)
-        text = rows[0][0].decode("utf-8", "surrogatepass") if rows else None
-        return text if text is not None and sha256_hex(text) == digest else None
+    def texts(self, digests: Collection[str]) -> Mapping[str, str]:
+        """The texts with these digests, but for those that are not there, or cannot be had now."""
+        rows = self._database.tried(_GET, digests=list(digests)) if digests else ()
+        found = {digest: data.decode("utf-8", "surrogatepass") for digest, data in rows}
+        return {digest: text for digest, text in found.items() if sha256_hex(text) == digest}
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by their digests, but for those that are too long."""

@@ -28,24 +28,26 @@ class FileExcerptStore:
         self._folder = Folder(root).below(FOLDER)
         self._clock = clock
 
-    def get(self, digest: str) -> str | None:
-        """The text with that digest; None if it is not there, or not what it is called."""
-        if not _DIGEST.fullmatch(digest):
-            return None
-        try:
-            data, _ = self._folder.read(digest + SUFFIX, EXCERPT_BYTES)
-            text = data.decode("utf-8")
-        except (OSError, UnicodeDecodeError):
-            return None
-        return text if sha256_hex(text) == digest else None
+    def texts(self, digests: Collection[str]) -> Mapping[str, str]:
+        """The texts with these digests, but for those that are not there, or not what they are called."""
+        names = [digest + SUFFIX for digest in digests if _DIGEST.fullmatch(digest)]
+        found: dict[str, str] = {}
+        for name, data in self._folder.read_all(names, EXCERPT_BYTES).items() if names else ():
+            digest = name.removesuffix(SUFFIX)
+            with suppress(UnicodeDecodeError):
+                text = data.decode("utf-8")
+                if sha256_hex(text) == digest:
+                    found[digest] = text
+        return found
 
     def put(self, texts: Mapping[str, str]) -> None:
         """Keep texts by their digests, but for those that are too long."""
         files = {digest: text.encode("utf-8", "surrogatepass") for digest, text in texts.items()}
+        known = self.texts(files.keys())
         new = {
             digest + SUFFIX: data
             for digest, data in files.items()
-            if len(data) <= EXCERPT_BYTES and self.get(digest) is None
+            if len(data) <= EXCERPT_BYTES and digest not in known
         }
         if new:
             with translated(FOLDER):

@@ -59,12 +59,13 @@ class Text:
 class Elsewhere:
     """What the rest of the tree holds of a ref: copies of its text, definitions of its name.
 
-    Both are `complete` if everything was looked at.
+    Both are `complete` if everything was looked at; the text itself is there if it is known.
     """
 
     copies: Sequence[Resolution] = ()
     namesakes: Sequence[Resolution] = ()
     complete: bool = True
+    text: str | None = None
 
 
 def in_file(ref: Ref, source: SourceText) -> Resolution | None:

@@ -21,7 +21,7 @@ from context_pack.kernel.ports import Clock, FileNames, Reason, SourceFile, Sour
 from context_pack.kernel.syntax import Definition, NoSyntax, Spans, Syntax
 from context_pack.packs.domain.anchors import Anchor, anchor_of
 from context_pack.packs.domain.difference import ComparedText, difference
-from context_pack.packs.domain.ladder import Elsewhere, Text, beyond, in_file, named, unreadable
+from context_pack.packs.domain.ladder import Text, beyond, in_file, named, unreadable
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import Resolution, State
@@ -211,13 +211,12 @@ class Resolver:
         ]
         elsewhere = self._tree_search().elsewhere(wanted)
         for each, (anchor, home) in homes.items():
-            found = beyond(each, anchor, home, elsewhere.get(each, Elsewhere()))
-            self._found[each] = self._compared(each, anchor, found)
+            found = beyond(each, anchor, home, elsewhere[each])
+            self._found[each] = self._compared(each, anchor, found, elsewhere[each].text)
 
-    def _compared(self, ref: Ref, anchor: Anchor, found: Resolution) -> Resolution:
+    def _compared(self, ref: Ref, anchor: Anchor, found: Resolution, text: str | None) -> Resolution:
         """The resolution with its diff, if the anchored text is known."""
-        text = self.excerpts.get(anchor.digest) if found.state is State.CHANGED else None
-        if text is None or found.excerpt is None or found.found is None:
+        if found.state is not State.CHANGED or text is None or found.excerpt is None or found.found is None:
             return found
         language = language_of(str(found.found.path))
         head = None if anchor.symbol is None else anchor.symbol.signature
@@ -242,7 +241,7 @@ class Resolver:
             self.syntax,
             self._without(),
             self._note_without,
-            self.excerpts.get,
+            self.excerpts.texts,
         )
 
     def names(self) -> FileNames:

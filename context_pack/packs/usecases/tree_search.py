@@ -61,8 +61,8 @@ class TreeSearch:
     """Files that need not be read, by what they are known not to hold."""
     note: Callable[[Iterable[Unheld], Keys], None] = lambda _, __: None
     """Called for files that do not contain a searched text or name."""
-    text_of: Callable[[str], str | None] = lambda _: None
-    """The text with a digest, if it is known."""
+    kept: Callable[[Collection[str]], Mapping[str, str]] = lambda _: {}
+    """The texts with these digests, as far as they are kept."""
     complete: bool = field(init=False)
     """Whether everything was looked at."""
 
@@ -74,13 +74,15 @@ class TreeSearch:
         wanted = dict(refs)
         sought = [_SearchedRef(ref, ref.anchor) for ref in wanted if ref.anchor is not None]
         self._at_same_lines(sought)
-        for one in sought:
-            if one.excerpt is None:
-                one.excerpt = self.text_of(one.anchor.digest)
+        unknown = [one for one in sought if one.excerpt is None]
+        kept = self.kept({one.anchor.digest for one in unknown})
+        for one in unknown:
+            one.excerpt = kept.get(one.anchor.digest)
         self._copies(sought)
         self._namesakes([one for one in sought if wanted[one.ref] and not one.copies])
         return {
-            one.ref: Elsewhere(one.copies, one.namesakes, self.complete and one.complete) for one in sought
+            one.ref: Elsewhere(one.copies, one.namesakes, self.complete and one.complete, one.excerpt)
+            for one in sought
         }
 
     def _sources(
