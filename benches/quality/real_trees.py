@@ -134,7 +134,7 @@ def tried(folder: Path, private: Path) -> Outcome:
     ports: Ports = open_ports(settings)
     assert ports.memory is not None
     counting = Counting(ports.memory.syntax)
-    indexer = CodeIndexer(ports.memory.tree, ports.memory.index, counting)
+    indexer = CodeIndexer(ports.memory.tree, ports.memory.index, lambda: counting)
     start = perf_counter()
     failures = []
     try:

@@ -124,7 +124,7 @@ def test_only_what_differs_is_read_and_only_other_contents_are_indexed_again(tmp
     for number in range(3):
         (tmp_path / f"f{number}.py").write_text(f"def work_{number}(): ...\n")
     index = MemoryIndex(HashedEmbedder())
-    indexer = CodeIndexer(settled(tree(tmp_path), "f2.py"), index, NoSyntax())
+    indexer = CodeIndexer(settled(tree(tmp_path), "f2.py"), index, NoSyntax)
     assert indexer.carry_out(indexer.plan()).done == 3
     assert not indexer.plan().changed
     aged(tmp_path / "f1.py")
@@ -143,7 +143,7 @@ def test_work_that_is_stopped_keeps_what_was_read_and_goes_on_from_there(tmp_pat
     for number in range(60):
         (tmp_path / f"f{number}.py").write_text("x = 1\n")
     index = MemoryIndex(HashedEmbedder())
-    indexer = CodeIndexer(settled(tree(tmp_path), "f59.py"), index, NoSyntax())
+    indexer = CodeIndexer(settled(tree(tmp_path), "f59.py"), index, NoSyntax)
     asked = iter(range(100))
     done = indexer.carry_out(indexer.plan(), lambda: next(asked) >= 29)
     assert (done.done, done.total) == (30, 60)
@@ -161,11 +161,11 @@ def test_entries_another_process_adds_during_a_survey_are_kept(tmp_path: Path) -
         def survey(self, go_on: GoOn = always) -> Mapping[str, File] | None:
             found = super().survey(go_on)
             (tmp_path / "late.py").write_text("x = 1\n")
-            other = CodeIndexer(tree(tmp_path), index, NoSyntax())
+            other = CodeIndexer(tree(tmp_path), index, NoSyntax)
             other.carry_out(other.plan())
             return found
 
-    indexer = CodeIndexer(Raced(tmp_path, PathPolicy()), index, NoSyntax())
+    indexer = CodeIndexer(Raced(tmp_path, PathPolicy()), index, NoSyntax)
     plan = indexer.plan()
     assert (plan.gone, list(index.known("code"))) == ((), ["late.py"])
 

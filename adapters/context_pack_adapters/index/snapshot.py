@@ -41,7 +41,7 @@ from context_pack_adapters.index.vector_search import (
     vectors_of,
 )
 from context_pack_adapters.vectors.exact import as_vector, cosines, from_blobs, matrix_of, mean
-from context_pack_adapters.vectors.plain import is_plain, plain_cosines, plain_nearest
+from context_pack_adapters.vectors.plain import cosine_with, is_plain, plain_nearest
 
 T = TypeVar("T")
 KEPT_VALUES = 256
@@ -159,7 +159,7 @@ class SqliteSnapshot(CatalogueReader):
             elif plain:
                 near = plain_nearest(vector, few, limit)
             else:
-                near = matrix_of(few, known.dimension).nearest(vector, limit, None)
+                near = matrix_of(dict(few), known.dimension).nearest(vector, limit, None)
             return [PieceHit(*hit) for hit in near]
 
     def _by_graph(
@@ -181,19 +181,20 @@ class SqliteSnapshot(CatalogueReader):
                 embed = fast.embed if name == fast.id else None
                 self._shared.graphs.tend(self._opened, connection, name, EmbedderRow(*row), embed, stop)
 
-    def _few(self, known: EmbedderRow, scope: Scope, last: int, plain: bool) -> dict[int, bytes] | None:
-        """The admitted vectors, when they are too few to load all for them."""
-        ranges, table = ranges_of(self._connection, scope), vector_table(known.id)
+    def _few(
+        self, known: EmbedderRow, scope: Scope, last: int, plain: bool
+    ) -> Iterable[tuple[int, bytes]] | None:
+        """The admitted pieces and their vectors, when they are too few to load all for them."""
+        ranges, read = ranges_of(self._connection, scope), self._connection.execute
+        sql = f"SELECT piece, vector FROM {vector_table(known.id)}"
         few = sum(last - first + 1 for first, last in ranges)
         # Most of them are better loaded once and kept.
         if few <= FEW_PIECES and len(ranges) <= FEW_PIECES // 10 and few * 4 <= last:
-            sql = f"SELECT piece, vector FROM {table} WHERE piece BETWEEN ? AND ?"
-            return {piece: blob for bounds in ranges for piece, blob in self._connection.execute(sql, bounds)}
+            return (row for bounds in ranges for row in read(f"{sql} WHERE piece BETWEEN ? AND ?", bounds))
         if not plain:
             return None
         admitted = {piece for first, last in ranges for piece in range(first, last + 1)}
-        every = self._connection.execute(f"SELECT piece, vector FROM {table}")
-        return {piece: blob for piece, blob in every if piece in admitted}
+        return (row for row in read(sql) if row[0] in admitted)
 
     def _here(self) -> StoredState:
         if self._state is None:
@@ -209,8 +210,8 @@ class SqliteSnapshot(CatalogueReader):
             if known is None or not pieces or len(vector) != known.dimension:
                 return {}
             if plain:
-                blobs = vectors_of(connection, known, pieces)
-                return dict(zip(blobs, plain_cosines(vector, list(blobs.values())), strict=True))
+                cosine = cosine_with(vector)
+                return {piece: cosine(blob) for piece, blob in vectors_of(connection, known, pieces).items()}
             held = self._shared.vectors.all_of(self._opened, self._here(), known)
             if held is not None:
                 having, vectors = held.of(pieces)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable
 from math import isfinite
 from operator import itemgetter, mul
 from typing import Any
@@ -19,27 +19,30 @@ def is_plain(vector: Any) -> bool:
     return isinstance(vector, array) and vector.typecode == "f" and sys.byteorder == "little"
 
 
-def plain_nearest(vector: array[float], blobs: Mapping[int, bytes], limit: int) -> list[tuple[int, float]]:
-    """The best of these pieces by the cosines of their stored vectors, ties by piece."""
-    found = zip(blobs, plain_cosines(vector, list(blobs.values())), strict=True)
+def plain_nearest(
+    vector: array[float], rows: Iterable[tuple[int, bytes]], limit: int
+) -> list[tuple[int, float]]:
+    """The best pieces by the cosines of their stored vectors, ties by piece."""
+    cosine = cosine_with(vector)
+    found = [(piece, cosine(blob)) for piece, blob in rows]
     return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:limit]
 
 
-def plain_cosines(vector: array[float], blobs: Sequence[bytes]) -> list[float]:
-    """The cosine of each stored vector with a plain one, both normalised.
+def cosine_with(vector: array[float]) -> Callable[[bytes], float]:
+    """Computes the cosine of a stored vector with a plain one, both normalised.
 
-    Raises:
-        ValueError: one has another dimension, or holds something that is no number.
+    Raises `ValueError` for one that has another dimension, or holds something that is no number.
     """
     places = [place for place, number in enumerate(vector) if number]
     numbers = [vector[place] for place in places]
     chosen = itemgetter(*places, 0, 0)  # two more than are multiplied, so that it is a tuple
-    found = []
-    for blob in blobs:
+
+    def cosine(blob: bytes) -> float:
         if len(blob) != 4 * len(vector):
             raise ValueError("a vector has another dimension")
-        cosine = sum(map(mul, numbers, chosen(memoryview(blob).cast("f"))))
-        if not isfinite(cosine):
+        found = sum(map(mul, numbers, chosen(memoryview(blob).cast("f"))))
+        if not isfinite(found):
             raise ValueError("a vector holds something that is no number")
-        found.append(max(-1.0, min(cosine, 1.0)))
-    return found
+        return max(-1.0, min(found, 1.0))
+
+    return cosine

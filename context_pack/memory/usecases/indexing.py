@@ -37,12 +37,13 @@ class CodeIndexer:
 
     tree: CodeTree
     index: SearchIndex
-    syntax: Syntax
+    syntax: Callable[[], Syntax]
+    """Loads it: mostly there is nothing to parse."""
 
     @classmethod
     def over(cls, ports: MemoryPorts) -> CodeIndexer:
         """The indexer of a project's memory."""
-        return cls(ports.tree, ports.index, ports.syntax)
+        return cls(ports.tree, ports.index, lambda: ports.syntax)
 
     def plan(self, known: Mapping[str, KnownEntry] | None = None) -> IndexPlan:
         """The plan of changes between the tree and the index, or the given known state of it."""
@@ -88,7 +89,7 @@ class CodeIndexer:
                 if isinstance(file, _Text):
                     yield language_of(path), file.text
 
-        for parsed in self.syntax.parse_all(texts()):
+        for parsed in self.syntax().parse_all(texts()):
             while not isinstance(file := read.popleft(), _Text):
                 yield file
             try:

@@ -49,14 +49,14 @@ def test_comparing_without_numpy_gives_the_same_cosines_and_refuses_damage() -> 
     rows, asked = unit_rows(200, 12), unit_rows(1, 12, 9)[0]
     asked[3:9] = 0
     blobs = {number: row.tobytes() for number, row in enumerate(rows, 1)}
-    found = plain.plain_nearest(array("f", asked), blobs, 50)
+    found = plain.plain_nearest(array("f", asked), blobs.items(), 50)
     expected = matrix_of(rows).nearest(asked, 50, None)
     assert [piece for piece, _ in found] == [piece for piece, _ in expected]
     assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=1e-15)
-    assert plain.plain_cosines(array("f", [1.0] + [0.0] * 11), [blobs[1]]) == [float(rows[0, 0])]
+    assert plain.cosine_with(array("f", [1.0] + [0.0] * 11))(blobs[1]) == float(rows[0, 0])
     for damaged in (b"", blobs[1][4:], array("f", [float("nan")] * 12).tobytes()):
         with pytest.raises(ValueError, match="a vector"):
-            plain.plain_cosines(array("f", asked), [damaged])
+            plain.cosine_with(array("f", asked))(damaged)
 
 
 @pytest.mark.clause("IX-11")
