@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from context_pack.code.domain.imports.table import resolver_of
-from context_pack.code.domain.imports.tree import Imports, TooManyPlaces, Unparsable
+from context_pack.code.domain.imports.tree import Imports, TooManyPlaces, Unparsable, imports_of
 from context_pack.code.domain.outline import named, nearly_named
 from context_pack.code.domain.pages import JSON_GROWTH, Span, paged
 from context_pack.code.usecases.source_view import SourceView
@@ -197,7 +197,7 @@ class FileReader:
             return Imports()
         view = SourceView(self.tree, self.syntax, MAX_BYTES, check)
         try:
-            return resolve(self._parsed(source, name), source.path.value, view)
+            return imports_of(resolve(self._parsed(source, name), source.path.value, view))
         except Unparsable as fault:
             raise _no_imports(source, f"Syntax error at line {fault.line}") from None
         except TooManyPlaces:

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
 from context_pack.code.domain.imports.tree import (
-    ImportCollector,
-    Imports,
+    Found,
     TreeView,
     ancestors,
     first_file,
@@ -39,9 +38,8 @@ _TOP = re.compile(r"\$\{\w+_SOURCE_DIR\}/?")
 _BUILT = re.compile(r"\$<BUILD_INTERFACE:([^<>]*+)>")
 
 
-def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Found:
     """The files that the quoted names lead to."""
-    found = ImportCollector()
     here = folder_of(path)
     usual = [here, *(within(folder, inner) for folder in ancestors(here) for inner in HEADER_FOLDERS)]
     usual = list(dict.fromkeys(usual))
@@ -51,8 +49,7 @@ def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
         if file is None and quoted:
             listed = _by_content(_cmake_folders(here, view), view) if listed is None else listed
             file = first_file(view, _places(name, listed.get(name.partition("/")[0], ())))
-        found.add(name, file)
-    return found.imports()
+        yield name, file
 
 
 def _include(written: Import) -> tuple[str, bool]:

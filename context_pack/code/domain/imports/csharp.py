@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from context_pack.code.domain.imports.namespaces import Origin, folders_of, origin
 from context_pack.code.domain.imports.tree import (
-    ImportCollector,
-    Imports,
+    Found,
     TreeView,
     ancestors,
     folder_of,
@@ -29,18 +28,16 @@ _DECLARES = r"^[ \t]*+namespace[ \t]++{}[ \t]*+(?:[;{{]|//|/\*|\r?$)"
 _ROOT_NAMESPACE = re.compile(r"<RootNamespace>\s*([\w.]+)\s*</RootNamespace>")
 
 
-def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Found:
     """The files that the usings of the file at `path` lead to."""
     namespace = _parts(parsed.package)
     projects = _Projects(view, tuple(dict.fromkeys(_origins(namespace, folder_of(path), view))))
-    found = ImportCollector()
     for name, how in dict.fromkeys((_parts(using.specifier), using.how) for using in parsed.imports):
         if len(name) > MOST_PARTS:
-            found.add(".".join(name), None)
+            yield ".".join(name), None
             continue
         files = projects.type_files(name) if how == "type" else []
-        found.add(".".join(name), files or projects.namespace_files(name))
-    return found.imports()
+        yield ".".join(name), files or projects.namespace_files(name)
 
 
 def _parts(name: str) -> tuple[str, ...]:

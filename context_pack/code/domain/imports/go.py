@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from context_pack.code.domain.imports.tree import (
-    ImportCollector,
-    Imports,
+    Found,
     TreeView,
     ancestors,
     folder_of,
@@ -31,16 +30,14 @@ _REPLACED = re.compile(
 _USED = re.compile(r"^[ \t]*+(?:use[ \t]++)?[\"`]?(\.{1,2}(?:/[^\s\"`]*+)?)", re.MULTILINE)
 
 
-def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Found:
     """The files of the packages that are in the root."""
     here = folder_of(path)
     modules: dict[str, list[str]] = {}
     for module, folder in sorted(set(_modules(here, view))):
         modules.setdefault(module, []).append(folder)
-    found = ImportCollector()
     for name in _names_in(parsed):
-        found.add(name, next(_packages(name, here, modules, view), None))
-    return found.imports()
+        yield name, next(_packages(name, here, modules, view), None)
 
 
 def _names_in(parsed: Parsed) -> Iterable[str]:

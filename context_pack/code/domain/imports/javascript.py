@@ -12,8 +12,7 @@ import re
 from itertools import chain
 
 from context_pack.code.domain.imports.tree import (
-    ImportCollector,
-    Imports,
+    Found,
     TreeView,
     first_file,
     folder_of,
@@ -58,23 +57,21 @@ def _unescaped(escape: re.Match[str]) -> str:
     return chr(value) if value < 0xD800 or 0xE000 <= value <= 0x10FFFF else "\0"
 
 
-def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Found:
     """Where the names lead from the file at `path`."""
     here, typed = folder_of(path), path.endswith(TYPED)
     mapping: PathMapping | None = None
     packages = Workspaces(here, view)
-    found = ImportCollector()
     for name in names(parsed):
         if _is_relative(name):
-            found.add(name, _from(here, name, typed, view))
+            yield name, _from(here, name, typed, view)
             continue
         if mapping is None:
             mapping = mapping_for(here, view)
         candidates = (
             _place(place, typed, view) for place in chain(mapping.places(name), packages.places(name))
         )
-        found.add(name, next(filter(None, candidates), None))
-    return found.imports()
+        yield name, next(filter(None, candidates), None)
 
 
 def _is_relative(name: str) -> bool:

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from context_pack.code.domain.imports.namespaces import Origin, origin
 from context_pack.code.domain.imports.tree import (
-    ImportCollector,
-    Imports,
+    Found,
     TreeView,
     ancestors,
     depth_of,
@@ -46,13 +45,11 @@ class JvmImport:
         return ".".join(self.name) + (".*" if self.all else "")
 
 
-def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Found:
     """The files that the imports of the file at `path` lead to."""
     sources = _Sources(view, origin(folder_of(path), _parts(parsed.package)))
-    found = ImportCollector()
     for each in dict.fromkeys(map(_wanted, parsed.imports)):
-        found.add(each.written, sources.files(each))
-    return found.imports()
+        yield each.written, sources.files(each)
 
 
 def _wanted(written: Import) -> JvmImport:

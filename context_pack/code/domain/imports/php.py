@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from context_pack.code.domain.imports.namespaces import Origin, origin
 from context_pack.code.domain.imports.tree import (
-    ImportCollector,
-    Imports,
+    Found,
     TreeView,
     first_file,
     folder_of,
@@ -22,7 +21,6 @@ from context_pack.code.domain.imports.tree import (
     nearest,
     within,
 )
-from context_pack.kernel.classes import frozen
 from context_pack.kernel.syntax import Import, Parsed
 
 MOST_PARTS = 100
@@ -35,24 +33,22 @@ _TAKEN = re.compile(
 )
 
 
-def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Found:
     """The files that the names lead to."""
     here = folder_of(path)
-    found = ImportCollector()
     for each in parsed.imports:
         if each.how in ("file", "built") and (places := _places(each, here)) is not None:
-            found.add(each.specifier, first_file(view, places))
+            yield each.specifier, first_file(view, places)
     namespace = tuple(filter(None, parsed.package.split(_SLASH)))
     used = list(_used(parsed.imports))
     classes = dict.fromkeys(name for _, name in used)
     called = dict(used)
     traits = (_full(each.specifier, namespace, called) for each in parsed.imports if each.how == "trait")
-    homes = _ClassFiles(_psr4(here, view), origin(here, namespace), view)
+    maps, start = _psr4(here, view), origin(here, namespace)
     for name in dict.fromkeys((*classes, *traits)):
-        file = homes.file(name)
+        file = first_file(view, _homes(name, maps, start))
         if file is not None or name in classes:  # a trait of elsewhere was imported, and told, there
-            found.add(name, file)
-    return found.imports()
+            yield name, file
 
 
 def _used(imports: Iterable[Import]) -> Iterator[tuple[str, str]]:
@@ -81,21 +77,12 @@ def _full(name: str, here: tuple[str, ...], called: Mapping[str, str]) -> str:
     return f"{known}{slash}{rest}" if known is not None else _SLASH.join((*here, name))
 
 
-@frozen
-class _ClassFiles:
-    """Where classes are: by the map of composer.json or, without one, from where the namespace begins."""
-
-    maps: Mapping[str, Sequence[str]]
-    start: Origin
-    view: TreeView
-
-    def file(self, name: str) -> str | None:
-        """The file of a class."""
-        if self.maps:
-            return first_file(self.view, _mapped(name, self.maps))
-        spelled = self.start.spelled(tuple(name.split(_SLASH)))
-        places = (within(self.start.folder, "/".join(parts)) + ".php" for parts in spelled if parts)
-        return first_file(self.view, places)
+def _homes(name: str, maps: Mapping[str, Sequence[str]], start: Origin) -> Iterator[str]:
+    """Where a class may be: by the map of composer.json or, without one, from where the namespace begins."""
+    if maps:
+        return _mapped(name, maps)
+    spelled = start.spelled(tuple(name.split(_SLASH)))
+    return (within(start.folder, "/".join(parts)) + ".php" for parts in spelled if parts)
 
 
 def _places(required: Import, here: str) -> Iterator[str] | None:

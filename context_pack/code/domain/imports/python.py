@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from context_pack.code.domain.imports.tree import (
-    ImportCollector,
-    Imports,
+    Found,
     TreeView,
     Unparsable,
     ancestors,
@@ -72,7 +71,7 @@ def statements(parsed: Parsed) -> Iterator[Statement]:
         yield Statement(len(name) - len(module), module, None if each.how == "import" else each.names)
 
 
-def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Found:
     """Where the imports lead from the file at `path`.
 
     Raises:
@@ -81,14 +80,11 @@ def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
     if parsed.error_line is not None:
         raise Unparsable(parsed.error_line)
     finder = _Finder(view, folder_of(path))
-    found = ImportCollector()
     for statement in statements(parsed):
         if statement.names is None:
-            found.add(statement.module, finder.module(statement.module))
+            yield statement.module, finder.module(statement.module)
         elif statement.level or statement.module != "__future__":
-            for name, place in finder.taken(statement):
-                found.add(name, place)
-    return found.imports()
+            yield from finder.taken(statement)
 
 
 @define

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from context_pack.code.domain.imports.tree import (
-    ImportCollector,
-    Imports,
+    Found,
     TreeView,
     ancestors,
     first_file,
@@ -23,12 +22,10 @@ from context_pack.kernel.syntax import Import, Parsed
 LOAD_FOLDERS = ("lib", "spec", "test")
 
 
-def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Found:
     """The files that the names lead to."""
-    found = ImportCollector()
     for require in parsed.imports:
-        found.add(require.specifier, first_file(view, _places(require, folder_of(path))))
-    return found.imports()
+        yield require.specifier, first_file(view, _places(require, folder_of(path)))
 
 
 def _places(require: Import, here: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from context_pack.code.domain.imports.rust_crates import Neighbourhood
-from context_pack.code.domain.imports.tree import ImportCollector, Imports, TreeView, folder_of, join, within
+from context_pack.code.domain.imports.tree import Found, TreeView, folder_of, join, within
 from context_pack.kernel.classes import frozen
 from context_pack.kernel.syntax import Import, Parsed
 
@@ -90,19 +90,16 @@ def _use(
         yield UsePath(inside, parts, outside)
 
 
-def resolve(parsed: Parsed, path: str, view: TreeView) -> Imports:
+def resolve(parsed: Parsed, path: str, view: TreeView) -> Found:
     """The files that modules and used paths lead to from the file at `path`."""
     items = tuple(dict.fromkeys(item for each in parsed.imports for item in _items_of(each)))
     around = Neighbourhood.of(path, view)
     declared = {(item.inside, item.name) for item in items if isinstance(item, Module)}
-    found = ImportCollector()
     for item in items:
         if isinstance(item, Module):
-            found.add(item.name, _declared(item, path, around))
+            yield item.name, _declared(item, path, around)
         else:
-            name, place = _used(item, around, declared)
-            found.add(name, place)
-    return found.imports()
+            yield _used(item, around, declared)
 
 
 def _declared(module: Module, path: str, around: Neighbourhood) -> list[str]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from context_pack.code.domain.imports.tree import Imports, TreeView
+from context_pack.code.domain.imports.tree import Found, TreeView
 from context_pack.kernel.syntax import Parsed
 
-Resolve = Callable[[Parsed, str, TreeView], Imports]
+Resolve = Callable[[Parsed, str, TreeView], Found]
 """The files that the imports of a parsed file lead to, by its path in a tree."""
 
 

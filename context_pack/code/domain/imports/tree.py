@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from context_pack.kernel.classes import define, field, frozen
+from context_pack.kernel.classes import frozen
 from context_pack.kernel.syntax import Parsed
 
 
@@ -51,24 +51,20 @@ class Imports:
     external: tuple[str, ...] = ()
 
 
-@define
-class ImportCollector:
-    """Collects what a resolver finds, each thing once."""
+Found = Iterator[tuple[str, Iterable[str] | str | None]]
+"""Each imported name with the path or paths that it leads to."""
 
-    _paths: dict[str, None] = field(factory=dict, init=False)
-    _external: dict[str, None] = field(factory=dict, init=False)
 
-    def add(self, name: str, paths: Iterable[str] | str | None) -> None:
-        """Add the paths that `name` resolved to; without any, it is external."""
-        hits = (paths,) if isinstance(paths, str) else tuple(paths or ())
-        if hits:
-            self._paths.update(dict.fromkeys(hits))
-        else:
-            self._external[name] = None
-
-    def imports(self) -> Imports:
-        """Everything collected."""
-        return Imports(tuple(self._paths), tuple(self._external))
+def imports_of(found: Found) -> Imports:
+    """What was found, each thing once; a name without a path is external."""
+    paths: dict[str, None] = {}
+    external: dict[str, None] = {}
+    for name, hits in found:
+        some = (hits,) if isinstance(hits, str) else tuple(hits or ())
+        paths.update(dict.fromkeys(some))
+        if not some:
+            external[name] = None
+    return Imports(tuple(paths), tuple(external))
 
 
 def join(folder: str, written: str) -> str | None:
