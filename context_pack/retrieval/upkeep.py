@@ -99,9 +99,10 @@ def compared(
     known: Mapping[str, KnownEntry], files: Mapping[str, File], failed: Mapping[str, str]
 ) -> IndexPlan:
     """Compare files with the index; files that `failed` with the same stamp are left alone."""
-    stamps = {**failed, **{key: one.stamp for key, one in known.items()}}
     changed = {
-        key: file for key, file in files.items() if stamps.get(key) != file.stamp and file.skipped is None
+        key: file
+        for key, file in files.items()
+        if file.skipped is None and file.stamp != (known[key].stamp if key in known else failed.get(key))
     }
     gone = tuple(key for key in known if key not in files or files[key].skipped is not None)
     return IndexPlan(files, changed, gone, known)

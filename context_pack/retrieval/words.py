@@ -71,7 +71,7 @@ def tokens(text: str) -> list[str]:
     runs = ascii_runs(text) if text.isascii() else _ANY_RUN.findall(folded(text))
     found: list[str] = []
     for run in runs:
-        found += _known(run) if len(run) <= LONGEST else _made(run)
+        found += run_tokens(run) if len(run) <= LONGEST else _made(run)
     return found
 
 
@@ -93,7 +93,8 @@ def _made(run: str) -> tuple[str, ...]:
 
 
 # Words come again: 1.1 MB of code is read in 0.64 s, without this in 0.95 (benches/side_by_side/indexing.py).
-_known = lru_cache(maxsize=_CACHED)(_made)
+run_tokens = lru_cache(maxsize=_CACHED)(_made)
+"""The tokens of one run."""
 
 
 def _foreign_tokens(run: str) -> list[str]:

@@ -23,10 +23,8 @@ from context_pack_adapters.index.values import (
     to_name,
 )
 
-_FOUND = (
-    "SELECT p.id, e.corpus, e.key, e.title, p.ordinal, e.count, p.text, p.start, p.end, p.heading, e.kind,"
-    " e.module, p.facts, e.facts FROM pieces p JOIN entries e ON e.id = p.entry WHERE p.id"
-)
+_PIECES = "SELECT entry, id, ordinal, text, start, end, heading, facts FROM pieces WHERE id"
+_ENTRIES = "SELECT id, corpus, key, title, count, kind, module, facts FROM entries WHERE id"
 
 
 def range_of(connection: sqlite3.Connection, corpus: str, key: str) -> tuple[int, int]:
@@ -58,12 +56,18 @@ class CatalogueReader:
 
     def _found(self, pieces: Sequence[int]) -> dict[int, FoundPiece]:
         """These pieces by their numbers; those that are gone are left out."""
-        rows: dict[int, FoundPiece] = {}
+        rows: list[Sequence[Any]] = []
+        entries: dict[int, Sequence[Any]] = {}
         with self._guarded() as connection:
             for some in portions(pieces):
-                for row in connection.execute(f"{_FOUND} IN ({marks(some)})", some):
-                    rows[row[0]] = _found(row)
-        return rows
+                rows += connection.execute(f"{_PIECES} IN ({marks(some)})", some)
+            # Many pieces are of the same entries: each of those is read once.
+            for some in portions(list({row[0] for row in rows})):
+                for entry, corpus, key, *rest, facts in connection.execute(
+                    f"{_ENTRIES} IN ({marks(some)})", some
+                ):
+                    entries[entry] = (from_name(corpus), from_name(key), *rest, from_facts(facts))
+            return {row[1]: _found(row, entries[row[0]]) for row in rows if row[0] in entries}
 
     def entry(self, corpus: str, key: str) -> IndexEntry | None:
         """One entry with its text and pieces."""
@@ -121,11 +125,12 @@ class CatalogueReader:
             return None if row is None else from_facts(row[0])
 
 
-def _found(row: Sequence[Any]) -> FoundPiece:
-    piece, corpus, key, title, ordinal, total, text, start, end, heading, kind, module, *facts = row
+def _found(row: Sequence[Any], entry: Sequence[Any]) -> FoundPiece:
+    _, piece, ordinal, text, start, end, heading, facts = row
+    corpus, key, title, total, kind, module, entry_facts = entry
     return FoundPiece(
-        piece, from_name(corpus), from_name(key), title, ordinal, total, text, start,
-        end, heading, kind, module, *map(from_facts, facts),
+        piece, corpus, key, title, ordinal, total, text, start,
+        end, heading, kind, module, from_facts(facts), entry_facts,
     )  # fmt: skip
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import insort
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 
-from context_pack.retrieval.words import ascii_runs, tokens
+from context_pack.retrieval.words import ascii_runs, run_tokens, tokens
 
 SHORT_LINES = 8
 """What has no more lines is shown whole."""
@@ -14,6 +17,10 @@ _JOINTS = str.maketrans("", "", "_-./:>")
 """The signs that words are joined by: `parse_http` is found as `parsehttp` too."""
 
 
+_SIGNED = ("C#", "c#", "F#", "f#", "C++", "c++")
+"""What is a word of its own only where other signs do not follow: the tokens of a whole line tell."""
+
+
 class AskedWords:
     """The words of a question, looked for in the lines of one piece after the other."""
 
@@ -21,30 +28,33 @@ class AskedWords:
         self._words = frozenset(words)
         # A stem differs from its word in the last letter at most, but for `die`, `lie` and `tie` of `dying`
         # and so on: what has the rest of no stem needs no tokens.
-        self._stems = {word[: -2 if word.endswith("ie") else -1] or word[:1] for word in self._words}
+        self._stems = Counter(word[: -2 if word.endswith("ie") else -1] or word[:1] for word in self._words)
         self._plain = all(map(str.isascii, self._words))
-        self._met: dict[str, frozenset[str]] = {}
 
-    def scores(self, text: str, lines: Sequence[str]) -> dict[int, int]:
-        """The lines that hold some of the words, and how many."""
-        strange = _holding(text, ("#", "++"))
+    def telling(self, text: str, lines: Sequence[str], head: int) -> list[int]:
+        """The lines behind the head that hold most of the words, the first of equal ones."""
+        strange = {line for signed in _SIGNED for line in _holding(text, signed)}
         if not (self._plain and text.isascii()):
             strange.update(index for index, line in enumerate(lines) if not (self._plain and line.isascii()))
-        likely = _holding(text.lower().translate(_JOINTS), self._stems) - strange
-        met = {index: self._words.intersection(tokens(lines[index])) for index in strange}
-        met |= {index: self._meeting(lines[index]) for index in likely}
-        return {index: len(words) for index, words in met.items() if words}
+        most: dict[int, int] = defaultdict(int)
+        bare = text.lower().translate(_JOINTS)
+        for stem, words in self._stems.items():
+            for index in _holding(bare, stem):
+                most[index] += words
+        most.update((index, len(self._words)) for index in strange)
+        best: list[tuple[int, int]] = []
+        for place in sorted([(-words, index) for index, words in most.items() if index >= head]):
+            if len(best) == TELLING_LINES and best[-1] < place:
+                break  # no line after it can have more words
+            index = place[1]
+            if found := self._words_in(lines[index], index in strange):
+                insort(best, (-len(found), index))
+                del best[TELLING_LINES:]
+        return [index for _, index in best]
 
-    def _meeting(self, line: str) -> frozenset[str]:
-        """The words in a line whose tokens are those of its runs; many runs come again."""
-        met = frozenset[str]()
-        for run in ascii_runs(line):
-            found = self._met.get(run)
-            if found is None:
-                found = self._met[run] = self._words.intersection(tokens(run))
-            if found:
-                met |= found
-        return met
+    def _words_in(self, line: str, is_strange: bool) -> frozenset[str]:
+        found = tokens(line) if is_strange else chain.from_iterable(map(run_tokens, ascii_runs(line)))
+        return self._words.intersection(found)
 
 
 def excerpt(text: str, words: AskedWords) -> str:
@@ -52,30 +62,23 @@ def excerpt(text: str, words: AskedWords) -> str:
     lines = text.split("\n")
     if len(lines) <= SHORT_LINES:
         return text
-    kept = set(range(_head(lines)))
-    scores = {index: score for index, score in words.scores(text, lines).items() if index not in kept}
-    best = sorted(scores, key=lambda index: (-scores[index], index))
-    kept.update(best[:TELLING_LINES])
+    head = _head(lines)
     shown: list[str] = []
-    for index, line in enumerate(lines):
-        if index in kept:
-            shown.append(line)
-        elif shown[-1] != GAP:
+    for index, following in pairwise([*range(head), *sorted(words.telling(text, lines, head)), len(lines)]):
+        shown.append(lines[index])
+        if following > index + 1:
             shown.append(GAP)
     return "\n".join(shown)
 
 
-def _holding(text: str, stems: Iterable[str]) -> set[int]:
-    """The lines that hold one of these."""
-    found: set[int] = set()
-    for stem in stems:
-        line, last, at = 0, 0, text.find(stem)
-        while at >= 0:
-            line += text.count("\n", last, at)
-            found.add(line)
-            last = text.find("\n", at)
-            at = text.find(stem, last) if last >= 0 else -1
-    return found
+def _holding(text: str, part: str) -> Iterator[int]:
+    """The lines that hold a part of a word."""
+    line, last, at = 0, 0, text.find(part)
+    while at >= 0:
+        line += text.count("\n", last, at)
+        yield line
+        last = text.find("\n", at)
+        at = text.find(part, last) if last >= 0 else -1
 
 
 def _head(lines: list[str]) -> int:

@@ -160,7 +160,7 @@ class _Files:
         self._called: dict[str, float] = {}
         self._seen: set[str] = set()
         if not asked.is_symbol:
-            self._called = self._in_common(Counter([_name_of(hit.found.heading) for hit in hits]))
+            self._called = self._in_common(Counter([hit.found.heading for hit in hits]))
             self._stems = Counter([word for path in self._paths.values() for word in frozenset(path.stems)])
             self._folders = Counter(
                 [word for path in self._paths.values() for word in frozenset(path.folders)]
@@ -178,29 +178,29 @@ class _Files:
 
     def _named(self, found: FoundPiece) -> float:
         """The bonus of a definition whose name is in the question; only for its first piece."""
-        name = _name_of(found.heading)
-        spelled = self._firsts.get((found.key, found.heading)) == found.start
+        called = self._called.get(found.heading, 0.0)
+        if not self._firsts or self._firsts.get((found.key, found.heading)) != found.start:
+            return called
         if self._asked.is_symbol:
-            like_it = self._paths[found.key].bare == _bare(name)
-            return DEFINED * (1 + NAMESAKE * like_it) if spelled else 0.0
-        return self._called.get(name, 0.0) + SPELLED * spelled
+            like_it = self._paths[found.key].bare == _bare(_name_of(found.heading))
+            return DEFINED * (1 + NAMESAKE * like_it)
+        return called + SPELLED
 
-    def _in_common(self, names: Mapping[str, int]) -> dict[str, float]:
+    def _in_common(self, headings: Mapping[str, int]) -> dict[str, float]:
         """How much of each name is in the question, and of the question in the name, where any is."""
         having: dict[str, int] = defaultdict(int)
-        for name, times in names.items():
-            for word in _different_parts(name):
+        for heading, times in headings.items():
+            for word in _different_parts(_name_of(heading)):
                 having[word] += times
         met = {word for word in having if self._meeting(word)}
-        called = {}
-        for name in names:
+        called, asked = {}, len(self._asked.words)
+        for heading in headings:
+            name = _name_of(heading)
             if not met.isdisjoint(_different_parts(name)):
                 words = {word: log(1 + self._pieces / having[word]) for word in parts(name)}
-                common = sum(rarity for word, rarity in words.items() if word in met)
-                covered = frozenset[str]().union(*map(self._meeting, words))
-                called[name] = CALLED * common / sum(words.values()) + CALLING * len(covered) / len(
-                    self._asked.words
-                )
+                common = sum([rarity for word, rarity in words.items() if word in met])
+                covered = _NONE.union(*map(self._meeting, words))
+                called[heading] = CALLED * common / sum(words.values()) + CALLING * len(covered) / asked
         return called
 
     def _path_bonus(self, path: _Path) -> float:
