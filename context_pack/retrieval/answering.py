@@ -22,7 +22,7 @@ from context_pack.retrieval.model import (
     Scope,
 )
 from context_pack.retrieval.neighbours import without_repeats
-from context_pack.retrieval.ports import Calibrated, Embedder, Snapshot, Vector
+from context_pack.retrieval.ports import Embedder, Snapshot, Vector
 from context_pack.retrieval.words import tokens
 
 # How far down the words are looked for the scores of what a sentence encoder found; hashed vectors find what
@@ -144,7 +144,7 @@ def nearest_entries(
 
 def _is_lexical(embedder: Embedder) -> bool:
     """Whether its vectors are of the words themselves, so that texts without a word in common are at 0."""
-    return isinstance(embedder, Calibrated) and embedder.unrelated == 0
+    return getattr(embedder, "unrelated", None) == 0
 
 
 def _floor(embedder: Embedder, near: Sequence[PieceHit]) -> float:
@@ -159,7 +159,7 @@ def _floor(embedder: Embedder, near: Sequence[PieceHit]) -> float:
 
 def unrelated(embedder: Embedder) -> float:
     """The cosine that an embedder gives to texts that have nothing to do with each other."""
-    return embedder.unrelated if isinstance(embedder, Calibrated) else 0.0
+    return float(getattr(embedder, "unrelated", 0.0))  # `isinstance` of a protocol takes 8 microseconds
 
 
 def with_warning(answer: Ranking, warning: str | None) -> Ranking:

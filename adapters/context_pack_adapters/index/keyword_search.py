@@ -18,7 +18,7 @@ from typing import NamedTuple
 from context_pack.retrieval.model import Scope
 from context_pack.retrieval.short_forms import related, stand_in
 from context_pack.retrieval.words import tokens
-from context_pack_adapters.index.postings import BLOCK, PieceLengths, PostingRow, numbers
+from context_pack_adapters.index.postings import BLOCK, PAIR_BYTES, PieceLengths, PostingRow, numbers
 from context_pack_adapters.index.schema import K1, NAMES_WEIGHT
 from context_pack_adapters.index.values import admits_nothing, marks, portions, to_tokens
 from context_pack_adapters.index.vector_search import ranges_of
@@ -129,14 +129,18 @@ def _best_by_numpy(
 ) -> list[tuple[int, float]]:
     import numpy
 
-    sums = {block: numpy.zeros(BLOCK) for block in lengths.blocks}
-    for (block, row), factor in parts:
-        pairs = numpy.frombuffer(row, numpy.uint16)
+    places, found = [], []
+    blocks = sorted({row.block for row, _ in parts})
+    for block in blocks:
+        rows = [(row.pairs, factor) for row, factor in parts if row.block == block]
+        pairs = numpy.frombuffer(b"".join([row for row, _ in rows]), numpy.uint16)
         at, counts = pairs[::2], pairs[1::2].astype(numpy.float64)
-        sums[block][at] += factor * counts / (counts + lengths.arrays[block][at])
-    places = {block: numpy.flatnonzero(some) for block, some in sums.items()}
-    held = numpy.concatenate([block * BLOCK + at for block, at in places.items()])
-    scores = numpy.concatenate([sums[block][at] for block, at in places.items()])
+        factors = numpy.repeat([factor for _, factor in rows], [len(row) // PAIR_BYTES for row, _ in rows])
+        sums = numpy.bincount(at, factors * counts / (counts + lengths.arrays[block][at]))
+        places.append(numpy.flatnonzero(sums))
+        found.append(sums[places[-1]])
+    held = numpy.concatenate([block * BLOCK + at for block, at in zip(blocks, places, strict=True)])
+    scores = numpy.concatenate(found)
     if len(held) and not ranges[0][0] <= held[0] <= held[-1] <= ranges[0][1]:
         admitted = rows_within(held, ranges)
         held, scores = held[admitted], scores[admitted]
