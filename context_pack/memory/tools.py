@@ -6,7 +6,7 @@ weigh more, the last ones lose their content first and say so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from context_pack.kernel.paths import RelativePath, module_of
@@ -14,7 +14,7 @@ from context_pack.memory.domain.entries import CODE, DISCOVERY, PACK
 from context_pack.memory.domain.excerpts import AskedWords, excerpt
 from context_pack.memory.family import FAMILY, SEARCH
 from context_pack.memory.usecases.search import ContextSearch, FoundInMemory, MemorySearcher, check_query
-from context_pack.retrieval.model import FoundPiece
+from context_pack.retrieval.model import FoundPiece, Progress
 from context_pack.retrieval.searching import Ranked, retry_if_damaged
 from context_pack.retrieval.words import tokens
 from context_pack.toolkit.call import Call
@@ -80,7 +80,9 @@ def _searched(command: ContextSearch, search: FoundInMemory, text: FoundByText, 
     rows = [shortened(hit, words) for hit in search.hits[: command.limit - count]]
     rows += map(_text, text.lines[:count])
     room = most - ENVELOPE_BYTES - weight(command.query)
+    progress = {name: {"done": each.done, "total": each.total} for name, each in _unfinished(search)}
     record: dict[str, Any] = {
+        **progress,
         "results": fitted(rows, room)[0],
         "query": command.query,
         "totalFound": search.total + len(text.lines),
@@ -89,16 +91,19 @@ def _searched(command: ContextSearch, search: FoundInMemory, text: FoundByText, 
     if search.more:
         record["totalIsLowerBound"] = True
     if search.indexing is not None:
-        done, total = search.indexing.done, search.indexing.total
-        record = {"partial": PARTIAL.format(done=done, total=total, searched=text.searched), **record}
-        record["indexing"] = {"done": search.indexing.done, "total": search.indexing.total}
-    if search.semantic is not None:
-        record["semantic"] = {"done": search.semantic.done, "total": search.semantic.total}
+        record = {"partial": PARTIAL.format(**progress["indexing"], searched=text.searched), **record}
     if search.keyword_only:
         record["mode"] = "keyword"
     if search.warnings:
         record["warning"] = "; ".join(search.warnings)
     return record
+
+
+def _unfinished(search: FoundInMemory) -> Iterator[tuple[str, Progress]]:
+    """How far the index and the semantic vectors are, as long as they are incomplete."""
+    for name, progress in (("indexing", search.indexing), ("semantic", search.semantic)):
+        if progress is not None:
+            yield name, progress
 
 
 def _share(command: ContextSearch, search: FoundInMemory) -> int:

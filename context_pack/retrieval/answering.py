@@ -1,16 +1,18 @@
 """From a question with its vector to an answer, within one state of the index.
 
 Every distance is a true cosine distance by the one embedder that the answer names, for what only the keyword
-search found as well, and a distance that is too far leaves a hit out, whichever search found it.
+search found as well, and a distance that is too far leaves a hit out, whichever search found it. Until the
+semantic embedder is complete it has no distance to tell, but what it has embedded is found and ordered by it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import NamedTuple
 
 from context_pack.kernel.classes import evolve, frozen
-from context_pack.retrieval.fusion import DEPTH, calibrated, fused, relevances, shares
+from context_pack.retrieval.fusion import DEPTH, calibrated, estimated, fused, relevances, reordered, shares
 from context_pack.retrieval.model import (
     FoundPiece,
     Mode,
@@ -45,6 +47,13 @@ class AskedQuestion:
     vector: Vector | None
     semantic: Progress | None = None
     warning: str | None = None
+    other: tuple[Embedder, Vector] | None = None
+    """The other embedder and its vector of the query, where both are asked."""
+
+    @property
+    def share(self) -> float:
+        """How far the semantic embedder has come, from 0 to 1."""
+        return self.semantic.done / max(1, self.semantic.total) if self.semantic is not None else 1.0
 
 
 class _Measured(NamedTuple):
@@ -65,36 +74,53 @@ def answered(snapshot: Snapshot, asked: AskedQuestion) -> Ranking:
         candidates = [one for one in candidates if one.distance <= question.max_distance]
     hits = _shown(snapshot, candidates, question.limit)
     total = max(len(hits), sum(one.relevance >= FLOOR for one in candidates))
-    return Ranking(hits, total, embedder.id, asked.semantic, mode, asked.warning, more)
+    return Ranking(hits, total, embedder.id, asked.semantic, mode, asked.warning, more, embedder.weight)
 
 
 def _candidates(snapshot: Snapshot, asked: AskedQuestion, mode: Mode) -> tuple[list[_Measured], bool]:
     """What either search found, best first, and whether the words found more than was looked at."""
     question, embedder = asked.question, asked.embedder
     words = tokens(question.query) if mode != "vector" else []
-    reach = DEPTH if _is_lexical(embedder) else _REACH
-    worded = snapshot.keyword(words, question.scope, reach) if words else ()
     near: Sequence[PieceHit] = ()
+    further: Sequence[PieceHit] = ()
     named: Sequence[int] = ()
     if asked.vector is not None:
         depth = DEPTH if mode == "hybrid" else DEPTH + question.limit
         near = snapshot.nearest(embedder.id, asked.vector, question.scope, depth)
+    if asked.other is not None and asked.semantic is not None and mode == "hybrid":
+        semantic, vector = asked.other
+        further = snapshot.nearest(semantic.id, vector, question.scope, ceil(DEPTH * asked.share))
+    reach = _REACH if further or not _is_lexical(embedder) else DEPTH
+    worded = snapshot.keyword(words, question.scope, reach) if words else ()
     cosines = {hit.piece: hit.score for hit in near}
+    seen = cosines.keys() | {hit.piece for hit in further}
     # What the vectors found has its score by words as well, though it came late there.
-    keyword = {hit.piece: hit.score for at, hit in enumerate(worded) if at < DEPTH or hit.piece in cosines}
+    keyword = {hit.piece: hit.score for at, hit in enumerate(worded) if at < DEPTH or hit.piece in seen}
     if asked.vector is not None:
         named = snapshot.named(question.names, question.scope, DEPTH) if question.names else ()
-        unmeasured = [piece for piece in dict.fromkeys((*keyword, *named)) if piece not in cosines]
+        unmeasured = list(dict.fromkeys(piece for piece in (*keyword, *named, *seen) if piece not in cosines))
         cosines.update(snapshot.cosines(embedder.id, asked.vector, unmeasured) if unmeasured else {})
-    found = shares(keyword, cosines, _floor(embedder, near))
-    order = fused(found, embedder.weight if keyword else 1.0)
+    judge, floor, meaning, ordered = embedder, _floor(embedder, near), cosines, cosines
+    if asked.other is not None and mode == "hybrid":
+        others = snapshot.cosines(asked.other[0].id, asked.other[1], list(cosines))
+        if asked.semantic is None:
+            floor, ordered = (0.0, reordered(others, cosines, 1.0)) if keyword else (floor, cosines)
+        elif further:
+            judge = asked.other[0]
+            floor = _floor(judge, further)
+            ordered = meaning = estimated(others, cosines, floor)
+            if keyword:
+                floor, ordered = 0.0, reordered(cosines, others, asked.share)
+    found = shares(keyword, ordered, floor)
+    weight = embedder.weight + asked.share * (judge.weight - embedder.weight)
+    order = fused(found, weight if keyword else 1.0)
     scores = relevances(
         order,
         keyword,
-        cosines,
-        weight={"hybrid": embedder.weight, "vector": 1.0, "keyword": 0.0}[mode],
+        meaning,
+        weight={"hybrid": embedder.weight if keyword else judge.weight, "vector": 1.0, "keyword": 0.0}[mode],
         ideal=snapshot.ideal(words) if keyword else 0.0,
-        unrelated=unrelated(embedder),
+        unrelated=unrelated(judge),
     )
     measured = [
         _Measured(piece, 1.0 - cosines.get(piece, 0.0), score, found[piece])

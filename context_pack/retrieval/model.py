@@ -132,6 +132,8 @@ class Question:
     limit: int = 10
     max_distance: float | None = None
     hybrid: bool = True
+    both: bool = False
+    """Whether the fast embedder's cosines are the scale of the semantic one's order, as is best for code."""
     names: tuple[str, ...] = ()
     """What is defined by one of these names is a candidate, wherever words and vectors have it."""
 
@@ -160,3 +162,5 @@ class Ranking:
     warning: str | None = None
     more: bool = False
     """Whether more pieces have words of the query than were looked at: then `total` is a lower bound."""
+    weight: float = 0.0
+    """The share of the vectors in the order."""

@@ -67,9 +67,8 @@ class Calibrated(Protocol):
 class LoadsModel(Protocol):
     """An embedder with a model of its own, which takes long to load."""
 
-    @property
-    def loaded(self) -> bool:
-        """Whether the model is loaded."""
+    def ready(self) -> bool:
+        """Whether it is loaded, or cannot be; if it is not, loading begins in a thread."""
 
 
 class Snapshot(Protocol):

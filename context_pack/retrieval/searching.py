@@ -1,14 +1,14 @@
-"""Searches an index: chooses the embedder, and embeds a few pieces for the next search.
+"""Searches an index: chooses the embedder, and notes what should be embedded next.
 
 The semantic embedder answers when every piece in the scope has a vector of it; until then the fast one does,
-and the pieces that the question brought up are first in line for the background, or embedded within a budget
-where there is none. An embedder that fails costs a
-warning, never the answer: the other search, or the other embedder, is left.
+with the help of what is embedded so far. The pieces that a question brought up are first in line for the
+background, or embedded within a budget where there is none. An embedder that fails costs a warning, never the
+answer: the other search, or the other embedder, is left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ParamSpec, TypeVar
 
 from context_pack.kernel.classes import evolve, field, frozen
@@ -41,7 +41,7 @@ def budget_beside(background: Background | None) -> float:
 
 
 DOUBTFUL = 0.25
-"""Below this relevance the fast embedder's best hit is hardly one, and the semantic one is asked."""
+"""Below this relevance the fast embedder's best hit is hardly one."""
 # How many of a question's candidates are worth embedding before it is answered.
 _WORTH_EMBEDDING = 40
 
@@ -85,8 +85,6 @@ class Searching:
     budget: float = field(default=BUDGET, kw_only=True)
     shortened: Callable[[str], str] = field(default=str, kw_only=True)
     """What the semantic embedder is given of a piece."""
-    _embedded_before: list[int] = field(factory=list, init=False, eq=False, repr=False)
-    """How much was embedded when loading the model was last left to the worker."""
 
     def ask(self, questions: Sequence[Question]) -> list[Ranking]:
         """The answers in order; the queries are embedded together."""
@@ -110,13 +108,11 @@ class Searching:
             asked = self._prepared(snapshot, questions)
             answers = [answered(snapshot, one) for one in asked]
             missing = self._missing(snapshot, asked, answers)
-        if not missing and not _doubtful(asked, answers):
-            return answers
-        complete, warning = self._completed(asked, missing)
-        if complete:
+        done = self._embedded_next(missing) if missing else 0
+        if done and any(one.semantic and one.semantic.total - one.semantic.done <= done for one in asked):
             with self.index.reading() as snapshot:
                 return [answered(snapshot, one) for one in self._prepared(snapshot, questions)]
-        return [with_warning(one, warning) for one in answers] if warning else answers
+        return answers
 
     def related(
         self, corpus: str, key: str, chunk: str | None = None, limit: int = 5, same_document: bool = False
@@ -148,11 +144,6 @@ class Searching:
                 hits = nearest_entries(snapshot, embedder, vector, scope, limit, chunk)
             return Ranking(hits, len(hits), embedder.id, progress, "vector", warning)
 
-    def weight_of(self, embedder: str) -> float:
-        """The weight of the embedder of this id."""
-        semantic = self.semantic
-        return semantic.weight if semantic is not None and semantic.id == embedder else self.fast.weight
-
     def fill(self, scope: Scope, stop: Stop, report: Callable[[Progress], None]) -> Progress:
         """Embed what has no semantic vector yet, until all have one or `stop` says so; how far it came.
 
@@ -165,28 +156,36 @@ class Searching:
         return fill(self.index, self.semantic, scope, stop, report, self.shortened)
 
     def _prepared(self, snapshot: Snapshot, questions: Sequence[Question]) -> list[AskedQuestion]:
-        """Each question with its embedder and its vector."""
+        """Each question with its embedder and its vector, and with the other's where both are asked."""
         chosen = [self._chosen(snapshot, question.scope) for question in questions]
-        vectors: dict[int, Vector] = {}
+        vectors: dict[Embedder | None, dict[int, Vector]] = {self.fast: {}, self.semantic: {}}
         warning: str | None = None
         if self.semantic is not None:
-            ready = [at for at, (embedder, _) in enumerate(chosen) if embedder is self.semantic]
+            ready = [at for at, (one, _) in enumerate(chosen) if one is self.semantic or self._has_model()]
             try:
-                vectors.update(_embedded(self.semantic, questions, ready))
+                vectors[self.semantic] = _embedded(self.semantic, questions, ready)
             except EmbedderFailed as failed:
                 warning = str(failed)
                 chosen = [(self.fast, progress) for _, progress in chosen]
-        for vector in vectors.values():
-            self._compare(snapshot, self.semantic, vector)
-        left = [at for at in range(len(questions)) if at not in vectors]
+            for vector in vectors[self.semantic].values():
+                self._compare(snapshot, self.semantic, vector)
+        left = [at for at, (one, _) in enumerate(chosen) if one is self.fast or questions[at].both]
         try:
-            vectors.update(_embedded(self.fast, questions, left))
+            vectors[self.fast] = _embedded(self.fast, questions, left)
         except EmbedderFailed as failed:
             warning = str(failed)
-        return [
-            AskedQuestion(question, embedder, vectors.get(at), progress, warning)
-            for at, (question, (embedder, progress)) in enumerate(zip(questions, chosen, strict=True))
-        ]
+        asked = []
+        for at, (question, (embedder, progress)) in enumerate(zip(questions, chosen, strict=True)):
+            other = self.semantic if embedder is self.fast else self.fast
+            beside = (other, vectors[other][at]) if other is not None and at in vectors[other] else None
+            asked.append(
+                AskedQuestion(question, embedder, vectors[embedder].get(at), progress, warning, beside)
+            )
+        return asked
+
+    def _has_model(self) -> bool:
+        """Whether an incomplete answer may ask the semantic embedder; it waits for no model to load."""
+        return self.budget > 0 or not isinstance(self.semantic, LoadsModel) or self.semantic.ready()
 
     def _compare(self, snapshot: Snapshot, embedder: Embedder | None, vector: Vector) -> None:
         """Make sure that a semantic vector can be compared with those in the index.
@@ -210,57 +209,34 @@ class Searching:
     def _missing(
         self, snapshot: Snapshot, asked: Sequence[AskedQuestion], answers: Sequence[Ranking]
     ) -> dict[int, str]:
-        """What the answers show that has no semantic vector yet, best first, with what to embed for it."""
-        if self.semantic is None or all(one.semantic is None for one in asked):
+        """What lacks a semantic vector, with what to embed for it: what the answers show, best first."""
+        waiting = [at for at, one in enumerate(asked) if one.semantic is not None and one.warning is None]
+        if self.semantic is None or not waiting:
             return {}
-        pieces = dict.fromkeys(
-            hit.found.piece
-            for one, answer in zip(asked, answers, strict=True)
-            if one.semantic is not None
-            for hit in answer.hits[:_WORTH_EMBEDDING]
+        shown = dict.fromkeys(
+            hit.found.piece for at in waiting for hit in answers[at].hits[:_WORTH_EMBEDDING]
         )
-        texts = snapshot.unembedded(self.semantic.id, list(pieces))
-        missing = {piece: texts[piece] for piece in pieces if piece in texts}
-        for one in asked:
-            left = one.semantic.total - one.semantic.done if one.semantic is not None else 0
-            if self.budget > 0 and 0 < left <= _WORTH_EMBEDDING:
+        texts = snapshot.unembedded(self.semantic.id, list(shown))
+        missing = {piece: texts[piece] for piece in shown if piece in texts}
+        for one in asked if self.budget > 0 else ():
+            if one.semantic is not None and one.semantic.total - one.semantic.done <= _WORTH_EMBEDDING:
                 # So little is left that the scope may be complete before the answer goes out.
-                rest = self.index.lacking(self.semantic.id, one.question.scope, _WORTH_EMBEDDING)
-                missing.update((piece, text) for piece, text in rest.items() if piece not in missing)
+                missing |= self.index.lacking(self.semantic.id, one.question.scope, _WORTH_EMBEDDING)
         return missing
 
-    def _completed(self, asked: Sequence[AskedQuestion], missing: dict[int, str]) -> tuple[bool, str | None]:
-        """Embed within the budget; whether a scope may be complete now, or what hindered it."""
+    def _embedded_next(self, missing: Mapping[int, str]) -> int:
+        """Embed within the budget and put the rest first in line; how many were embedded."""
         assert self.semantic is not None
+        done: set[int] = set()
         try:
-            done: set[int] = set()
-            # A query gives up sooner than documents do: whoever waits learns from it whether to go on.
-            if not self._leaves_model_to_worker(asked):
-                self.semantic.embed([asked[0].question.query], "query")
             if self.budget > 0:
                 begun = {piece: self.shortened(text) for piece, text in missing.items()}
                 done = fill_within(self.index, self.semantic, begun, self.monotonic, self.budget)
             self.index.wanted([piece for piece in missing if piece not in done])
-        except EmbedderFailed as failed:
-            return False, str(failed)
-        except Failure:
-            # The answer is there already; the background has the same work and tells what hinders it.
-            return False, None
-        return any(
-            one.semantic and one.semantic.total - one.semantic.done <= len(done) for one in asked
-        ), None
-
-    def _leaves_model_to_worker(self, asked: Sequence[AskedQuestion]) -> bool:
-        """Whether loading the model is left to the worker, as long as that makes progress.
-
-        Loading it to learn that it works is half of a first answer's time.
-        """
-        if self.budget > 0 or not isinstance(self.semantic, LoadsModel) or self.semantic.loaded:
-            return False
-        done = sum(one.semantic.done for one in asked if one.semantic is not None)
-        advancing = self._embedded_before != [done]
-        self._embedded_before[:] = [done]
-        return advancing
+        except (EmbedderFailed, Failure):
+            # The answer is there already; whoever embeds next tells what hinders it.
+            return 0
+        return len(done)
 
     def _embed_one(self, embedder: Embedder, text: str) -> tuple[Embedder, Vector | None, str | None]:
         """A passage by the embedder, by the fast one when that fails, or by none."""
@@ -271,17 +247,6 @@ class Searching:
             except EmbedderFailed as failed:
                 warning = str(failed)
         return self.fast, None, warning
-
-
-def _doubtful(asked: Sequence[AskedQuestion], answers: Sequence[Ranking]) -> bool:
-    """Whether the fast embedder found nothing while the semantic index is incomplete.
-
-    Then nobody has asked the semantic one for anything, and a failure of it would look like an empty answer.
-    """
-    return any(
-        one.semantic is not None and not any(hit.relevance >= DOUBTFUL for hit in answer.hits)
-        for one, answer in zip(asked, answers, strict=True)
-    )
 
 
 def _embedded(embedder: Embedder, questions: Sequence[Question], which: Sequence[int]) -> dict[int, Vector]:

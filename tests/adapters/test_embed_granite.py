@@ -7,14 +7,16 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
 import pytest
+from waiting import until
 
 from context_pack.retrieval.ports import EmbedderFailed
 from context_pack_adapters.embed import granite
-from context_pack_adapters.embed.sentences import SentenceEmbedder
+from context_pack_adapters.embed.sentences import Model, SentenceEmbedder
 
 REFERENCE: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "fixtures/embed/granite_reference.json").read_text("utf-8")
@@ -81,6 +83,25 @@ def test_vectors_are_independent_of_threads_and_batch_neighbours(embedder: Sente
     with ThreadPoolExecutor(2) as pool:
         apart = list(pool.map(lambda text: embedder.embed([text], "document")[0], texts))
     assert np.allclose(together, apart, atol=1e-5)
+
+
+@pytest.mark.clause("RT-25")
+def test_a_model_that_loads_in_a_thread_is_ready_even_if_it_failed() -> None:
+    begun, may_end = Event(), Event()
+
+    def load() -> Model:
+        begun.set()
+        may_end.wait()
+        raise EmbedderFailed("no weights")
+
+    embedder = SentenceEmbedder("slow/1", 8, 0.7, load)
+    assert not embedder.ready()
+    begun.wait()
+    assert not embedder.ready()
+    may_end.set()
+    until(embedder.ready)
+    with pytest.raises(EmbedderFailed, match="no weights"):
+        embedder.embed(["text"], "query")
 
 
 @pytest.mark.clause("EM-04")

@@ -283,11 +283,22 @@ def _embedder(settings: Settings) -> Finding:
                 return Finding("embedder", "ok", "fast, as it was asked for")
             return Finding("embedder", "warn", "fast; searches by meaning need a model", granite.INSTALL)
         if settings.embedder.startswith("http"):
-            return Finding("embedder", "ok", f"an endpoint ({chosen.semantic.id}); it was not asked")
+            found = f"an endpoint ({chosen.semantic.id}); it was not asked"
+            return Finding("embedder", "ok", found + _embedded(settings, chosen.semantic.id))
         chosen.semantic.embed(["probe"], "query")
     except ImportError:
         return Finding("embedder", "warn", "not looked at: a package is missing", "mend the packages first")
     except EmbedderFailed as failure:
         mend = "correct CONTEXT_PACK_MODEL_DIR" if settings.model_dir else granite.REINSTALL
         return Finding("embedder", "warn", f"{failure}; searches use the fast one", mend)
-    return Finding("embedder", "ok", f"{chosen.semantic.id} works")
+    return Finding("embedder", "ok", f"{chosen.semantic.id} works{_embedded(settings, chosen.semantic.id)}")
+
+
+def _embedded(settings: Settings, embedder: str) -> str:
+    """How far the index of the code is embedded; nothing where there is none."""
+    from context_pack_adapters.disk_ports import MEMORY_INDEX
+    from context_pack_adapters.index.connections import pieces_in
+
+    path = Path(project_folders(settings)[0].path) / MEMORY_INDEX
+    total = pieces_in(path)
+    return f"; {pieces_in(path, embedder):,} of {total:,} pieces of the project are embedded" if total else ""

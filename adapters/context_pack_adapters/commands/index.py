@@ -87,9 +87,10 @@ def index(options: Namespace, shell: Shell) -> int:
     if options.json:
         shell.terminal.json(outcome)
     else:
+        embedded = f"{semantic.done} of {semantic.total} pieces embedded, " if semantic is not None else ""
         shell.terminal.line(
             f"{counted(tally.files, 'file')}: {len(tally.index)} indexed, {len(tally.remove)} removed, "
-            f"{tally.in_words}, in {outcome['seconds']:.1f} s"
+            f"{tally.in_words}, {embedded}in {outcome['seconds']:.1f} s"
         )
     return 1 if trouble else 0
 

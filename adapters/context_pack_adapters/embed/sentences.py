@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from math import isfinite
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from context_pack.retrieval.ports import EmbedderFailed, Kind
@@ -70,6 +71,7 @@ class SentenceEmbedder:
         self.id, self.dimension, self.weight = name, dimension, weight
         self._load, self._lock = load, Lock()
         self._model: Model | None = None
+        self._loading: Thread | None = None
 
     def embed(self, texts: Sequence[str], kind: Kind) -> Any:
         """One unit vector per text, as the rows of one array; of a long one its beginning.
@@ -84,10 +86,16 @@ class SentenceEmbedder:
             raise EmbedderFailed("the model's weights give vectors that are no numbers")
         return vectors
 
-    @property
-    def loaded(self) -> bool:
-        """Whether the model is loaded."""
-        return self._model is not None
+    def ready(self) -> bool:
+        """Whether it is loaded, or cannot be; if it is not, loading begins in a thread."""
+        if self._loading is None:
+            self._loading = Thread(target=self._try_to_load, daemon=True, name="model")
+            self._loading.start()
+        return self._model is not None or not self._loading.is_alive()
+
+    def _try_to_load(self) -> None:
+        with suppress(EmbedderFailed):  # whoever embeds is told
+            self.model()
 
     def model(self) -> Model:
         """The loaded model."""

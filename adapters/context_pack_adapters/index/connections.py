@@ -18,7 +18,7 @@ from threading import Lock
 from typing import TypeVar
 
 from context_pack_adapters.index.faults import Damaged, is_busy
-from context_pack_adapters.index.schema import check_schema, state_of
+from context_pack_adapters.index.schema import check_schema, state_of, vector_table
 from context_pack_adapters.serving import check_call
 
 T = TypeVar("T")
@@ -78,12 +78,18 @@ def _unwanted() -> bool:
     return False
 
 
-def pieces_in(path: Path) -> int:
-    """How many pieces an index file has; 0 for one that is not there or cannot be read."""
+def pieces_in(path: Path, embedder: str = "") -> int:
+    """How many pieces an index file has, or has embedded; 0 if it is not there or cannot be read."""
     try:
         with closing(connect(str(path), BUSY_SECONDS, "ro")) as connection:
             check_schema(connection)
-            return int(connection.execute("SELECT COUNT(*) FROM pieces").fetchone()[0])
+            table = "pieces"
+            if embedder:
+                row = connection.execute("SELECT id FROM embedders WHERE name = ?", (embedder,)).fetchone()
+                if row is None:
+                    return 0
+                table = vector_table(int(row[0]))
+            return int(connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0])
     except (sqlite3.Error, Damaged):
         return 0
 

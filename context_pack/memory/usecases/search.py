@@ -120,15 +120,16 @@ class MemorySearcher:
         refreshed = self.refresher.refresh(check, tell)
         check()
         names = tuple(sorted(QuestionWords.of(command.query).names))
-        question = Question(command.query, scope_of(command), max(command.limit, WEIGHED), names=names)
+        question = Question(
+            command.query, scope_of(command), max(command.limit, WEIGHED), both=True, names=names
+        )
         (ranking,) = self.ports.searching.ask([question])
         if not ranking.hits and refreshed.indexing is None and self._is_empty():
             raise Failure(Code.NOTHING_INDEXED, NOTHING, {"fallback": NOTHING_FALLBACK})
         floor = self._floor(ranking)
         # What is below the floor has nothing to do with the question: showing it would be no answer.
         again = AGAIN if command.limit <= MOST_LIMIT else AGAIN_OF_MANY
-        weight = self.ports.searching.weight_of(ranking.embedder)
-        weighed = ranked(ranking.hits, command.query, weight, again)
+        weighed = ranked(ranking.hits, command.query, ranking.weight, again)
         worth = after_successors([each for each in weighed if each[0] >= floor])
         hits = self._with_states(tuple(shown(self._whole(worth, command.limit))), check)
         if ranking.warning and not hits and self._has(question.scope):

@@ -225,24 +225,69 @@ def test_with_a_worker_a_search_embeds_nothing_but_its_hits_are_queued_first() -
 
 
 class LoadedThemes(Themes):
-    """The themes, as a model that is loaded with the first text."""
+    """The themes, as a model that takes its time to load."""
 
-    @property
-    def loaded(self) -> bool:
-        return bool(self.calls)
+    is_loaded = False
+
+    def ready(self) -> bool:
+        return self.is_loaded
 
 
 @pytest.mark.clause("RT-25")
-def test_with_a_worker_the_model_is_loaded_only_if_it_makes_no_progress(index: MemoryIndex) -> None:
+def test_beside_a_worker_an_incomplete_answer_does_not_wait_for_the_model(index: MemoryIndex) -> None:
+    searching(index, Themes()).fill(Scope(), lambda: False, lambda progress: None)
+    index.replace([entry("more.md", "one more about backoff")])
     themes = LoadedThemes()
     search = Searching(index, HashedEmbedder(), themes, monotonic=lambda: 0.0, budget=0.0)
-    assert ask(search, "login").semantic == Progress(0, 5)
-    searching(index, Themes()).fill(Scope(), lambda: False, lambda progress: None)
-    index.replace([entry("more.md", "one more about login")])
     assert ask(search, "login").semantic == Progress(5, 6)
-    assert not themes.loaded, "the background gets further"
+    assert themes.calls == []
+    themes.is_loaded = True
+    assert keys(ask(search, "login"))[0] == "auth.md"
     themes.failing = "no weights"
     assert ask(search, "login").warning == "no weights"
+
+
+@pytest.fixture
+def half() -> tuple[MemoryIndex, Searching]:
+    """Sixty documents of which the first thirty are embedded, and a search beside a worker."""
+    index = MemoryIndex(HashedEmbedder())
+    for at in range(30):
+        index.replace([entry(f"{at}.md", f"# Page {at}\n\nabout the cache and what is kept {at}")])
+    index.replace([entry("auth.md", DOCUMENTS["auth.md"])])
+    searching(index, Themes()).fill(Scope(), lambda: False, lambda progress: None)
+    for at in range(30, 60):
+        index.replace([entry(f"{at}.md", f"# Page {at}\n\nabout turbines and their blades {at}")])
+    return index, Searching(index, HashedEmbedder(), Themes(), monotonic=lambda: 0.0, budget=0.0)
+
+
+@pytest.mark.clause("RT-24", "RT-21")
+def test_what_is_embedded_so_far_is_found_by_meaning(half: tuple[MemoryIndex, Searching]) -> None:
+    index, search = half
+    answer = ask(search, "login")
+    assert keys(answer)[0] == "auth.md", "it shares no word with the question"
+    assert answer.hits[0].relevance > 0.3
+    assert (answer.embedder, answer.semantic) == (HashedEmbedder.id, Progress(31, 61))
+    (vector,) = HashedEmbedder().embed(["login"], "query")
+    with index.reading() as snapshot:
+        cosines = snapshot.cosines(HashedEmbedder.id, vector, [hit.found.piece for hit in answer.hits])
+    assert [hit.distance for hit in answer.hits] == pytest.approx([1 - one for one in cosines.values()])
+
+
+@pytest.mark.clause("ME-38")
+def test_by_both_embedders_the_semantic_order_has_the_fast_scale(index: MemoryIndex) -> None:
+    search = searching(index, Themes())
+    search.fill(Scope(), lambda: False, lambda progress: None)
+    query = "a user who has a password and cache"
+    fast = ask(searching(index), query, limit=5)
+    both = ask(search, query, limit=5, both=True)
+    assert both.embedder == Themes.id
+    nearest = sorted(both.hits, key=lambda hit: hit.distance)
+    assert [hit.meaning for hit in nearest] == sorted((hit.meaning for hit in fast.hits), reverse=True)
+
+
+@pytest.mark.clause("RT-24")
+def test_what_is_not_embedded_yet_stands_by_its_words(half: tuple[MemoryIndex, Searching]) -> None:
+    assert keys(ask(half[1], "login turbine blades 42"))[0] == "42.md"
 
 
 @pytest.mark.clause("RT-24")
