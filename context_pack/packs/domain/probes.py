@@ -1,8 +1,9 @@
 """Which of many known texts may stand in a file, without splitting the file into lines.
 
-A long text is known by what follows each line start of its beginning. A file is sampled: what follows its
-first line start, then the next at least `STEP` characters on. Wherever the text stands, one sample falls on
-its beginning. A short text is known by its longest line, and files are split for it.
+A text is known by what follows each line start of its beginning. A file is sampled: what follows its first
+line start, then the next at least a step further on. Wherever the text stands, one sample falls on its
+beginning. The steps of long texts are wider. A text that is too short for any is known by its longest line,
+and files are split for it.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from typing import Generic, TypeVar
 
 from context_pack.kernel.patterns import lazy_pattern
 
-PIECE, STEP = 48, 500
-"""How long a sample is, and how far samples are apart."""
-_SAMPLES = lazy_pattern(rf"(?s:.{{{STEP - PIECE - 1}}}).*+\n((?s:.{{0,{PIECE}}}))")
+PIECE, STEPS = 48, (500, 100)
+"""How long a sample is, and how many characters samples are apart."""
+_SAMPLES = {step: lazy_pattern(rf"(?s:.{{{step - PIECE - 1}}}).*+\n((?s:.{{0,{PIECE}}}))") for step in STEPS}
 
 T = TypeVar("T")
 
@@ -22,14 +23,18 @@ class Probes(Generic[T]):
     """Finds out which things may have their text in a file."""
 
     def __init__(self) -> None:
-        self._pieces: dict[str, tuple[T, ...]] = {}
-        self._lines: dict[str, tuple[T, ...]] = {}
+        self._known: dict[int, dict[str, tuple[T, ...]]] = {}
+        """What texts are known by, by the step of the samples; 0 is for whole lines."""
 
     def add(self, excerpt: str, thing: T) -> None:
         """Look for a text from now on."""
-        pieces = _pieces(f"{excerpt}\n")
-        known = self._pieces if pieces else self._lines
-        things = dict.fromkeys(pieces or [max(excerpt.split("\n"), key=len)], (thing,))
+        text = f"{excerpt}\n"
+        step, pieces = next(
+            ((step, pieces) for step in STEPS if (pieces := _pieces(text, step))),
+            (0, [max(excerpt.split("\n"), key=len)]),
+        )
+        known = self._known.setdefault(step, {})
+        things: dict[str, tuple[T, ...]] = dict.fromkeys(pieces, (thing,))
         for key in known.keys() & things:
             things[key] = (*known[key], thing)
         known.update(things)
@@ -37,21 +42,18 @@ class Probes(Generic[T]):
     def found(self, text: str) -> set[T]:
         """The things whose text may stand on whole lines of this one; no other has it there."""
         things: set[T] = set()
-        if self._pieces:
-            samples = _SAMPLES.findall(text)
+        for step, known in self._known.items():
+            samples = _SAMPLES[step].findall(text) if step else text.split("\n")
             samples.append(text[:PIECE])
-            known = self._pieces.keys()
-            for piece in () if known.isdisjoint(samples) else known & samples:
-                things.update(self._pieces[piece])
-        if self._lines:
-            for line in self._lines.keys() & text.split("\n"):
-                things.update(self._lines[line])
+            if not known.keys().isdisjoint(samples):
+                for key in known.keys() & samples:
+                    things.update(known[key])
         return things
 
 
-def _pieces(text: str) -> list[str]:
+def _pieces(text: str, step: int) -> list[str]:
     """What follows each line start up to the first that is a step away; nothing if the text ends before."""
-    last = text.find("\n", STEP - 2) + 1
+    last = text.find("\n", step - 2) + 1
     if not 0 < last <= len(text) - PIECE:
         return []
     found, start = [], 0
