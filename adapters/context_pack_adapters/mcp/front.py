@@ -17,7 +17,8 @@ from _thread import start_new_thread
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from context_pack_adapters.mcp.lanes import Entry, LaneJob, Lanes
+from context_pack_adapters.mcp.lane import Entry, LaneJob
+from context_pack_adapters.mcp.lanes import Lanes
 from context_pack_adapters.mcp.writer import PIPE_ATOMIC, Writer
 
 

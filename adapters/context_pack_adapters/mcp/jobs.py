@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from context_pack_adapters.mcp.eras import SEVERITY
 from context_pack_adapters.mcp.exchange import Exchange
-from context_pack_adapters.mcp.jsonrpc import Id
+from context_pack_adapters.mcp.jsonrpc import Id, same_id
 from context_pack_adapters.mcp.limits import OTHER_PAGE, page_tokens_of
 from context_pack_adapters.mcp.progress import HEARTBEAT_SECONDS, ProgressNotes
 from context_pack_adapters.mcp.wire import Refusal, error, failed, internal, notification
@@ -65,10 +65,8 @@ class JobContext:
         """The largest answer in tokens for the client of the legacy handshake."""
 
     def named(self, request_id: Id) -> list[Job]:
-        """The jobs with this id, for two may share one; ids are equal only within one JSON type."""
-        kind = type(request_id)
-        named = (job for job in list(self.jobs) if job.exchange.id == request_id)
-        return [job for job in named if type(job.exchange.id) is kind]
+        """The jobs with this id, for two may share one."""
+        return [job for job in list(self.jobs) if same_id(job.exchange.id, request_id)]
 
 
 class Job:

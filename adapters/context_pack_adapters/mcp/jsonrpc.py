@@ -29,6 +29,11 @@ INTERNAL_ERROR: Final = -32603
 Id = str | int
 
 
+def same_id(one: Id, other: Id) -> bool:
+    """Ids are equal only within one JSON type."""
+    return type(one) is type(other) and one == other
+
+
 class ParseFault(Exception):
     """A body that is not JSON as this server reads it; the text says why and quotes nothing."""
 

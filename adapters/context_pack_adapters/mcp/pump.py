@@ -18,7 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
 
 from context_pack_adapters.mcp.framing import Decoder, Fault, encode
-from context_pack_adapters.mcp.lanes import NUDGE_SECONDS, UNROUTED, LaneJob, Lanes
+from context_pack_adapters.mcp.lane import LaneJob
+from context_pack_adapters.mcp.lanes import NUDGE_SECONDS, UNROUTED, Lanes
 from context_pack_adapters.mcp.process import Signals, claim_streams, speak_utf8
 from context_pack_adapters.mcp.writer import Writer
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 from context_pack_adapters.mcp.eras import SUBSCRIPTION_KEY, Offered
-from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS, Id
+from context_pack_adapters.mcp.jsonrpc import INVALID_PARAMS, Id, same_id
 from context_pack_adapters.mcp.wire import Refusal, notification
 
 UPDATED = "notifications/resources/updated"
@@ -102,8 +102,8 @@ class Subscriptions:
     def cancel(self, request_id: Id) -> None:
         """End the streams with this id without a result."""
         with self._lock:
-            self._listeners = [each for each in self._listeners if not _same(each.id, request_id)]
-            self._silent = [each for each in self._silent if not _same(each.id, request_id)]
+            self._listeners = [each for each in self._listeners if not same_id(each.id, request_id)]
+            self._silent = [each for each in self._silent if not same_id(each.id, request_id)]
         self.tell()
 
     def finish(self) -> None:
@@ -186,8 +186,3 @@ def wanted(params: Mapping[str, Any], offered: Offered, tells: Callable[[str], b
     if offered.resources and told:
         honoured["resourceSubscriptions"] = told
     return honoured
-
-
-def _same(one: Id, other: Id) -> bool:
-    """Ids are equal only within one JSON type."""
-    return type(one) is type(other) and one == other

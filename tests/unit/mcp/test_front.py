@@ -8,11 +8,12 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
+from waiting import until
 
 from context_pack_adapters.mcp.front import Front
-from context_pack_adapters.mcp.lanes import LaneJob, Lanes
+from context_pack_adapters.mcp.lane import LaneJob
+from context_pack_adapters.mcp.lanes import Lanes
 from context_pack_adapters.mcp.writer import Writer
-from tests.support.waiting import until
 
 PATIENCE = 120.0
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 import pytest
 from waiting import PATIENCE
 
-from context_pack_adapters.mcp.lanes import FULL_JOBS, MOST_LOST, Lanes
+from context_pack_adapters.mcp.lane import MOST_LOST
+from context_pack_adapters.mcp.lanes import FULL_JOBS, Lanes
 
 
 class Task:
