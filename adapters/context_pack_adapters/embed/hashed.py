@@ -68,7 +68,7 @@ class HashedEmbedder:
 
         return self.embed_tokens(tokens(text) for text in texts)
 
-    def embed_tokens(self, texts: Iterable[Sequence[str]]) -> Sequence[Any]:
+    def embed_tokens(self, texts: Iterable[Sequence[str]]) -> Any:
         """One unit vector per text, given as its tokens: for those who have them already."""
         counts = [_counted(found) for found in texts]
         if "numpy" not in sys.modules and sum(map(len, counts)) <= FEW_TOKENS:
@@ -172,8 +172,9 @@ class _KeptTokens:
         at = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
         targets = np.repeat(bases, lengths) + self._places[at]
         shares = np.repeat(weights, lengths) * self._shares[at]
-        sums = np.bincount(targets, shares, len(texts) * 2 * DIMENSION).reshape(len(texts), 2, DIMENSION)
-        whole: NDArray[np.float64] = sums[:, 0] - sums[:, 1]
+        sums = np.bincount(targets, shares, len(texts) * 2 * DIMENSION).astype(np.float64, copy=False)
+        added, subtracted = sums.reshape(len(texts), 2, DIMENSION).swapaxes(0, 1)
+        whole: NDArray[np.float64] = added - subtracted
         return whole
 
     def _learn(self, texts: Sequence[Mapping[str, int]]) -> None:

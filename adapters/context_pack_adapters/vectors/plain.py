@@ -40,7 +40,7 @@ def cosine_with(vector: array[float]) -> Callable[[bytes], float]:
     def cosine(blob: bytes) -> float:
         if len(blob) != 4 * len(vector):
             raise ValueError("a vector has another dimension")
-        found = sum(map(mul, numbers, chosen(memoryview(blob).cast("f"))))
+        found: float = sum(map(mul, numbers, chosen(memoryview(blob).cast("f"))))
         if not isfinite(found):
             raise ValueError("a vector holds something that is no number")
         return max(-1.0, min(found, 1.0))

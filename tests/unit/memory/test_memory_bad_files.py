@@ -151,7 +151,8 @@ def test_a_file_that_cannot_be_embedded_fails_alone_in_its_batch() -> None:
     ports = ports_over({"bad.py": BAD, "good.py": GOOD, "more.py": GOOD.replace("zebra", "gnu")})
     assert ports.memory is not None
     index = MemoryIndex(Choking())
-    indexer = CodeIndexer(ports.memory.tree, index, lambda: ports.memory.syntax)
+    syntax = ports.memory.syntax
+    indexer = CodeIndexer(ports.memory.tree, index, lambda: syntax)
     assert indexer.carry_out(indexer.plan()).done == 3
     assert indexer.failed() == {"bad.py": "indexing it failed inside (FloatingPointError)"}
     with index.reading() as snapshot:
@@ -169,7 +170,8 @@ def test_an_index_that_cannot_be_written_is_no_fault_of_a_file() -> None:
 
     ports = ports_over({"good.py": GOOD})
     assert ports.memory is not None
-    indexer = CodeIndexer(ports.memory.tree, Full(HashedEmbedder()), lambda: ports.memory.syntax)
+    syntax = ports.memory.syntax
+    indexer = CodeIndexer(ports.memory.tree, Full(HashedEmbedder()), lambda: syntax)
     with pytest.raises(Failure, match="no space left"):
         indexer.carry_out(indexer.plan())
 
