@@ -7,7 +7,6 @@ it has said hello, and calls one much later.
 from __future__ import annotations
 
 import threading
-from _thread import start_new_thread
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -67,8 +66,7 @@ class OnDemand:
     def prepare(self) -> None:
         """Preload, in a thread and once, what the first call of any tool would wait for."""
         if self._unprepared.acquire(blocking=False):
-            # Not `Thread.start`, which waits for the thread: for ever, if memory ends at that moment.
-            start_new_thread(self._warm, ())
+            threading.Thread(target=self._warm, name="tools", daemon=True).start()
 
     def _warm(self) -> None:
         with suppress(Exception):  # the first call meets the same trouble, and tells it
