@@ -9,7 +9,7 @@ from context_pack.kernel.classes import frozen
 from context_pack.kernel.instants import format_instant
 from context_pack.kernel.ports import Clock
 from context_pack.kernel.ttl import remaining_seconds
-from context_pack.packs.domain.model import Diagram, Pack, Ref
+from context_pack.packs.domain.model import Diagram, Pack, Section
 from context_pack.packs.domain.record import (
     diagram_record,
     lines_record,
@@ -99,19 +99,20 @@ class ActionAnswers:
 
 
 def _part_record(part: Part | None, pointed: WrittenRef | None) -> Payload | None:
-    """A section, ref or diagram as it now is, a ref with what it points at; None when it is gone."""
-    if part is None:
-        return None
-    if isinstance(part, Ref):
-        return {**ref_record(part, anchors=False), **({} if pointed is None else _pointed_record(pointed))}
-    return diagram_record(part) if isinstance(part, Diagram) else section_record(part, anchors=False)
+    """A section, ref or diagram as it now is; None when it is gone.
 
-
-def _pointed_record(pointed: WrittenRef) -> Payload:
-    """What a ref that was just written points at: where, the first and last line there, and a warning."""
+    A ref comes with what it points at: where, the first and last line there, and perhaps a warning.
+    """
+    if isinstance(part, Section):
+        return section_record(part, anchors=False)
+    if isinstance(part, Diagram):
+        return diagram_record(part)
+    if part is None or pointed is None:
+        return None if part is None else ref_record(part, anchors=False)
     found, excerpt = pointed.resolution.found, pointed.resolution.excerpt
     lines = [] if excerpt is None else excerpt.split("\n")
     record = {
+        **ref_record(part, anchors=False),
         "state": pointed.resolution.state.value,
         "found": found and {"path": found.path.value, "lines": lines_record(found.lines)},
         "first_line": lines[0][:LINE_CHARS] if lines else None,

@@ -50,8 +50,7 @@ class IndexEntry:
     facts: Mapping[str, Any] = field(factory=dict)
 
 
-@frozen
-class KnownEntry:
+class KnownEntry(NamedTuple):
     """What the index remembers of an entry, enough to see whether it changed."""
 
     digest: str

@@ -94,15 +94,6 @@ def pieces_in(path: Path, embedder: str = "") -> int:
         return 0
 
 
-def identity_of(path: str) -> Identity:
-    """Device and inode of the file at a path now."""
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return None
-    return (status.st_dev, status.st_ino)
-
-
 class CheckedIndex:
     """An index file that was checked and found good."""
 
@@ -122,8 +113,15 @@ class CheckedIndex:
         self._names = self._named()
 
     def _named(self) -> tuple[Identity, ...]:
-        """The inodes that the index and its log have on disk now."""
-        return tuple(identity_of(self._path + suffix) for suffix in ("", "-wal", "-shm"))
+        """Device and inode that the index and its log have on disk now."""
+        found: list[Identity] = []
+        for suffix in ("", "-wal", "-shm"):
+            try:
+                status = os.lstat(self._path + suffix)
+                found.append((status.st_dev, status.st_ino))
+            except OSError:
+                found.append(None)
+        return tuple(found)
 
     def is_current(self) -> bool:
         """Whether the open files are still those on disk, and undamaged."""
@@ -133,7 +131,7 @@ class CheckedIndex:
 
     def is_named(self) -> bool:
         """Whether the open index is still the file on disk, regardless of its log."""
-        return identity_of(self._path) == self._names[0]
+        return self._named()[0] == self._names[0]
 
     def lost_its_log(self) -> bool:
         """Whether SQLite's log was removed while open, which loses committed changes."""
@@ -179,8 +177,14 @@ class CheckedIndex:
         writer = self._writer
         end = time.monotonic() + (self._timeout if wait else 0)
         try:
-            while not _begun(writer, last=time.monotonic() >= end):
-                check_call()
+            while not writer.in_transaction:
+                is_last = time.monotonic() >= end
+                try:
+                    writer.execute("BEGIN IMMEDIATE")
+                except sqlite3.OperationalError as error:
+                    if is_last or not is_busy(error):
+                        raise
+                    check_call()
             done = action(writer)
             writer.execute("COMMIT")
         except BaseException:
@@ -206,14 +210,3 @@ class CheckedIndex:
             connection.close()
         if writer is not None:
             writer.close()
-
-
-def _begun(writer: sqlite3.Connection, last: bool) -> bool:
-    """Begin a write transaction; False while the file is locked, unless this is the last attempt."""
-    try:
-        writer.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as error:
-        if last or not is_busy(error):
-            raise
-        return False
-    return True

@@ -105,16 +105,14 @@ def _vectors(
     waiting = list(missing)
     for start in range(0, len(waiting), EMBED_TEXTS):
         some = waiting[start : start + EMBED_TEXTS]
+        given = [missing[digest] for digest in some]
         try:
-            made = _embedded([missing[digest] for digest in some], embedder)
+            if isinstance(embedder, TokenEmbedder):
+                made = embedder.embed_tokens([*tokens(piece.context), *body] for piece, body in given)
+            else:
+                made = embedder.embed([embedded(piece.context, piece.text) for piece, _ in given], "document")
         except EmbedderFailed:
             return
         for digest, blob in zip(some, to_blobs(made, embedder.dimension), strict=True):
             if blob is not None:
                 yield digest, blob
-
-
-def _embedded(some: Sequence[tuple[Piece, list[str]]], embedder: Embedder) -> Sequence[Vector]:
-    if isinstance(embedder, TokenEmbedder):
-        return embedder.embed_tokens([*tokens(piece.context), *body] for piece, body in some)
-    return embedder.embed([embedded(piece.context, piece.text) for piece, _ in some], "document")
