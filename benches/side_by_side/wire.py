@@ -85,6 +85,11 @@ class Server:
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
+    def processor_seconds(self) -> float:
+        """The processor time it has used so far."""
+        used = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return sum(map(int, used)) / os.sysconf("SC_CLK_TCK")
+
     def close(self) -> None:
         """End it by end of input."""
         self.stdin.close()
