@@ -106,7 +106,7 @@ def rules(patterns: Patterns, steps: Steps) -> dict[str, Rule]:
         if sum(validator.evolve(schema=schema).is_valid(value) for schema in wanted) != 1:
             yield ValidationError("oneOf")
 
-    def unevaluated(kind: type) -> Rule:
+    def unevaluated(kind: type[Any]) -> Rule:
         def rule(validator: Any, wanted: Any, value: Any, schema: Any) -> Errors:
             if isinstance(value, kind):
                 known, rest = seen.of(validator, value, schema), validator.evolve(schema=wanted)
