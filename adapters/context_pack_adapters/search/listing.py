@@ -1,4 +1,7 @@
-"""The files that a search reads: from one walk, cached until a folder or an ignore file changes."""
+"""The files that a search reads: from one walk, cached until a folder or an ignore file changes.
+
+Worth it by `benches/side_by_side/grep.py`: a search that walks each time takes almost three times as long.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Literals that every match of a pattern contains, so that a search can look for them first.
 
 They are a few alternatives of which every match holds one (`get|set` has two); longer is rarer, so better.
+Worth it by `benches/side_by_side/grep.py`: `[A-Z]\\w+Error` takes ten times as long without.
 """
 
 from __future__ import annotations
