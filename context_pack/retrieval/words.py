@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 from context_pack.kernel.patterns import lazy_pattern
 
@@ -161,9 +163,14 @@ def _stem(word: str) -> str:
     if not (word.isascii() and word.isalpha()):
         return word[:LONGEST]
     # An instance has state and is cheap, so each word gets one: threads meet here.
+    return str(_stemmer()("english", 0).stemWord(word))[:LONGEST]
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Callable[[str, int], Any]:
     from Stemmer import Stemmer
 
-    return str(Stemmer("english", 0).stemWord(word))[:LONGEST]
+    return Stemmer  # type: ignore[no-any-return]
 
 
 def _shape_of(char: str) -> str:

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 
-from context_pack.retrieval.words import ascii_runs, run_tokens, tokens
+from context_pack.retrieval.words import ascii_runs, folded, run_tokens, tokens
 
 SHORT_LINES = 8
 """What has no more lines is shown whole."""
@@ -33,21 +33,21 @@ class AskedWords:
 
     def telling(self, text: str, lines: Sequence[str], head: int) -> list[int]:
         """The lines behind the head that hold most of the words, the first of equal ones."""
-        strange = {line for signed in _SIGNED for line in _holding(text, signed)}
-        if not (self._plain and text.isascii()):
-            strange.update(index for index, line in enumerate(lines) if not (self._plain and line.isascii()))
         most: dict[int, int] = defaultdict(int)
-        bare = text.lower().translate(_JOINTS)
+        bare = (text if text.isascii() else folded(text)).casefold().translate(_JOINTS)
         for stem, words in self._stems.items():
             for index in _holding(bare, stem):
                 most[index] += words
+        strange = {line for signed in _SIGNED for line in _holding(text, signed)}
+        if not self._plain:
+            strange.update(range(len(lines)))
         most.update((index, len(self._words)) for index in strange)
         best: list[tuple[int, int]] = []
         for place in sorted([(-words, index) for index, words in most.items() if index >= head]):
             if len(best) == TELLING_LINES and best[-1] < place:
                 break  # no line after it can have more words
             index = place[1]
-            if found := self._words_in(lines[index], index in strange):
+            if found := self._words_in(lines[index], index in strange or not lines[index].isascii()):
                 insort(best, (-len(found), index))
                 del best[TELLING_LINES:]
         return [index for _, index in best]

@@ -33,3 +33,18 @@ def test_a_short_piece_is_shown_whole_and_a_head_may_take_lines() -> None:
     assert excerpt(short, AskedWords(["nothing"])) == short
     many = "@cache\n@traced\n" + LONG
     assert excerpt(many, AskedWords(["zebra"])) == "@cache\n@traced\ndef rotate_keys(store, now):\n…"
+
+
+@pytest.mark.clause("ME-44")
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("strasse naive", "    # die Straße ist naïve"),
+        ("C#", "    # as C# has it"),
+        ("日本", "    # 日本語"),
+        ("parsehttp", "    call(parse_http)"),
+    ],
+)
+def test_accents_signs_and_joined_words_are_found_in_a_line(question: str, line: str) -> None:
+    text = f"def one():\n{'    pass  # x#y → z' * 9}\n" + "    pass\n" * 9 + line
+    assert excerpt(text, AskedWords(tokens(question))) == f"def one():\n…\n{line}"
