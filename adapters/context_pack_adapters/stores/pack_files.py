@@ -168,14 +168,15 @@ class PackFiles:
         elif not changed:
             return
         try:
-            with translated("packs"):
-                if changed is None:
-                    self._look_at_all(whole)
-                else:
-                    self._look_at([pack_id for name in changed if (pack_id := _pack_id_of(name))])
-        except BaseException:
+            if changed is None:
+                self._look_at_all(whole)
+            else:
+                self._look_at([pack_id for name in changed if (pack_id := _pack_id_of(name))])
+        except BaseException as error:
             # What was told is told once: the next look has to be at everything.
             self._unwatch()
+            if isinstance(error, OSError):
+                raise io_failure(error, "packs") from error
             raise
         self.was_looked_at = True
 
