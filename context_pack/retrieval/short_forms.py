@@ -6,10 +6,10 @@ scifact-train .7098 either way (`benches/quality/documents.py --tier fast`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import lru_cache
 
-from context_pack.retrieval.words import tokens
+from context_pack.retrieval.words import LONGEST, tokens
 
 LEAST_PREFIX = 4
 _GROUPS = """
@@ -39,15 +39,16 @@ def _table() -> Mapping[str, tuple[str, ...]]:
     return {word: tuple(other for other in group if other != word) for group in groups for word in group}
 
 
-def stand_in(word: str, known: Callable[[str], bool], after: Callable[[str], str]) -> str:
+def stand_in(word: str, known: Callable[[Sequence[str]], Container[str]], after: Callable[[str], str]) -> str:
     """The indexed word for one that is not: the longest that it begins with, or one that begins with it.
 
-    Nothing where there is neither; `known` says whether a word is indexed, `after` which one comes next.
+    Nothing where there is neither; `known` says which words are indexed, `after` which one comes next.
     """
     if not (word.isascii() and word.isalpha()):
         return ""
-    for end in range(len(word) - 1, max(LEAST_PREFIX, (len(word) + 1) // 2) - 1, -1):
-        if known(word[:end]):
-            return word[:end]
+    least = max(LEAST_PREFIX, (len(word) + 1) // 2)
+    prefixes = [word[:end] for end in range(min(len(word) - 1, LONGEST), least - 1, -1)]
+    if prefixes and (longest := next(filter(known(prefixes).__contains__, prefixes), "")):
+        return longest
     following = after(word) if len(word) >= LEAST_PREFIX else ""
     return following if following.startswith(word) else ""

@@ -61,7 +61,7 @@ def asked(words: Sequence[str], counted: Counted, after: Callable[[str], str]) -
     for word, times in said.items():
         others = [other for other in related(word) if other in counts]
         if strange and not others:
-            others = list(filter(None, [stand_in(word, lambda each: bool(counted([each])[1]), after)]))
+            others = list(filter(None, [stand_in(word, lambda some: counted(some)[1], after)]))
             counts |= counted(others)[1]
         for other in others:
             weights[other] = weights.get(other, 0.0) + RELATED * times
