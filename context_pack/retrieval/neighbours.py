@@ -17,12 +17,16 @@ def without_repeats(found: Sequence[FoundPiece]) -> list[FoundPiece | None]:
     entries: dict[tuple[str, str], tuple[dict[int, FoundPiece], set[str]]] = {}
     kept: list[FoundPiece | None] = []
     for one in found:
-        shown, said = entries.setdefault((one.corpus, one.key), ({}, set()))
-        rest = None if one.text in said else one
-        if rest is not None:
-            if shown:
-                rest = _after(shown.get(one.index - 1), one)
-                rest = rest and _before(rest, shown.get(one.index + 1))
+        entry = (one.corpus, one.key)
+        if entry not in entries:
+            entries[entry] = ({one.index: one}, {one.text})
+            kept.append(one)
+            continue
+        shown, said = entries[entry]
+        rest = None
+        if one.text not in said:
+            rest = _after(shown.get(one.index - 1), one)
+            rest = rest and _before(rest, shown.get(one.index + 1))
             # Neighbours are compared with the whole passage: what it lost is shown by another one.
             shown[one.index] = one
             said.add(one.text)

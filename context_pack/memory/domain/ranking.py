@@ -76,6 +76,7 @@ class QuestionWords:
     about_versions: bool
 
     @classmethod
+    @lru_cache(maxsize=16)  # a search asks twice
     def of(cls, query: str) -> QuestionWords:
         """Parse a question."""
         text = query.strip()
