@@ -69,6 +69,16 @@ class Folder:
         except FileNotFoundError:
             return []
 
+    def written_before(self, moment: float) -> list[str]:
+        """The names of what was last written before a moment, in seconds since 1970."""
+        found = []
+        with suppress(FileNotFoundError), self.place.held() as folder:
+            for entry in scan(folder):
+                with suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_mtime < moment:
+                        found.append(entry.name)
+        return found
+
     def status(self, name: str) -> os.stat_result:
         """The state of what has that name; of a link, its own."""
         with self.place.held() as folder:

@@ -66,12 +66,7 @@ class FileExcerptStore:
     def idle(self) -> Collection[str]:
         """The digests of texts that were written more than an hour ago."""
         before = self._clock.now().timestamp() - IDLE_SECONDS
-        found: list[str] = []
         with suppress(OSError):
-            for name in self._folder.names():
-                digest = name.removesuffix(SUFFIX)
-                if name.endswith(SUFFIX) and _DIGEST.fullmatch(digest):
-                    with suppress(OSError):
-                        if self._folder.status(name).st_mtime < before:
-                            found.append(digest)
-        return found
+            names = (name for name in self._folder.written_before(before) if name.endswith(SUFFIX))
+            return [name for name in (each.removesuffix(SUFFIX) for each in names) if _DIGEST.fullmatch(name)]
+        return ()

@@ -70,9 +70,9 @@ class FilePackHistory:
         self._folder.make()
         self._is_swept = True
         before = time.time() - KEPT_SECONDS
-        for name in filter(lambda name: name.endswith(SUFFIX), self._folder.names()):
-            with suppress(OSError):
-                if self._folder.status(name).st_mtime < before:
+        for name in self._folder.written_before(before):
+            if name.endswith(SUFFIX):
+                with suppress(OSError):
                     self._folder.remove(name)
 
 

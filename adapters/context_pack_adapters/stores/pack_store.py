@@ -137,7 +137,7 @@ class FilePackStore:
         """The packs in the trash that can be read."""
         if self._trash is None:
             return
-        for name in _names(self._trash):
+        for name in filter(_is_pack_file, self._trash.names()):
             with suppress(OSError, Failure):
                 data, _ = self._trash.read(name, pack_format.MAX_FILE_BYTES)
                 yield pack_format.decode(data, name.removesuffix(SUFFIX))
@@ -282,10 +282,9 @@ class FilePackStore:
     def _empty_trash(self, trash: Folder) -> None:
         """Remove what has been in the trash for long."""
         before = self._clock.now().timestamp() - TRASH_DAYS * _DAY
-        for name in _names(trash):
+        for name in filter(_is_pack_file, trash.written_before(before)):
             with suppress(OSError):
-                if trash.status(name).st_mtime < before:
-                    trash.remove(name)
+                trash.remove(name)
 
     def _remove(self, pack_id: str, lock: PathLock, durably: bool = False) -> None:
         """Remove a pack and its lock file, holding the lock; a file that has just vanished is no error."""
@@ -319,9 +318,9 @@ class FilePackStore:
             lock.release()
 
 
-def _names(trash: Folder) -> list[str]:
-    """The files in a trash that are named like packs."""
-    return [name for name in trash.names() if name.endswith(SUFFIX) and is_pack_id(name.removesuffix(SUFFIX))]
+def _is_pack_file(name: str) -> bool:
+    """Whether a file is named like that of a pack."""
+    return name.endswith(SUFFIX) and is_pack_id(name.removesuffix(SUFFIX))
 
 
 def _sorted_out(packs: Sequence[P], now: datetime) -> tuple[list[P], list[P]]:
