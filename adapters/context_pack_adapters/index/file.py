@@ -194,6 +194,7 @@ class IndexFile:
                     check_library()
                     if is_empty(connection):
                         create(connection, self._maker)
+                        return None
                     reason = mismatch(connection, self._maker)
                     if os.stat(self._path).st_size <= CHECKED_BYTES:
                         check_structure(connection)

@@ -26,10 +26,10 @@ from context_pack_adapters.index.vector_search import (
     rows_for,
     vectors_of,
 )
-from context_pack_adapters.vectors import graph as graphs
 from context_pack_adapters.vectors.exact import GATHER_ROWS, as_vector, best, from_blobs, rows_within
 
 if TYPE_CHECKING:
+    from context_pack_adapters.vectors import graph as graphs
     from context_pack_adapters.vectors.exact import Floats, Ids
 
 Embed = Callable[[Sequence[str], Kind], Any]
@@ -61,7 +61,11 @@ class GraphSearch:
         self, generation: object, connection: sqlite3.Connection, state: StoredState, embedder: EmbedderRow
     ) -> bool:
         """Whether there are so many vectors that a graph is worth it, and hnswlib to make one."""
-        if last_vector(connection, embedder) <= self._threshold or not graphs.is_available():
+        if last_vector(connection, embedder) <= self._threshold:
+            return False
+        from context_pack_adapters.vectors import graph as graphs
+
+        if not graphs.is_available():
             return False
         known, revision, worth = self._worth.get(embedder.id, (None, -1, False))
         if known is not generation or revision != state.revision:
@@ -72,6 +76,8 @@ class GraphSearch:
 
     def graph(self, origin: int, name: str, embedder: EmbedderRow) -> graphs.Graph | None:
         """The graph of an embedder as the disk has it now; None when there is none that can be trusted."""
+        from context_pack_adapters.vectors import graph as graphs
+
         path = self.path(embedder)
         mark = _mark(graphs.card_path(path))
         with self._lock:
@@ -133,6 +139,8 @@ class GraphSearch:
         Raises:
             OSError: it could not be written.
         """
+        from context_pack_adapters.vectors import graph as graphs
+
         path, state = self.path(embedder), state_of(connection)
         if not self.is_worth(generation, connection, state, embedder):
             graphs.remove(path)
@@ -152,6 +160,8 @@ class GraphSearch:
 
     def _good(self, connection: sqlite3.Connection, origin: int, name: str, embedder: EmbedderRow) -> bool:
         """Whether the graph on the disk can be trusted and is new enough."""
+        from context_pack_adapters.vectors import graph as graphs
+
         card = graphs.read_card(self.path(embedder))
         if card is None or (card.origin, card.embedder) != (origin, name):
             return False
