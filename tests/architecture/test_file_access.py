@@ -69,7 +69,6 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     },
     "stores/collection_config.py": {
         "realpath": "the user's own file may be a link",
-        "os.stat": "whether the file is the one that was read before",
     },
     "stores/collection_git.py": dict.fromkeys(("shutil.rmtree", "os.mkdir", ".unlink", ".glob"), GIT)
     | {"lexists": GIT},

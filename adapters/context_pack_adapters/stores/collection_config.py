@@ -44,8 +44,9 @@ class ConfigFile:
 
     def state(self) -> Signature | None:
         """The file's signature; None where there is none."""
+        folder, name = self._place()
         try:
-            return signature(os.stat(self.path, follow_symlinks=self._own))
+            return signature(folder.status(name))
         except OSError:
             return None
 
