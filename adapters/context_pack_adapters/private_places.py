@@ -8,6 +8,7 @@ this process.
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import sys
@@ -90,9 +91,13 @@ def _chosen(environ: Mapping[str, str], variable: str, usual: str) -> Place:
 
 def project_key(source_root: str, root: str) -> str:
     """The name of a project's folders: a digest of its real paths, and how the project is called."""
-    from hashlib import sha256
+    import hashlib
 
+    if not hasattr(hashlib, "sha256"):  # loaded while memory was short, it would lack that for ever
+        importlib.reload(hashlib)
     real = os.path.realpath(source_root)
-    digest = sha256(os.fsencode(real) + b"\0" + os.fsencode(os.path.realpath(root))).hexdigest()[:_DIGITS]
+    digest = hashlib.sha256(os.fsencode(real) + b"\0" + os.fsencode(os.path.realpath(root))).hexdigest()[
+        :_DIGITS
+    ]
     name = re.sub(r"[^A-Za-z0-9_]+", "-", os.path.basename(real))[:_LETTERS].strip("-")
     return f"{digest}-{name}" if name else digest

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -119,3 +121,19 @@ def test_opening_the_places_makes_nothing(tmp_path: Path) -> None:
     settings = Settings(str(tmp_path / "store"), str(tmp_path), cache=str(tmp_path / "own"))
     assert Path(open_places(settings).cache.path).is_relative_to(tmp_path / "own")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.clause("TR-54")
+def test_digests_work_again_after_memory_was_short_when_they_were_first_loaded() -> None:
+    program = (
+        "import logging, sys; logging.disable()\n"
+        "missing = dict.fromkeys(('_hashlib', '_sha256', '_sha2'))\n"
+        "sys.modules.update(missing)\n"
+        "import hashlib\n"
+        "assert not hasattr(hashlib, 'sha256')\n"
+        "for name in missing: del sys.modules[name]\n"
+        "from context_pack_adapters.private_places import project_key\n"
+        "print(project_key('a/shop', 'b'))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip().endswith("-shop")
