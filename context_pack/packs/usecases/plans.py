@@ -55,10 +55,7 @@ def planned(operation: object) -> ChangePlan:
 
 
 def _upsert_section(operation: commands.UpsertSection) -> ChangePlan:
-    key, title = (
-        values.key(operation.section_key, "section_key"),
-        _title(operation.section_title, "section_title"),
-    )
+    key, title = _section_key(operation), _title(operation.section_title, "section_title")
     text = operation.section_description
     if text is not None:
         text = values.block(text, "section_description") or ""
@@ -76,15 +73,12 @@ def _upsert_section(operation: commands.UpsertSection) -> ChangePlan:
 
 
 def _delete_section(operation: commands.DeleteSection) -> ChangePlan:
-    key = values.key(operation.section_key, "section_key")
+    key = _section_key(operation)
     return ChangePlan(lambda pack, *_: changes.drop_section(pack, key))
 
 
 def _upsert_ref(operation: commands.UpsertRef) -> ChangePlan:
-    section_key, key = (
-        values.key(operation.section_key, "section_key"),
-        values.key(operation.ref_key, "ref_key"),
-    )
+    section_key, key = _section_key(operation), values.key(operation.ref_key, "ref_key")
     title = optional_line(operation.ref_title, "ref_title", values.TITLE_CHARS)
     why = optional_line(operation.ref_why, "ref_why", values.WHY_CHARS)
     group = optional_line(operation.group, "group", values.GROUP_CHARS)
@@ -118,15 +112,12 @@ def _wanted(value: T | None, field: str) -> T:
 
 
 def _delete_ref(operation: commands.DeleteRef) -> ChangePlan:
-    section_key, key = (
-        values.key(operation.section_key, "section_key"),
-        values.key(operation.ref_key, "ref_key"),
-    )
+    section_key, key = _section_key(operation), values.key(operation.ref_key, "ref_key")
     return ChangePlan(lambda pack, *_: changes.drop_ref(pack, section_key, key))
 
 
 def _upsert_diagram(operation: commands.UpsertDiagram) -> ChangePlan:
-    section_key = values.key(operation.section_key, "section_key")
+    section_key = _section_key(operation)
     mermaid = values.required_block(operation.mermaid, "mermaid")
     values.bounded(mermaid, "mermaid", values.MERMAID_CHARS)
     diagram = Diagram(
@@ -143,10 +134,7 @@ def _upsert_diagram(operation: commands.UpsertDiagram) -> ChangePlan:
 
 
 def _delete_diagram(operation: commands.DeleteDiagram) -> ChangePlan:
-    section_key, key = (
-        values.key(operation.section_key, "section_key"),
-        values.key(operation.diagram_key, "diagram_key"),
-    )
+    section_key, key = _section_key(operation), values.key(operation.diagram_key, "diagram_key")
     return ChangePlan(lambda pack, *_: changes.drop_diagram(pack, section_key, key))
 
 
@@ -211,3 +199,7 @@ def optional_line(value: str | None, field: str, most: int) -> str | None:
 
 def _title(value: str, field: str) -> str:
     return values.bounded(values.required_line(value, field), field, values.TITLE_CHARS)
+
+
+def _section_key(operation: Any) -> str:
+    return values.key(operation.section_key, "section_key")
