@@ -95,8 +95,10 @@ class PackAccess:
     def forget_excerpts(self, digests: set[str]) -> None:
         """Remove those of these texts, and of the forgotten ones, that no pack names, expired or not.
 
-        Nothing is removed while the packs cannot be read.
+        Nothing is removed while the packs cannot be read, and nothing is looked at unless a text was dropped.
         """
+        if not digests:
+            return
         try:
             packs = (*self.store.all(), *self.store.expired())
             self.excerpts.remove(

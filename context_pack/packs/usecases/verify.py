@@ -87,8 +87,7 @@ class PackVerifier(PackAccess):
             return advanced(stored, after, self.clock.now())
 
         stored = self.store.update(pack.id, change, check)
-        if dropped := pack.digests - stored.digests:
-            self.forget_excerpts(dropped)
+        self.forget_excerpts(pack.digests - stored.digests)
         return Repaired(stored, tuple(done))
 
 

@@ -141,8 +141,7 @@ class PackWriter(PackAccess):
             digests.update(pack.digests)
 
         self.store.delete(pack_id, agreed, check)
-        if digests:
-            self.forget_excerpts(digests)
+        self.forget_excerpts(digests)
         return pack_id
 
     def _finalized(self, pack: Pack, check: Check) -> Pack:
@@ -205,8 +204,7 @@ class PackWriter(PackAccess):
             return advanced(pack, steps[-1], now, always=any(plan.touches for plan in plans))
 
         pack = self.store.update(pack_id, change, check)
-        if dropped := named - pack.digests:
-            self.forget_excerpts(dropped)
+        self.forget_excerpts(named - pack.digests)
         parts = [plan.part(pack) for plan in plans]
         pointed = (_written(part, resolver) if isinstance(part, Ref) else None for part in parts)
         return WrittenPack(pack, tuple(parts), tuple(pointed))
