@@ -60,10 +60,14 @@ class DiskProjects:
         if parts is None and (parts := way_from(os.path.realpath(root), spelled)) is None:
             return PlaceRefusal.NOT_ALLOWED
         try:
-            if parts and self._scopes.denies(RelativePath("/".join(parts))):
-                return PlaceRefusal.NOT_ALLOWED
+            denied = parts and self._scopes.denies(RelativePath("/".join(parts)))
+        except Failure:  # no path that a project could have
+            denied = True
+        if denied:
+            return PlaceRefusal.NOT_ALLOWED
+        try:
             handle, reached = Rooted(root, self._scopes).reach(tuple(parts) or (".",), enter)
-        except (Refused, Failure):
+        except Refused:
             return PlaceRefusal.NOT_ALLOWED
         except OSError:
             return PlaceRefusal.NOT_A_FOLDER
