@@ -3,8 +3,8 @@
 A `Matrix` is a view: appending makes a longer view of the same memory where there is room, removing makes a
 new memory. A single product of matrix and vector finds candidates in float32; what is returned is the cosine
 computed again in float64 over those alone, so that a piece has the same cosine whichever way it was found.
-The product is numpy's own: BLAS would wake threads for it, which takes up to ten times as long where another
-process has a core.
+The product is one of vectors for each row: for a matrix BLAS would wake threads, which takes up to ten times
+as long where another process has a core.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ GATHER_ROWS = 20_000
 _ROUNDING = 4e-6
 """How far a float32 product may be from the true one; rows this close are compared again."""
 _SPARE_TIES = 512
-BLOCK_ROWS = 32
+BLOCK_NUMBERS = 16_384
 _SLACK = 1024
 
 
@@ -115,7 +115,7 @@ def _products(vectors: Floats, vector: Floats) -> Floats:
     """Each row times the vector."""
     import numpy
 
-    products: Floats = numpy.einsum("ij,j->i", vectors, vector)
+    products: Floats = numpy.matmul(vectors[:, None, :], vector[:, None])[:, 0, 0]
     return products
 
 
@@ -175,11 +175,16 @@ def cosines(vectors: Floats, vector: Floats) -> NDArray[numpy.float64]:
     """The cosine of each row with a vector, both normalised: the one way in which it is computed."""
     import numpy
 
-    # Multiplied and added row by row: a matrix product may round a row by where it stands. A block of rows
-    # stays in memory that the process has; more needs new pages, which takes eight times as long.
-    wide = vector.astype(numpy.float64)
-    blocks = [vectors[at : at + BLOCK_ROWS] for at in range(0, max(len(vectors), 1), BLOCK_ROWS)]
-    sums = numpy.concatenate([(block * wide).sum(axis=1) for block in blocks])
+    # Multiplied and added row by row: a matrix product may round a row by where it stands. What is 0 in the
+    # vector, as most of a question's hashes are, adds nothing. A block of rows stays in memory that the
+    # process has; more needs new pages, which takes eight times as long.
+    places = numpy.flatnonzero(vector)
+    wide = vector[places].astype(numpy.float64)
+    step = max(1, BLOCK_NUMBERS // max(1, len(places)))
+    starts = range(0, max(1, len(vectors)), step)
+    sums = numpy.concatenate(
+        [(vectors[at : at + step].take(places, axis=1) * wide).sum(axis=1) for at in starts]
+    )
     cosine: NDArray[numpy.float64] = numpy.clip(sums, -1.0, 1.0)
     return cosine
 
