@@ -65,11 +65,28 @@ else:
         return cls.__fields__
 
     def evolve(value: Any, /, **changes: Any) -> Any:
-        """A value like another one, but for these changes."""
+        """A value like another one, but for these changes; what stays has been checked already."""
+        made, changed = object.__new__(type(value)), list[ClassField]()
         for each in value.__fields__:
-            if each.init and each.alias not in changes:
-                changes[each.alias] = getattr(value, each.name)
-        return type(value)(**changes)
+            if not each.init:
+                if each.factory is None and each.default is NOT_GIVEN:
+                    continue  # set by whoever is called at the end
+                given = each.default if each.factory is None else each.factory()
+            elif each.alias in changes:
+                given = changes.pop(each.alias)
+                given = given if each.converter is None else each.converter(given)
+                changed.append(each)
+            else:
+                given = getattr(value, each.name)
+            _put(made, each.name, given)
+        if changes:
+            raise TypeError(f"{type(value).__qualname__} has no {', '.join(changes)}")
+        for each in changed:
+            if each.validator is not None:
+                each.validator(made, each, getattr(made, each.name))
+        if hasattr(made, "__attrs_post_init__"):
+            made.__attrs_post_init__()
+        return made
 
 
 def _made(
