@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from context_pack.kernel.errors import Code, Failure
 
@@ -44,14 +46,10 @@ def io_failure(error: OSError, file: str) -> Failure:
     return Failure(Code.IO_ERROR, f"{file}: {words}", {"file": file, "reason": reason})
 
 
-class translated:
+@contextmanager
+def translated(file: str) -> Iterator[None]:
     """Turn every OSError of the block into an `io_error` about `file`."""
-
-    def __init__(self, file: str) -> None:
-        self._file = file
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, OSError):
-            raise io_failure(error, self._file) from error
+    try:
+        yield
+    except OSError as error:
+        raise io_failure(error, file) from error
