@@ -37,8 +37,9 @@ class FilePackHistory:
             except FileNotFoundError:
                 self._folder.make()
                 self._folder.write_all(named, durably=False)
-            for revision in self.revisions(pack_id)[:-KEPT_REVISIONS]:
-                self._folder.remove(_name(pack_id, revision))
+            if max(files) > KEPT_REVISIONS:  # else there are not as many
+                for revision in self.revisions(pack_id)[:-KEPT_REVISIONS]:
+                    self._folder.remove(_name(pack_id, revision))
 
     def get(self, pack_id: str, revision: int) -> Pack | None:
         """A kept revision."""
