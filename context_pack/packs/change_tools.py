@@ -48,7 +48,7 @@ class ActionAnswers:
                 drafted = self.cases.drafter.draft(command, self.check)
                 return {**to_record(drafted.pack, anchors=False), "tokens": drafted.tokens, **drafted.notes}
             case commands.Batch():
-                written = self.cases.writer.batch(command, operations, self.check)
+                written = self.cases.writer.apply(command, operations, self.check)
                 parts = zip(written.parts, written.pointed, strict=True)
                 return self._mutation(written.pack, [_part_record(part, pointed) for part, pointed in parts])
             case commands.SetStatus():

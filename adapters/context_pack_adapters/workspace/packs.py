@@ -134,9 +134,7 @@ class Packs:
     def apply(self, pack: Which, *operations: Operation, expected_revision: int | None = None) -> Pack:
         """Carry out one operation, or several as one change: one revision, all or nothing."""
         target = PackAtRevision(id=_handle(pack), expected_revision=_revision(pack, expected_revision))
-        if len(operations) == 1:
-            return self._cases.writer.apply(target, operations[0]).pack
-        return self._cases.writer.batch(target, operations).pack
+        return self._cases.writer.apply(target, operations[0] if len(operations) == 1 else operations).pack
 
     def upsert_section(
         self,

@@ -12,18 +12,16 @@ from typing import Any, TypeVar
 from context_pack.kernel.classes import evolve, frozen
 from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.lines import LineRange
-from context_pack.kernel.paths import RelativePath
 from context_pack.kernel.ttl import expiry, extended
 from context_pack.packs.domain import changes, values
 from context_pack.packs.domain.anchors import NAME_CHARS
 from context_pack.packs.domain.model import Diagram, Pack, Ref, Section
 from context_pack.packs.usecases import commands
+from context_pack.packs.usecases.pointing import Place, located
+from context_pack.packs.usecases.resolving import Resolver
 
 T = TypeVar("T")
 Part = Section | Ref | Diagram
-Place = tuple[RelativePath, LineRange]
-Find = Callable[[str, RelativePath | None], Place]
-"""Where a definition is, by its name and perhaps its file."""
 _SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -31,7 +29,7 @@ _SOME_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 class ChangePlan:
     """A change of a pack, given the time and the anchored ref, and the part of the pack that it is about.
 
-    `point` makes the ref that is to be anchored, if there is one; it may ask where a definition is.
+    `point` makes and anchors the ref, if there is one; it may look where a definition is.
     One that only `touches` the time to live is not an edit: a finalized pack allows it.
     """
 
@@ -39,7 +37,7 @@ class ChangePlan:
     touches: bool = False
     part: Callable[[Pack], Part | None] = lambda _: None
     """None if it is gone: a later operation of a batch may have removed it."""
-    point: Callable[[Find], Ref] | None = None
+    point: Callable[[Resolver], Ref] | None = None
 
 
 def planned(operation: object) -> ChangePlan:
@@ -87,11 +85,11 @@ def _upsert_ref(operation: commands.UpsertRef) -> ChangePlan:
     return ChangePlan(
         lambda pack, _, ref: changes.put_ref(pack, section_key, ref, kept),
         part=lambda pack: (section := pack.section(section_key)) and section.ref(key),
-        point=lambda find: Ref(key, *place(find), title, why, group),
+        point=lambda resolver: resolver.anchored(Ref(key, *place(resolver), title, why, group)),
     )
 
 
-def _place(operation: commands.UpsertRef) -> Callable[[Find], Place]:
+def _place(operation: commands.UpsertRef) -> Callable[[Resolver], Place]:
     """Where a ref is to point: at lines of a file, or at a definition that has to be found."""
     if operation.symbol is None:
         path = values.path(_wanted(operation.path, "path"))
@@ -102,7 +100,7 @@ def _place(operation: commands.UpsertRef) -> Callable[[Find], Place]:
         raise invalid("give either 'symbol' or lines, not both", "symbol")
     symbol = values.bounded(values.required_line(operation.symbol, "symbol"), "symbol", NAME_CHARS)
     within = None if operation.path is None else values.path(operation.path)
-    return lambda find: find(symbol, within)
+    return lambda resolver: located(symbol, within, resolver)
 
 
 def _wanted(value: T | None, field: str) -> T:

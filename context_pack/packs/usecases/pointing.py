@@ -18,8 +18,9 @@ from context_pack.packs.domain.ladder import Text
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
 from context_pack.packs.domain.states import WORDS
-from context_pack.packs.usecases.plans import Place
 from context_pack.packs.usecases.resolving import Resolver
+
+Place = tuple[RelativePath, LineRange]
 
 
 def located(symbol: str, path: RelativePath | None, resolver: Resolver) -> Place:

@@ -24,7 +24,7 @@ from context_pack.packs.domain.difference import ComparedText, difference
 from context_pack.packs.domain.ladder import Text, beyond, in_file, named, unreadable
 from context_pack.packs.domain.model import Ref
 from context_pack.packs.domain.source import SourceText
-from context_pack.packs.domain.states import Resolution, State
+from context_pack.packs.domain.states import CodeLocation, Resolution, State
 from context_pack.packs.ports import ExcerptStore, NoExcerptStore, PackSettings, PackStore
 from context_pack.packs.usecases.tree_search import Keys, TreeSearch, Unheld
 
@@ -70,13 +70,15 @@ class RefMemory:
         """The cached resolution of a ref."""
         return self._kept.get(_key(ref))
 
-    def keep(self, ref: Ref, kept: KeptResolution) -> None:
-        """Keep what became of the lines of a ref."""
+    def keep(self, ref: Ref, stamp: Stamp | None, found: Resolution) -> None:
+        """Keep what became of the lines of a ref, if a stamp can tell whether it still holds."""
+        if stamp is None:
+            return
         if self._chars > self._most:
             self._kept, self._chars = {}, 0
-        self._kept[_key(ref)] = kept
+        self._kept[_key(ref)] = KeptResolution(stamp, found)
         # The code is held twice: as it is, and as it is shown.
-        self._chars += ENTRY_CHARS + 2 * len(kept.resolution.excerpt or "")
+        self._chars += ENTRY_CHARS + 2 * len(found.excerpt or "")
 
 
 @frozen
@@ -176,32 +178,33 @@ class Resolver:
 
     def __call__(self, ref: Ref) -> Resolution:
         """Find the ref's code and its state."""
-        found = self._at_home(ref)
+        found = self._recalled.get(id(ref))
+        if found is None and self._found:
+            found = self._found.get(ref)
+        found = found or self._at_home(ref)
         if found is None:
-            if ref not in self._found:
-                self._search(ref)
+            self._search(ref)
             found = self._found[ref]
         return found
 
     def _at_home(self, ref: Ref) -> Resolution | None:
         """The resolution within the ref's own file; None if the rest of the tree must be searched."""
-        known = self._recalled.get(id(ref))
-        if known is None and self._found:
-            known = self._found.get(ref)
-        if known is not None:
-            return known
         text = self.text(ref.path)
         if isinstance(text, Reason):
             return None if text is Reason.MISSING and ref.anchor is not None else unreadable(text)
         found = in_file(ref, text)
-        if found is not None and text.stamp is not None:  # the file can tell the next call whether it holds
-            self.memory.keep(ref, KeptResolution(text.stamp, found))
+        if found is not None:
+            self.memory.keep(ref, text.stamp, found)
         return found
 
     def _search(self, ref: Ref) -> None:
         """Look in the tree for every ref of the call whose file does not have its text."""
-        asked = dict.fromkeys([ref, *self.expected])
-        self.fetch(each.path for each in asked if each not in self._found and id(each) not in self._recalled)
+        asked = [
+            each
+            for each in dict.fromkeys([ref, *self.expected])
+            if each not in self._found and id(each) not in self._recalled
+        ]
+        self.fetch(each.path for each in asked)
         homes = {
             each: (each.anchor, self._home(each))
             for each in asked
@@ -298,7 +301,11 @@ class Resolver:
             return evolve(ref, anchor=None)
         ref = evolve(ref, anchor=anchor_of(text, ref.lines, self._definitions(ref.path, text)))
         if ref.anchor is not None:
-            self.anchored_texts[ref.anchor.digest] = text.cut(ref.lines.start, ref.lines.end) or ""
+            excerpt = text.cut(ref.lines.start, ref.lines.end) or ""
+            self.anchored_texts[ref.anchor.digest] = excerpt
+            place = CodeLocation(ref.path, ref.lines)
+            found = self._found[ref] = Resolution(State.EXACT, place, None, excerpt)
+            self.memory.keep(ref, text.stamp, found)
         return ref
 
     def _definitions(self, path: RelativePath, text: SourceText) -> Sequence[Definition]:

@@ -17,7 +17,6 @@ from context_pack.packs.domain import values
 from context_pack.packs.domain.changes import advanced, check_editable, check_has_content, untrustworthy
 from context_pack.packs.domain.model import FIRST, Pack, Ref, Status, parse_status
 from context_pack.packs.domain.states import Checked, Resolution, State, problem_record
-from context_pack.packs.usecases import pointing
 from context_pack.packs.usecases.commands import (
     MOST_OPERATIONS,
     Create,
@@ -27,7 +26,8 @@ from context_pack.packs.usecases.commands import (
     SetStatus,
 )
 from context_pack.packs.usecases.naming import handle_of, id_of, located
-from context_pack.packs.usecases.plans import ChangePlan, Part, optional_line, planned, tags_of
+from context_pack.packs.usecases.plans import Part, optional_line, planned, tags_of
+from context_pack.packs.usecases.pointing import warning_of
 from context_pack.packs.usecases.resolving import Check, PackAccess, Resolver, unwatched
 
 T = TypeVar("T")
@@ -81,20 +81,6 @@ class PackWriter(PackAccess):
             )
 
         return self.store.create(make, name, check)
-
-    def apply(self, target: PackAtRevision, operation: Operation, check: Check = unwatched) -> WrittenPack:
-        """Carry out one operation."""
-        return self._change(target, [operation], check, batch=False)
-
-    def batch(
-        self, target: PackAtRevision, operations: Sequence[Operation], check: Check = unwatched
-    ) -> WrittenPack:
-        """Carry out several operations as one change: all or nothing, one revision.
-
-        Raises:
-            Failure: as the failed operation by itself, with its place in `details.index`.
-        """
-        return self._change(target, operations, check, batch=True)
 
     def set_status(self, command: SetStatus, check: Check = unwatched) -> Pack:
         """Finalize or reopen; a pack that already has the status stays as it is.
@@ -162,10 +148,18 @@ class PackWriter(PackAccess):
         self.excerpts.put(resolver.anchored_texts)
         return evolve(pack, sections=sections, status=Status.FINALIZED)
 
-    def _change(
-        self, target: PackAtRevision, operations: Sequence[Operation], check: Check, *, batch: bool
+    def apply(
+        self, target: PackAtRevision, asked: Operation | Sequence[Operation], check: Check = unwatched
     ) -> WrittenPack:
-        """Plan, look at the pack, read the files, then one read-modify-write: revision, state, content."""
+        """Carry out one operation, or a batch of them as one change: all or nothing, one revision.
+
+        Plan, look at the pack, read the files, then one read-modify-write: revision, state, content.
+
+        Raises:
+            Failure: of a batch, as the failed operation by itself, with its place in `details.index`.
+        """
+        batch = isinstance(asked, list | tuple)
+        operations = asked if isinstance(asked, list | tuple) else [asked]
         handle = handle_of(target)
         if not 1 <= len(operations) <= MOST_OPERATIONS:
             raise invalid(f"'operations' must have 1 to {MOST_OPERATIONS} items", "operations")
@@ -180,14 +174,7 @@ class PackWriter(PackAccess):
             # Before a file is read: what a refused change points at is neither told nor kept.
             check_open(self.store.get(pack_id))
         resolver = Resolver.over(self, check)
-
-        def anchored(plan: ChangePlan) -> Ref | None:
-            if plan.point is None:
-                return None
-            ref = plan.point(lambda symbol, path: pointing.located(symbol, path, resolver))
-            return resolver.anchored(ref)
-
-        refs = for_each(plans, anchored, batch)
+        refs = for_each(plans, lambda plan: plan.point and plan.point(resolver), batch)
         self.excerpts.put(resolver.anchored_texts)
         named: set[str] = set()
 
@@ -205,15 +192,15 @@ class PackWriter(PackAccess):
 
         pack = self.store.update(pack_id, change, check)
         self.forget_excerpts(named - pack.digests)
-        parts = [plan.part(pack) for plan in plans]
+        parts = tuple(plan.part(pack) for plan in plans)
         pointed = (_written(part, resolver) if isinstance(part, Ref) else None for part in parts)
-        return WrittenPack(pack, tuple(parts), tuple(pointed))
+        return WrittenPack(pack, parts, tuple(pointed))
 
 
 def _written(ref: Ref, resolver: Resolver) -> WrittenRef:
     """What a ref points at now; of lines that are as they were anchored there is nothing to warn."""
     found = resolver(ref)
-    return WrittenRef(found, None if found.state is State.EXACT else pointing.warning_of(ref, resolver))
+    return WrittenRef(found, None if found.state is State.EXACT else warning_of(ref, resolver))
 
 
 def for_each(items: Sequence[T], do: Callable[[T], R], batch: bool = True) -> list[R]:

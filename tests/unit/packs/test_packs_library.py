@@ -125,7 +125,7 @@ def test_the_library_builds_reads_and_verifies_packs_without_json(
     pack = writer.create(Create(ttl_minutes=60, name="notes", tags=("x",)))
     written = writer.apply(at(pack), MAIN)
     assert written.parts[0] == written.pack.sections[0]
-    pack = writer.batch(at(written.pack), [a_ref(), SetMeta(title="T")]).pack
+    pack = writer.apply(at(written.pack), [a_ref(), SetMeta(title="T")]).pack
     assert (pack.title, pack.revision) == ("T", 3)
     assert reader.get(NamedPack(name="notes")) == pack
     assert lister.list(ListPacks()).items == (pack,)
@@ -183,7 +183,7 @@ def test_commands_built_by_hand_meet_the_same_rules(
         writer.apply(at(pack), operation)
     assert caught.value.details["field"] == field
     with pytest.raises(Failure) as caught:
-        writer.batch(at(pack), [SetMeta(title="t"), operation])
+        writer.apply(at(pack), [SetMeta(title="t"), operation])
     assert (caught.value.details["field"], caught.value.details["index"]) == (field, 1)
 
 
@@ -200,7 +200,7 @@ def test_bounds_of_reading_hold_for_library_callers_too(
         lambda: lister.list(ListPacks(limit=501)),
         lambda: lister.list(ListPacks(offset=-1)),
         lambda: lister.list_text(ListText(max_tokens=1)),
-        lambda: writer.batch(at(pack), []),
+        lambda: writer.apply(at(pack), []),
         lambda: writer.apply(at(pack), "no operation"),  # type: ignore[arg-type]
         lambda: writer.set_status(SetStatus(id=pack.id, expected_revision=1, status="open")),
         lambda: writer.create(Create(ttl_minutes=None)),  # type: ignore[arg-type]
@@ -214,7 +214,7 @@ def test_bounds_of_reading_hold_for_library_callers_too(
 @pytest.mark.clause("PK-65", "AN-01")
 def test_each_file_is_read_once_per_call(writer: PackWriter, reader: PackReader, tree: CountedTree) -> None:
     pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
-    pack = writer.batch(at(pack), [a_ref(f"r{number}", number, number) for number in range(1, 40)]).pack
+    pack = writer.apply(at(pack), [a_ref(f"r{number}", number, number) for number in range(1, 40)]).pack
     assert tree.reads == ["src/app.py"]
     tree.reads.clear()
     reader.render(RenderPack(id=pack.id))
@@ -232,7 +232,7 @@ def test_pages_read_each_file_of_the_pack_once(
     for number in range(20):
         desk.files[f"f{number}.py"] = "some line of code\n" * 60
     pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
-    pack = writer.batch(at(pack), [a_ref(f"r{number}", 1, 60, f"f{number}.py") for number in range(20)]).pack
+    pack = writer.apply(at(pack), [a_ref(f"r{number}", 1, 60, f"f{number}.py") for number in range(20)]).pack
     tree.reads.clear()
     page = reader.render(RenderPack(id=pack.id, max_tokens=500))
     assert page.cursor is not None
@@ -260,7 +260,7 @@ def test_a_missing_file_is_searched_for_once_per_call(
     desk: Any, writer: PackWriter, verifier: PackVerifier, tree: CountedTree
 ) -> None:
     pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
-    pack = writer.batch(at(pack), [a_ref(f"r{number}", number, number) for number in range(1, 9)]).pack
+    pack = writer.apply(at(pack), [a_ref(f"r{number}", number, number) for number in range(1, 9)]).pack
     desk.files["lib/app.py"] = desk.files.pop("src/app.py")
     tree.reads.clear()
     verified = verifier.verify(NamedPack(id=pack.id))
@@ -274,7 +274,7 @@ def test_code_found_in_a_partly_searched_tree_is_not_called_moved(
     desk: Any, writer: PackWriter, verifier: PackVerifier, tree: CountedTree
 ) -> None:
     pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
-    pack = writer.batch(at(pack), [a_ref("r1", 1, 3)]).pack
+    pack = writer.apply(at(pack), [a_ref("r1", 1, 3)]).pack
     desk.files["lib/app.py"] = desk.files.pop("src/app.py")
     tree.complete = False
     assert [checked.resolution.state for checked in verifier.verify(NamedPack(id=pack.id)).refs] == [
@@ -286,7 +286,7 @@ def test_code_found_in_a_partly_searched_tree_is_not_called_moved(
 def test_a_batch_refused_for_its_arguments_reads_no_file(writer: PackWriter, tree: CountedTree) -> None:
     pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
     with pytest.raises(Failure):
-        writer.batch(at(pack), [a_ref(), a_ref("X")])
+        writer.apply(at(pack), [a_ref(), a_ref("X")])
     assert tree.reads == []
 
 
@@ -298,7 +298,7 @@ def test_a_cancelled_call_stops_between_files(
         desk.files[f"f{number}.py"] = "x\n"
     pack = writer.apply(at(writer.create(Create(ttl_minutes=60))), MAIN).pack
     refs = [a_ref(f"r{number}", 1, 1, f"f{number}.py") for number in range(10)]
-    pack = writer.batch(at(pack), refs).pack
+    pack = writer.apply(at(pack), refs).pack
 
     def check() -> None:
         if len(tree.reads) >= 3:
@@ -309,7 +309,7 @@ def test_a_cancelled_call_stops_between_files(
         lambda: reader.render(RenderPack(id=pack.id), check),
         lambda: verifier.verify(NamedPack(id=pack.id), check),
         lambda: verifier.repair(Repair(id=pack.id, expected_revision=3), check),
-        lambda: writer.batch(seen, refs, check),
+        lambda: writer.apply(seen, refs, check),
         lambda: writer.set_status(SetStatus(id=pack.id, expected_revision=3, status="finalized"), check),
     ):
         tree.reads.clear()

@@ -26,7 +26,7 @@ from context_pack.packs.usecases.commands import (
     UpsertSection,
 )
 from context_pack.packs.usecases.read import MOST_PAGES, PackReader
-from context_pack.packs.usecases.resolving import KeptResolution, RefMemory
+from context_pack.packs.usecases.resolving import RefMemory
 from context_pack.packs.usecases.verify import PackVerifier
 from context_pack.packs.usecases.write import PackWriter
 from context_pack_adapters.inmemory import FixedClock, MemoryPackStore, MemorySourceTree, SeededIds
@@ -216,7 +216,7 @@ def test_the_ref_cache_is_bounded() -> None:
     memory = RefMemory(most_chars=100_000)
     refs = [Ref("ref", RelativePath("a.py"), LineRange(number, number)) for number in range(1, 200)]
     for ref in refs:
-        memory.keep(ref, KeptResolution(1, Resolution(State.STALE, excerpt="x" * 1000)))
+        memory.keep(ref, 1, Resolution(State.STALE, excerpt="x" * 1000))
         assert memory.of(ref) is not None
         assert len([other for other in refs if memory.of(other) is not None]) < 60
 
