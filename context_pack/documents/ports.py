@@ -43,7 +43,7 @@ class CollectionSources(Protocol):
         """What tells this project's collections in an index from those of others."""
 
     def catalogue(self) -> Catalogue:
-        """Every collection, and what is wrong with the configuration."""
+        """Every collection, what is wrong with the configuration, and which repositories are allowed."""
 
     def open(
         self, collection: Collection, fetch: bool = False, check: Check = lambda: None
@@ -68,9 +68,6 @@ class CollectionSources(Protocol):
         Raises:
             Failure: the configuration cannot be edited.
         """
-
-    def allowed(self) -> Mapping[str, bool]:
-        """The repositories that may be fetched for projects, with whether credentials may be used."""
 
     def allow(self, address: str, credentials: bool | None) -> None:
         """Let a repository be fetched when a project names it, with credentials or without; None: no more.

@@ -186,12 +186,13 @@ class PathPolicy:
     extra: tuple[str, ...] = ()
     lead: str = ""
     _names: re.Pattern[str] | None = field(init=False, eq=False, repr=False)
-    _paths: tuple[Glob, ...] = field(init=False, eq=False, repr=False)
+    paths: tuple[Glob, ...] = field(init=False, eq=False, repr=False)
+    """Those of the `extra` globs that speak of whole paths."""
 
     def __attrs_post_init__(self) -> None:
         names, paths = _compile(self.extra)
         object.__setattr__(self, "_names", names)
-        object.__setattr__(self, "_paths", paths)
+        object.__setattr__(self, "paths", paths)
 
     def denies_name(self, name: str) -> bool:
         """Whether a path with this segment is denied, wherever the segment stands."""
@@ -204,8 +205,8 @@ class PathPolicy:
         parts = path.value.split("/")
         if any(map(self.denies_name, parts)):
             return True
-        if not self._paths:
+        if not self.paths:
             return False
         spelled = [_spellings(part) for part in parts]
         ways = [spelled, [*map(_spellings, self.lead.split("/")[:-1]), *spelled]] if self.lead else [spelled]
-        return any(covers(glob, way) for glob in self._paths for way in ways)
+        return any(covers(glob, way) for glob in self.paths for way in ways)

@@ -140,14 +140,19 @@ def with_whole_numbers(schema: Schema, value: Any) -> Any:
     return value
 
 
-def parse(command: type[C], arguments: Mapping[str, Any]) -> C:
-    """The command that `arguments` spell.
+def parse(command: type[C], arguments: Mapping[str, Any], lenient: bool = False) -> C:
+    """The command that `arguments` spell; `lenient` takes `5.0` for a whole number.
 
     Raises:
         Failure: `invalid_data`; `details.field` names the argument, `details.problems` each fault by path.
     """
     kind: type = command
-    faults = () if fits(command_schema(kind), arguments) else problems(kind, arguments)
+    schema = command_schema(kind)
+    fit = fits(schema, arguments)
+    if lenient and not fit:
+        arguments = with_whole_numbers(schema, arguments)
+        fit = fits(schema, arguments)
+    faults = () if fit else problems(kind, arguments)
     if faults:
         first = faults[0]
         details: dict[str, Any] = {"field": first.field, "path": first.path}

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from context_pack.kernel.classes import define, field
 from context_pack.kernel.errors import Code, Failure
-from context_pack.toolkit.arguments import (
-    arguments_of,
-    command_schema,
-    key_of,
-    parse,
-    with_whole_numbers,
-)
+from context_pack.toolkit.arguments import arguments_of, key_of, parse
 from context_pack.toolkit.call import Call, Cancelled, Overdue
 from context_pack.toolkit.limits import Metrics, RateLimiter
 from context_pack.toolkit.spec import Answer, FailedCall, Tool
@@ -170,9 +164,7 @@ def _parsed(tool: Tool, arguments: Mapping[str, Any]) -> Any:
     if tool.tolerant:
         known = {name for name, _, _ in arguments_of(command)}
         arguments = {name: value for name, value in arguments.items() if name in known}
-    if not tool.family.strict_integers:
-        arguments = with_whole_numbers(command_schema(command), arguments)
-    return parse(command, arguments)
+    return parse(command, arguments, lenient=not tool.family.strict_integers)
 
 
 def describe(tool: Tool) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def add(options: Namespace, shell: Shell) -> int:
         if "documents" in body:
             show_plan(shell, body)
         done = "would be added" if options.dry_run else "is added"
-        then = "" if options.dry_run else f"; {_next_step(collection, sources.allowed())}"
+        then = "" if options.dry_run else f"; {_next_step(collection, sources.catalogue().allowed)}"
         shell.terminal.line(f"{options.name} {done} as {shown}{then}")
     return 1 if body.get("failed") else 0
 
@@ -118,7 +118,7 @@ def allow(options: Namespace, shell: Shell) -> int | None:
         raise WrongUsage("give the URL of a repository, or --list")
     documents = shell.ports().documents
     assert documents is not None
-    allowed = documents.sources.allowed()
+    allowed = documents.sources.catalogue().allowed
     if options.list:
         _list_allowed(allowed, options, shell)
         return None

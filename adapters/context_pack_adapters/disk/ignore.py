@@ -118,7 +118,6 @@ class FixedExclusions:
         self._policy = policy
         self._excluded = frozenset(excluded)
         self._except_for = frozenset(except_for)
-        self._by_path = any("/" in glob or "\\" in glob for glob in policy.extra)
 
     def closed(self, name: str, path: str, is_folder: bool) -> bool:
         """Whether an entry of this name at this path is left out."""
@@ -126,7 +125,7 @@ class FixedExclusions:
             return True
         if self._policy.denies_name(name):
             return True
-        if not self._by_path and len(path) < _SURE_CHARS and _EASY.fullmatch(name):
+        if not self._policy.paths and len(path) < _SURE_CHARS and _EASY.fullmatch(name):
             return False
         try:
             return self._policy.denies(RelativePath(path))

@@ -116,7 +116,7 @@ def visit(
         if present:
             rules = rules.entered(level.prefix, ignore_texts(level.handle, present))
         below: list[tuple[str, IgnoreRules]] = []
-        by_name = _known_verdicts({} if verdicts is None else verdicts, level, rules)
+        by_name = {} if verdicts is None else _known_verdicts(verdicts, level, rules)
         for entry in level.entries:
             path = level.prefix + entry.name
             is_folder = entry.is_dir(follow_symlinks=False)

@@ -105,10 +105,6 @@ class MemoryCollections:
         text = None if before is None else _bytes(before).decode("utf-8", "replace")
         self._files[CONFIG_FILE] = edited(text, alias, entry)
 
-    def allowed(self) -> Mapping[str, bool]:
-        """Nothing is fetched in memory."""
-        return {}
-
     def allow(self, address: str, credentials: bool | None) -> None:  # noqa: ARG002
         """There is no user's configuration in memory."""
         raise invalid("there is no such configuration in memory")

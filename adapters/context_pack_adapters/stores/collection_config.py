@@ -22,7 +22,7 @@ from context_pack.documents.domain.source_address import SourceAddress
 from context_pack.kernel.errors import Code, Failure
 from context_pack_adapters.disk.faults import translated
 from context_pack_adapters.disk.folder import Folder
-from context_pack_adapters.disk.opening import NotRegular, Place, way_from
+from context_pack_adapters.disk.opening import NotRegular, Place, read_file, status_of, way_from
 from context_pack_adapters.disk.rooted import Refused, landing
 from context_pack_adapters.disk.signature import Signature, signature
 
@@ -44,9 +44,10 @@ class ConfigFile:
 
     def state(self) -> Signature | None:
         """The file's signature; None where there is none."""
-        folder, name = self._place()
+        place, name = self._place()
         try:
-            return signature(folder.status(name))
+            with place.held() as folder:
+                return signature(status_of(folder, name))
         except OSError:
             return None
 
@@ -66,7 +67,8 @@ class ConfigFile:
         Raises:
             Failure: `permission_denied` if it is a link, `io_error`, or what `change` raises.
         """
-        folder, name = self._place()
+        place, name = self._place()
+        folder = Folder(place)
         with translated(CONFIG_FILE):
             folder.make()
             with folder.lock(f".{CONFIG_FILE}.lock", EDIT_SECONDS) as lock:
@@ -81,16 +83,16 @@ class ConfigFile:
 
     def _text(self) -> tuple[str | None, int | None]:
         """The text and the mode of the file, or nothing where it is not there."""
-        folder, name = self._place()
+        place, name = self._place()
         try:
-            data, status = folder.read(name, config.MAX_BYTES)
+            with place.held() as folder:
+                data, status = read_file(folder, name, config.MAX_BYTES)
         except FileNotFoundError:
             return None, None
         return data.decode("utf-8", "replace"), status.st_mode
 
-    def _place(self) -> tuple[Folder, str]:
-        folder, name = os.path.split(os.path.realpath(self.path) if self._own else self.path)
-        return Folder(folder), name
+    def _place(self) -> tuple[Place, str]:
+        return Place(os.path.realpath(self.path) if self._own else self.path).split()
 
 
 class ProjectPlaces:

@@ -38,10 +38,11 @@ from context_pack.kernel.errors import Code, Failure, invalid
 from context_pack.kernel.paths import PathPolicy, RelativePath
 from context_pack.kernel.ports import Reason
 from context_pack.kernel.text import sha256_hex
-from context_pack_adapters.disk.faults import translated
+from context_pack_adapters.disk.faults import io_failure, translated
 from context_pack_adapters.disk.opening import Place, scan
 from context_pack_adapters.disk.private import PrivateFolder
 from context_pack_adapters.disk.rooted import Rooted
+from context_pack_adapters.disk.walking import ways_to
 from context_pack_adapters.stores.collection_config import ConfigFile, ProjectPlaces
 from context_pack_adapters.stores.collection_files import FolderSource
 
@@ -67,7 +68,7 @@ class DiskCollections:
     ) -> None:
         self._source_root = os.path.abspath(source_root)
         self.project = sha256_hex(os.path.realpath(source_root))[:16]
-        self._ours = [os.path.abspath(folder) for folder in (root, *own)]
+        self._ours = (root, *own)
         self._policy = policy
         self._team = team
         self._repositories = cache.below("git")
@@ -76,18 +77,11 @@ class DiskCollections:
         if user_config is not None:
             self._user_file = ConfigFile(user_config, "the user's context.json", own=True)
         self._places = ProjectPlaces(self._source_root, allowed_roots)
-        self._read: tuple[object, Catalogue, Mapping[str, bool]] | None = None
+        self._read: tuple[object, Catalogue] | None = None
         self._useless: dict[str, tuple[str, str]] = {}
 
     def catalogue(self) -> Catalogue:
         """Every collection; read again when a file has changed."""
-        return self._configured()[0]
-
-    def allowed(self) -> Mapping[str, bool]:
-        """The permits in the user's configuration."""
-        return self._configured()[1]
-
-    def _configured(self) -> tuple[Catalogue, Mapping[str, bool]]:
         state = (self._project_file.state(), self._user_file and self._user_file.state())
         if self._read is None or self._read[0] != state:
             project = self._project_file.read()
@@ -96,9 +90,8 @@ class DiskCollections:
                 alias: self._collection(entry, user_wide)
                 for alias, (entry, user_wide) in merged(project, user).items()
             }
-            catalogue = Catalogue(found, (*project.problems, *user.problems))
-            self._read = (state, catalogue, user.allowed)
-        return self._read[1:]
+            self._read = (state, Catalogue(found, (*project.problems, *user.problems), user.allowed))
+        return self._read[1]
 
     @contextmanager
     def open(
@@ -109,7 +102,7 @@ class DiskCollections:
         if where.kind is PlaceKind.GIT:
             from context_pack_adapters.stores.collection_git import GitSource, GitStore
 
-            trusted = collection.user_wide or self._places.permit(where, self.allowed())
+            trusted = collection.user_wide or self._places.permit(where, self.catalogue().allowed)
             with translated("git"):
                 self._repositories.make()
             folder = Path(self._repositories.path) / f"{collection.id}.git"
@@ -119,8 +112,10 @@ class DiskCollections:
             yield GitSource(store, where, self._policy)
             return
         place = self._place(where.place, collection.user_wide)
-        with translated(self._shown(place)):  # a place that cannot be looked at costs no other collection
+        try:
             source = self._local(place, where, check)
+        except OSError as error:  # a place that cannot be looked at costs no other collection
+            raise io_failure(error, self._shown(place)) from error
         yield source
 
     def _place(self, place: str, user_wide: bool) -> Place:
@@ -167,9 +162,10 @@ class DiskCollections:
             (Place(self._source_root, names[:depth]), "/".join(names[depth:]) + "/")
             for depth in range(len(names))
         ]
-        policy = PathPolicy(self._policy.extra, above[0][1]) if above else self._policy
-        ours = (Place.of(own, folder.path).inside for own in self._ours)
-        return FolderSource(folder, manifest, policy, above, ["/".join(inside) for inside in ours if inside])
+        policy = self._policy
+        if above and policy.paths:
+            policy = PathPolicy(policy.extra, above[0][1])
+        return FolderSource(folder, manifest, policy, above, ways_to(folder, self._ours))
 
     def resolve(self, alias: str, url: str, user_wide: bool = False) -> Collection:
         """The collection that such an entry of the configuration would be."""

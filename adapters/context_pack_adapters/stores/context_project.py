@@ -51,7 +51,7 @@ class ScopePolicy(PathPolicy):
 
     def denies_scope(self, scope: str) -> bool:
         """Whether the folder of a scope must not be looked into, also where no `RelativePath` spells it."""
-        if not self._paths:
+        if not self.paths:
             return any(map(self.denies_name, scope.split("/")))
         try:
             return self.denies(RelativePath(scope))

@@ -34,6 +34,8 @@ class Catalogue:
 
     collections: Mapping[str, Collection]
     problems: tuple[str, ...] = ()
+    allowed: Mapping[str, bool] = field(factory=dict)
+    """The repositories that may be fetched for projects, with whether credentials may be used."""
 
 
 @frozen
